@@ -48,16 +48,6 @@ bool assign_integer(std::int64_t *out, const char *value) {
     return true;
 }
 
-bool assign(bool *out, const char *value) {
-    const auto is_one_of = [value](std::initializer_list<const char *> words) {
-        for (const char *word : words)
-            if (strcasecmp(value, word) == 0) return true;
-        return false;
-    };
-    *out = is_one_of({"1", "yes", "on", "true"});
-    return *out || is_one_of({"0", "no", "off", "false"});
-}
-
 bool set_field(Type type, void *field, const char *value) {
     switch (type) {
         case Type::text:
@@ -65,7 +55,7 @@ bool set_field(Type type, void *field, const char *value) {
         case Type::seconds:
             return assign_seconds(static_cast<std::int64_t *>(field), value);
         case Type::boolean:
-            return assign(static_cast<bool *>(field), value);
+            return read_switch(value, static_cast<bool *>(field));
         case Type::integer:
             return assign_integer(static_cast<std::int64_t *>(field), value);
     }
@@ -146,10 +136,15 @@ bool parse_log_level(const char *text, sennit_log_level *level) {
     constexpr struct {
         const char *name;
         sennit_log_level level;
-    } kNames[] = {
-        {"none", SENNIT_LOG_NONE}, {"off", SENNIT_LOG_NONE},        {"error", SENNIT_LOG_ERROR},
-        {"err", SENNIT_LOG_ERROR}, {"warning", SENNIT_LOG_WARNING}, {"warn", SENNIT_LOG_WARNING},
-        {"info", SENNIT_LOG_INFO}, {"verbose", SENNIT_LOG_INFO},    {"debug", SENNIT_LOG_DEBUG}};
+    } kNames[] = {{"none", SENNIT_LOG_NONE},    {"error", SENNIT_LOG_ERROR},
+                  {"err", SENNIT_LOG_ERROR},    {"warning", SENNIT_LOG_WARNING},
+                  {"warn", SENNIT_LOG_WARNING}, {"info", SENNIT_LOG_INFO},
+                  {"verbose", SENNIT_LOG_INFO}, {"debug", SENNIT_LOG_DEBUG}};
+    bool is_on = false;
+    if (read_switch(text, &is_on)) {
+        *level = is_on ? SENNIT_LOG_INFO : SENNIT_LOG_NONE;
+        return true;
+    }
     for (const auto &[name, its_level] : kNames) {
         if (strcasecmp(text, name) != 0) continue;
         *level = its_level;
@@ -178,6 +173,18 @@ void value_text(const KnobRow &row, const void *field, char *text, std::size_t b
 }
 
 }  // namespace
+
+bool read_switch(const char *text, bool *is_on) {
+    const auto is_one_of = [text](std::initializer_list<const char *> words) {
+        for (const char *word : words)
+            if (strcasecmp(text, word) == 0) return true;
+        return false;
+    };
+    const bool on = is_one_of({"1", "yes", "on", "true"});
+    if (!on && !is_one_of({"0", "no", "off", "false"})) return false;
+    *is_on = on;
+    return true;
+}
 
 std::size_t knob_count() {
     return kRowCount;
@@ -209,7 +216,7 @@ sennit_status knobs_read() {
     sennit_log_level level = SENNIT_LOG_WARNING;
     if (!parse_log_level(values.log.text, &level))
         return fail(SENNIT_ERR_ARG,
-                    "SENNIT_LOG=%.64s is not one of none, error, warning, info, debug",
+                    "SENNIT_LOG=%.64s is not one of none, error, warning, info, debug, on, off",
                     values.log.text);
     const char *log_setting = std::getenv("SENNIT_LOG");
     if (log_setting != nullptr && *log_setting != '\0') log_set_level(level);

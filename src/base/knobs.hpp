@@ -33,6 +33,9 @@ struct Knobs {
 // The values in force; the defaults before they are read.
 const Knobs &knobs();
 
+// Is the text a usual word for on or off? *is_on says which then, and stays else.
+bool read_switch(const char *text, bool *is_on);
+
 // Reads the environment. A value that can not be parsed is an error (ARG) and nothing changes.
 sennit_status knobs_read();
 

@@ -49,7 +49,7 @@ void counters_open(Observer &observer, const char *setting) {
         log(SENNIT_LOG_WARNING, "no memory to count with");
         return;
     }
-    observer.prints = std::strcmp(setting, "1") == 0 || std::strcmp(setting, "yes") == 0;
+    (void)read_switch(setting, &observer.prints);
     if (observer.prints) return;
     if (!file_name(setting, observer.rank->world_rank, "", observer.stats_name)) {
         log(SENNIT_LOG_WARNING, "SENNIT_STATS=%.100s is too long for a name", setting);

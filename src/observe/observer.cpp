@@ -222,8 +222,8 @@ void observer_open(Rank &rank, int size, std::int64_t started_ns) {
     const Knobs &wishes = knobs();
     const bool traces = wishes.trace.text[0] != '\0';
     const char *stats = wishes.stats.text;
-    const bool counts =
-        *stats != '\0' && std::strcmp(stats, "0") != 0 && std::strcmp(stats, "no") != 0;
+    bool counts = *stats != '\0';
+    (void)read_switch(stats, &counts);  // else it is a file
     if (!traces && !counts) return;
     auto *observer = new (std::nothrow) Observer;
     if (observer == nullptr) {

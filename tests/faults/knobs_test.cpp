@@ -189,7 +189,8 @@ TEST(knobs, a_wrong_value_is_answered_with_what_a_right_one_is) {
 
 // Broken by a level or a switch that is known by one spelling alone.
 TEST(knobs, usual_spellings_of_levels_and_switches_are_taken) {
-    for (const char *level : {"warn", "Warning", "err", "verbose", "off", "DEBUG"}) {
+    for (const char *level :
+         {"warn", "Warning", "err", "verbose", "off", "DEBUG", "on", "True", "no", "0"}) {
         (void)setenv("SENNIT_LOG", level, 1);
         EXPECT_EQ(start_and_stop(), SENNIT_OK) << level;
     }

@@ -41,8 +41,11 @@ def they_are_printed_at_the_end_when_asked_for(job):
     assert "rank 1: with rank 0 by mapped: 11 operations, 96 bytes" in messages, messages
     assert "rank 1: with several: 1 operations" in messages, messages
     job.run(job.ranks(1, "print"), STATS="1")
-    _, messages = job.run(job.ranks(2, "many", 10), STATS="0")
-    assert "operations" not in messages, messages
+    for word in ("0", "off", "False"):
+        _, messages = job.run(job.ranks(2, "many", 10), STATS=word)
+        assert "operations" not in messages and not os.path.exists(word), messages
+    _, messages = job.run(job.ranks(2, "many", 10), STATS="on")
+    assert "rank 0: with rank 1" in messages and not os.path.exists("on"), messages
 
 
 def the_file_of_an_ended_job_has_all_ranks(job):
