@@ -42,17 +42,17 @@ void forget(Team &team) {
     team.members = nullptr;
 }
 
-struct Wish {
+struct TeamConfig {
     const shmem_team_config_t *config;
     long mask;
 };
 
 // The handle for a team that Sennit has made, or for none.
-shmem_team_t keep(const char *call, sennit_team core, const Wish &wish) {
+shmem_team_t keep(const char *call, sennit_team core, const TeamConfig &wanted) {
     if (core.handle == 0) return SHMEM_TEAM_INVALID;
     auto *const team = new Team{core, -1, 0, nullptr, {0}};
-    if (wish.config != nullptr && (wish.mask & SHMEM_TEAM_NUM_CONTEXTS) != 0)
-        team->config = *wish.config;
+    if (wanted.config != nullptr && (wanted.mask & SHMEM_TEAM_NUM_CONTEXTS) != 0)
+        team->config = *wanted.config;
     describe(call, *team);
     const std::lock_guard<std::mutex> turn(list_mutex);
     teams.push_back(team);

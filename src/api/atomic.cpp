@@ -81,17 +81,17 @@ inline BitsOf<T> *place_of(sennit_gptr target) {
 }
 
 // One atomic step on a word, which returns what was there.
-template <class T, std::uint8_t Operation>
+template <class T, std::uint8_t kOperator>
 inline BitsOf<T> change(BitsOf<T> *place, BitsOf<T> value) {
     const std::atomic_ref<BitsOf<T>> word(*place);
     // SYNC atomic-word: each is release and acquire in one, and pairs with the same in another rank
     // or with update_bits(); what a rank did before it changed the word is seen by who saw it.
-    if constexpr (Operation == SENNIT_SUM) return word.fetch_add(value, std::memory_order_acq_rel);
-    if constexpr (Operation == SENNIT_AND) return word.fetch_and(value, std::memory_order_acq_rel);
-    if constexpr (Operation == SENNIT_OR) return word.fetch_or(value, std::memory_order_acq_rel);
-    if constexpr (Operation == SENNIT_XOR) return word.fetch_xor(value, std::memory_order_acq_rel);
-    if constexpr (Operation == SENNIT_NO_OP) return word.load(std::memory_order_acquire);
-    if constexpr (Operation == SENNIT_REPLACE)
+    if constexpr (kOperator == SENNIT_SUM) return word.fetch_add(value, std::memory_order_acq_rel);
+    if constexpr (kOperator == SENNIT_AND) return word.fetch_and(value, std::memory_order_acq_rel);
+    if constexpr (kOperator == SENNIT_OR) return word.fetch_or(value, std::memory_order_acq_rel);
+    if constexpr (kOperator == SENNIT_XOR) return word.fetch_xor(value, std::memory_order_acq_rel);
+    if constexpr (kOperator == SENNIT_NO_OP) return word.load(std::memory_order_acquire);
+    if constexpr (kOperator == SENNIT_REPLACE)
         return word.exchange(value, std::memory_order_acq_rel);
 }
 
@@ -104,46 +104,46 @@ template <auto kShape, class... Args>
 }
 
 // Without the old value, so that a set is a store and an add needs no exchange.
-template <class T, std::uint8_t Operation, Look kLook = Look::near>
+template <class T, std::uint8_t kOperator, Look kLook = Look::near>
 inline sennit_status change_only(const AtomicCall &call, sennit_gptr target, T value) {
     BitsOf<T> *place = place_of<T, kLook>(target);
     if (place == nullptr) [[unlikely]] {
         if constexpr (kLook == Look::near)
-            return far<change_only<T, Operation, Look::far>>(call, target, value);
+            return far<change_only<T, kOperator, Look::far>>(call, target, value);
         return cold_one<T>(call, target, bits_of(value), nullptr);
     }
-    if constexpr (Operation == SENNIT_REPLACE) {
+    if constexpr (kOperator == SENNIT_REPLACE) {
         // SYNC atomic-word: pairs with the acquires in change() and update_bits().
         std::atomic_ref<BitsOf<T>>(*place).store(bits_of(value), std::memory_order_release);
     } else {
-        (void)change<T, Operation>(place, bits_of(value));
+        (void)change<T, kOperator>(place, bits_of(value));
     }
     return SENNIT_OK;
 }
 
-template <class T, std::uint8_t Operation, Look kLook = Look::near>
+template <class T, std::uint8_t kOperator, Look kLook = Look::near>
 inline sennit_status change_and_fetch(const AtomicCall &call, sennit_gptr target, T value, T *old) {
     BitsOf<T> *place = place_of<T, kLook>(target);
     if (place == nullptr || old == nullptr) [[unlikely]] {
         if constexpr (kLook == Look::near)
-            return far<change_and_fetch<T, Operation, Look::far>>(call, target, value, old);
+            return far<change_and_fetch<T, kOperator, Look::far>>(call, target, value, old);
         return cold_one<T>(call, target, bits_of(value), old);
     }
-    *old = value_of<T>(change<T, Operation>(place, bits_of(value)));
+    *old = value_of<T>(change<T, kOperator>(place, bits_of(value)));
     return SENNIT_OK;
 }
 
-template <class T, std::uint8_t Operation, Look kLook = Look::near>
+template <class T, std::uint8_t kOperator, Look kLook = Look::near>
 inline sennit_status change_and_fetch_nb(const AtomicCall &call, sennit_gptr target, T value,
                                          T *old, sennit_request *request) {
     BitsOf<T> *place = place_of<T, kLook>(target);
     if (place == nullptr || old == nullptr || request == nullptr) [[unlikely]] {
         if constexpr (kLook == Look::near)
-            return far<change_and_fetch_nb<T, Operation, Look::far>>(call, target, value, old,
+            return far<change_and_fetch_nb<T, kOperator, Look::far>>(call, target, value, old,
                                                                      request);
         return cold_one<T>(call, target, bits_of(value), old, request);
     }
-    *old = value_of<T>(change<T, Operation>(place, bits_of(value)));
+    *old = value_of<T>(change<T, kOperator>(place, bits_of(value)));
     *request = SENNIT_REQUEST_NULL;
     return SENNIT_OK;
 }

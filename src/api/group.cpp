@@ -33,9 +33,9 @@ sennit_status select(Rank &rank, const RankList &from, Keep keep, sennit_group *
     return group::group_keep(rank, &made, result);
 }
 
-enum class Operation { unite, intersect, subtract };
+enum class GroupOperation { unite, intersect, subtract };
 
-sennit_status combine(Rank &rank, sennit_group first, sennit_group second, Operation operation,
+sennit_status combine(Rank &rank, sennit_group first, sennit_group second, GroupOperation operation,
                       sennit_group *result) {
     if (result == nullptr) return no_output();
     RankList a;
@@ -46,7 +46,7 @@ sennit_status combine(Rank &rank, sennit_group first, sennit_group second, Opera
     if (status == SENNIT_OK) status = in_a.fill(rank, a);
     if (status == SENNIT_OK) status = in_b.fill(rank, b);
     if (status != SENNIT_OK) return status;
-    if (operation == Operation::unite) {
+    if (operation == GroupOperation::unite) {
         RankList made;
         status = made.reserve(a.count() + b.count());
         if (status != SENNIT_OK) return status;
@@ -56,7 +56,7 @@ sennit_status combine(Rank &rank, sennit_group first, sennit_group second, Opera
             if (in_a.of(b[i]) == SENNIT_RANK_NONE) made.push(b[i]);
         return group::group_keep(rank, &made, result);
     }
-    const bool wanted = operation == Operation::intersect;
+    const bool wanted = operation == GroupOperation::intersect;
     const auto keep = [&](int world_rank) {
         return (in_b.of(world_rank) != SENNIT_RANK_NONE) == wanted;
     };
@@ -185,21 +185,22 @@ sennit_status sennit_group_of_team(sennit_team team, sennit_group *group) {
 }
 
 sennit_status sennit_group_union(sennit_group first, sennit_group second, sennit_group *result) {
-    return call(__func__,
-                [=](Rank &rank) { return combine(rank, first, second, Operation::unite, result); });
+    return call(__func__, [=](Rank &rank) {
+        return combine(rank, first, second, GroupOperation::unite, result);
+    });
 }
 
 sennit_status sennit_group_intersection(sennit_group first, sennit_group second,
                                         sennit_group *result) {
     return call(__func__, [=](Rank &rank) {
-        return combine(rank, first, second, Operation::intersect, result);
+        return combine(rank, first, second, GroupOperation::intersect, result);
     });
 }
 
 sennit_status sennit_group_difference(sennit_group first, sennit_group second,
                                       sennit_group *result) {
     return call(__func__, [=](Rank &rank) {
-        return combine(rank, first, second, Operation::subtract, result);
+        return combine(rank, first, second, GroupOperation::subtract, result);
     });
 }
 

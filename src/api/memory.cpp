@@ -16,7 +16,7 @@ constexpr std::size_t kLargestAlignment = std::size_t{1} << 30;
 constexpr std::size_t kLargestSegment = std::size_t{1} << 46;
 constexpr unsigned kKnownFlags = SENNIT_ALLOC_RESERVE | SENNIT_ALLOC_HUGE | SENNIT_ALLOC_ACCUMULATE;
 
-sennit_status check(std::size_t bytes, std::size_t alignment, unsigned flags) {
+sennit_status check_allocation(std::size_t bytes, std::size_t alignment, unsigned flags) {
     if ((alignment & (alignment - 1)) != 0 || alignment > kLargestAlignment)
         return fail(SENNIT_ERR_ARG, "alignment %zu is no power of two up to 1 GiB", alignment);
     if ((flags & ~kKnownFlags) != 0) return fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags);
@@ -90,7 +90,7 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
     return team_call(name, team, [=](Rank &rank, team::Team &found) {
         // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
         team::AllocationArgs args{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
-                                  check(bytes, alignment, flags)};
+                                  check_allocation(bytes, alignment, flags)};
         if (args.refused == SENNIT_OK && gptr == nullptr) args.refused = null_argument("gptr");
         const team::CollectiveCall turn(found, team.handle);
         if (turn.status() != SENNIT_OK) return turn.status();
@@ -105,7 +105,7 @@ sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags,
     const char *const name = __func__;
     return call(name, [=](Rank &rank) {
         if (gptr == nullptr) return null_argument("gptr");
-        const sennit_status status = check(bytes, alignment, flags);
+        const sennit_status status = check_allocation(bytes, alignment, flags);
         if (status != SENNIT_OK) return status;
         const memory::SegmentArgs args{SegmentKind::local, 0, bytes,
                                        alignment == 0 ? kDefaultAlignment : alignment, flags};

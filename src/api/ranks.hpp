@@ -39,13 +39,13 @@ enum CreationKind : std::uint64_t {
 sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
                           const team::CreationArgs &args, sennit_team *team);
 
-// The whole of a public function that makes a team: `plan` fills the arguments, and returns what
+// The whole of a public function that makes a team: `fill` fills in the arguments, and returns what
 // this rank finds wrong with its own. It takes part all the same, lest the others wait for it.
-template <class Plan>
-sennit_status creation_call(const char *name, sennit_team parent, sennit_team *team, Plan plan) {
+template <class Fill>
+sennit_status creation_call(const char *name, sennit_team parent, sennit_team *team, Fill fill) {
     return team_call(name, parent, [&](Rank &rank, team::Team &found) {
         team::CreationArgs args;
-        args.refused = plan(rank, found, &args);
+        args.refused = fill(rank, found, &args);
         if (args.refused == SENNIT_OK && team == nullptr) args.refused = null_argument("team");
         const runtime::Observed observed(rank, name);
         return create_team(rank, found, parent, args, team);

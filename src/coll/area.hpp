@@ -59,7 +59,7 @@ static_assert(sizeof(SlotHeader) == 32 && offsetof(SlotHeader, call) == 8 &&
               offsetof(SlotHeader, bytes) == 16 && offsetof(SlotHeader, rounds) == 24 &&
               offsetof(SlotHeader, status) == 28);
 
-// A header whose last 16 bytes are the payload; the size stands in `call`, see told_by().
+// A header whose last 16 bytes are the payload; the size stands in `call`, see posted_call().
 struct TinySlot {
     SlotHeader header;
 };

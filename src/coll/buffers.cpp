@@ -86,7 +86,7 @@ bool lend(TeamState &state, OpenCall &operation, const Block &block, sennit_gptr
 }
 
 // Where peers find the block. False: they do not.
-bool tell_place(TeamState &state, OpenCall &operation, const Block &block, std::uint32_t flags,
+bool name_place(TeamState &state, OpenCall &operation, const Block &block, std::uint32_t flags,
                 LetterPlace *place) {
     place->address = reinterpret_cast<std::uintptr_t>(block.memory);
     if ((flags & kLetterAddresses) != 0 || block.bytes == 0) return true;
@@ -109,13 +109,13 @@ bool describe_source(TeamState &state, OpenCall &operation, CollLetter *letter) 
     if (!is_read_by_others) return true;
     if (has_extents(call) && state.team->size > kMostLetterExtents) return false;
     const Block sent = sent_range(call, *state.team);
-    return tell_place(state, operation, sent, letter->flags, &letter->source);
+    return name_place(state, operation, sent, letter->flags, &letter->source);
 }
 
 bool describe_destination(TeamState &state, OpenCall &operation, CollLetter *letter) {
     const Block written = written_range(operation.call, *state.team);
     return written.memory != nullptr &&
-           tell_place(state, operation, written, letter->flags, &letter->destination);
+           name_place(state, operation, written, letter->flags, &letter->destination);
 }
 
 // As the letter says.

@@ -171,7 +171,7 @@ Found header_of(TeamState &state, std::uint32_t member, Place place, sennit_stat
     return {nullptr, place.size};
 }
 
-Told told_by(const Found &found) {
+PostedCall posted_call(const Found &found) {
     const SlotHeader &header = *found.header;
     if (found.size == SlotSize::tiny)
         return {header.call & ~kTinySizeMask, (header.call & kTinySizeMask) >> kTinySizeShift, 1,
@@ -292,19 +292,19 @@ bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::ui
         note(operation, status);
         return false;
     }
-    const Told told = told_by(found);
-    if (told.signature == signature_of(call) && told.bytes == common_bytes(call)) return true;
+    const PostedCall posted = posted_call(found);
+    if (posted.signature == signature_of(call) && posted.bytes == common_bytes(call)) return true;
     const int peer = world_rank_of(state, member);
-    const auto theirs = static_cast<Kind>(told.signature & 0xff);
+    const auto theirs = static_cast<Kind>(posted.signature & 0xff);
     note(operation,
          fail_peer(SENNIT_ERR_ARG, peer, "",
                    "rank %d is in %s of %llu bytes, this rank in %s of %llu, or they differ in "
                    "root, type or operator",
-                   peer, name_of(theirs), static_cast<unsigned long long>(told.bytes),
+                   peer, name_of(theirs), static_cast<unsigned long long>(posted.bytes),
                    name_of(call.kind), static_cast<unsigned long long>(common_bytes(call))));
     operation.differs = true;
     // Calls of one round each end together, so that the next ones may still match.
-    return told.rounds == rounds && rounds <= 1;
+    return posted.rounds == rounds && rounds <= 1;
 }
 
 void give_up(TeamState &state, sennit_status status) {

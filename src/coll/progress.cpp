@@ -28,7 +28,7 @@ void post_next(TeamState &state, OpenCall &operation, std::uint32_t rounds, bool
     operation.member = 0;
 }
 
-std::uint32_t rounds_told(const OpenCall &operation) {
+std::uint32_t posted_rounds(const OpenCall &operation) {
     const std::uint64_t rounds = operation.cut.rounds();
     return rounds > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(rounds);
 }
@@ -145,7 +145,7 @@ Went fill_and_post(TeamState &state, OpenCall &operation) {
     } else {
         fill(state, operation);
     }
-    post_next(state, operation, rounds_told(operation), is_read_by_others);
+    post_next(state, operation, posted_rounds(operation), is_read_by_others);
     operation.step = Step::posts;
     return Went::on;
 }
@@ -162,7 +162,7 @@ Went take_posts(TeamState &state, OpenCall &operation) {
             if (!has_posted(state, member, place_of(operation)) ||
                 !has_content(state, operation, member))
                 return Went::nowhere;
-            if (!verify(state, operation, member, rounds_told(operation)))
+            if (!verify(state, operation, member, posted_rounds(operation)))
                 return end_team(state, operation, operation.status);
             if (operation.differs) continue;
         }
@@ -204,7 +204,7 @@ Went post_last(TeamState &state, OpenCall &operation) {
 void note_part_of(TeamState &state, OpenCall &operation, std::uint32_t member) {
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
-    if (found.header != nullptr) status = told_by(found).status;
+    if (found.header != nullptr) status = posted_call(found).status;
     if (status == SENNIT_OK || operation.status != SENNIT_OK || found.header == nullptr)
         return note(operation, status);
     const int peer = state.team->world_ranks[member];

@@ -188,13 +188,13 @@ struct Found {
 };
 Found header_of(TeamState &state, std::uint32_t member, Place place, sennit_status *status);
 // What it says of the call.
-struct Told {
+struct PostedCall {
     std::uint64_t signature;
     std::uint64_t bytes;
     std::uint32_t rounds;
     sennit_status status;
 };
-Told told_by(const Found &found);
+PostedCall posted_call(const Found &found);
 // Notes a call that differs. False: the ranks can not go on together.
 bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::uint32_t rounds);
 // Ends the team's collective calls with this status on all members.

@@ -85,7 +85,7 @@ sennit_status take_from_dead(LockView &view, std::uint64_t word, bool or_self) {
     const sennit_status status =
         view.compare_swap(&word, next_word(expected, mark | kLockWaiters | kLockDied));
     if (status == SENNIT_OK && word == expected && mark != view.self_mark())
-        view.tell(mark, ticket);
+        view.grant_to(mark, ticket);
     return status;
 }
 
@@ -123,7 +123,7 @@ struct Waiter {
 };
 
 bool has_grant(const Waiter &waiter) {
-    // SYNC lock-grant: pairs with the release in LockView::tell(), or with the transport's
+    // SYNC lock-grant: pairs with the release in LockView::grant_to(), or with the transport's
     // delivery.
     return waiter.view->grant().load(std::memory_order_acquire) == waiter.ticket;
 }
@@ -301,7 +301,7 @@ sennit_status lock_release(Rank &rank, sennit_lock lock) {
         if (status != SENNIT_OK) return status;
         if (word != expected) continue;
         view.own().last_word = desired;
-        if (mark != 0) view.tell(mark, ticket);
+        if (mark != 0) view.grant_to(mark, ticket);
         break;
     }
     if (flushed != SENNIT_OK) *thread_error() = flush_error;

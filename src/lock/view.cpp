@@ -133,7 +133,7 @@ sennit_status LockView::find_first(std::uint32_t *mark, std::uint64_t *ticket) c
     }
 }
 
-void LockView::tell(std::uint32_t mark, std::uint64_t ticket) const {
+void LockView::grant_to(std::uint32_t mark, std::uint64_t ticket) const {
     const int peer = world_rank(mark - 1);
     const sennit_gptr there{peer, home_.segment, offsetof(LockPiece, grant)};
     if (auto *word = op::reached(*rank_, there, sizeof(std::uint64_t))) {

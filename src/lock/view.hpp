@@ -55,7 +55,7 @@ class LockView {
     sennit_status find_first(std::uint32_t *mark, std::uint64_t *ticket) const;
     // Tells a rank that it has the lock. It would find out by itself, so what fails here does not
     // matter.
-    void tell(std::uint32_t mark, std::uint64_t ticket) const;
+    void grant_to(std::uint32_t mark, std::uint64_t ticket) const;
 
   private:
     // PEER_LOST in place of NOT_REGISTERED, if the home has left.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostElements = std::size_t{1} << 46;
 
-sennit_status check(const AtomicArgs &args) {
+sennit_status check_args(const AtomicArgs &args) {
     if (args.type == SENNIT_LONG_DOUBLE ||
         (args.operation > SENNIT_NO_OP && args.operation < SENNIT_OPERATOR_END))
         return fail(SENNIT_ERR_UNSUPPORTED,
@@ -76,7 +76,7 @@ sennit_status update(Rank &rank, const memory::SegmentEntry &entry, std::byte *p
 }  // namespace
 
 sennit_status atomic(Rank &rank, const AtomicArgs &args, const Completion &completion) {
-    sennit_status status = check(args);
+    sennit_status status = check_args(args);
     if (status != SENNIT_OK) return status;
     memory::SegmentEntry *entry = nullptr;
     status = resolve(rank, args.target, &entry);

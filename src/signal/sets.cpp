@@ -138,11 +138,11 @@ void report(const Rank &rank, Signals &all, Waitset &set, Some *some) {
 }
 
 // What is wrong with the signal of the set that was not told of longest; OK if none is faulty.
-sennit_status tell_faults(Signals &all, Waitset &set) {
+sennit_status report_faults(Signals &all, Waitset &set) {
     while (set.faulty.count != 0) {
         const std::uint32_t index = set.faulty.first - 1;
         unlink(all, set, index);
-        const sennit_status status = tell_fault(own_at(all, index));
+        const sennit_status status = report_fault(own_at(all, index));
         // One that is faulty still goes behind the others.
         take_in(all, index);
         if (status != SENNIT_OK) return status;
@@ -164,7 +164,7 @@ sennit_status wait_in_set(Rank &rank, Signals &all, sennit_waitset handle, const
         }
         // Also where some are in a list already: what has come since must get its turn.
         collect(all);
-        status = tell_faults(all, *set);
+        status = report_faults(all, *set);
         return status != SENNIT_OK || is_over(*set, &status);
     });
     return waited != SENNIT_OK ? waited : status;

@@ -56,7 +56,7 @@ sennit_status test(Rank &rank, Own &own, int *done);
 sennit_status wait(Rank &rank, Own &own, const Deadline &deadline);
 // Why it is faulty; OK if it is not. An event that was not counted, or was taken back, is told
 // once. Errors: SIGNAL_OVERFLOW, SIGNAL_EARLY.
-[[gnu::cold]] sennit_status tell_fault(Own &own);
+[[gnu::cold]] sennit_status report_fault(Own &own);
 // Errors: STATE, SIGNAL_OVERFLOW.
 sennit_status reset(Rank &rank, Own &own);
 sennit_status remaining(const Own &own, std::uint32_t *events);

@@ -17,7 +17,7 @@ sennit_status overflown(const Own &own, std::uint64_t value) {
 }
 
 // Tells once of an event too many that its sender took back; OK if there was none.
-sennit_status tell_refused(Own &own) {
+sennit_status report_refused(Own &own) {
     if (!has_refused(own)) return SENNIT_OK;
     // relaxed: no data hangs on it. 0: another thread tells.
     const std::uint64_t refused = own.record->refused.exchange(0, std::memory_order_relaxed);
@@ -63,7 +63,7 @@ bool compare(Word word, sennit_comparison comparison, Word value) {
     const std::uint64_t value = own_value(own);
     if (is_overflown(value, own.event_bits) || has_refused(own) || (value != 0 && is_reported(own)))
         [[unlikely]] {
-        const sennit_status status = tell_fault(own);
+        const sennit_status status = report_fault(own);
         if (status != SENNIT_OK) return status;
     }
     if (value != 0) note_fruitless_poll(rank);
@@ -73,10 +73,10 @@ bool compare(Word word, sennit_comparison comparison, Word value) {
 
 }  // namespace
 
-sennit_status tell_fault(Own &own) {
+sennit_status report_fault(Own &own) {
     const std::uint64_t value = own_value(own);
     if (is_overflown(value, own.event_bits)) return overflown(own, value);
-    const sennit_status status = tell_refused(own);
+    const sennit_status status = report_refused(own);
     if (status != SENNIT_OK) return status;
     return value != 0 && is_reported(own) ? fail_reported(own) : SENNIT_OK;
 }
@@ -99,7 +99,7 @@ sennit_status wait(Rank &rank, Own &own, const Deadline &deadline) {
             return unfired(own, value, status, late.text);
         }
         if (status != SENNIT_OK || value == 0) return status;
-        const sennit_status fault = tell_fault(own);
+        const sennit_status fault = report_fault(own);
         if (fault != SENNIT_OK) return fault;
         // Another thread was told of it.
     }
@@ -128,7 +128,7 @@ sennit_status reset(Rank &rank, Own &own) {
     const std::uint64_t epoch = own_epoch(own);
     const std::uint64_t value = own_value(own);
     if (is_overflown(value, own.event_bits)) return overflown(own, value);
-    const sennit_status refused = tell_refused(own);
+    const sennit_status refused = report_refused(own);
     if (refused != SENNIT_OK) return refused;
     if (is_reported(own)) return fail_reported(own);
     if (value != 0) return unfired(own, value, SENNIT_ERR_STATE, "");
