@@ -80,6 +80,12 @@ struct OneRank {
         transport::sim::kill(*world, victim);
         transport::sim::release_world(world);
     }
+    bool is_dead() const {
+        transport::sim::World *world = transport::sim::hold_world(*current_rank());
+        const bool found = transport::sim::is_dead(*world, rank);
+        transport::sim::release_world(world);
+        return found;
+    }
     void be_inside(sennit_status status) const {
         if (scene.inside.exchange(rank) != -1) job.note("two ranks had the lock");
         if (status == SENNIT_ERR_OWNER_DIED) {
@@ -265,9 +271,11 @@ class Visitor {
     }
 
   private:
-    // In lockstep nothing happens between this and the next call.
+    // In lockstep nothing happens between this and the next call. What was complete before the rank
+    // died is handed to it after, so that a look succeeds says nothing.
     bool dead(sennit_status status) const {
-        return one_.rank == victim_ && (status == SENNIT_ERR_PEER_LOST || !one_.look(0));
+        if (one_.rank != victim_) return false;
+        return status == SENNIT_ERR_PEER_LOST || !one_.look(0) || one_.is_dead();
     }
     std::uint64_t draw() {
         state_ = state_ * 6364136223846793005u + 1442695040888963407u;

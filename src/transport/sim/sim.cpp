@@ -219,6 +219,10 @@ void kill(World &world, int rank) {
     world.kill(rank);
 }
 
+bool is_dead(World &world, int rank) {
+    return world.state_of(rank) == MemberState::dead;
+}
+
 }  // namespace sim
 
 Transport *make_sim() {

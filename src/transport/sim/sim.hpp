@@ -51,5 +51,6 @@ Counters counters(World &world);
 // From now on; what is under way there ends with FABRIC, or PEER_LOST.
 void fail_rail(World &world, unsigned rail);
 void kill(World &world, int rank);
+bool is_dead(World &world, int rank);
 
 }  // namespace sennit::transport::sim
