@@ -323,16 +323,16 @@ sennit_status router_connect(Rank &rank, Slots slots, const Address *all,
     return SENNIT_OK;
 }
 
-void router_tell(Rank &rank, int slot, std::byte *out) {
+void router_write_more(Rank &rank, int slot, std::byte *out) {
     Router &router = *rank.router;
     const int index = router.node_count + slot;
-    if (index < router.count) router.transports[index]->tell(out);
+    if (index < router.count) router.transports[index]->write_more(out);
 }
 
-sennit_status router_hear(Rank &rank, int slot, const std::byte *all, std::size_t bytes) {
+sennit_status router_read_more(Rank &rank, int slot, const std::byte *all, std::size_t bytes) {
     Router &router = *rank.router;
     const int index = router.node_count + slot;
-    return index < router.count ? router.transports[index]->hear(all, bytes) : SENNIT_OK;
+    return index < router.count ? router.transports[index]->read_more(all, bytes) : SENNIT_OK;
 }
 
 bool router_allows(Rank &rank, sennit_path path) {

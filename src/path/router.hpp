@@ -43,8 +43,8 @@ sennit_status router_connect(Rank &rank, Slots slots, const transport::Address *
 
 // What the transport in that slot between nodes has to tell when it is connected, and what all
 // ranks have told, which is copied.
-void router_tell(Rank &rank, int slot, std::byte *out);
-sennit_status router_hear(Rank &rank, int slot, const std::byte *all, std::size_t bytes);
+void router_write_more(Rank &rank, int slot, std::byte *out);
+sennit_status router_read_more(Rank &rank, int slot, const std::byte *all, std::size_t bytes);
 
 // No transport has a thread any more that calls the engine.
 void router_stop_threads(Rank &rank);

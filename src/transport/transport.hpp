@@ -212,8 +212,8 @@ class Transport {
     virtual sennit_status connect(const Address *addresses, const Deadline &deadline) = 0;
     // Between nodes, where some rank has more to tell: what this one has, which is not more than
     // any rank's more_bytes(); then what all have told, at `bytes` from each other.
-    virtual void tell(std::byte *) {}
-    virtual sennit_status hear(const std::byte *, std::size_t) { return SENNIT_OK; }
+    virtual void write_more(std::byte *) {}
+    virtual sennit_status read_more(const std::byte *, std::size_t) { return SENNIT_OK; }
 
     // Really try whether `peer` can be reached: code `taken` if so, and then the peer's control
     // block is reachable: peers[peer].control or .control_handle is set. Between nodes try_node()

@@ -257,13 +257,13 @@ sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
     auto *const all = reinterpret_cast<std::byte *>(room);
     std::byte *const mine = all + size * bytes;
     std::memset(mine, 0, bytes);
-    if (status == SENNIT_OK) path::router_tell(start.rank, slot, mine);
+    if (status == SENNIT_OK) path::router_write_more(start.rank, slot, mine);
     const sennit_error error = *thread_error();
     const sennit_status exchanged = allgather(start, mine, all, bytes);
     if (status != SENNIT_OK)
         *thread_error() = error;
     else if (exchanged == SENNIT_OK)
-        status = path::router_hear(start.rank, slot, all, bytes);
+        status = path::router_read_more(start.rank, slot, all, bytes);
     else
         status = exchanged;
     free_room(start, room);

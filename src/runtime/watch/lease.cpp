@@ -191,7 +191,7 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
         if (poll(&one, 1, 0) == 1) {
             const int error = connection.connected();
             if (error != 0) return end_connection(node, error, now);
-            tell_known(connection);
+            send_known(connection);
             node.waits = false;
             node.next_ns = node.is_unanswered ? now : node.next_ns;
         } else if (now - node.since_ns > patience(node)) {
@@ -199,7 +199,7 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
         }
         if (!connection.is_open()) return;
     }
-    if (!hear(node, now)) return end_connection(node, 0, now);
+    if (!receive(node, now)) return end_connection(node, 0, now);
     if (node.waits && now - node.since_ns > patience(node))
         return end_connection(node, ETIMEDOUT, now);
     if (!ask_who_looks(node, now)) return end_connection(node, 0, now);
@@ -259,7 +259,7 @@ void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
 }
 
 // False: the connection has ended.
-bool NodeWatch::hear(Node &node, std::int64_t now) {
+bool NodeWatch::receive(Node &node, std::int64_t now) {
     Note message;
     for (;;) {
         const WatchConnection::Read read = node.connection.read(&message);

@@ -163,7 +163,7 @@ void NodeWatch::greet(Guest &guest, int from) {
     for (std::size_t i = 0; i < guest_count_; ++i)
         if (guests_[i].from == from) guests_[i].connection.close();
     guest.from = from;
-    tell_known(guest.connection);
+    send_known(guest.connection);
 }
 
 bool NodeWatch::is_well_formed(const Note &message) const {
@@ -202,14 +202,14 @@ void NodeWatch::note_gone_elsewhere(int rank, Gone how) {
     // SYNC watch-news: pairs with the acquire in has_news(); the word above. A rank that has left
     // has nothing under way; who waits for it looks itself.
     if (how == Gone::died) table_.head->changes.fetch_add(1, std::memory_order_release);
-    tell_all(kind_of(how), rank);
+    send_to_all(kind_of(how), rank);
 }
 
 // A rank that ends closes its port, and that is no death.
 void NodeWatch::note_leaving(int rank) {
     // relaxed: the word stands alone.
     if (table_.places[rank].leaving.exchange(1, std::memory_order_relaxed) == 0)
-        tell_all(NoteKind::leaving, rank);
+        send_to_all(NoteKind::leaving, rank);
 }
 
 // A node that does not answer one of those that watch it. Whether it is lost each of the others
@@ -220,11 +220,11 @@ void NodeWatch::note_quiet(int rank) {
         if (node.first != first_of_[rank] || node.is_quiet) continue;
         node.is_quiet = true;
         (void)watch_node(node.first);
-        tell_all(NoteKind::quiet, node.first);
+        send_to_all(NoteKind::quiet, node.first);
     }
 }
 
-void NodeWatch::tell_all(NoteKind kind, int rank) {
+void NodeWatch::send_to_all(NoteKind kind, int rank) {
     const Note message = make(kind, rank);
     for (std::size_t i = 0; i < guest_count_; ++i)
         if (guests_[i].connection.is_open() && guests_[i].from >= 0 &&
@@ -236,7 +236,7 @@ void NodeWatch::tell_all(NoteKind kind, int rank) {
 }
 
 // What went by before there was this connection.
-void NodeWatch::tell_known(WatchConnection &connection) {
+void NodeWatch::send_known(WatchConnection &connection) {
     for (int r = 0; r < size_; ++r) {
         const TablePlace &place = table_.places[r];
         // relaxed twice: what is missed here is told as news.
@@ -260,7 +260,7 @@ void NodeWatch::say_goodbye() {
         // relaxed: this rank's own word.
         rank_->control->header.state.load(std::memory_order_relaxed);
     const bool has_left = state == static_cast<std::uint32_t>(RankState::left);
-    tell_all(has_left ? NoteKind::left : NoteKind::leaving, rank_->world_rank);
+    send_to_all(has_left ? NoteKind::left : NoteKind::leaving, rank_->world_rank);
     std::uint32_t mine = static_cast<std::uint32_t>(rank_->world_rank) + 1;
     // relaxed: see take_role().
     (void)table_.head->watcher.compare_exchange_strong(mine, 0, std::memory_order_relaxed);

@@ -96,8 +96,8 @@ class NodeWatch {
     void note_gone_elsewhere(int rank, Gone how);
     void note_leaving(int rank);
     void note_quiet(int rank);
-    void tell_all(NoteKind kind, int rank);
-    void tell_known(WatchConnection &connection);
+    void send_to_all(NoteKind kind, int rank);
+    void send_known(WatchConnection &connection);
     Note make(NoteKind kind, int rank) const;
     bool is_mate(int rank) const { return first_of_[rank] == first_of_[rank_->world_rank]; }
     const Ways &ways_to(int rank) const { return ways_.at(doors_[rank].ways); }
@@ -121,7 +121,7 @@ class NodeWatch {
     void connect_to(Node &node, std::int64_t now);
     bool all_mates_leave() const;
     void end_connection(Node &node, int error, std::int64_t now);
-    bool hear(Node &node, std::int64_t now);
+    bool receive(Node &node, std::int64_t now);
     void ask(Node &node, std::int64_t now);
     bool answer(const Note &question, WatchConnection &to, std::int64_t now);
     void take_answer(Node &node, const Note &answer, std::int64_t now);

@@ -50,7 +50,7 @@ void Network::ask(RailLink &link) {
 
 // A transfer to the peer's endpoint has failed. Also one that reads: its connection may stay broken
 // for as long as the endpoint is there.
-void Network::doubt(RailLink &link) {
+void Network::set_in_doubt(RailLink &link) {
     if (!link.in_doubt) link.asks = false;  // another question than before
     link.in_doubt = true;
     ask(link);
@@ -83,7 +83,7 @@ void Network::look_after(int peer, unsigned rail, std::int64_t now) {
     const bool hangs = is_older_out(peer, rail, number);
     if (hangs && now - link.fenced_ns > kHangsNs) end_older(peer, rail, number);
     forget_address(rail, &link.former);
-    link.uneasy = link.asks || !link.doubtful.empty() || hangs || link.is_out || link.wanted ||
+    link.uneasy = link.asks || !link.to_repeat.empty() || hangs || link.is_out || link.wanted ||
                   link.former != FI_ADDR_UNSPEC;
     if (!link.uneasy) --uneasy_links_;
 }
@@ -93,10 +93,10 @@ void Network::look_after(int peer, unsigned rail, std::int64_t now) {
 void Network::repeat(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     bool one_by_one = false;
-    for (const Posted *posted = link.doubtful.first; posted != nullptr; posted = posted->next)
+    for (const Posted *posted = link.to_repeat.first; posted != nullptr; posted = posted->next)
         one_by_one |= posted->failures >= kMostTogether;
     bool is_next = !link.is_out && (!one_by_one || !is_older_out(peer, rail, UINT64_MAX));
-    PostedList failed = link.doubtful.take_all();
+    PostedList failed = link.to_repeat.take_all();
     while (Posted *posted = failed.take()) {
         if (link.is_out && move_to_another(posted)) continue;
         posted->is_alone = one_by_one;
@@ -104,7 +104,7 @@ void Network::repeat(int peer, unsigned rail) {
             posted->verdict = SENNIT_ERR_FABRIC;
             done_.append(posted);
         } else if (!is_next || start_transfer(posted) == Submit::again) {
-            link.doubtful.append(posted);
+            link.to_repeat.append(posted);
         } else {
             is_next = !one_by_one;
         }
@@ -261,7 +261,7 @@ void Network::take_endpoint(const Message &answer) {
         // It answers, but the provider makes no connection to its endpoint. The end of that also
         // breaks those that others are just making, so it may take longer the next time.
         if (link.patience_ns < kMostPatienceNs) link.patience_ns *= 2;
-        return doubt(link);
+        return set_in_doubt(link);
     }
     note_reached(header.from);
     link.in_doubt = false;
@@ -274,12 +274,12 @@ void Network::take_endpoint(const Message &answer) {
         link_of(header.from, other).unsent.since_ns = 0;
     unsettle(link);  // some may be out still that were sent to the endpoint before
     if (header.id == link.number) take_rows(link, answer);
-    PostedList failed = link.doubtful.take_all();
+    PostedList failed = link.to_repeat.take_all();
     while (Posted *posted = failed.take()) {
         if (!is_dead(answer, handle_for(link, *posted->operation))) {
             // Nobody else has ended the endpoint, so it failed by itself.
             if (posted->is_alone && (header.status & kIsNew) != 0) ++posted->attempts;
-            link.doubtful.append(posted);
+            link.to_repeat.append(posted);
             continue;
         }
         posted->verdict = SENNIT_ERR_NOT_REGISTERED;
@@ -404,7 +404,7 @@ void Network::lose(int peer) {
 }
 
 void Network::abandon(RailLink &link) {
-    while (Posted *posted = link.doubtful.take()) {
+    while (Posted *posted = link.to_repeat.take()) {
         posted->verdict = SENNIT_ERR_PEER_LOST;
         done_.append(posted);
     }

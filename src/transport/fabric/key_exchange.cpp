@@ -54,7 +54,7 @@ std::size_t Network::fill_question(const RailLink &link, std::byte *handles) con
         bytes += sizeof handle;
     };
     link.keys.each(KeyTable::State::asked, [&](const KeyTable::Row &row) { add(row.handle); });
-    for (const Posted *posted = link.doubtful.first; posted != nullptr; posted = posted->next)
+    for (const Posted *posted = link.to_repeat.first; posted != nullptr; posted = posted->next)
         add(handle_for(link, *posted->operation));
     return bytes;
 }

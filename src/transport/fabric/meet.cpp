@@ -19,7 +19,7 @@ void Network::address(Address *out) {
 }
 
 // The card with IPv4 addresses, and the names of where messages go to.
-void Network::tell(std::byte *out) {
+void Network::write_more(std::byte *out) {
     const std::size_t name_bytes = interfaces_.name_bytes();
     if (rail_count_ == 0 || name_bytes == 0) return;
     RailCard card;
@@ -34,7 +34,7 @@ void Network::tell(std::byte *out) {
     std::memcpy(out, &card, sizeof card);
 }
 
-sennit_status Network::hear(const std::byte *all, std::size_t bytes) {
+sennit_status Network::read_more(const std::byte *all, std::size_t bytes) {
     if (rail_count_ == 0 || interfaces_.name_bytes() == 0) return SENNIT_OK;
     const std::size_t total = bytes * static_cast<std::size_t>(world_size(*rank_));
     told_ = static_cast<std::byte *>(std::malloc(total));

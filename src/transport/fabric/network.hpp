@@ -116,13 +116,13 @@ struct RailLink {
     bool is_out = false;        // it carries nothing to the peer now, and others do
     bool is_out_known = false;  // to the peer
     std::uint8_t asked = 0;     // how often, for the answer that is waited for
-    PostedList doubtful;        // transfers that have failed, to be repeated when the doubt is over
+    PostedList to_repeat;       // transfers that have failed, to be repeated when the doubt is over
     std::int64_t fenced_ns = 0;  // when the number was learnt
     std::int64_t next_question_ns = 0;
     std::int64_t question_pause_ns = 0;
     std::int64_t failing_since_ns = 0;  // messages to it; 0: they go
     int failed_by = 0;                  // FI_*, the last of them
-    std::uint32_t posted = 0;           // transfers, doubtful ones too
+    std::uint32_t posted = 0;           // transfers, also those to repeat
     Refusals again;                     // of transfers
     Refusals unsent;                    // of messages
     // How long transfers are waited for before it is taken for a fault; doubles with each.
@@ -194,8 +194,8 @@ class Network final : public Transport {
     sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override;
     void address(Address *out) override;
     sennit_status connect(const Address *addresses, const Deadline &deadline) override;
-    void tell(std::byte *out) override;
-    sennit_status hear(const std::byte *all, std::size_t bytes) override;
+    void write_more(std::byte *out) override;
+    sennit_status read_more(const std::byte *all, std::size_t bytes) override;
     NodeTrial try_node(int first) override;
     void settle(int peer, const NodeTrial &found) override;
     Reason reach(int peer) override;
@@ -287,7 +287,7 @@ class Network final : public Transport {
     // fence.cpp
     void unsettle(RailLink &link);
     void ask(RailLink &link);
-    void doubt(RailLink &link);
+    void set_in_doubt(RailLink &link);
     void note_failing(int peer, unsigned rail, int error);
     void look_after_links(std::int64_t now);
     void look_after(int peer, unsigned rail, std::int64_t now);

@@ -161,7 +161,7 @@ void Network::end_overdue(int peer, unsigned rail) {
             rail, peer);
     leave_out(peer, rail);
     if (link.is_out) link.back_after_ns = now_ns() + kLastOutNs;
-    doubt(link);
+    set_in_doubt(link);
     end_older(peer, rail, number + 1);
 }
 
@@ -239,7 +239,7 @@ void Network::leave_out(int peer, unsigned rail) {
     links_[peer].usable.store(others, std::memory_order_relaxed);  // relaxed: it stands alone
     log(SENNIT_LOG_INFO, "rail %u carries nothing to rank %d and is left out", rail, peer);
     if (link.posted != 0)
-        doubt(link);
+        set_in_doubt(link);
     else
         ask(link);
 }
@@ -285,7 +285,7 @@ bool Network::move_to_another(Posted *posted) {
         posted->failures = posted->attempts = 0;
         posted->is_alone = false;
         if (start_transfer(posted) == Submit::again) {
-            link.doubtful.append(posted);
+            link.to_repeat.append(posted);
             unsettle(link);
         }
         return true;

@@ -88,7 +88,7 @@ Submit Network::submit(Operation *operation) {
         peer.tried_ns = now;
     }
     if (peer.number == 0) ask(peer);
-    if (peer.number == 0 || peer.in_doubt || !peer.doubtful.empty()) return comes_again(&peer);
+    if (peer.number == 0 || peer.in_doubt || !peer.to_repeat.empty()) return comes_again(&peer);
     // A peer that is stopped takes nothing, and keeps what it has for long.
     if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
     Posted *posted = take_posted(operation);
@@ -285,10 +285,10 @@ int Network::finish_transfer(Posted *posted) {
         if (posted->error != 0 && status == SENNIT_OK && !gone) {
             if (posted->failures < UINT8_MAX) ++posted->failures;
             end_lent(posted);
-            link.doubtful.append(posted);
+            link.to_repeat.append(posted);
             unsettle(link);
             // What was sent to an earlier endpoint is fenced already.
-            if (posted->number == link.number) doubt(link);
+            if (posted->number == link.number) set_in_doubt(link);
             return 0;
         }
         if (posted->error != 0 && status == SENNIT_OK) status = SENNIT_ERR_PEER_LOST;
