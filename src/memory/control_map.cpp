@@ -18,15 +18,13 @@ std::uint64_t desk_bytes(std::uint64_t size) {
     return round_up(desk_and_table_bytes(size), kLargestSmallPage);
 }
 
-// The limit that was met, and how much of it is needed in all.
-sennit_status no_view(std::uint64_t bytes, std::uint64_t size, int reason) {
+// The limit that was met, and that more of it is needed. Short: other ranks have it behind a text
+// of their own.
+sennit_status no_view(std::uint64_t bytes, int reason) {
     (void)no_address_space(bytes, reason);
     const sennit_error met = *thread_error();
-    (void)fail(
-        SENNIT_ERR_NOMEM,
-        "%.150s (a rank maps a control block of %llu bytes of each rank of its node, of %llu "
-        "ranks in the job)",
-        met.text, static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(size));
+    (void)fail(SENNIT_ERR_NOMEM,
+               "%.150s (for a control block; a rank maps one of each rank of its node)", met.text);
     thread_error()->os_errno = reason;
     return SENNIT_ERR_NOMEM;
 }
@@ -52,14 +50,14 @@ sennit_status control_map(int file, std::uint64_t size, ControlBlock **control) 
     const std::uint64_t bytes = control_view_bytes(size);
     void *const view =
         mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (view == MAP_FAILED) return no_view(bytes, size, errno);
+    if (view == MAP_FAILED) return no_view(bytes, errno);
     (void)madvise(view, bytes, MADV_DONTFORK);
     auto *const begin = static_cast<std::byte *>(view);
     if (!space_map(begin, file, 0, kHeadBytes) ||
         !space_map(begin + sizeof(ControlBlock), file, kHeadBytes, desk_bytes(size))) {
         const int reason = errno;
         (void)munmap(view, bytes);
-        return no_view(bytes, size, reason);
+        return no_view(bytes, reason);
     }
     *control = reinterpret_cast<ControlBlock *>(begin);
     return SENNIT_OK;
