@@ -173,9 +173,10 @@ template <Kind kKind, SlotSize kSize>
     return ShortWay::done;
 }
 
-// In the slot that begin() would choose.
+// In the slot that begin() would choose. Apart from take_short_way(), which then saves no register
+// for calls that have no short way.
 template <Kind kKind>
-ShortWay take_in_slot(TeamState &state, const Call &call) {
+[[gnu::noinline]] ShortWay take_in_slot(TeamState &state, const Call &call) {
     std::size_t bytes = call.bytes;
     if (kKind == Kind::alltoall) {
         const std::size_t longest = kPayloadBytes / state.size / kPieceAlignment * kPieceAlignment;
