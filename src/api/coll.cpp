@@ -280,188 +280,82 @@ sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request) {
     return run(__func__, team, call, later(request), nullptr);
 }
 
-sennit_status sennit_broadcast(sennit_team team, int root, void *buffer, size_t bytes,
-                               int64_t timeout_ns) {
-    return run_blocks<Kind::broadcast>(__func__, team, {root, nullptr, buffer, bytes},
-                                       until(timeout_ns));
-}
-sennit_status sennit_broadcast_nb(sennit_team team, int root, void *buffer, size_t bytes,
-                                  sennit_request *request) {
-    return run_blocks<Kind::broadcast>(__func__, team, {root, nullptr, buffer, bytes},
-                                       later(request));
-}
+// Each blocking call and its form with a request, which differ in the last parameter alone.
+#define SENNIT_LIST(...) __VA_ARGS__
+#define SENNIT_DEFINE_CALL(NAME, PARAMETERS, RUN, ...)                                  \
+    sennit_status sennit_##NAME(SENNIT_LIST PARAMETERS, int64_t timeout_ns) {           \
+        return RUN(__func__, team, __VA_ARGS__, until(timeout_ns));                     \
+    }                                                                                   \
+    sennit_status sennit_##NAME##_nb(SENNIT_LIST PARAMETERS, sennit_request *request) { \
+        return RUN(__func__, team, __VA_ARGS__, later(request));                        \
+    }
 
-sennit_status sennit_scatter(sennit_team team, int root, const void *source, void *destination,
-                             size_t bytes, int64_t timeout_ns) {
-    return run_blocks<Kind::scatter>(__func__, team, {root, source, destination, bytes},
-                                     until(timeout_ns));
-}
-sennit_status sennit_scatter_nb(sennit_team team, int root, const void *source, void *destination,
-                                size_t bytes, sennit_request *request) {
-    return run_blocks<Kind::scatter>(__func__, team, {root, source, destination, bytes},
-                                     later(request));
-}
+SENNIT_DEFINE_CALL(broadcast, (sennit_team team, int root, void *buffer, size_t bytes),
+                   run_blocks<Kind::broadcast>, {root, nullptr, buffer, bytes})
+SENNIT_DEFINE_CALL(scatter,
+                   (sennit_team team, int root, const void *source, void *destination,
+                    size_t bytes),
+                   run_blocks<Kind::scatter>, {root, source, destination, bytes})
+SENNIT_DEFINE_CALL(gather,
+                   (sennit_team team, int root, const void *source, void *destination,
+                    size_t bytes),
+                   run_blocks<Kind::gather>, {root, source, destination, bytes})
+SENNIT_DEFINE_CALL(allgather,
+                   (sennit_team team, const void *source, void *destination, size_t bytes),
+                   run_blocks<Kind::allgather>, {0, source, destination, bytes})
+SENNIT_DEFINE_CALL(alltoall,
+                   (sennit_team team, const void *source, void *destination, size_t bytes),
+                   run_blocks<Kind::alltoall>, {0, source, destination, bytes})
 
-sennit_status sennit_gather(sennit_team team, int root, const void *source, void *destination,
-                            size_t bytes, int64_t timeout_ns) {
-    return run_blocks<Kind::gather>(__func__, team, {root, source, destination, bytes},
-                                    until(timeout_ns));
-}
-sennit_status sennit_gather_nb(sennit_team team, int root, const void *source, void *destination,
-                               size_t bytes, sennit_request *request) {
-    return run_blocks<Kind::gather>(__func__, team, {root, source, destination, bytes},
-                                    later(request));
-}
+SENNIT_DEFINE_CALL(scatterv,
+                   (sennit_team team, int root, const sennit_vbuffer *source, void *destination,
+                    size_t bytes),
+                   run_sized<Kind::scatterv>,
+                   {root, blocks_of(source), one_block(destination), bytes})
+SENNIT_DEFINE_CALL(gatherv,
+                   (sennit_team team, int root, const void *source, size_t bytes,
+                    const sennit_vbuffer *destination),
+                   run_sized<Kind::gatherv>,
+                   {root, one_block(source), blocks_of(destination), bytes})
+SENNIT_DEFINE_CALL(allgatherv,
+                   (sennit_team team, const void *source, size_t bytes,
+                    const sennit_vbuffer *destination),
+                   run_sized<Kind::allgatherv>,
+                   {0, one_block(source), blocks_of(destination), bytes})
+SENNIT_DEFINE_CALL(alltoallv,
+                   (sennit_team team, const sennit_vbuffer *source,
+                    const sennit_vbuffer *destination),
+                   run_sized<Kind::alltoallv>,
+                   {0, blocks_of(source), blocks_of(destination), 0, source == nullptr})
 
-sennit_status sennit_allgather(sennit_team team, const void *source, void *destination,
-                               size_t bytes, int64_t timeout_ns) {
-    return run_blocks<Kind::allgather>(__func__, team, {0, source, destination, bytes},
-                                       until(timeout_ns));
-}
-sennit_status sennit_allgather_nb(sennit_team team, const void *source, void *destination,
-                                  size_t bytes, sennit_request *request) {
-    return run_blocks<Kind::allgather>(__func__, team, {0, source, destination, bytes},
-                                       later(request));
-}
-
-sennit_status sennit_alltoall(sennit_team team, const void *source, void *destination, size_t bytes,
-                              int64_t timeout_ns) {
-    return run_blocks<Kind::alltoall>(__func__, team, {0, source, destination, bytes},
-                                      until(timeout_ns));
-}
-sennit_status sennit_alltoall_nb(sennit_team team, const void *source, void *destination,
-                                 size_t bytes, sennit_request *request) {
-    return run_blocks<Kind::alltoall>(__func__, team, {0, source, destination, bytes},
-                                      later(request));
-}
-
-sennit_status sennit_scatterv(sennit_team team, int root, const sennit_vbuffer *source,
-                              void *destination, size_t bytes, int64_t timeout_ns) {
-    return run_sized<Kind::scatterv>(__func__, team,
-                                     {root, blocks_of(source), one_block(destination), bytes},
-                                     until(timeout_ns));
-}
-sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_vbuffer *source,
-                                 void *destination, size_t bytes, sennit_request *request) {
-    return run_sized<Kind::scatterv>(
-        __func__, team, {root, blocks_of(source), one_block(destination), bytes}, later(request));
-}
-
-sennit_status sennit_gatherv(sennit_team team, int root, const void *source, size_t bytes,
-                             const sennit_vbuffer *destination, int64_t timeout_ns) {
-    return run_sized<Kind::gatherv>(__func__, team,
-                                    {root, one_block(source), blocks_of(destination), bytes},
-                                    until(timeout_ns));
-}
-sennit_status sennit_gatherv_nb(sennit_team team, int root, const void *source, size_t bytes,
-                                const sennit_vbuffer *destination, sennit_request *request) {
-    return run_sized<Kind::gatherv>(
-        __func__, team, {root, one_block(source), blocks_of(destination), bytes}, later(request));
-}
-
-sennit_status sennit_allgatherv(sennit_team team, const void *source, size_t bytes,
-                                const sennit_vbuffer *destination, int64_t timeout_ns) {
-    return run_sized<Kind::allgatherv>(
-        __func__, team, {0, one_block(source), blocks_of(destination), bytes}, until(timeout_ns));
-}
-sennit_status sennit_allgatherv_nb(sennit_team team, const void *source, size_t bytes,
-                                   const sennit_vbuffer *destination, sennit_request *request) {
-    return run_sized<Kind::allgatherv>(
-        __func__, team, {0, one_block(source), blocks_of(destination), bytes}, later(request));
-}
-
-sennit_status sennit_alltoallv(sennit_team team, const sennit_vbuffer *source,
-                               const sennit_vbuffer *destination, int64_t timeout_ns) {
-    return run_sized<Kind::alltoallv>(
-        __func__, team, {0, blocks_of(source), blocks_of(destination), 0, source == nullptr},
-        until(timeout_ns));
-}
-sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_vbuffer *source,
-                                  const sennit_vbuffer *destination, sennit_request *request) {
-    return run_sized<Kind::alltoallv>(
-        __func__, team, {0, blocks_of(source), blocks_of(destination), 0, source == nullptr},
-        later(request));
-}
-
-sennit_status sennit_reduce(sennit_team team, int root, const void *source, void *destination,
-                            sennit_reduction reduction, int64_t timeout_ns) {
-    return run_reduction(__func__, team,
-                         reduction_call(Kind::reduce, root, source, destination, reduction),
-                         until(timeout_ns));
-}
-sennit_status sennit_reduce_nb(sennit_team team, int root, const void *source, void *destination,
-                               sennit_reduction reduction, sennit_request *request) {
-    return run_reduction(__func__, team,
-                         reduction_call(Kind::reduce, root, source, destination, reduction),
-                         later(request));
-}
-
-sennit_status sennit_allreduce(sennit_team team, const void *source, void *destination,
-                               sennit_reduction reduction, int64_t timeout_ns) {
-    return run_reduction(__func__, team,
-                         reduction_call(Kind::allreduce, 0, source, destination, reduction),
-                         until(timeout_ns));
-}
-sennit_status sennit_allreduce_nb(sennit_team team, const void *source, void *destination,
-                                  sennit_reduction reduction, sennit_request *request) {
-    return run_reduction(__func__, team,
-                         reduction_call(Kind::allreduce, 0, source, destination, reduction),
-                         later(request));
-}
-
-sennit_status sennit_reduce_scatter(sennit_team team, const void *source, void *destination,
-                                    const size_t counts[], sennit_reduction reduction,
-                                    int64_t timeout_ns) {
-    return run_counts(__func__, team,
-                      reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
-                      counts, until(timeout_ns));
-}
-sennit_status sennit_reduce_scatter_nb(sennit_team team, const void *source, void *destination,
-                                       const size_t counts[], sennit_reduction reduction,
-                                       sennit_request *request) {
-    return run_counts(__func__, team,
-                      reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
-                      counts, later(request));
-}
-
-sennit_status sennit_reduce_scatter_block(sennit_team team, const void *source, void *destination,
-                                          sennit_reduction reduction, int64_t timeout_ns) {
-    return run_reduction(__func__, team,
-                         reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
-                         until(timeout_ns));
-}
-sennit_status sennit_reduce_scatter_block_nb(sennit_team team, const void *source,
-                                             void *destination, sennit_reduction reduction,
-                                             sennit_request *request) {
-    return run_reduction(__func__, team,
-                         reduction_call(Kind::reduce_scatter, 0, source, destination, reduction),
-                         later(request));
-}
-
-sennit_status sennit_scan(sennit_team team, const void *source, void *destination,
-                          sennit_reduction reduction, int64_t timeout_ns) {
-    return run_reduction(__func__, team,
-                         reduction_call(Kind::scan, 0, source, destination, reduction),
-                         until(timeout_ns));
-}
-sennit_status sennit_scan_nb(sennit_team team, const void *source, void *destination,
-                             sennit_reduction reduction, sennit_request *request) {
-    return run_reduction(__func__, team,
-                         reduction_call(Kind::scan, 0, source, destination, reduction),
-                         later(request));
-}
-
-sennit_status sennit_scan_exclusive(sennit_team team, const void *source, void *destination,
-                                    sennit_reduction reduction, int64_t timeout_ns) {
-    return run_reduction(__func__, team,
-                         reduction_call(Kind::scan_exclusive, 0, source, destination, reduction),
-                         until(timeout_ns));
-}
-sennit_status sennit_scan_exclusive_nb(sennit_team team, const void *source, void *destination,
-                                       sennit_reduction reduction, sennit_request *request) {
-    return run_reduction(__func__, team,
-                         reduction_call(Kind::scan_exclusive, 0, source, destination, reduction),
-                         later(request));
-}
+SENNIT_DEFINE_CALL(reduce,
+                   (sennit_team team, int root, const void *source, void *destination,
+                    sennit_reduction reduction),
+                   run_reduction,
+                   reduction_call(Kind::reduce, root, source, destination, reduction))
+SENNIT_DEFINE_CALL(allreduce,
+                   (sennit_team team, const void *source, void *destination,
+                    sennit_reduction reduction),
+                   run_reduction,
+                   reduction_call(Kind::allreduce, 0, source, destination, reduction))
+SENNIT_DEFINE_CALL(reduce_scatter,
+                   (sennit_team team, const void *source, void *destination, const size_t counts[],
+                    sennit_reduction reduction),
+                   run_counts,
+                   reduction_call(Kind::reduce_scatter, 0, source, destination, reduction), counts)
+SENNIT_DEFINE_CALL(reduce_scatter_block,
+                   (sennit_team team, const void *source, void *destination,
+                    sennit_reduction reduction),
+                   run_reduction,
+                   reduction_call(Kind::reduce_scatter, 0, source, destination, reduction))
+SENNIT_DEFINE_CALL(scan,
+                   (sennit_team team, const void *source, void *destination,
+                    sennit_reduction reduction),
+                   run_reduction, reduction_call(Kind::scan, 0, source, destination, reduction))
+SENNIT_DEFINE_CALL(scan_exclusive,
+                   (sennit_team team, const void *source, void *destination,
+                    sennit_reduction reduction),
+                   run_reduction,
+                   reduction_call(Kind::scan_exclusive, 0, source, destination, reduction))
 
 }  // extern "C"
