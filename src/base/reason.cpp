@@ -12,49 +12,11 @@ namespace {
 
 const char *sentence_of(Reason::Code code) {
     switch (code) {
-        case Reason::Code::not_tried:
-            return "not tried: a better path was taken";
-        case Reason::Code::taken:
-            return "taken: the first path that worked both ways";
-        case Reason::Code::not_built:
-            return "this build does not have the path";
-        case Reason::Code::not_allowed:
-            return "left out by SENNIT_PATHS or the options of init";
-        case Reason::Code::is_self:
-            return "the peer is the caller itself";
-        case Reason::Code::not_self:
-            return "the peer is another rank";
-        case Reason::Code::other_process:
-            return "the peer is in another process";
-        case Reason::Code::same_process:
-            return "the peer is in the same process";
-        case Reason::Code::other_node:
-            return "other node: boot id, network namespace or SENNIT_NODE differ";
-        case Reason::Code::no_memory_file:
-            return "the peer's memory file was not received";
-        case Reason::Code::map_failed:
-            return "mapping the peer's memory failed";
-        case Reason::Code::wrong_content:
-            return "the mapped memory is not the peer's control block";
-        case Reason::Code::peer_refused:
-            return "the peer could not reach this rank by it";
-        case Reason::Code::transport_failed:
-            return "the transport refused with code";
-        case Reason::Code::not_allowed_there:
-            return "the peer leaves it out";
-        case Reason::Code::kernel_refused:
-            return "the kernel refused to copy from process to process";
-        case Reason::Code::same_node:
-            return "it leads to other nodes, and the peer is on this one";
-        case Reason::Code::private_memory:
-            return "kept for private memory that the peer registers; there it works";
-        case Reason::Code::no_rail:
-            return "this rank has no rail: sennit info says what libfabric lacks here";
-        case Reason::Code::no_answer:
-            return "the peer does not answer by it";
-        case Reason::Code::other_provider:
-            return "the provider of libfabric is not the first rank's: name one that all have, by "
-                   "fabric:provider=";
+#define SENNIT_REASON(name, sentence) \
+    case Reason::Code::name:          \
+        return sentence;
+#include "base/reasons.def"
+#undef SENNIT_REASON
     }
     return "unknown";
 }

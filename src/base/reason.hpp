@@ -11,27 +11,9 @@ namespace sennit {
 
 struct Reason {
     enum class Code : std::uint8_t {
-        not_tried = 0,  // a better path was taken
-        taken,          // this is the path
-        not_built,      // not in this build
-        not_allowed,    // SENNIT_PATHS or options.paths leave it out
-        is_self,        // the peer is the caller, which only the path self serves
-        not_self,
-        other_process,      // needs one address space
-        same_process,       // needs two processes
-        other_node,         // boot id, network namespace or SENNIT_NODE differ
-        no_memory_file,     // the peer's memory file was not received; detail: errno
-        map_failed,         // mapping it failed; detail: errno
-        wrong_content,      // mapped, but it does not hold the peer's control block
-        peer_refused,       // the peer could not reach this rank by it, so neither uses it
-        transport_failed,   // the transport said no; detail: its code
-        not_allowed_there,  // the peer's SENNIT_PATHS or options leave it out
-        kernel_refused,     // the kernel does not copy between the processes; detail: errno
-        same_node,          // serves peers on other nodes only
-        private_memory,     // works; taken for private memory that the peer registers
-        no_rail,            // this rank has no card that the path could use
-        no_answer,          // the peer does not answer by it; detail: errno, 0 if there is none
-        other_provider      // the peer has another provider of libfabric
+#define SENNIT_REASON(name, sentence) name,
+#include "base/reasons.def"
+#undef SENNIT_REASON
     };
     Code code = Code::not_tried;
     std::int32_t detail = 0;
