@@ -2,9 +2,8 @@
 // then what it has for several; what is out of the ordinary goes the cold way.
 #include <sennit/memory.h>
 
-#include <cstdlib>
-
 #include "api/call.hpp"
+#include "base/array.hpp"
 #include "channel/channels.hpp"
 #include "memory/segments.hpp"
 #include "op/region.hpp"
@@ -71,21 +70,10 @@ bool is_own_region(const Rank &rank, sennit_region region) {
 
 // The arguments of an open, converted.
 struct OpenArgs {
-    channel::ChannelArgs *all = nullptr;
-    Channel **opened = nullptr;
-    std::size_t count = 0;
+    std::size_t count;
+    Array<channel::ChannelArgs> all{count};
+    Array<Channel *> opened{count};
 
-    explicit OpenArgs(std::size_t wanted) : count(wanted) {
-        all =
-            static_cast<channel::ChannelArgs *>(std::calloc(wanted, sizeof(channel::ChannelArgs)));
-        opened = static_cast<Channel **>(std::calloc(wanted, sizeof(Channel *)));
-    }
-    ~OpenArgs() {
-        std::free(all);
-        std::free(opened);
-    }
-    OpenArgs(const OpenArgs &) = delete;
-    OpenArgs &operator=(const OpenArgs &) = delete;
     bool is_made() const { return all != nullptr && opened != nullptr; }
 };
 
@@ -185,22 +173,16 @@ sennit_status find_all(Rank &rank, const sennit_channel *handles, std::size_t co
 
 sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t count,
                         std::int64_t timeout_ns) {
-    auto *found = static_cast<Channel **>(std::calloc(count, sizeof(Channel *)));
-    auto *regions = static_cast<sennit_region *>(std::calloc(count, sizeof(sennit_region)));
-    sennit_status status = SENNIT_ERR_NOMEM;
-    if (found == nullptr || regions == nullptr) {
-        (void)fail(SENNIT_ERR_NOMEM, "no memory for the list of channels");
-    } else {
-        status = find_all(rank, handles, count, found);
-        const runtime::Observed observed(rank, "sennit_channel_close");
-        if (status == SENNIT_OK)
-            status = channel::close_all(rank, found, count, Deadline::after(timeout_ns), regions);
-        for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i)
-            if (!sennit_gptr_is_null(regions[i].gptr))
-                (void)op::deregister_region(rank, regions[i]);
-    }
-    std::free(regions);
-    std::free(found);
+    const Array<Channel *> found(count);
+    const Array<sennit_region> regions(count);
+    if (found == nullptr || regions == nullptr)
+        return fail(SENNIT_ERR_NOMEM, "no memory for the list of channels");
+    sennit_status status = find_all(rank, handles, count, found);
+    const runtime::Observed observed(rank, "sennit_channel_close");
+    if (status == SENNIT_OK)
+        status = channel::close_all(rank, found, count, Deadline::after(timeout_ns), regions);
+    for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i)
+        if (!sennit_gptr_is_null(regions[i].gptr)) (void)op::deregister_region(rank, regions[i]);
     return status;
 }
 
@@ -330,7 +312,7 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
         const bool is_one = channel::ahead_in(flags) == 1;
         const unsigned wanted = is_one ? flags & ~SENNIT_CHANNEL_AHEAD(channel::kAheadMask) : flags;
         const Deadline deadline = Deadline::after(timeout_ns);
-        OpenArgs open_args(ends->count);
+        OpenArgs open_args{ends->count};
         if (!open_args.is_made()) return fail(SENNIT_ERR_NOMEM, "no memory for the targets");
         status = find_peers(rank, found, *ends, open_args);
         if (status == SENNIT_OK) status = open_all(rank, open_args, wanted, deadline);

@@ -50,8 +50,7 @@ sennit_status combine(Rank &rank, sennit_group first, sennit_group second, Group
         RankList made;
         status = made.reserve(a.count() + b.count());
         if (status != SENNIT_OK) return status;
-        for (std::size_t i = 0; i < a.count(); ++i)
-            made.push(a[i]);
+        made.push(a.data(), a.count());
         for (std::size_t i = 0; i < b.count(); ++i)
             if (in_a.of(b[i]) == SENNIT_RANK_NONE) made.push(b[i]);
         return group::group_keep(rank, &made, result);
@@ -69,9 +68,20 @@ sennit_status create(Rank &rank, std::size_t count, const int ranks[], sennit_gr
     RankList made;
     if (status == SENNIT_OK) status = made.reserve(count);
     if (status != SENNIT_OK) return status;
-    for (std::size_t i = 0; i < count; ++i)
-        made.push(ranks[i]);
+    made.push(ranks, count);
     return group::group_keep(rank, &made, group);
+}
+
+// Reads a group, and those of its members that have the numbers.
+sennit_status read_members(Rank &rank, sennit_group group, std::size_t count, const int ranks[],
+                           RankList *all, RankList *named) {
+    sennit_status status = group::group_read(rank, group, all);
+    if (status == SENNIT_OK)
+        status = check_ranks(count, ranks, static_cast<int>(all->count()), "the group");
+    if (status == SENNIT_OK) status = named->reserve(count);
+    for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i)
+        named->push((*all)[static_cast<std::size_t>(ranks[i])]);
+    return status;
 }
 
 sennit_status include(Rank &rank, sennit_group group, std::size_t count, const int ranks[],
@@ -79,14 +89,8 @@ sennit_status include(Rank &rank, sennit_group group, std::size_t count, const i
     if (result == nullptr) return no_output();
     RankList from;
     RankList made;
-    sennit_status status = group::group_read(rank, group, &from);
-    if (status == SENNIT_OK)
-        status = check_ranks(count, ranks, static_cast<int>(from.count()), "the group");
-    if (status == SENNIT_OK) status = made.reserve(count);
-    if (status != SENNIT_OK) return status;
-    for (std::size_t i = 0; i < count; ++i)
-        made.push(from[static_cast<std::size_t>(ranks[i])]);
-    return group::group_keep(rank, &made, result);
+    const sennit_status status = read_members(rank, group, count, ranks, &from, &made);
+    return status != SENNIT_OK ? status : group::group_keep(rank, &made, result);
 }
 
 sennit_status exclude(Rank &rank, sennit_group group, std::size_t count, const int ranks[],
@@ -95,14 +99,8 @@ sennit_status exclude(Rank &rank, sennit_group group, std::size_t count, const i
     RankList from;
     RankList without;
     Places unwanted;
-    sennit_status status = group::group_read(rank, group, &from);
-    if (status == SENNIT_OK)
-        status = check_ranks(count, ranks, static_cast<int>(from.count()), "the group");
-    if (status == SENNIT_OK) status = without.reserve(count);
-    if (status != SENNIT_OK) return status;
-    for (std::size_t i = 0; i < count; ++i)
-        without.push(from[static_cast<std::size_t>(ranks[i])]);
-    status = unwanted.fill(rank, without);
+    sennit_status status = read_members(rank, group, count, ranks, &from, &without);
+    if (status == SENNIT_OK) status = unwanted.fill(rank, without);
     if (status != SENNIT_OK) return status;
     const auto keep = [&](int world_rank) { return unwanted.of(world_rank) == SENNIT_RANK_NONE; };
     return select(rank, from, keep, result);

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "api/ranks.hpp"
+#include "base/array.hpp"
 #include "coll/collectives.hpp"
 
 namespace sennit::api {
@@ -20,15 +21,13 @@ sennit_status check_ranks(std::size_t count, const int ranks[], int limit, const
             return fail(SENNIT_ERR_ARG, "%zu ranks of %s, which has %d: some are there twice",
                         count, where, limit);
     }
-    auto *seen = static_cast<bool *>(std::calloc(static_cast<std::size_t>(limit), sizeof(bool)));
+    const Array<bool> seen(static_cast<std::size_t>(limit));
     if (seen == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for %d ranks", limit);
-    sennit_status status = SENNIT_OK;
-    for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i) {
-        if (seen[ranks[i]]) status = fail(SENNIT_ERR_ARG, "rank %d is there twice", ranks[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (seen[ranks[i]]) return fail(SENNIT_ERR_ARG, "rank %d is there twice", ranks[i]);
         seen[ranks[i]] = true;
     }
-    std::free(seen);
-    return status;
+    return SENNIT_OK;
 }
 
 void args_for(const team::Team &parent, std::size_t count, const int ranks[],

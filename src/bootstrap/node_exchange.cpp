@@ -10,9 +10,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
+#include "base/array.hpp"
 #include "base/fail.hpp"
 #include "bootstrap/descriptor_limit.hpp"
 #include "bootstrap/number.hpp"
@@ -285,8 +285,7 @@ sennit_status distribute(Rank &rank, const NodeExchange &exchange, int own_pid_f
 
 sennit_status lead(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
                    const Deadline &deadline) {
-    int *sockets =
-        static_cast<int *>(std::malloc(sizeof(int) * static_cast<unsigned>(exchange.count)));
+    const Array<int> sockets(static_cast<std::size_t>(exchange.count));
     if (sockets == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the exchange of descriptors");
     for (int i = 0; i < exchange.count; ++i)
@@ -295,7 +294,6 @@ sennit_status lead(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
     if (status == SENNIT_OK) status = distribute(rank, exchange, own_pid_fd, deadline, sockets);
     for (int i = 0; i < exchange.count; ++i)
         if (sockets[i] >= 0) (void)close(sockets[i]);
-    std::free(sockets);
     return status;
 }
 

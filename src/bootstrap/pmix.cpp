@@ -19,6 +19,7 @@
 #include <ctime>
 #include <new>
 
+#include "base/array.hpp"
 #include "base/condition.hpp"
 #include "base/fail.hpp"
 #include "base/linking.hpp"
@@ -335,12 +336,9 @@ int pmix_barrier(void *context, std::int64_t timeout_ns) {
     if (status == SENNIT_OK && membership.joined_again) {
         // Whoever has everybody's word knows that all have come.
         unsigned char mine = 1;
-        auto *all =
-            static_cast<unsigned char *>(std::malloc(static_cast<std::size_t>(membership.size)));
+        const Array<unsigned char> all(static_cast<std::size_t>(membership.size));
         if (all == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a barrier");
-        const int met = pmix_allgather(context, &mine, all, sizeof mine, timeout_ns);
-        std::free(all);
-        return met;
+        return pmix_allgather(context, &mine, all, sizeof mine, timeout_ns);
     }
     return status != SENNIT_OK ? status : fence(false, Deadline::after(timeout_ns));
 }

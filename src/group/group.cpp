@@ -57,34 +57,15 @@ Groups *open_groups(Rank &rank) {
 
 }  // namespace
 
-RankList::~RankList() {
-    std::free(ranks_);
-}
-
 sennit_status RankList::reserve(std::size_t count) {
-    std::free(ranks_);
     count_ = 0;
-    ranks_ = count <= PTRDIFF_MAX / sizeof(int)
-                 ? static_cast<int *>(std::malloc(sizeof(int) * (count == 0 ? 1 : count)))
-                 : nullptr;
+    ranks_ = Array<int>(count);
     return ranks_ != nullptr ? SENNIT_OK : fail(SENNIT_ERR_NOMEM, "no memory for %zu ranks", count);
-}
-
-int *RankList::release() {
-    int *ranks = ranks_;
-    ranks_ = nullptr;
-    count_ = 0;
-    return ranks;
-}
-
-Places::~Places() {
-    std::free(places_);
 }
 
 sennit_status Places::fill(const Rank &rank, const RankList &list) {
     const std::size_t size = size_of(rank);
-    std::free(places_);
-    places_ = static_cast<int *>(std::malloc(sizeof(int) * size));
+    places_ = Array<int>(size);
     if (places_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for %zu ranks", size);
     for (std::size_t world_rank = 0; world_rank < size; ++world_rank)
         places_[world_rank] = SENNIT_RANK_NONE;
@@ -98,10 +79,8 @@ sennit_status group_read(Rank &rank, sennit_group group, RankList *list) {
     const KeptGroup *found = find_group(rank, group);
     if (found == nullptr) return no_group(group);
     const sennit_status status = list->reserve(found->count);
-    if (status != SENNIT_OK) return status;
-    for (std::uint32_t place = 0; place < found->count; ++place)
-        list->push(found->ranks[place]);
-    return SENNIT_OK;
+    if (status == SENNIT_OK) list->push(found->ranks, found->count);
+    return status;
 }
 
 sennit_status group_keep(Rank &rank, RankList *list, sennit_group *group) {

@@ -6,48 +6,47 @@
 
 #include <sennit/group.h>
 
+#include "base/array.hpp"
 #include "base/fail.hpp"
 #include "rank/rank.hpp"
 
 namespace sennit::group {
 
-// A list of world ranks, all different. Owns its memory; empty until filled.
+// A list of world ranks, all different. Empty until filled.
 class RankList {
   public:
-    RankList() = default;
-    ~RankList();
-    RankList(const RankList &) = delete;
-    RankList &operator=(const RankList &) = delete;
-
     // Room for `count` ranks. Errors: NOMEM.
     sennit_status reserve(std::size_t count);
     void push(int rank) { ranks_[count_++] = rank; }
+    // Reserved before.
+    void push(const int *ranks, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i)
+            push(ranks[i]);
+    }
     std::size_t count() const { return count_; }
     int operator[](std::size_t place) const { return ranks_[place]; }
     const int *data() const { return ranks_; }
 
     // The list goes to a new owner.
-    int *release();
+    int *release() {
+        count_ = 0;
+        return ranks_.release();
+    }
 
   private:
-    int *ranks_ = nullptr;
+    Array<int> ranks_;
     std::size_t count_ = 0;
 };
 
 // Where each world rank stands in a list. Errors of `fill`: NOMEM.
 class Places {
   public:
-    Places() = default;
-    ~Places();
-    Places(const Places &) = delete;
-    Places &operator=(const Places &) = delete;
-
     sennit_status fill(const Rank &rank, const RankList &list);
     // SENNIT_RANK_NONE if it is not in the list. `world_rank` is one.
     int of(int world_rank) const { return places_[world_rank]; }
 
   private:
-    int *places_ = nullptr;  // [size of the world]
+    Array<int> places_;  // [size of the world]
 };
 
 // A copy of the group's ranks. Errors: ARG (no such group), NOMEM.

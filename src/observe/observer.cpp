@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "base/array.hpp"
 #include "base/knobs.hpp"
 #include "base/log.hpp"
 #include "base/thread_callback.hpp"
@@ -251,8 +251,7 @@ void observer_align(Rank &rank, const Deadline &deadline) {
     constexpr std::size_t kRounds = 8;
     const auto size = static_cast<std::size_t>(rank.bootstrap.size);
     // One row of samples for each round, and a last one to tell when the ranks left the last round.
-    auto *samples =
-        static_cast<ClockSample *>(std::calloc(size * (kRounds + 1), sizeof(ClockSample)));
+    const Array<ClockSample> samples(size * (kRounds + 1));
     ClockSample mine{0, 0};
     bool met = samples != nullptr;
     for (std::size_t round = 0; round <= kRounds && met; ++round) {
@@ -279,7 +278,6 @@ void observer_align(Rank &rank, const Deadline &deadline) {
         rank.observer->trace->clock_error_ns = offset.error_ns;
     }
     if (!met) log(SENNIT_LOG_WARNING, "the clocks of the nodes could not be compared");
-    std::free(samples);
 }
 
 void observer_close(Rank &rank) {

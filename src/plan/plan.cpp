@@ -23,25 +23,16 @@ sennit_status check_state(const Plan &plan, PlanState wanted, const char *why) {
                                 : fail(SENNIT_ERR_STATE, "plan %#x: %s", plan.handle, why);
 }
 
-void free_parts(BatchParts *parts) {
-    std::free(parts->parts);
-    std::free(parts->pieces);
-    *parts = BatchParts{};
-}
-
 // What commit has made.
 void free_committed(Plan &plan) {
-    std::free(plan.groups);
-    std::free(plan.moves);
-    std::free(plan.runs);
     std::free(plan.words.pairs);
-    plan.words = WordMoves{};
-    plan.groups = nullptr;
-    plan.moves = nullptr;
-    plan.runs = nullptr;
+    plan.words = {};
+    plan.groups = {};
+    plan.moves = {};
+    plan.runs = {};
     plan.group_count = plan.move_count = plan.run_count = 0;
-    free_parts(&plan.looked_at);
-    free_parts(&plan.carried_out);
+    plan.looked_at = {};
+    plan.carried_out = {};
 }
 
 void free_plan(Plan *plan) {
@@ -187,7 +178,8 @@ bool make_words(Plan &plan) {
     const auto lies_far = [&words](const Move &move) {
         return move.to - words.to > UINT32_MAX || move.from - words.from > UINT32_MAX;
     };
-    if (std::any_of(plan.moves, plan.moves + plan.move_count, lies_far)) return true;
+    const Move *const moves = plan.moves;
+    if (std::any_of(moves, moves + plan.move_count, lies_far)) return true;
     words.pairs = static_cast<std::uint64_t *>(std::malloc(sizeof *words.pairs * plan.move_count));
     if (words.pairs == nullptr) return false;
     for (std::uint32_t i = 0; i < plan.move_count; ++i)
@@ -204,8 +196,8 @@ bool is_at_once(const BlockGroup &group) {
 }
 
 bool make_room(BatchParts *made, std::size_t room) {
-    made->parts = static_cast<sennit_notify_part *>(std::malloc(sizeof *made->parts * room));
-    made->pieces = static_cast<signal::PlannedPart *>(std::malloc(sizeof *made->pieces * room));
+    made->parts = Array<sennit_notify_part>(room);
+    made->pieces = Array<signal::PlannedPart>(room);
     return made->parts != nullptr && made->pieces != nullptr;
 }
 
@@ -272,9 +264,9 @@ bool make_parts(Plan &plan, const Ordered *ordered) {
 // All that a start needs, in time that goes with the operations and not with their square.
 sennit_status make_all(Rank &rank, Plan &plan, Ordered *ordered, Counted *counted) {
     const std::size_t room = std::size_t{plan.operation_count} + 1;
-    plan.groups = static_cast<BlockGroup *>(std::malloc(sizeof(BlockGroup) * room));
-    plan.moves = static_cast<Move *>(std::malloc(sizeof(Move) * room));
-    plan.runs = static_cast<EqualMoves *>(std::malloc(sizeof(EqualMoves) * room));
+    plan.groups = Array<BlockGroup>(room);
+    plan.moves = Array<Move>(room);
+    plan.runs = Array<EqualMoves>(room);
     if (plan.groups == nullptr || plan.moves == nullptr || plan.runs == nullptr) return no_memory();
     sennit_status status = make_groups(rank, plan, ordered);
     if (status == SENNIT_OK) status = check_groups(plan, counted);
@@ -415,12 +407,10 @@ sennit_status commit(Rank &rank, Plan &plan, std::uint64_t first_epoch, std::uin
     if (status != SENNIT_OK) return status;
     free_committed(plan);  // of an attempt that failed
     const std::size_t room = std::size_t{plan.operation_count} + 1;
-    auto *ordered = static_cast<Ordered *>(std::malloc(sizeof(Ordered) * room));
-    auto *counted = static_cast<Counted *>(std::malloc(sizeof(Counted) * room));
+    const Array<Ordered> ordered(room);
+    const Array<Counted> counted(room);
     status = ordered == nullptr || counted == nullptr ? no_memory()
                                                       : make_all(rank, plan, ordered, counted);
-    std::free(ordered);
-    std::free(counted);
     if (status != SENNIT_OK) return status;
     plan.next_epoch = first_epoch;
     plan.epoch_step = epoch_step;

@@ -10,6 +10,7 @@
 
 #include <sennit/plan.h>
 
+#include "base/array.hpp"
 #include "base/handle_table.hpp"
 #include "rank/part.hpp"
 #include "signal/batch.hpp"
@@ -57,8 +58,8 @@ struct BlockGroup {
 
 // Of batches, of as many parts as there are.
 struct BatchParts {
-    sennit_notify_part *parts = nullptr;
-    signal::PlannedPart *pieces = nullptr;
+    Array<sennit_notify_part> parts;
+    Array<signal::PlannedPart> pieces;
     std::uint32_t count = 0;
 };
 
@@ -81,13 +82,13 @@ struct alignas(64) Plan {
     bool has_events = false;
     std::uint32_t group_count = 0;
     std::uint32_t move_count = 0;
-    BlockGroup *groups = nullptr;  // [group_count]
+    Array<BlockGroup> groups;  // [group_count]
     // There where all goes at once, each move is a word, and all are of one group.
     WordMoves words;
     std::uint64_t next_epoch = 0;  // counts where there are events
     std::uint64_t epoch_step = 0;
-    Move *moves = nullptr;       // [move_count], in the order of groups
-    EqualMoves *runs = nullptr;  // [run_count], as the moves
+    Array<Move> moves;       // [move_count], in the order of groups
+    Array<EqualMoves> runs;  // [run_count], as the moves
     std::uint32_t run_count = 0;
     std::uint32_t operation_count = 0;
     std::uint32_t operation_room = 0;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/array.hpp"
 #include "base/fail.hpp"
 #include "memory/segments.hpp"
 #include "op/peer_memory.hpp"
@@ -240,11 +241,9 @@ sennit_status allocate_with(Rank &rank, Team &team, const AllocationArgs &args, 
 }  // namespace
 
 sennit_status allocate(Rank &rank, Team &team, const AllocationArgs &args, sennit_gptr *gptr) {
-    auto *offers = static_cast<Offer *>(std::calloc(team.size, sizeof(Offer)));
+    const Array<Offer> offers(team.size);
     if (offers == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the offers of the ranks");
-    const sennit_status status = allocate_with(rank, team, args, offers, gptr);
-    std::free(offers);
-    return status;
+    return allocate_with(rank, team, args, offers, gptr);
 }
 
 bool is_live(const Team &team, std::uint32_t id) {
@@ -255,7 +254,7 @@ bool is_live(const Team &team, std::uint32_t id) {
 }
 
 sennit_status free_segment(Rank &rank, Team &team, std::uint32_t id) {
-    auto *ids = static_cast<std::uint32_t *>(std::calloc(team.size, sizeof(std::uint32_t)));
+    const Array<std::uint32_t> ids(team.size);
     if (ids == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the answers of the ranks");
     const sennit_status flushed =
         rank.engine != nullptr ? request::flush(rank, kAnyPeer, default_deadline()) : SENNIT_OK;
@@ -269,7 +268,6 @@ sennit_status free_segment(Rank &rank, Team &team, std::uint32_t id) {
                            "rank %d frees segment %#x, this rank %#x: nothing is freed", peer,
                            ids[member], id);
     }
-    std::free(ids);
     if (status != SENNIT_OK) return status;
     const ColdLock lock(rank);
     detach_all(rank, team, id);

@@ -7,6 +7,7 @@
 #include <new>
 #include <type_traits>
 
+#include "base/array.hpp"
 #include "base/fail.hpp"
 #include "memory/control_map.hpp"
 #include "runtime/wait.hpp"
@@ -427,13 +428,12 @@ namespace {
 sennit_status part(Rank &rank, Team &team) {
     if (team.purpose == Purpose::part)
         return meet(rank, team, Purpose::part, binding_deadline(team));
-    auto *handles = static_cast<std::uint32_t *>(std::calloc(team.size, sizeof(std::uint32_t)));
+    const Array<std::uint32_t> handles(team.size);
     if (handles == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the answers of the ranks");
     // relaxed: this thread has the team's turn.
     const std::uint32_t mine = team.handle.load(std::memory_order_relaxed);
     sennit_status status = exchange(rank, team, {Purpose::destroy, &mine, sizeof mine, handles},
                                     binding_deadline(team));
-    std::free(handles);
     if (status == SENNIT_OK) return meet(rank, team, Purpose::part, binding_deadline(team));
     if (team.read_failed) {
         // The others are in the second meeting: this rank comes, and does not wait.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/array.hpp"
 #include "base/fail.hpp"
 #include "base/thread_callback.hpp"
 #include "team/cluster.hpp"
@@ -73,7 +74,7 @@ void find_the_others(Rank &rank, Team &team) {
 
 // A team that start-up makes: all ranks, or those of this node.
 sennit_status open_first(Rank &rank, std::uint32_t slot, bool of_node) {
-    int *ranks = static_cast<int *>(std::malloc(sizeof(int) * size_of(rank)));
+    const Array<int> ranks(size_of(rank));
     if (ranks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the first teams");
     Members members{0, 0, ranks};
     for (int r = 0; r < world_size(rank); ++r) {
@@ -83,7 +84,6 @@ sennit_status open_first(Rank &rank, std::uint32_t slot, bool of_node) {
     }
     Team *team = nullptr;
     const sennit_status status = make(rank, slot, members, &team);
-    std::free(ranks);
     if (status == SENNIT_OK) open(*team, 0, 0);
     return status;
 }
