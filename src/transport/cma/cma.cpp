@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <new>
 
+#include "base/array.hpp"
 #include "base/fail.hpp"
 #include "base/system_file.hpp"
 #include "memory/file.hpp"
@@ -20,6 +20,7 @@
 #include "transport/cma/batch.hpp"
 #include "transport/control_view.hpp"
 #include "transport/node_paths.hpp"
+#include "transport/node_transport.hpp"
 
 namespace sennit::transport {
 namespace {
@@ -47,19 +48,13 @@ bool moved_whole(ssize_t moved, std::size_t bytes) {
     return moved == static_cast<ssize_t>(bytes);
 }
 
-class Cma final : public Transport {
+class Cma final : public NodeTransport {
   public:
-    ~Cma() override {
-        std::free(processes_);
-        std::free(views_);
-        std::free(looks_);
-    }
-
     const Traits &traits() const override { return kTraits; }
 
-    sennit_status open(Rank &rank, const char *settings, const EventSink &) override {
-        if (settings[0] != '\0') return fail(SENNIT_ERR_ARG, "the path cma takes no settings");
-        rank_ = &rank;
+    sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override {
+        const sennit_status status = NodeTransport::open(rank, settings, sink);
+        if (status != SENNIT_OK) return status;
         while (token_ == 0) {
             if (getrandom(&token_, sizeof token_, 0) != static_cast<ssize_t>(sizeof token_))
                 return fail_os(SENNIT_ERR_OS, errno, "getrandom");
@@ -75,15 +70,14 @@ class Cma final : public Transport {
         std::memcpy(out->bytes, &own, sizeof own);
     }
 
-    sennit_status connect(const Address *addresses, const Deadline &) override {
-        addresses_ = addresses;
+    sennit_status connect(const Address *addresses, const Deadline &deadline) override {
         const std::size_t size = size_of(*rank_);
-        processes_ = static_cast<pid_t *>(std::calloc(size, sizeof(pid_t)));
-        views_ = static_cast<bool *>(std::calloc(size, sizeof(bool)));
-        looks_ = static_cast<std::atomic<std::int64_t> *>(std::calloc(size, sizeof *looks_));
-        return processes_ != nullptr && views_ != nullptr && looks_ != nullptr
-                   ? SENNIT_OK
-                   : fail(SENNIT_ERR_NOMEM, "no memory for the table of processes");
+        processes_ = Array<pid_t>(size);
+        views_ = Array<bool>(size);
+        looks_ = Array<std::atomic<std::int64_t>>(size);
+        if (processes_ == nullptr || views_ == nullptr || looks_ == nullptr)
+            return fail(SENNIT_ERR_NOMEM, "no memory for the table of processes");
+        return NodeTransport::connect(addresses, deadline);
     }
 
     Reason reach(int peer) override {
@@ -108,14 +102,6 @@ class Cma final : public Transport {
         return SENNIT_OK;
     }
 
-    void detach(int, const RemoteMemory &) override {}
-
-    Submit submit(Operation *) override {
-        (void)fail(SENNIT_ERR_INTERNAL, "an operation was submitted to the path cma");
-        return Submit::failed;
-    }
-    int progress() override { return 0; }
-
     sennit_status copy(int peer, Operation::Kind kind, const RemoteMemory &remote,
                        const CopyRun *runs, std::size_t count) override {
         if (is_gone(peer)) [[unlikely]]
@@ -134,8 +120,6 @@ class Cma final : public Transport {
         }
         return copy_in_batches(peer, kind, remote, runs, count);
     }
-
-    void close(const Deadline &) override {}
 
   private:
     // The process number of a peer that died may belong to a stranger. So the first copy in each
@@ -178,12 +162,11 @@ class Cma final : public Transport {
         return fail_peer(SENNIT_ERR_PEER_LOST, peer, "cma", "rank %d is gone", peer);
     }
 
-    Rank *rank_ = nullptr;
-    const Address *addresses_ = nullptr;
-    pid_t *processes_ = nullptr;  // [size], 0 until the try succeeded
-    // [size], when this rank last looked whether the peer is there.
-    std::atomic<std::int64_t> *looks_ = nullptr;
-    bool *views_ = nullptr;  // [size], the control block is mapped by this transport
+    // By peer.
+    Array<pid_t> processes_;  // 0 until the try succeeded
+    Array<std::atomic<std::int64_t>>
+        looks_;          // when this rank last looked whether the peer is there
+    Array<bool> views_;  // the control block is mapped by this transport
     std::uint64_t token_ = 0;
 };
 

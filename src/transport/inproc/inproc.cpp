@@ -5,8 +5,8 @@
 
 #include "memory/segments.hpp"
 #include "rank/process.hpp"
-#include "transport/load_store.hpp"
 #include "transport/node_paths.hpp"
+#include "transport/node_transport.hpp"
 
 namespace sennit::transport {
 namespace {
@@ -19,7 +19,7 @@ static_assert(sizeof(InprocAddress) <= kAddressBytes);
 
 constexpr Traits kTraits{"inproc", SENNIT_PATH_INPROC, true, true, 1, 0, SIZE_MAX, true};
 
-class Inproc final : public LoadStoreTransport {
+class Inproc final : public NodeTransport {
   public:
     const Traits &traits() const override { return kTraits; }
 
@@ -58,10 +58,6 @@ class Inproc final : public LoadStoreTransport {
         if (record.mechanism == Mechanism::file) out->mapped_bytes = record.mapped_bytes;
         return SENNIT_OK;
     }
-
-    void detach(int, const RemoteMemory &) override {}
-
-    void close(const Deadline &) override {}
 };
 
 }  // namespace

@@ -7,15 +7,15 @@
 #include "memory/windows.hpp"
 #include "memory/xpmem.hpp"
 #include "transport/control_view.hpp"
-#include "transport/load_store.hpp"
 #include "transport/node_paths.hpp"
+#include "transport/node_transport.hpp"
 
 namespace sennit::transport {
 namespace {
 
 constexpr Traits kTraits{"mapped", SENNIT_PATH_MAPPED, true, true, 1, 0, SIZE_MAX};
 
-class Mapped final : public LoadStoreTransport {
+class Mapped final : public NodeTransport {
   public:
     ~Mapped() override { delete[] views_; }
 
@@ -25,7 +25,7 @@ class Mapped final : public LoadStoreTransport {
     sennit_status connect(const Address *addresses, const Deadline &deadline) override {
         views_ = new (std::nothrow) memory::FileWindows[size_of(*rank_)];
         if (views_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the views of peers");
-        return LoadStoreTransport::connect(addresses, deadline);
+        return NodeTransport::connect(addresses, deadline);
     }
 
     Reason reach(int peer) override { return control_view_open(*rank_, peer); }
