@@ -1,9 +1,11 @@
 // Lists of words in settings: "provider=tcp;rails=2", "on,interval=50".
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <system_error>
 
 namespace sennit {
 
@@ -30,15 +32,14 @@ inline bool has_value(std::string_view word, std::string_view name, std::string_
 }
 
 // False: it has other letters than digits, or says more than `most`.
-inline bool read_number(std::string_view digits, std::int64_t most, std::int64_t *out) {
-    std::int64_t number = 0;
-    for (const char digit : digits) {
-        if (digit < '0' || digit > '9') return false;
-        number = number * 10 + (digit - '0');
-        if (number > most) return false;
-    }
-    *out = number;
-    return !digits.empty();
+template <class Number>
+bool read_number(std::string_view digits, std::uint64_t most, Number *out) {
+    std::uint64_t number = 0;
+    const char *const end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, number);
+    if (error != std::errc{} || stop != end || number > most) return false;
+    *out = static_cast<Number>(number);
+    return true;
 }
 
 // False: it is longer than there is room.

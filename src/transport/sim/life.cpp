@@ -1,4 +1,5 @@
 // How worlds of the path sim are made, found and freed, and the heap of what is due.
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -22,8 +23,8 @@ World::World(const Settings &settings, int size)
 bool World::allocate() {
     const std::size_t entries =
         static_cast<std::size_t>(size_) * static_cast<std::size_t>(size_) * settings_.rails;
-    last_end_ = static_cast<std::uint64_t *>(std::calloc(entries, sizeof(std::uint64_t)));
-    last_number_ = static_cast<std::uint64_t *>(std::calloc(entries, sizeof(std::uint64_t)));
+    last_end_ = Array<std::uint64_t>(entries);
+    last_number_ = Array<std::uint64_t>(entries);
     return last_end_ != nullptr && last_number_ != nullptr;
 }
 
@@ -88,8 +89,6 @@ World::~World() {
         std::free(chunk);
     }
     heap_.close();
-    std::free(last_end_);
-    std::free(last_number_);
     (void)pthread_mutex_destroy(&lock_);
 }
 
@@ -104,28 +103,13 @@ bool DueHeap::reserve(std::size_t more) {
 }
 
 void DueHeap::push(const Due &due) {
-    std::size_t at = count_++;
-    while (at > 0 && before(due, dues_[(at - 1) / 2])) {
-        dues_[at] = dues_[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    dues_[at] = due;
+    dues_[count_++] = due;
+    std::push_heap(dues_, dues_ + count_, is_later);
 }
 
 Due DueHeap::pop() {
-    const Due first = dues_[0];
-    const Due moved = dues_[--count_];
-    std::size_t at = 0;
-    for (;;) {
-        std::size_t child = 2 * at + 1;
-        if (child >= count_) break;
-        if (child + 1 < count_ && before(dues_[child + 1], dues_[child])) ++child;
-        if (!before(dues_[child], moved)) break;
-        dues_[at] = dues_[child];
-        at = child;
-    }
-    dues_[at] = moved;
-    return first;
+    std::pop_heap(dues_, dues_ + count_, is_later);
+    return dues_[--count_];
 }
 
 void DueHeap::close() {

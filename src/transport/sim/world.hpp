@@ -8,6 +8,7 @@
 // nothing for it.
 #pragma once
 
+#include "base/array.hpp"
 #include "base/condition.hpp"
 #include "base/linked_queue.hpp"
 #include "transport/sim/settings.hpp"
@@ -76,8 +77,8 @@ class DueHeap {
     void close();
 
   private:
-    static bool before(const Due &a, const Due &b) {
-        return a.step != b.step ? a.step < b.step : a.order < b.order;
+    static bool is_later(const Due &a, const Due &b) {
+        return a.step != b.step ? a.step > b.step : a.order > b.order;
     }
     Due *dues_ = nullptr;
     std::size_t count_ = 0;
@@ -229,8 +230,8 @@ class World {
     Flight *flying_ = nullptr;
     Flight *free_flights_ = nullptr;
     FlightChunk *chunks_ = nullptr;
-    std::uint64_t *last_end_ = nullptr;     // [pair * rails + rail]: step the last put there ends
-    std::uint64_t *last_number_ = nullptr;  // [pair * rails + rail]: latest put that has arrived
+    Array<std::uint64_t> last_end_;     // [pair * rails + rail]: step the last put there ends
+    Array<std::uint64_t> last_number_;  // [pair * rails + rail]: latest put that has arrived
 
     int gate_ = 0;  // members that came to their first turn or left before it
     bool gate_open_ = false;
