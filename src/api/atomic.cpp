@@ -205,33 +205,32 @@ extern "C" {
         OPERATION, kTypeOf<T>, Mode::MODE, FETCHES, NAME \
     }
 
+// A change and its twin that flush completes.
+#define SENNIT_DEFINE_CHANGE(T, NAME, OPERATION, VALUE, ...)                  \
+    sennit_status NAME(sennit_gptr target __VA_OPT__(, ) __VA_ARGS__) {       \
+        SENNIT_CALL(T, OPERATION, blocking, false, #NAME);                    \
+        return change_only<T, OPERATION>(kCall, target, VALUE);               \
+    }                                                                         \
+    sennit_status NAME##_nbi(sennit_gptr target __VA_OPT__(, ) __VA_ARGS__) { \
+        SENNIT_CALL(T, OPERATION, implicit, false, #NAME "_nbi");             \
+        return change_only<T, OPERATION>(kCall, target, VALUE);               \
+    }
+
+// A change that fetches what was there, and its twin with a request.
+#define SENNIT_DEFINE_FETCH(T, NAME, OPERATION, VALUE, OLD, ...)                        \
+    sennit_status NAME(sennit_gptr target, __VA_ARGS__) {                               \
+        SENNIT_CALL(T, OPERATION, blocking, true, #NAME);                               \
+        return change_and_fetch<T, OPERATION>(kCall, target, VALUE, OLD);               \
+    }                                                                                   \
+    sennit_status NAME##_nb(sennit_gptr target, __VA_ARGS__, sennit_request *request) { \
+        SENNIT_CALL(T, OPERATION, request, true, #NAME "_nb");                          \
+        return change_and_fetch_nb<T, OPERATION>(kCall, target, VALUE, OLD, request);   \
+    }
+
 #define SENNIT_DEFINE_WORD(T, S)                                                                 \
-    sennit_status sennit_atomic_set_##S(sennit_gptr target, T value) {                           \
-        SENNIT_CALL(T, SENNIT_REPLACE, blocking, false, "sennit_atomic_set_" #S);                \
-        return change_only<T, SENNIT_REPLACE>(kCall, target, value);                             \
-    }                                                                                            \
-    sennit_status sennit_atomic_set_##S##_nbi(sennit_gptr target, T value) {                     \
-        SENNIT_CALL(T, SENNIT_REPLACE, implicit, false, "sennit_atomic_set_" #S "_nbi");         \
-        return change_only<T, SENNIT_REPLACE>(kCall, target, value);                             \
-    }                                                                                            \
-    sennit_status sennit_atomic_fetch_##S(sennit_gptr target, T *value) {                        \
-        SENNIT_CALL(T, SENNIT_NO_OP, blocking, true, "sennit_atomic_fetch_" #S);                 \
-        return change_and_fetch<T, SENNIT_NO_OP>(kCall, target, T{}, value);                     \
-    }                                                                                            \
-    sennit_status sennit_atomic_fetch_##S##_nb(sennit_gptr target, T *value,                     \
-                                               sennit_request *request) {                        \
-        SENNIT_CALL(T, SENNIT_NO_OP, request, true, "sennit_atomic_fetch_" #S "_nb");            \
-        return change_and_fetch_nb<T, SENNIT_NO_OP>(kCall, target, T{}, value, request);         \
-    }                                                                                            \
-    sennit_status sennit_atomic_swap_##S(sennit_gptr target, T value, T *old) {                  \
-        SENNIT_CALL(T, SENNIT_REPLACE, blocking, true, "sennit_atomic_swap_" #S);                \
-        return change_and_fetch<T, SENNIT_REPLACE>(kCall, target, value, old);                   \
-    }                                                                                            \
-    sennit_status sennit_atomic_swap_##S##_nb(sennit_gptr target, T value, T *old,               \
-                                              sennit_request *request) {                         \
-        SENNIT_CALL(T, SENNIT_REPLACE, request, true, "sennit_atomic_swap_" #S "_nb");           \
-        return change_and_fetch_nb<T, SENNIT_REPLACE>(kCall, target, value, old, request);       \
-    }                                                                                            \
+    SENNIT_DEFINE_CHANGE(T, sennit_atomic_set_##S, SENNIT_REPLACE, value, T value)               \
+    SENNIT_DEFINE_FETCH(T, sennit_atomic_fetch_##S, SENNIT_NO_OP, T{}, value, T *value)          \
+    SENNIT_DEFINE_FETCH(T, sennit_atomic_swap_##S, SENNIT_REPLACE, value, old, T value, T *old)  \
     sennit_status sennit_atomic_compare_swap_##S(sennit_gptr target, T expected, T value,        \
                                                  T *old) {                                       \
         SENNIT_CALL(T, op::kCompareSwap, blocking, true, "sennit_atomic_compare_swap_" #S);      \
@@ -243,47 +242,17 @@ extern "C" {
         return compare_swap<T>(kCall, target, {expected, value}, old, request);                  \
     }
 
-#define SENNIT_DEFINE_CHANGE(T, S, V, OPERATION)                                         \
-    sennit_status sennit_atomic##V##_##S(sennit_gptr target, T value) {                  \
-        SENNIT_CALL(T, OPERATION, blocking, false, "sennit_atomic" #V "_" #S);           \
-        return change_only<T, OPERATION>(kCall, target, value);                          \
-    }                                                                                    \
-    sennit_status sennit_atomic##V##_##S##_nbi(sennit_gptr target, T value) {            \
-        SENNIT_CALL(T, OPERATION, implicit, false, "sennit_atomic" #V "_" #S "_nbi");    \
-        return change_only<T, OPERATION>(kCall, target, value);                          \
-    }                                                                                    \
-    sennit_status sennit_atomic_fetch##V##_##S(sennit_gptr target, T value, T *old) {    \
-        SENNIT_CALL(T, OPERATION, blocking, true, "sennit_atomic_fetch" #V "_" #S);      \
-        return change_and_fetch<T, OPERATION>(kCall, target, value, old);                \
-    }                                                                                    \
-    sennit_status sennit_atomic_fetch##V##_##S##_nb(sennit_gptr target, T value, T *old, \
-                                                    sennit_request *request) {           \
-        SENNIT_CALL(T, OPERATION, request, true, "sennit_atomic_fetch" #V "_" #S "_nb"); \
-        return change_and_fetch_nb<T, OPERATION>(kCall, target, value, old, request);    \
-    }
+#define SENNIT_DEFINE_OPERATOR(T, S, V, OPERATION)                             \
+    SENNIT_DEFINE_CHANGE(T, sennit_atomic##V##_##S, OPERATION, value, T value) \
+    SENNIT_DEFINE_FETCH(T, sennit_atomic_fetch##V##_##S, OPERATION, value, old, T value, T *old)
 
-#define SENNIT_DEFINE_INTEGER(T, S)                                                     \
-    SENNIT_DEFINE_CHANGE(T, S, _add, SENNIT_SUM)                                        \
-    SENNIT_DEFINE_CHANGE(T, S, _and, SENNIT_AND)                                        \
-    SENNIT_DEFINE_CHANGE(T, S, _or, SENNIT_OR)                                          \
-    SENNIT_DEFINE_CHANGE(T, S, _xor, SENNIT_XOR)                                        \
-    sennit_status sennit_atomic_inc_##S(sennit_gptr target) {                           \
-        SENNIT_CALL(T, SENNIT_SUM, blocking, false, "sennit_atomic_inc_" #S);           \
-        return change_only<T, SENNIT_SUM>(kCall, target, T{1});                         \
-    }                                                                                   \
-    sennit_status sennit_atomic_inc_##S##_nbi(sennit_gptr target) {                     \
-        SENNIT_CALL(T, SENNIT_SUM, implicit, false, "sennit_atomic_inc_" #S "_nbi");    \
-        return change_only<T, SENNIT_SUM>(kCall, target, T{1});                         \
-    }                                                                                   \
-    sennit_status sennit_atomic_fetch_inc_##S(sennit_gptr target, T *old) {             \
-        SENNIT_CALL(T, SENNIT_SUM, blocking, true, "sennit_atomic_fetch_inc_" #S);      \
-        return change_and_fetch<T, SENNIT_SUM>(kCall, target, T{1}, old);               \
-    }                                                                                   \
-    sennit_status sennit_atomic_fetch_inc_##S##_nb(sennit_gptr target, T *old,          \
-                                                   sennit_request *request) {           \
-        SENNIT_CALL(T, SENNIT_SUM, request, true, "sennit_atomic_fetch_inc_" #S "_nb"); \
-        return change_and_fetch_nb<T, SENNIT_SUM>(kCall, target, T{1}, old, request);   \
-    }
+#define SENNIT_DEFINE_INTEGER(T, S)                                  \
+    SENNIT_DEFINE_OPERATOR(T, S, _add, SENNIT_SUM)                   \
+    SENNIT_DEFINE_OPERATOR(T, S, _and, SENNIT_AND)                   \
+    SENNIT_DEFINE_OPERATOR(T, S, _or, SENNIT_OR)                     \
+    SENNIT_DEFINE_OPERATOR(T, S, _xor, SENNIT_XOR)                   \
+    SENNIT_DEFINE_CHANGE(T, sennit_atomic_inc_##S, SENNIT_SUM, T{1}) \
+    SENNIT_DEFINE_FETCH(T, sennit_atomic_fetch_inc_##S, SENNIT_SUM, T{1}, old, T *old)
 
 SENNIT_ATOMIC_INTEGERS(SENNIT_DEFINE_WORD)
 SENNIT_ATOMIC_INTEGERS(SENNIT_DEFINE_INTEGER)

@@ -92,67 +92,36 @@ op::Completion by_request(sennit_request *request) {
 
 extern "C" {
 
-sennit_status sennit_put_strided(sennit_gptr destination, const void *source,
-                                 const sennit_box *box) {
-    return put(destination, source, box, kBlocking, __func__);
-}
+// All calls of a shape, which the further parameters say.
+#define SENNIT_DEFINE_SHAPE(NAME, SHAPE, ...)                                                      \
+    sennit_status sennit_put_##NAME(sennit_gptr destination, const void *source, __VA_ARGS__) {    \
+        return put(destination, source, SHAPE, kBlocking, __func__);                               \
+    }                                                                                              \
+    sennit_status sennit_get_##NAME(void *destination, sennit_gptr source, __VA_ARGS__) {          \
+        return get(destination, source, SHAPE, kBlocking, __func__);                               \
+    }                                                                                              \
+    sennit_status sennit_put_##NAME##_nb(sennit_gptr destination, const void *source, __VA_ARGS__, \
+                                         sennit_request *request) {                                \
+        return put(destination, source, SHAPE, by_request(request), __func__);                     \
+    }                                                                                              \
+    sennit_status sennit_get_##NAME##_nb(void *destination, sennit_gptr source, __VA_ARGS__,       \
+                                         sennit_request *request) {                                \
+        return get(destination, source, SHAPE, by_request(request), __func__);                     \
+    }                                                                                              \
+    sennit_status sennit_put_##NAME##_nbi(sennit_gptr destination, const void *source,             \
+                                          __VA_ARGS__) {                                           \
+        return put(destination, source, SHAPE, kImplicit, __func__);                               \
+    }                                                                                              \
+    sennit_status sennit_get_##NAME##_nbi(void *destination, sennit_gptr source, __VA_ARGS__) {    \
+        return get(destination, source, SHAPE, kImplicit, __func__);                               \
+    }
 
-sennit_status sennit_get_strided(void *destination, sennit_gptr source, const sennit_box *box) {
-    return get(destination, source, box, kBlocking, __func__);
-}
+SENNIT_DEFINE_SHAPE(strided, box, const sennit_box *box)
+SENNIT_DEFINE_SHAPE(indexed, (PieceList{pieces, count}), size_t count, const sennit_piece pieces[])
 
 sennit_status sennit_put_strided_local(sennit_gptr destination, const void *source,
                                        const sennit_box *box) {
     return put(destination, source, box, {Mode::local, nullptr}, __func__);
-}
-
-sennit_status sennit_put_strided_nb(sennit_gptr destination, const void *source,
-                                    const sennit_box *box, sennit_request *request) {
-    return put(destination, source, box, by_request(request), __func__);
-}
-
-sennit_status sennit_get_strided_nb(void *destination, sennit_gptr source, const sennit_box *box,
-                                    sennit_request *request) {
-    return get(destination, source, box, by_request(request), __func__);
-}
-
-sennit_status sennit_put_strided_nbi(sennit_gptr destination, const void *source,
-                                     const sennit_box *box) {
-    return put(destination, source, box, kImplicit, __func__);
-}
-
-sennit_status sennit_get_strided_nbi(void *destination, sennit_gptr source, const sennit_box *box) {
-    return get(destination, source, box, kImplicit, __func__);
-}
-
-sennit_status sennit_put_indexed(sennit_gptr destination, const void *source, size_t count,
-                                 const sennit_piece pieces[]) {
-    return put(destination, source, PieceList{pieces, count}, kBlocking, __func__);
-}
-
-sennit_status sennit_get_indexed(void *destination, sennit_gptr source, size_t count,
-                                 const sennit_piece pieces[]) {
-    return get(destination, source, PieceList{pieces, count}, kBlocking, __func__);
-}
-
-sennit_status sennit_put_indexed_nb(sennit_gptr destination, const void *source, size_t count,
-                                    const sennit_piece pieces[], sennit_request *request) {
-    return put(destination, source, PieceList{pieces, count}, by_request(request), __func__);
-}
-
-sennit_status sennit_get_indexed_nb(void *destination, sennit_gptr source, size_t count,
-                                    const sennit_piece pieces[], sennit_request *request) {
-    return get(destination, source, PieceList{pieces, count}, by_request(request), __func__);
-}
-
-sennit_status sennit_put_indexed_nbi(sennit_gptr destination, const void *source, size_t count,
-                                     const sennit_piece pieces[]) {
-    return put(destination, source, PieceList{pieces, count}, kImplicit, __func__);
-}
-
-sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size_t count,
-                                     const sennit_piece pieces[]) {
-    return get(destination, source, PieceList{pieces, count}, kImplicit, __func__);
 }
 
 }  // extern "C"
