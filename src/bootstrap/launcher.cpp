@@ -138,40 +138,36 @@ sennit_status launcher_gone() {
     return fail(SENNIT_ERR_BOOTSTRAP, "`sennit run` closed the connection: it has ended");
 }
 
-sennit_status send_all(int fd, const void *data, std::size_t bytes, const Deadline &deadline) {
-    const char *next = static_cast<const char *>(data);
-    while (bytes > 0) {
-        const ssize_t sent = send(fd, next, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent > 0) {
-            next += sent;
-            bytes -= static_cast<std::size_t>(sent);
+// `move` moves some bytes from the given one on, as send and recv do.
+template <class Move>
+sennit_status move_all(int fd, std::size_t bytes, short event, const char *what,
+                       const Deadline &deadline, Move move) {
+    for (std::size_t at = 0; at < bytes;) {
+        const ssize_t moved = move(at);
+        if (moved > 0) {
+            at += static_cast<std::size_t>(moved);
             continue;
         }
-        if (errno == EPIPE || errno == ECONNRESET) return launcher_gone();
+        if (moved == 0 || errno == EPIPE || errno == ECONNRESET) return launcher_gone();
         if (errno == EINTR) continue;
-        if (errno != EAGAIN) return fail_os(SENNIT_ERR_OS, errno, "send to the launcher");
-        const sennit_status status = wait_ready(fd, POLLOUT, deadline);
+        if (errno != EAGAIN) return fail_os(SENNIT_ERR_OS, errno, "%s", what);
+        const sennit_status status = wait_ready(fd, event, deadline);
         if (status != SENNIT_OK) return status;
     }
     return SENNIT_OK;
 }
 
+sennit_status send_all(int fd, const void *data, std::size_t bytes, const Deadline &deadline) {
+    return move_all(fd, bytes, POLLOUT, "send to the launcher", deadline, [=](std::size_t at) {
+        return send(fd, static_cast<const char *>(data) + at, bytes - at,
+                    MSG_NOSIGNAL | MSG_DONTWAIT);
+    });
+}
+
 sennit_status receive_all(int fd, void *data, std::size_t bytes, const Deadline &deadline) {
-    char *next = static_cast<char *>(data);
-    while (bytes > 0) {
-        const ssize_t received = recv(fd, next, bytes, MSG_DONTWAIT);
-        if (received > 0) {
-            next += received;
-            bytes -= static_cast<std::size_t>(received);
-            continue;
-        }
-        if (received == 0 || errno == ECONNRESET) return launcher_gone();
-        if (errno == EINTR) continue;
-        if (errno != EAGAIN) return fail_os(SENNIT_ERR_OS, errno, "receive from the launcher");
-        const sennit_status status = wait_ready(fd, POLLIN, deadline);
-        if (status != SENNIT_OK) return status;
-    }
-    return SENNIT_OK;
+    return move_all(fd, bytes, POLLIN, "receive from the launcher", deadline, [=](std::size_t at) {
+        return recv(fd, static_cast<char *>(data) + at, bytes - at, MSG_DONTWAIT);
+    });
 }
 
 // The payload of an answer in words.

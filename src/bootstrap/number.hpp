@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
 
 namespace sennit::runtime {
 
@@ -28,8 +28,8 @@ constexpr int hex_value(char c) {
 }
 
 // `count` bytes from two digits each, and nothing behind them. False: it is something else.
-inline bool from_hex(const char *text, unsigned char *bytes, std::size_t count) {
-    if (std::strlen(text) != 2 * count) return false;
+inline bool from_hex(std::string_view text, unsigned char *bytes, std::size_t count) {
+    if (text.size() != 2 * count) return false;
     for (std::size_t i = 0; i < count; ++i) {
         const int high = hex_value(text[2 * i]);
         const int low = hex_value(text[2 * i + 1]);

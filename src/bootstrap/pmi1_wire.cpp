@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "base/words.hpp"
 #include "bootstrap/late_notice.hpp"
 #include "bootstrap/number.hpp"
 
@@ -118,43 +119,31 @@ sennit_status Pmi1Wire::ask(const char *expected, Deadline deadline) {
     if (status != SENNIT_OK) return status;
     status = read_line(deadline);
     if (status != SENNIT_OK) return status;
-    char command[64];
-    if (!field("cmd", command, sizeof command) || std::strcmp(command, expected) != 0 ||
-        received_bytes_ != 0)
+    std::string_view command;
+    if (!field("cmd=", &command) || command != expected || received_bytes_ != 0)
         return break_off(fail(SENNIT_ERR_BOOTSTRAP,
                               "the PMI-1 launcher answered \"%.*s\" where cmd=%s was due",
                               kShownCharacters, line_, expected));
     return SENNIT_OK;
 }
 
-// The text after "name=" up to the next space; false if there is none or it does not fit.
-bool Pmi1Wire::field(const char *name, char *text, std::size_t bytes) const {
-    const std::size_t name_length = std::strlen(name);
-    for (const char *word = line_; *word != '\0';) {
-        const std::size_t length = std::strcspn(word, " ");
-        if (length > name_length && word[name_length] == '=' &&
-            std::strncmp(word, name, name_length) == 0) {
-            const std::size_t value_length = length - name_length - 1;
-            if (value_length >= bytes) return false;
-            std::memcpy(text, word + name_length + 1, value_length);
-            text[value_length] = '\0';
-            return true;
-        }
-        word += length;
-        word += std::strspn(word, " ");
-    }
-    return false;
+// Finds what follows the name, which ends in "=", up to the next space.
+bool Pmi1Wire::field(std::string_view name, std::string_view *value) const {
+    const auto is_another = [&](std::string_view word) { return !has_value(word, name, value); };
+    return first_refused(line_, ' ', is_another).data() != nullptr;
 }
 
-bool Pmi1Wire::number_field(const char *name, long *number) const {
+bool Pmi1Wire::number_field(std::string_view name, long *number) const {
+    std::string_view digits;
     char text[32];
-    return field(name, text, sizeof text) && number_of(text, LONG_MIN, LONG_MAX, number);
+    return field(name, &digits) && copy_word(digits, text, sizeof text) &&
+           number_of(text, LONG_MIN, LONG_MAX, number);
 }
 
 // The launcher's verdict on a request. A refusal leaves the wire in order.
 sennit_status Pmi1Wire::check_result(const char *what) {
     long result = 0;
-    if (!number_field("rc", &result))
+    if (!number_field("rc=", &result))
         return break_off(fail(SENNIT_ERR_BOOTSTRAP, "the PMI-1 launcher answered \"%.*s\" to %s",
                               kShownCharacters, line_, what));
     if (result == 0) return SENNIT_OK;
@@ -175,14 +164,13 @@ sennit_status Pmi1Wire::introduce(const char *pmi_id, Deadline deadline, int *ra
     while (status == SENNIT_OK && debug < 0) {
         status = read_line(deadline);
         if (status != SENNIT_OK) return status;
-        char command[64] = "";
-        const bool is_set = field("cmd", command, sizeof command) && !std::strcmp(command, "set");
-        if (!is_set && std::strcmp(command, "initack") != 0)
+        std::string_view command;
+        if (!field("cmd=", &command) || (command != "set" && command != "initack"))
             return break_off(fail(SENNIT_ERR_BOOTSTRAP, "the PMI-1 launcher greeted with \"%.*s\"",
                                   kShownCharacters, line_));
-        (void)number_field("rank", &found_rank);
-        (void)number_field("size", &found_size);
-        (void)number_field("debug", &debug);
+        (void)number_field("rank=", &found_rank);
+        (void)number_field("size=", &found_size);
+        (void)number_field("debug=", &debug);
     }
     if (status != SENNIT_OK) return status;
     if (found_size < 1 || found_size > INT32_MAX || found_rank < 0 || found_rank >= found_size)
@@ -207,7 +195,7 @@ sennit_status Pmi1Wire::learn_limits(Deadline deadline) {
     long key_bytes = 0;
     long value_bytes = 0;
     // The longest name is sennit-4294967295-2147483647-99999, with its end 36 bytes.
-    if (!number_field("keylen_max", &key_bytes) || !number_field("vallen_max", &value_bytes) ||
+    if (!number_field("keylen_max=", &key_bytes) || !number_field("vallen_max=", &value_bytes) ||
         key_bytes < 36 || value_bytes < 16)
         return break_off(fail(SENNIT_ERR_BOOTSTRAP,
                               "the limits of the PMI-1 launcher are unusable: %.*s",
@@ -217,11 +205,11 @@ sennit_status Pmi1Wire::learn_limits(Deadline deadline) {
     (void)std::snprintf(request_, sizeof request_, "cmd=get_my_kvsname\n");
     status = ask("my_kvsname", deadline);
     if (status != SENNIT_OK) return status;
-    char name[kNameBytes];
-    if (!field("kvsname", name, sizeof name) || name[0] == '\0')
+    std::string_view name;
+    if (!field("kvsname=", &name) || name.empty() ||
+        !copy_word(name, key_space_, sizeof key_space_))
         return break_off(fail(SENNIT_ERR_BOOTSTRAP, "the PMI-1 launcher named no key space: %.*s",
                               kShownCharacters, line_));
-    std::memcpy(key_space_, name, sizeof name);
     part_bytes_ = usable / 2;
     return SENNIT_OK;
 }
@@ -252,7 +240,6 @@ sennit_status Pmi1Wire::put(const Pmi1Exchange &exchange, const unsigned char *m
 
 sennit_status Pmi1Wire::get(const Pmi1Exchange &exchange, int from, unsigned char *theirs,
                             std::size_t bytes, Deadline deadline) {
-    char value[kValueBytesMax + 1];
     char key[64];
     for (std::size_t part = 0, done = 0; done < bytes; ++part) {
         const std::size_t count = std::min(part_bytes_, bytes - done);
@@ -262,7 +249,8 @@ sennit_status Pmi1Wire::get(const Pmi1Exchange &exchange, int from, unsigned cha
         sennit_status status = ask("get_result", deadline);
         if (status == SENNIT_OK) status = check_result(key);
         if (status != SENNIT_OK) return status;
-        if (!field("value", value, sizeof value) || !from_hex(value, theirs + done, count))
+        std::string_view value;
+        if (!field("value=", &value) || !from_hex(value, theirs + done, count))
             return fail(SENNIT_ERR_BOOTSTRAP,
                         "rank %d gave something else than %zu bytes in this exchange: the ranks do "
                         "not run the same version of Sennit, or do not call in the same order",

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/clock.hpp"
 
@@ -61,8 +62,8 @@ class Pmi1Wire {
                       Deadline deadline);
     sennit_status get(const Pmi1Exchange &exchange, int from, unsigned char *theirs,
                       std::size_t bytes, Deadline deadline);
-    bool field(const char *name, char *text, std::size_t bytes) const;
-    bool number_field(const char *name, long *number) const;
+    bool field(std::string_view name, std::string_view *value) const;
+    bool number_field(std::string_view name, long *number) const;
 
     int fd_;
     bool broken_ = false;
