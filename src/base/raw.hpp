@@ -13,6 +13,9 @@
 #include <cstdint>
 #include <type_traits>
 
+// Of a function whose accesses no sanitizer looks at.
+#define SENNIT_UNWATCHED __attribute__((no_sanitize("thread", "address", "undefined")))
+
 namespace sennit {
 
 template <class Word>
@@ -82,8 +85,8 @@ inline void show_change(std::uint64_t address, std::size_t bytes) {
 
 // Copies whole pages. Not memcpy: that may be hooked, and a sanitizer would take the copy for a
 // race with threads that are held off.
-[[gnu::noinline]] __attribute__((no_sanitize("thread", "address", "undefined"))) inline void
-raw_copy(void *to, const void *from, std::size_t bytes) {
+[[gnu::noinline]] SENNIT_UNWATCHED inline void raw_copy(void *to, const void *from,
+                                                        std::size_t bytes) {
 #if defined(__x86_64__)
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 #else
@@ -98,8 +101,8 @@ raw_copy(void *to, const void *from, std::size_t bytes) {
 
 // The same for what is too long to stay in the caches: what it writes goes past them. The addresses
 // are those of pages.
-[[gnu::noinline]] __attribute__((no_sanitize("thread", "address", "undefined"))) inline void
-raw_copy_long(void *to, const void *from, std::size_t bytes) {
+[[gnu::noinline]] SENNIT_UNWATCHED inline void raw_copy_long(void *to, const void *from,
+                                                             std::size_t bytes) {
 #if defined(__x86_64__)
     asm volatile(
         "1:\n\t"
@@ -127,7 +130,7 @@ raw_copy_long(void *to, const void *from, std::size_t bytes) {
 
 // Writes a word with what it holds, in one atomic step: a private page of a file becomes a copy of
 // its own, and no store of another thread is lost.
-__attribute__((no_sanitize("thread", "address", "undefined"))) inline void raw_touch(void *place) {
+SENNIT_UNWATCHED inline void raw_touch(void *place) {
 #if defined(__x86_64__)
     asm volatile("lock orl $0, (%0)" : : "r"(place) : "memory", "cc");
 #else
@@ -137,8 +140,7 @@ __attribute__((no_sanitize("thread", "address", "undefined"))) inline void raw_t
 }
 
 // Are the bytes of a page all 0?
-__attribute__((no_sanitize("thread", "address", "undefined"))) inline bool raw_is_zero(
-    const void *page, std::size_t bytes) {
+SENNIT_UNWATCHED inline bool raw_is_zero(const void *page, std::size_t bytes) {
     const auto *words = static_cast<const std::uint64_t *>(page);
     std::uint64_t any = 0;
     for (std::size_t i = 0; i < bytes / sizeof *words; ++i)

@@ -208,8 +208,7 @@ class WayThere {
     }
 
     // Has the kernel copy held pages into the file. 0 or -errno.
-    __attribute__((no_sanitize("thread", "address", "undefined"))) long write_pages(
-        std::uint64_t at, std::uint64_t bytes) {
+    SENNIT_UNWATCHED long write_pages(std::uint64_t at, std::uint64_t bytes) {
         for (const std::uint64_t end = at + bytes; at < end;) {
             const long written = raw_call(SYS_pwrite64, move_.file, at, end - at, offset_of(at));
             if (written == 0) return -EIO;
@@ -220,8 +219,7 @@ class WayThere {
     }
 
     // The pages of a held piece that are in use by now. 0 or -errno.
-    __attribute__((no_sanitize("thread", "address", "undefined"))) long copy_used(
-        std::uint64_t at, std::uint64_t bytes) {
+    SENNIT_UNWATCHED long copy_used(std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
         known_ = states_.read(at, pages, after_) && known_;
@@ -237,9 +235,7 @@ class WayThere {
     }
 
     // 0 or -errno.
-    __attribute__((no_sanitize("thread", "address", "undefined"))) long copy(std::uint64_t at,
-                                                                             std::uint64_t bytes,
-                                                                             bool is_huge) {
+    SENNIT_UNWATCHED long copy(std::uint64_t at, std::uint64_t bytes, bool is_huge) {
         if (!all_used_) return copy_used(at, bytes);
         if (!is_huge) return write_pages(at, bytes);
         if (move_.bytes >= kLongBytes) {
@@ -251,9 +247,7 @@ class WayThere {
     }
 
     // 0 or -errno. From protect() to let_go(): raw calls and copies alone.
-    __attribute__((no_sanitize("thread", "address", "undefined"))) long swap(std::uint64_t at,
-                                                                             std::uint64_t bytes,
-                                                                             bool is_huge) {
+    SENNIT_UNWATCHED long swap(std::uint64_t at, std::uint64_t bytes, bool is_huge) {
         if (guard_ != nullptr) {
             const long held = guard_->protect(at, bytes);
             if (held != 0) return held;
@@ -318,8 +312,7 @@ struct Piece {
 };
 
 // Copies what the file has of the piece.
-__attribute__((no_sanitize("thread", "address", "undefined"))) void copy_data(const PageMove &move,
-                                                                              const Piece &piece) {
+SENNIT_UNWATCHED void copy_data(const PageMove &move, const Piece &piece) {
     const std::uint64_t first = move.file_offset + (piece.address - move.address);
     std::uint64_t offset = 0;
     std::uint64_t span = 0;
@@ -330,8 +323,7 @@ __attribute__((no_sanitize("thread", "address", "undefined"))) void copy_data(co
 
 // Moves the fresh memory with the content of the piece to its place. 0 or -errno, and then the
 // piece is as before.
-__attribute__((no_sanitize("thread", "address", "undefined"))) long swap_back(
-    const PageMove &move, const WriteGuard *guard, const Piece &piece) {
+SENNIT_UNWATCHED long swap_back(const PageMove &move, const WriteGuard *guard, const Piece &piece) {
     if (guard != nullptr) {
         const long held = guard->protect(piece.address, piece.bytes);
         if (held != 0) return held;
