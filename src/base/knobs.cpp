@@ -20,67 +20,73 @@ extern char **environ;
 namespace sennit::runtime {
 namespace {
 
-enum class Type : std::uint8_t { text, seconds, boolean, integer };
-
-bool assign(KnobText *out, const char *value) {
+bool assign_text(void *field, const char *value) {
     if (std::strlen(value) >= kKnobTextBytes) return false;
-    std::snprintf(out->text, sizeof out->text, "%s", value);
+    std::snprintf(static_cast<KnobText *>(field)->text, kKnobTextBytes, "%s", value);
     return true;
 }
 
-// Seconds, with a fraction, into nanoseconds.
-bool assign_seconds(std::int64_t *out, const char *value) {
+void show_text(const void *field, char *text, std::size_t bytes) {
+    std::snprintf(text, bytes, "%s", static_cast<const KnobText *>(field)->text);
+}
+
+// With a fraction, into nanoseconds.
+bool assign_seconds(void *field, const char *value) {
     char *end = nullptr;
     errno = 0;
     const double seconds = std::strtod(value, &end);
     if (end == value || *end != '\0' || errno != 0 || !(seconds >= 0.0) || seconds > 9e9)
         return false;
-    *out = static_cast<std::int64_t>(seconds * 1e9);
+    *static_cast<std::int64_t *>(field) = static_cast<std::int64_t>(seconds * 1e9);
     return true;
 }
 
-bool assign_integer(std::int64_t *out, const char *value) {
+void show_seconds(const void *field, char *text, std::size_t bytes) {
+    const auto nanoseconds = static_cast<double>(*static_cast<const std::int64_t *>(field));
+    std::snprintf(text, bytes, "%g", nanoseconds / 1e9);
+}
+
+bool assign_boolean(void *field, const char *value) {
+    return read_switch(value, static_cast<bool *>(field));
+}
+
+void show_boolean(const void *field, char *text, std::size_t bytes) {
+    std::snprintf(text, bytes, "%d", *static_cast<const bool *>(field) ? 1 : 0);
+}
+
+bool assign_integer(void *field, const char *value) {
     char *end = nullptr;
     errno = 0;
     const long long number = std::strtoll(value, &end, 10);
     if (end == value || *end != '\0' || errno != 0) return false;
-    *out = number;
+    *static_cast<std::int64_t *>(field) = number;
     return true;
 }
 
-bool set_field(Type type, void *field, const char *value) {
-    switch (type) {
-        case Type::text:
-            return assign(static_cast<KnobText *>(field), value);
-        case Type::seconds:
-            return assign_seconds(static_cast<std::int64_t *>(field), value);
-        case Type::boolean:
-            return read_switch(value, static_cast<bool *>(field));
-        case Type::integer:
-            return assign_integer(static_cast<std::int64_t *>(field), value);
-    }
-    return false;
+void show_integer(const void *field, char *text, std::size_t bytes) {
+    const long long number = *static_cast<const std::int64_t *>(field);
+    std::snprintf(text, bytes, "%lld", number);
 }
 
-// What a value of the type looks like, for the message about one that does not.
-const char *wanted(Type type) {
-    switch (type) {
-        case Type::text:
-            return "a text of less than 128 characters";
-        case Type::seconds:
-            return "a number of seconds, such as 60 or 0.5";
-        case Type::boolean:
-            return "one of 1, 0, on, off, yes, no, true, false";
-        case Type::integer:
-            return "a whole number";
-    }
-    return "";
-}
+struct KnobType {
+    const char *name;
+    bool (*assign)(void *field, const char *value);
+    void (*show)(const void *field, char *text, std::size_t bytes);
+    const char *wanted;  // what a value looks like, for the message about one that does not
+};
+
+namespace types {
+constexpr KnobType text{"text", assign_text, show_text, "a text of less than 128 characters"};
+constexpr KnobType seconds{"seconds", assign_seconds, show_seconds,
+                           "a number of seconds, such as 60 or 0.5"};
+constexpr KnobType boolean{"boolean", assign_boolean, show_boolean,
+                           "one of 1, 0, on, off, yes, no, true, false"};
+constexpr KnobType integer{"integer", assign_integer, show_integer, "a whole number"};
+}  // namespace types
 
 struct KnobRow {
     const char *name;
-    Type type;
-    const char *type_name;
+    const KnobType *type;
     const char *initial;
     const char *unit;
     const char *help;
@@ -89,7 +95,7 @@ struct KnobRow {
 
 const KnobRow kRows[] = {
 #define KNOB(field, name, type, initial, unit, help) \
-    {name, Type::type, #type, initial, unit, help, offsetof(Knobs, field)},
+    {name, &types::type, initial, unit, help, offsetof(Knobs, field)},
 #include "base/knobs.def"
 #undef KNOB
 };
@@ -112,7 +118,7 @@ void *field_of(Knobs *values, const KnobRow &row) {
 Knobs defaults() {
     Knobs values{};
     for (const KnobRow &row : kRows)
-        (void)set_field(row.type, field_of(&values, row), row.initial);
+        (void)row.type->assign(field_of(&values, row), row.initial);
     return values;
 }
 
@@ -153,25 +159,6 @@ bool parse_log_level(const char *text, sennit_log_level *level) {
     return false;
 }
 
-void value_text(const KnobRow &row, const void *field, char *text, std::size_t bytes) {
-    switch (row.type) {
-        case Type::text:
-            std::snprintf(text, bytes, "%s", static_cast<const KnobText *>(field)->text);
-            break;
-        case Type::seconds:
-            std::snprintf(text, bytes, "%g",
-                          static_cast<double>(*static_cast<const std::int64_t *>(field)) / 1e9);
-            break;
-        case Type::boolean:
-            std::snprintf(text, bytes, "%d", *static_cast<const bool *>(field) ? 1 : 0);
-            break;
-        case Type::integer:
-            std::snprintf(text, bytes, "%lld",
-                          static_cast<long long>(*static_cast<const std::int64_t *>(field)));
-            break;
-    }
-}
-
 }  // namespace
 
 bool read_switch(const char *text, bool *is_on) {
@@ -192,13 +179,13 @@ std::size_t knob_count() {
 
 void knob_describe(std::size_t index, bool from_environment, sennit_knob *knob) {
     const KnobRow &row = kRows[index];
-    *knob = sennit_knob{row.name, row.type_name, row.initial,
-                        row.unit, row.help,      setting(row) != nullptr ? 1 : 0,
+    *knob = sennit_knob{row.name, row.type->name, row.initial,
+                        row.unit, row.help,       setting(row) != nullptr ? 1 : 0,
                         {}};
     Knobs values = from_environment ? defaults() : in_force();
     if (from_environment && setting(row) != nullptr)
-        (void)set_field(row.type, field_of(&values, row), setting(row));
-    value_text(row, field_of(&values, row), knob->value, sizeof knob->value);
+        (void)row.type->assign(field_of(&values, row), setting(row));
+    row.type->show(field_of(&values, row), knob->value, sizeof knob->value);
 }
 
 const Knobs &knobs() {
@@ -210,8 +197,8 @@ sennit_status knobs_read() {
     for (const KnobRow &row : kRows) {
         const char *value = setting(row);
         if (value == nullptr) continue;
-        if (!set_field(row.type, field_of(&values, row), value))
-            return fail(SENNIT_ERR_ARG, "%s=%.64s is not %s", row.name, value, wanted(row.type));
+        if (!row.type->assign(field_of(&values, row), value))
+            return fail(SENNIT_ERR_ARG, "%s=%.64s is not %s", row.name, value, row.type->wanted);
     }
     sennit_log_level level = SENNIT_LOG_WARNING;
     if (!parse_log_level(values.log.text, &level))

@@ -37,16 +37,9 @@ void hand_to_program(const Receiver &to, sennit_log_level level, const char *lin
 }
 
 const char *level_name(sennit_log_level level) {
-    switch (level) {
-        case SENNIT_LOG_ERROR:
-            return "error";
-        case SENNIT_LOG_WARNING:
-            return "warning";
-        case SENNIT_LOG_INFO:
-            return "info";
-        default:
-            return "debug";
-    }
+    if (level == SENNIT_LOG_ERROR) return "error";
+    if (level == SENNIT_LOG_WARNING) return "warning";
+    return level == SENNIT_LOG_INFO ? "info" : "debug";
 }
 
 }  // namespace
