@@ -18,15 +18,8 @@ namespace sennit::op {
 namespace {
 
 const char *name_of(Direction direction) {
-    switch (direction) {
-        case Direction::put:
-            return "put";
-        case Direction::get:
-            return "get";
-        case Direction::execute:
-            break;
-    }
-    return "atomic operation";
+    constexpr const char *kNames[] = {"put", "get", "atomic operation"};
+    return kNames[static_cast<std::size_t>(direction)];
 }
 
 const char *path_name(const PeerQueue &queue) {
@@ -414,10 +407,6 @@ sennit_status take_implicit_error(Engine &engine, int first, int end, sennit_sta
                      "an implicit %s of rank %d failed: %s%s", name_of(direction), failed,
                      sennit_status_string(error), Trouble(engine, failed, error).text);
 }
-
-}  // namespace
-
-namespace {
 
 sennit_status flush(Rank &rank, int peer, FlushScope scope, const Deadline &deadline) {
     if (rank.engine == nullptr) return SENNIT_OK;

@@ -51,18 +51,12 @@ void describe(EventAckState &state, const EventPut &put, const Split &split,
 }
 
 // The pieces of the list that are among `tickets` go to another one.
-OperationPiece *take_pieces(OperationPiece **list, std::uint64_t tickets) {
-    OperationPiece *taken = nullptr;
-    for (OperationPiece **at = list; *at != nullptr;) {
-        OperationPiece *piece = *at;
-        if ((ticket_bit(piece->ticket) & tickets) == 0) {
-            at = &piece->next;
-            continue;
-        }
-        *at = piece->next;
-        piece->next = taken;
-        taken = piece;
-    }
+PieceQueue take_pieces(PieceQueue &list, std::uint64_t tickets) {
+    PieceQueue taken;
+    PieceQueue left;
+    while (OperationPiece *piece = list.pop())
+        ((ticket_bit(piece->ticket) & tickets) != 0 ? taken : left).push(piece);
+    list = left;
     return taken;
 }
 
@@ -212,19 +206,15 @@ AckedPieces take_ack_reply(PeerQueue &queue) {
         state.is_wanted = false;
     } else if (state.message.operation == kQueryEvents) {
         const EventAck ack = acknowledge(state.tickets, state.reply, state.payload[0]);
-        acked.arrived = take_pieces(&state.unacknowledged_first, ack.arrived);
-        acked.lost = take_pieces(&state.unacknowledged_first, ack.lost);
+        acked.arrived = take_pieces(state.unacknowledged, ack.arrived);
+        acked.lost = take_pieces(state.unacknowledged, ack.lost);
         state.is_wanted = false;
         ++state.replies;
     } else {
-        retransmitted(state.tickets,
-                      ticket_bit(static_cast<unsigned>(state.payload[0] % kMostTickets)));
+        free_tickets(state.tickets,
+                     ticket_bit(static_cast<unsigned>(state.payload[0] % kMostTickets)));
     }
     return acked;
-}
-
-OperationPiece *take_unacknowledged(EventAckState &state) {
-    return take_pieces(&state.unacknowledged_first, UINT64_MAX);
 }
 
 void reply_to_event_query(Engine &engine, const transport::Arrived &arrived, std::byte *reply) {

@@ -313,39 +313,31 @@ void await_ack(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     EventAckState &state = *queue.events;
     piece->event_rail = piece->operation.rail;
     lose_acknowledgement(state.tickets, piece->ticket, piece->event_rail);
-    piece->next = state.unacknowledged_first;
-    state.unacknowledged_first = piece;
+    state.unacknowledged.push(piece);
     state.has_failed = false;
     activate(engine, queue);
 }
 
 // Nobody can acknowledge these events any more.
 void fail_unacknowledged(Engine &engine, PeerQueue &queue, sennit_status status) {
-    for (OperationPiece *piece = take_unacknowledged(*queue.events); piece != nullptr;) {
-        OperationPiece *next = piece->next;
+    while (OperationPiece *piece = queue.events->unacknowledged.pop()) {
         piece->is_unacknowledged = true;
         complete_piece(engine, queue, piece, status);
-        piece = next;
     }
 }
 
 // The peer replied, or can not.
 void end_ack_message(Engine &engine, PeerQueue &queue) {
-    const AckedPieces acked = take_ack_reply(queue);
-    for (OperationPiece *piece = acked.arrived; piece != nullptr;) {
-        OperationPiece *next = piece->next;
+    AckedPieces acked = take_ack_reply(queue);
+    while (OperationPiece *piece = acked.arrived.pop())
         complete_piece(engine, queue, piece, SENNIT_OK);
-        piece = next;
-    }
-    for (OperationPiece *piece = acked.lost; piece != nullptr;) {
-        OperationPiece *next = piece->next;
+    while (OperationPiece *piece = acked.lost.pop()) {
         lose_event(piece);
         if (has_nothing_left(*piece)) {
             complete_piece(engine, queue, piece, SENNIT_OK);
         } else {
             repeat(engine, queue, piece);
         }
-        piece = next;
     }
     if (queue.events->has_failed) fail_unacknowledged(engine, queue, queue.events->failure);
 }
@@ -418,15 +410,9 @@ bool pump_pending(Engine &engine, PeerQueue &queue) {
 }  // namespace
 
 transport::Operation::Kind kind_of(Direction direction) {
-    switch (direction) {
-        case Direction::put:
-            return transport::Operation::Kind::put;
-        case Direction::get:
-            return transport::Operation::Kind::get;
-        case Direction::execute:
-            break;
-    }
-    return transport::Operation::Kind::execute;
+    using Kind = transport::Operation::Kind;
+    constexpr Kind kKinds[] = {Kind::put, Kind::get, Kind::execute};
+    return kKinds[static_cast<std::size_t>(direction)];
 }
 
 bool has_work(const PeerQueue &queue) {

@@ -64,7 +64,7 @@ const char *check_acks(const EventAckState &state) {
         return "a ticket has ended and its message has not";
     if (((tickets.unconfirmed | tickets.cancelled | tickets.retransmit) & ~tickets.ended) != 0)
         return "an event is retransmitted before its message is over";
-    for (const OperationPiece *piece = state.unacknowledged_first; piece != nullptr;
+    for (const OperationPiece *piece = state.unacknowledged.first(); piece != nullptr;
          piece = piece->next) {
         if (piece->ticket == OperationPiece::kNoTicket)
             return "a piece without an event waits for a reply";
@@ -106,7 +106,7 @@ const char *engine_check(Engine &engine) {
         std::uint32_t puts_open = 0;
         if (const EventAckState *events = engine.queues[peer].events) {
             if (const char *fault = check_acks(*events)) return fault;
-            for (const OperationPiece *piece = events->unacknowledged_first; piece;
+            for (const OperationPiece *piece = events->unacknowledged.first(); piece;
                  piece = piece->next)
                 ++waiting;
             puts_open = events->message.open;

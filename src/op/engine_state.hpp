@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 
-#include "base/linked_queue.hpp"
 #include "base/mutex.hpp"
 #include "op/request_table.hpp"
 
@@ -36,10 +35,10 @@ struct MessagePath {
 // a time is out: a query, or the retransmission of an event.
 struct EventAckState {
     EventAckSender tickets;
-    transport::EventData counted[kMostTickets];      // what a retransmission carries
-    OperationPiece *unacknowledged_first = nullptr;  // wait for the reply on their tickets
-    OperationRecord message{};      // in flight, or complete; in no queue and no table
-    std::uint64_t payload[3] = {};  // of the message
+    transport::EventData counted[kMostTickets];  // what a retransmission carries
+    PieceQueue unacknowledged;                   // wait for the reply on their tickets
+    OperationRecord message{};                   // in flight, or complete; in no queue and no table
+    std::uint64_t payload[3] = {};               // of the message
     std::uint64_t reply = 0;
     std::uint64_t replies = 0;  // so far
     std::uint64_t failures = 0;
@@ -79,7 +78,7 @@ struct PeerQueue {
     std::uint64_t last_number = 0;
     std::uint64_t last_lent = 0;  // the number of the last record whose caller lends a buffer
     LinkedQueue<OperationRecord, &OperationRecord::next_pending> pending;
-    LinkedQueue<OperationPiece, &OperationPiece::next> retry;
+    PieceQueue retry;
     OperationRecord *open_first = nullptr;  // the flush list
     OperationRecord *open_last = nullptr;
     PeerQueue *next_active = nullptr;
@@ -101,11 +100,11 @@ struct Engine {
     int size = 0;
     PeerQueue *queues = nullptr;  // [size]
     LinkedQueue<PeerQueue, &PeerQueue::next_active> active;
-    LinkedQueue<OperationPiece, &OperationPiece::next> done;  // completed, not yet worked off
-    std::uint64_t with_transports = 0;                        // pieces accepted and not completed
-    std::uint64_t unchecked_rounds = 0;                       // see check_invariants()
-    std::uint64_t started[3] = {};                            // operations so far, by Direction
-    bool outlived = false;  // engine_destroy() is over; the last completion frees
+    PieceQueue done;                     // completed, not yet worked off
+    std::uint64_t with_transports = 0;   // pieces accepted and not completed
+    std::uint64_t unchecked_rounds = 0;  // see check_invariants()
+    std::uint64_t started[3] = {};       // operations so far, by Direction
+    bool outlived = false;               // engine_destroy() is over; the last completion frees
 };
 
 // What a caller starts.
@@ -145,12 +144,10 @@ bool has_work(const PeerQueue &queue);
 void prepare_ack_message(Engine &engine, PeerQueue &queue);
 // The message is over. The pieces that were unacknowledged and are not any more.
 struct AckedPieces {
-    OperationPiece *arrived = nullptr;
-    OperationPiece *lost = nullptr;
+    PieceQueue arrived;
+    PieceQueue lost;
 };
 AckedPieces take_ack_reply(PeerQueue &queue);
-// All pieces that are unacknowledged: no reply will come.
-OperationPiece *take_unacknowledged(EventAckState &state);
 // The receiver's half; the payload is well formed.
 void reply_to_event_query(Engine &engine, const transport::Arrived &arrived, std::byte *reply);
 void count_retransmitted(Engine &engine, const transport::Arrived &arrived);

@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <initializer_list>
 
 namespace sennit::op {
 
@@ -59,6 +60,13 @@ constexpr std::uint64_t take_tickets(EventAckSender &sender, unsigned count, std
 constexpr void give_back_tickets(EventAckSender &sender, std::uint64_t tickets) {
     sender.in_use &= ~tickets;
     sender.expected ^= tickets;
+}
+
+// The receiver has confirmed what became of them.
+constexpr void free_tickets(EventAckSender &sender, std::uint64_t tickets) {
+    for (std::uint64_t *set : {&sender.in_use, &sender.ended, &sender.unconfirmed,
+                               &sender.cancelled, &sender.retransmit})
+        *set &= ~tickets;
 }
 
 // The rail failed under the event. Its data waits until the receiver has replied.
@@ -112,7 +120,7 @@ struct EventAck {
 };
 
 // The receiver replied with `word`, after it had closed the rails `closed`. What is in `retransmit`
-// from here on is to be sent as an operation, and then retransmitted().
+// from here on is to be sent as an operation, and then free_tickets().
 constexpr EventAck acknowledge(EventAckSender &sender, std::uint64_t word, std::uint64_t closed) {
     const std::uint64_t has_arrived = ~(word ^ sender.expected);
     EventAck ack;
@@ -128,11 +136,7 @@ constexpr EventAck acknowledge(EventAckSender &sender, std::uint64_t word, std::
     const std::uint64_t cancelled = sender.cancelled & (arrived | never);
     sender.expected ^= cancelled;
     sender.retransmit |= (never & ~cancelled) | (arrived & cancelled);
-    const std::uint64_t free = (arrived | never) & ~sender.retransmit;
-    sender.in_use &= ~free;
-    sender.ended &= ~free;
-    sender.unconfirmed &= ~free;
-    sender.cancelled &= ~free;
+    free_tickets(sender, (arrived | never) & ~sender.retransmit);
     return ack;
 }
 
@@ -145,15 +149,6 @@ struct EventRetransmission {
 constexpr EventRetransmission retransmission_of(const EventAckSender &sender, unsigned ticket) {
     const std::uint64_t bit = ticket_bit(ticket);
     return EventRetransmission{ticket, (sender.expected & bit) != 0, (sender.cancelled & bit) != 0};
-}
-
-// The receiver has confirmed the operation.
-constexpr void retransmitted(EventAckSender &sender, std::uint64_t tickets) {
-    sender.in_use &= ~tickets;
-    sender.ended &= ~tickets;
-    sender.unconfirmed &= ~tickets;
-    sender.cancelled &= ~tickets;
-    sender.retransmit &= ~tickets;
 }
 
 // What the receiver keeps for one sender.

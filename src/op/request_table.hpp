@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/linked_queue.hpp"
 #include "op/engine.hpp"
 #include "op/event_ack.hpp"
 #include "op/layout.hpp"
@@ -32,6 +33,8 @@ struct OperationPiece {
     static constexpr std::uint8_t kNoTicket = 255;
 };
 static_assert(offsetof(OperationPiece, operation) == 0);
+
+using PieceQueue = LinkedQueue<OperationPiece, &OperationPiece::next>;
 
 // The events of a record whose last pieces carry some.
 struct CarriedEvents {

@@ -452,7 +452,7 @@ class Search {
             ++lost.losses;
             visit(lost);
         }
-        retransmitted(next.tickets, ticket_bit(ticket));
+        free_tickets(next.tickets, ticket_bit(ticket));
         visit(next);
     }
 
