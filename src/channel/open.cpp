@@ -1,6 +1,5 @@
 // Opening channels with several targets at once. Each target is a meeting of two (meeting.hpp);
 // this rank goes round all of them until each has ended, and never waits for one before another.
-#include <cstdlib>
 #include <cstring>
 #include <new>
 

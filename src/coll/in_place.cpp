@@ -7,7 +7,6 @@
 // another member both copy a part, and a vector that is reduced is cut into as many parts as there
 // are members.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/copy.hpp"

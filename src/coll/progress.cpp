@@ -1,5 +1,4 @@
 // The row of steps of an operation, and the queue of a team. See state.hpp.
-#include <algorithm>
 #include <cstdlib>
 
 #include "base/fail.hpp"

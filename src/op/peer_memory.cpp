@@ -6,26 +6,13 @@
 #include "path/router.hpp"
 
 namespace sennit::op {
-namespace {
-
-sennit_status copy_control(Rank &rank, int peer, Direction direction, std::size_t offset,
-                           void *local, std::size_t bytes) {
-    const Peer &other = rank.peers[peer];
-    if (other.transport == nullptr) return path::fail_no_path(peer);
-    const Target target{peer, transport::RemoteMemory{nullptr, other.control_handle}, offset};
-    return engine_start(rank, direction, target, local, bytes, kKept);
-}
-
-}  // namespace
-
-sennit_status put_control(Rank &rank, int peer, std::size_t offset, const void *source,
-                          std::size_t bytes) {
-    return copy_control(rank, peer, Direction::put, offset, const_cast<void *>(source), bytes);
-}
 
 sennit_status get_control(Rank &rank, int peer, std::size_t offset, void *destination,
                           std::size_t bytes) {
-    return copy_control(rank, peer, Direction::get, offset, destination, bytes);
+    const Peer &other = rank.peers[peer];
+    if (other.transport == nullptr) return path::fail_no_path(peer);
+    const Target target{peer, transport::RemoteMemory{nullptr, other.control_handle}, offset};
+    return engine_start(rank, Direction::get, target, destination, bytes, kKept);
 }
 
 sennit_status attach_segment(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id) {

@@ -6,11 +6,9 @@
 
 namespace sennit::op {
 
-// Blocking copy between private memory and the control block of a peer that load and store do not
+// Blocking copy to private memory from the control block of a peer that load and store do not
 // reach; nothing of the private memory is lent when it returns. Errors: as engine_start,
 // OTHER_NODE.
-sennit_status put_control(Rank &rank, int peer, std::size_t offset, const void *source,
-                          std::size_t bytes);
 sennit_status get_control(Rank &rank, int peer, std::size_t offset, void *destination,
                           std::size_t bytes);
 

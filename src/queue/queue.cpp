@@ -263,7 +263,6 @@ sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
         return fail_peer(SENNIT_ERR_NOMEM, address.gptr.rank, "",
                          "the queue of rank %d has its %u producers", address.gptr.rank,
                          head.rings);
-    made->ring_number = number;
     made->ring = &rings[number];
     made->places = places_of(entry->base, number);
     made->taker = address.gptr.rank;

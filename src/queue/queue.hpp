@@ -93,7 +93,6 @@ struct Queue {
 // A producer's side.
 struct Producer {
     std::uint32_t handle = 0;
-    std::uint32_t ring_number = 0;
     ProducerRing *ring = nullptr;  // null: given up, since the queue has ended
     std::byte *places = nullptr;
     ControlBlock *control = nullptr;  // of the taker

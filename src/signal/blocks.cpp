@@ -2,7 +2,6 @@
 #include "signal/blocks.hpp"
 
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 

@@ -2,7 +2,6 @@
 #include "signal/sets.hpp"
 
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 

@@ -179,7 +179,7 @@ inline Team &node_of(Rank &rank) {
     return *rank.teams[kNodeSlot].load(std::memory_order_relaxed);
 }
 
-// Where a member's words of the team lie in its control block: for put_control and get_control.
+// Where a member's words of the team lie in its control block.
 inline std::size_t sync_offset(const Team &team) {
     return team_sync_offset(team.slot);
 }

@@ -4,7 +4,6 @@
 // memory/adopt/ only. Allocates nothing.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace sennit::memory::adopt {

@@ -338,7 +338,6 @@ void World::fill_tasks(Member &member, Handover *out) {
             drop(flight);
             continue;
         }
-        flight->executing = true;
         ++counters_.tasks;
         out->tasks[out->task_count++] = flight;
     }
@@ -346,7 +345,6 @@ void World::fill_tasks(Member &member, Handover *out) {
 
 void World::answer(Flight *flight, sennit_status status) {
     const MutexLock locked(lock_);
-    flight->executing = false;
     flight->parts_left = 0;
     if (flight->cancelled) {
         ++counters_.lost_answers;

@@ -31,7 +31,6 @@ struct Flight {
     bool is_put;
     bool has_event;
     bool is_task;
-    bool executing;  // handed to its target, which has not answered yet
     Task task;
     bool event_landed;
     bool over;       // its completion is on the initiator's list, or was handed over
