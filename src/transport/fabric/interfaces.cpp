@@ -16,7 +16,6 @@
 #include <cstring>
 #include <iterator>
 #include <string_view>
-#include <utility>
 
 #include "base/fail.hpp"
 #include "base/hash.hpp"
@@ -151,17 +150,13 @@ std::uint8_t prefix_of(in_addr address) {
 
 bool read_setting(std::string_view word, Settings *out) {
     std::string_view value;
-    std::int64_t number = 0;
     if (has_value(word, "provider=", &value))
         return copy_word(value, out->provider, sizeof out->provider);
     if (has_value(word, "host=", &value)) return copy_word(value, out->host, sizeof out->host);
     if (has_value(word, "interface=", &value) && out->interface_count < kMostRails)
         return copy_word(value, out->interfaces[out->interface_count++], sizeof out->interfaces[0]);
-    if (!has_value(word, "rails=", &value) || !read_number(value, kMostRails, &number) ||
-        number == 0)
-        return false;
-    out->rails = static_cast<unsigned>(number);
-    return true;
+    return has_value(word, "rails=", &value) && read_number(value, kMostRails, &out->rails) &&
+           out->rails != 0;
 }
 
 }  // namespace
@@ -242,9 +237,8 @@ void Interfaces::take(const char *provider, const Settings &settings) {
     if (count_ == 0 || first->addr_format == FI_SOCKADDR_IN) return;
     name_bytes_ = interfaces_[0]->src_addrlen;
     // The same on all nodes, whatever the order of libfabric is.
-    for (unsigned i = 1; i < count_; ++i)
-        for (unsigned k = i; k > 0 && bus_of(*interfaces_[k]) < bus_of(*interfaces_[k - 1]); --k)
-            std::swap(interfaces_[k], interfaces_[k - 1]);
+    std::stable_sort(interfaces_, interfaces_ + count_,
+                     [](const fi_info *a, const fi_info *b) { return bus_of(*a) < bus_of(*b); });
 }
 
 // Those of TCP can be opened wherever there is an interface.
