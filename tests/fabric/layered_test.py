@@ -15,9 +15,9 @@ import sys
 LIMIT_S = 180
 # The layer's last words, for each rank.
 SUMMARY = re.compile(r"fabric layer: (\d+) posted, (\d+) keys, (\d+) descriptors, (\d+) again, (\d+) reordered, (\d+) delayed, "
-                     r"(\d+) lost, (\d+) repeated, (\d+) swallowed, (\d+) refused, (\d+) names, (\d+) rules broken")
-NAMES = ["posted", "keys", "descriptors", "again", "reordered", "delayed", "lost", "repeated", "swallowed", "refused", "names", "broken"]
-SETTINGS = {"again": "again", "connect_ms": "again", "reorder": "reordered", "delay_us": "delayed", "lose": "lost", "repeat": "repeated",
+                     r"(\d+) lost, (\d+) repeated, (\d+) garbled, (\d+) swallowed, (\d+) refused, (\d+) names, (\d+) rules broken")
+NAMES = ["posted", "keys", "descriptors", "again", "reordered", "delayed", "lost", "repeated", "garbled", "swallowed", "refused", "names", "broken"]
+SETTINGS = {"again": "again", "connect_ms": "again", "reorder": "reordered", "delay_us": "delayed", "lose": "lost", "repeat": "repeated", "garble": "garbled",
             "unopened": "refused", "unclosed": "refused", "unlent": "refused", "names": "names"}
 
 

@@ -121,7 +121,10 @@ ssize_t note(Post &post, ssize_t code) {
         const std::size_t bytes = context_bytes(domain_of(post.endpoint).settings);
         std::memset(post.context, kMark, bytes);
     }
-    post.endpoint.posted.emplace(post.context, Posted{post.kind, std::move(post.uses)});
+    auto *const memory = post.kind == Posted::Kind::receive
+                             ? static_cast<std::byte *>(post.pieces[0].iov_base)
+                             : nullptr;
+    post.endpoint.posted.emplace(post.context, Posted{post.kind, memory, std::move(post.uses)});
     return 0;
 }
 
@@ -290,20 +293,36 @@ const Domain &domain_of(const Endpoint &endpoint) {
 }
 
 // Its operation is over: what the program has lent must be as it was.
-void end_posted(fid_cq *queue, void *context) {
+// A message as no rank of the job has sent it.
+void garble(std::byte *message, std::size_t *bytes) {
+    ++it().garbled;
+    const auto spoil = [&](std::size_t i) {
+        message[i] ^= static_cast<std::byte>(1 + it().draw() % 255);
+    };
+    if (!it().one_in(2)) return spoil(it().draw() % std::min<std::size_t>(*bytes, 8));
+    const std::size_t whole = *bytes;
+    *bytes = it().draw() % whole;
+    for (std::size_t i = *bytes; i < whole; ++i)
+        spoil(i);
+}
+
+void end_posted(fid_cq *queue, void *context, std::size_t *bytes) {
     for (auto &[object, endpoint] : it().endpoints) {
         if (std::find(endpoint.queues.begin(), endpoint.queues.end(), queue) ==
             endpoint.queues.end())
             continue;
         const auto found = endpoint.posted.find(context);
         if (found == endpoint.posted.end()) continue;
-        const std::size_t bytes = context_bytes(domain_of(endpoint).settings);
+        const std::size_t marked = context_bytes(domain_of(endpoint).settings);
         const auto *const marks = static_cast<const std::uint8_t *>(context);
-        for (std::size_t i = 0; context != nullptr && i < bytes; ++i)
+        for (std::size_t i = 0; context != nullptr && i < marked; ++i)
             if (marks[i] != kMark) {
                 (void)broken(0, "a context was written while its operation went on");
                 break;
             }
+        const bool is_message = found->second.kind == Posted::Kind::receive && *bytes != 0;
+        if (is_message && it().one_in(domain_of(endpoint).settings.garble))
+            garble(found->second.memory, bytes);
         endpoint.posted.erase(found);
         return;
     }

@@ -137,12 +137,13 @@ int close_domain(fid *object) {
 
 void say_at_end() {
     Layer &all = it();
-    std::fprintf(stderr,
-                 "fabric layer: %lu posted, %lu keys, %lu descriptors, %lu again, %lu reordered, "
-                 "%lu delayed, %lu lost, %lu repeated, %lu swallowed, %lu refused, %lu names, "
-                 "%lu rules broken\n",
-                 all.posts, all.keys, all.descriptors, all.agains, all.reordered, all.delayed,
-                 all.lost, all.repeated, all.swallowed, all.refused, all.names, all.broken);
+    std::fprintf(
+        stderr,
+        "fabric layer: %lu posted, %lu keys, %lu descriptors, %lu again, %lu reordered, "
+        "%lu delayed, %lu lost, %lu repeated, %lu garbled, %lu swallowed, %lu refused, %lu names, "
+        "%lu rules broken\n",
+        all.posts, all.keys, all.descriptors, all.agains, all.reordered, all.delayed, all.lost,
+        all.repeated, all.garbled, all.swallowed, all.refused, all.names, all.broken);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 // give, and named on stderr.
 //
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw+mmu_notify,key_size=N,context,context2,rx_cq_data,
-//                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,
+//                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,garble=N,
 //                  unopened=N,unclosed=N,unlent=N,names=PROVIDER,cards=N,barred,
 //                  no_sends=FILE,no_transfers=FILE,seed=N
 //
@@ -23,6 +23,7 @@
 //     delay_us    each so much later at most
 //     lose        one of N completions of puts and gets never comes
 //     repeat      one of N comes twice
+//     garble      one of N messages comes with some of its first 8 bytes changed, or is cut short
 //     unopened    one of N endpoints of a domain after the first four cannot be opened
 //     unclosed    one of N closings of an endpoint finds it in use
 //     names       there is a provider of that name, with endpoints that have names in place of IP
@@ -52,6 +53,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -77,6 +79,7 @@ struct Settings {
     std::int64_t delay_us = 0;
     unsigned lose = 0;
     unsigned repeat = 0;
+    unsigned garble = 0;
     unsigned unopened = 0;
     unsigned unclosed = 0;
     unsigned unlent = 0;
@@ -113,6 +116,7 @@ struct Registration {
 struct Posted {
     enum class Kind : std::uint8_t { receive, send, transfer };
     Kind kind;
+    std::byte *memory;  // of a receive
     std::vector<Registration *> uses;
 };
 
@@ -194,7 +198,7 @@ struct Layer {
     std::set<std::uint64_t> given_keys;
     // What is said at the end.
     unsigned long posts = 0, agains = 0, reordered = 0, delayed = 0, lost = 0, repeated = 0;
-    unsigned long swallowed = 0;
+    unsigned long garbled = 0, swallowed = 0;
     unsigned long keys = 0, descriptors = 0, names = 0, refused = 0, broken = 0;
 
     bool one_in(unsigned count) { return count != 0 && draw() % count == 0; }
@@ -255,7 +259,7 @@ void wrap_domain(fid_domain *object, const Settings &settings, bool has_names);
 void wrap_endpoint(fid_ep *object, fid_domain *domain);
 void wrap_queue(fid_cq *object, const fi_cq_attr &attributes);
 bool holds_something(fid_cq *object);
-void end_posted(fid_cq *queue, void *context);
+void end_posted(fid_cq *queue, void *context, std::size_t *bytes);
 
 // cards.cpp
 bool asks_for_cards(const Settings &settings, const fi_info *hints);

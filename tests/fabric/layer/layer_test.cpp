@@ -153,6 +153,7 @@ class Layer : public testing::Test {
         void *context;
         std::uint64_t flags;
         int error;
+        std::size_t bytes;
     };
     std::vector<End> poll(milliseconds length, std::size_t wanted = SIZE_MAX) {
         std::vector<End> ends;
@@ -162,10 +163,10 @@ class Layer : public testing::Test {
                 fi_cq_data_entry entries[4];
                 const ssize_t count = fi_cq_read(side.queue, entries, 4);
                 for (ssize_t i = 0; i < count; ++i)
-                    ends.push_back(End{entries[i].op_context, entries[i].flags, 0});
+                    ends.push_back(End{entries[i].op_context, entries[i].flags, 0, entries[i].len});
                 fi_cq_err_entry error{};
                 if (count == -FI_EAVAIL && fi_cq_readerr(side.queue, &error, 0) == 1)
-                    ends.push_back(End{error.op_context, error.flags, error.err});
+                    ends.push_back(End{error.op_context, error.flags, error.err, 0});
             }
         return ends;
     }
@@ -395,6 +396,25 @@ TEST_F(Layer, completions_are_lost_and_repeated_and_operations_find_no_room) {
         agains += fi_recv(here_.endpoint, to_, 8, nullptr, FI_ADDR_UNSPEC, nullptr) == -FI_EAGAIN;
     EXPECT_GT(agains, 5);
     EXPECT_LT(agains, 35);
+}
+
+TEST_F(Layer, messages_are_changed_or_cut_short) {
+    open("garble=1");
+    unsigned cut = 0;
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_EQ(fi_recv(there_.endpoint, to_, 8, nullptr, FI_ADDR_UNSPEC, to_), 0);
+        ASSERT_EQ(until_taken([&] {
+                      return fi_send(here_.endpoint, from_, 8, nullptr, here_.other, nullptr);
+                  }),
+                  0);
+        for (const End &each : poll(milliseconds(5000), 2)) {
+            if (each.context != to_) continue;
+            cut += each.bytes < 8;
+            EXPECT_TRUE(each.bytes < 8 || std::memcmp(from_, to_, 8) != 0);
+        }
+    }
+    EXPECT_GT(cut, 0u);
+    EXPECT_LT(cut, 20u);
 }
 
 TEST_F(Layer, cards_have_names_in_place_of_addresses) {

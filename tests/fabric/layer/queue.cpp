@@ -110,11 +110,12 @@ ssize_t read_queue(fid_cq *object, void *buffer, std::size_t most) {
         const auto found = next(queue, settings);
         if (found == queue.waiting.end()) break;
         if (found->is_error && count != 0) break;
-        const Completion completion = *found;
+        Completion completion = *found;
         queue.waiting.erase(found);
         void *const context =
             completion.is_error ? completion.error.op_context : completion.entry.op_context;
-        end_posted(object, context);
+        std::size_t nothing = 0;
+        end_posted(object, context, completion.is_error ? &nothing : &completion.entry.len);
         if (completion.is_error) {
             queue.failed.push_back(completion);
             return -FI_EAVAIL;

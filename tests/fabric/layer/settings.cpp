@@ -74,6 +74,8 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
         out->lose = static_cast<unsigned>(number);
     else if (name == "repeat")
         out->repeat = static_cast<unsigned>(number);
+    else if (name == "garble")
+        out->garble = static_cast<unsigned>(number);
     else if (name == "cards")
         out->cards = static_cast<unsigned>(number);
     else if (name == "unopened")
