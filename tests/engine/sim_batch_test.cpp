@@ -121,7 +121,7 @@ TEST(sim_batch, batches_and_single_calls_are_counted_once_although_rails_fail) {
 // there, are not counted, so that all may be made again, as notify.h says.
 TEST(sim_batch, a_batch_whose_time_is_over_before_the_count_can_be_made_again) {
     constexpr std::uint32_t kSmall = 5;
-    constexpr std::size_t kLarge = 256 * 1024;
+    constexpr std::size_t kLarge = 128 * 1024;
     std::atomic<bool> is_over{false};
     // The large one takes some thousand trips one after the other, in which its owner has no
     // part.
@@ -138,7 +138,7 @@ TEST(sim_batch, a_batch_whose_time_is_over_before_the_count_can_be_made_again) {
             std::size_t done = 99;
             sennit_status status = SENNIT_OK;
             {
-                const BlockingBound bound("0.06");
+                const BlockingBound bound("0.03");
                 status = sennit_put_notify_batch(parts.size(), parts.data(), &done);
             }
             is_over = true;
