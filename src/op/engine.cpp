@@ -72,6 +72,7 @@ void fill_record(OperationRecord *record, const OperationArgs &args) {
     record->local = static_cast<std::byte *>(args.local);
     record->bytes = args.bytes;
     record->piece_bytes = args.piece_bytes;
+    record->is_hint = args.completion.is_hint;
     if (args.carried != nullptr) {
         record->carried = *args.carried;
         args.carried->tickets = 0;

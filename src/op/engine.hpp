@@ -80,6 +80,9 @@ struct Completion {
     // element, bytes lie together. Not of a caller's Mode::implicit; a request is completed by
     // engine_test or given up by engine_abandon.
     bool is_kept = false;
+    // Of a put: it may be complete when it has left, and then be lost, or arrive later, and behind
+    // what was started after it.
+    bool is_hint = false;
 };
 inline constexpr Completion kKept{Completion::Mode::blocking, nullptr, true};
 

@@ -222,6 +222,7 @@ OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *rec
     piece->record = record;
     transport::Operation &operation = piece->operation;
     operation.kind = kind_of(record->direction);
+    operation.is_hint = record->is_hint;
     operation.peer = record->peer;
     operation.remote = record->remote;
     LayoutPart part{static_cast<std::int64_t>(record->cut), static_cast<std::int64_t>(record->cut),

@@ -57,7 +57,8 @@ struct OperationRecord {
     bool barrier_put;  // cut only when no earlier put is open
     bool own_in_use;   // the piece inside
     bool on_flush_list;
-    bool moved;  // a transport accepted some piece of it
+    bool is_hint;  // see Completion
+    bool moved;    // a transport accepted some piece of it
     // Direction::execute, see Work.
     std::uint8_t operation;
     std::uint8_t type;

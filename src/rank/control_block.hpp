@@ -74,14 +74,17 @@ struct alignas(kLineBytes) Doorbell {
 };
 static_assert(sizeof(Doorbell) == 128 && offsetof(Doorbell, rings) == 4);
 
-// Of a flat barrier; both words: writer owner.
+// Of barriers; writer of all words: owner.
 struct alignas(kLineBytes) ArrivalLine {
     std::atomic<std::uint64_t> epoch;
     // The call that the owner has waited in for a second, 0 if none: team/long_wait.cpp.
     std::atomic<std::uint64_t> waiting;
-    std::uint8_t unused[112];
+    // Which words of a barrier between nodes the owner has sent: team/nodes.cpp.
+    std::atomic<std::uint64_t> sent;
+    std::uint8_t unused[104];
 };
-static_assert(sizeof(ArrivalLine) == 128 && offsetof(ArrivalLine, waiting) == 8);
+static_assert(sizeof(ArrivalLine) == 128 && offsetof(ArrivalLine, waiting) == 8 &&
+              offsetof(ArrivalLine, sent) == 16);
 
 // A counter alone on its line. Of a barrier: one round of a dissemination barrier (writer: the
 // partner of that round).

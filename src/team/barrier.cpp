@@ -254,20 +254,31 @@ sennit_status take_up(Rank &rank, Team &team, const Deadline &deadline) {
     return meet(rank, team, team.purpose, deadline);
 }
 
-sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
+namespace {
+
+// Inline in the barrier, which is called often.
+[[gnu::always_inline]] inline sennit_status flush_and_meet(Rank &rank, Team &team, Purpose purpose,
+                                                           const Deadline &deadline) {
     if (is_arrived(team)) {
         if (is_bound(team)) return fail_unfinished(rank, team);
     } else if (rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;  // not arrived: the call may be repeated
     }
-    const sennit_status status = meet_inline(rank, team, Purpose::barrier, deadline);
+    const sennit_status status = meet_inline(rank, team, purpose, deadline);
     if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
     return take_flush_error(team);
 }
 
+}  // namespace
+
+sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
+    return flush_and_meet(rank, team, Purpose::barrier, deadline);
+}
+
+// Between nodes another purpose too: nobody is there any more to be asked for a word of its.
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
-    if (!team.all_load_store) return barrier(rank, team, deadline);
+    if (!team.all_load_store) return flush_and_meet(rank, team, Purpose::leave, deadline);
     if (!is_arrived(team) && rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;

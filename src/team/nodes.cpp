@@ -106,9 +106,9 @@ void collect_letters(Rank &rank, const Team &team, std::uint64_t number) {
 
 // Starts a put whose data is copied, so nothing is lent when the meeting ends early.
 sennit_status start_send(Rank &rank, const op::Target &target, const void *data, std::size_t bytes,
-                         sennit_request *request) {
+                         sennit_request *request, bool is_hint = false) {
     return op::engine_start(rank, op::Direction::put, target, const_cast<void *>(data), bytes,
-                            {op::Completion::Mode::request, request, true});
+                            {op::Completion::Mode::request, request, true, is_hint});
 }
 
 // Puts the letters of the nodes from `first` on, `count` of them, into the board of a leader.
@@ -140,9 +140,27 @@ sennit_status send_letters(Rank &rank, Team &team, std::uint32_t leader) {
 
 // ---- Dissemination.
 
-// Stores `epoch` into the present round's word of a member, whichever way leads there.
+// ArrivalLine::sent of a leader that has sent the word of its present round.
+std::uint64_t sent_with_round(const Team &team) {
+    constexpr std::uint64_t kRoundsOfBarrier = 32;
+    return (team.epoch + 1) * kRoundsOfBarrier + team.round + 1;
+}
+
+// Nothing of the round before is asked or told.
+void forget_told(Rank &rank, Team &team) {
+    if (team.ask.handle != 0) op::engine_abandon(rank, team.ask);
+    team.ask = SENNIT_REQUEST_NULL;
+    team.told = 0;
+    team.ask_ns = 0;
+}
+
+// Stores `epoch` into the present round's word of a member, whichever way leads there. The word of
+// a barrier may be lost: who waits for it asks (ask_for_word).
 sennit_status send_word(Rank &rank, Team &team, std::uint32_t member, std::uint64_t epoch) {
     const int peer = team.world_ranks[member];
+    forget_told(rank, team);
+    // SYNC node-sent: pairs with the get in ask_for_word(); all that the word says comes before.
+    team.own->arrived.sent.store(sent_with_round(team), std::memory_order_release);
     ControlBlock *control = rank.peers[peer].control;
     if (control != nullptr) {
         // SYNC barrier-round: pairs with the acquire in has_word(); all before comes before.
@@ -156,12 +174,59 @@ sennit_status send_word(Rank &rank, Team &team, std::uint32_t member, std::uint6
         sync_offset(team) + offsetof(TeamSync, rounds) + sizeof(EpochLine) * team.round;
     const op::Target target{peer, transport::RemoteMemory{nullptr, rank.peers[peer].control_handle},
                             offset};
-    return start_send(rank, target, &epoch, sizeof epoch, &team.sends[0]);
+    return start_send(rank, target, &epoch, sizeof epoch, &team.sends[0],
+                      team.purpose == Purpose::barrier);
 }
 
 bool has_word(const Team &team, std::uint64_t epoch) {
     // SYNC barrier-round: pairs with the release in send_word() or the transport's delivery.
-    return team.own->rounds[team.round].epoch.load(std::memory_order_acquire) >= epoch;
+    return team.own->rounds[team.round].epoch.load(std::memory_order_acquire) >= epoch ||
+           team.told >= sent_with_round(team);
+}
+
+// The word of the leader `from` is late, or lost: looks at what that leader says to have sent. A
+// get that fails says nothing; the wait itself hears what has become of a peer.
+void ask_for_word(Rank &rank, Team &team, int from) {
+    constexpr std::int64_t kFirstPauseNs = 100'000'000;
+    constexpr std::int64_t kLastPauseNs = 2'000'000'000;
+    int done = 0;
+    if (team.ask.handle != 0) {
+        (void)op::engine_test(rank, team.ask, false, &done);
+        if (done == 0) return;
+        team.ask = SENNIT_REQUEST_NULL;
+    }
+    const std::int64_t now = now_ns();
+    if (team.ask_ns == 0) {
+        team.ask_pause_ns = kFirstPauseNs;
+    } else if (now < team.ask_ns) {
+        return;
+    } else {
+        const std::size_t offset =
+            sync_offset(team) + offsetof(TeamSync, arrived) + offsetof(ArrivalLine, sent);
+        const op::Target target{
+            from, transport::RemoteMemory{nullptr, rank.peers[from].control_handle}, offset};
+        // SYNC node-sent: pairs with the release in send_word(), by the transport's get.
+        (void)op::engine_start(rank, op::Direction::get, target, &team.told, sizeof team.told,
+                               {op::Completion::Mode::request, &team.ask, true});
+        team.ask_pause_ns = std::min(2 * team.ask_pause_ns, kLastPauseNs);
+    }
+    team.ask_ns = now + team.ask_pause_ns;
+}
+
+struct RoundWait {
+    Team *team;
+    int from;
+};
+
+// A LostSearch of a RoundWait.
+int look_at_round(Rank &rank, const void *context) {
+    const RoundWait &wait = *static_cast<const RoundWait *>(context);
+    const int lost = find_lost_of_nodes(rank, wait.team);
+    // In whatever call this rank is: the other leader may be in a barrier.
+    const bool may_be_lost =
+        wait.team->round_step == RoundStep::await_word && rank.peers[wait.from].control == nullptr;
+    if (lost < 0 && may_be_lost) ask_for_word(rank, *wait.team, wait.from);
+    return lost;
 }
 
 // What this round has sent so far is delivered, or one part of it has failed with *status.
@@ -200,7 +265,8 @@ sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_
                           const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
     sennit_status sent = SENNIT_OK;
-    const LostSearch search{find_lost_of_nodes, &team};
+    const RoundWait wait{&team, from};
+    const LostSearch search{look_at_round, &wait};
     const sennit_status status = wait_until(rank, deadline, search, [&] {
         if (!are_sends_over(rank, team, &sent)) return false;
         if (sent == SENNIT_ERR_PEER_LOST && has_left(rank, to) && is_leaving(rank, rank.world_rank))
@@ -310,6 +376,7 @@ void drop_board(Rank &rank, Team &team) {
         if (request.handle != 0) op::engine_abandon(rank, request);
         request = SENNIT_REQUEST_NULL;
     }
+    forget_told(rank, team);
     *thread_error() = error;
     if (team.board_record == nullptr) return;
     const ColdLock lock(rank);

@@ -134,7 +134,13 @@ struct Team {
     std::uint32_t round;       // dissemination: rounds done
     RoundStep round_step;
     sennit_request sends[2];  // of this round, under way
-    Turn turn;                // of a thread of this rank in a collective call of the team
+    // Of the leader whose word of this round is late: its ArrivalLine::sent, as a get has brought
+    // it; the get under way; when it is asked next, and 0 before the first time.
+    std::uint64_t told;
+    sennit_request ask;
+    std::int64_t ask_ns;
+    std::int64_t ask_pause_ns;
+    Turn turn;  // of a thread of this rank in a collective call of the team
 
     SegmentTable *segments;  // null until the first allocation
     void *unfinished;        // of a call that is bound: what it goes on with; freed by drop()

@@ -124,6 +124,7 @@ struct Operation {
     enum class Kind : std::uint8_t { put, get, put_event, execute };
     Kind kind = Kind::put;
     std::uint8_t rail = 0;
+    bool is_hint = false;  // a put that may complete when it has left, whether it arrives or not
     int peer = -1;
     RemoteMemory remote;       // of the segment
     std::uint64_t offset = 0;  // into it

@@ -59,6 +59,7 @@ static void print_control_block() {
     STRUCT(ArrivalLine);
     FIELD(ArrivalLine, epoch);
     FIELD(ArrivalLine, waiting);
+    FIELD(ArrivalLine, sent);
     FIELD(ArrivalLine, unused);
     STRUCT(EpochLine);
     FIELD(EpochLine, epoch);

@@ -18,7 +18,7 @@ SUMMARY = re.compile(r"fabric layer: (\d+) posted, (\d+) keys, (\d+) descriptors
                      r"(\d+) lost, (\d+) repeated, (\d+) garbled, (\d+) swallowed, (\d+) refused, (\d+) names, (\d+) rules broken")
 NAMES = ["posted", "keys", "descriptors", "again", "reordered", "delayed", "lost", "repeated", "garbled", "swallowed", "refused", "names", "broken"]
 SETTINGS = {"again": "again", "connect_ms": "again", "reorder": "reordered", "delay_us": "delayed", "lose": "lost", "repeat": "repeated", "garble": "garbled",
-            "unopened": "refused", "unclosed": "refused", "unlent": "refused", "names": "names"}
+            "unopened": "refused", "unclosed": "refused", "unlent": "refused", "hints": "swallowed", "names": "names"}
 
 
 def main():

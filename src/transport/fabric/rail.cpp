@@ -212,8 +212,8 @@ ssize_t Rail::put(const Transfer &transfer) {
     message.rma_iov_count = 1;
     message.context = transfer.context;
     // By default a put is complete when it has left, which says nothing of its arrival.
-    return note_posted(
-        fi_writemsg(active_.endpoint, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION));
+    const std::uint64_t arrival = transfer.is_hint ? 0 : FI_DELIVERY_COMPLETE;
+    return note_posted(fi_writemsg(active_.endpoint, &message, arrival | FI_COMPLETION));
 }
 
 ssize_t Rail::get(const Transfer &transfer) {

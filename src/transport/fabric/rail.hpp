@@ -125,9 +125,11 @@ class Rail {
         void *local;
         std::size_t bytes;
         void *context;
-        void *descriptor;  // of `local`, where the provider wants one
+        void *descriptor;      // of `local`, where the provider wants one
+        bool is_hint = false;  // of a put
     };
-    ssize_t put(const Transfer &transfer);  // completes when the data is in the target's memory
+    // Completes when the data is in the target's memory; a hint when it has left.
+    ssize_t put(const Transfer &transfer);
     ssize_t get(const Transfer &transfer);
     ssize_t send(fi_addr_t peer, const iovec &message, void *descriptor, void *context);
     ssize_t receive(const iovec &room, void *descriptor, void *context);

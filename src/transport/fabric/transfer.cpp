@@ -118,9 +118,9 @@ Submit Network::start_transfer(Posted *posted) {
     const KeyTable::State known = find_key(*posted, &key);
     if (known == KeyTable::State::asked) return Submit::again;
     if (known == KeyTable::State::gone) return end_unstarted(posted, SENNIT_ERR_NOT_REGISTERED);
-    Rail::Transfer transfer{peer.passive,    key.key,         key.base + operation.offset,
-                            operation.local, operation.bytes, &posted->context,
-                            nullptr};
+    Rail::Transfer transfer{peer.passive,    key.key,          key.base + operation.offset,
+                            operation.local, operation.bytes,  &posted->context,
+                            nullptr,         operation.is_hint};
     posted->error = 0;
     posted->number = peer.number;
     posted->to = peer.passive;

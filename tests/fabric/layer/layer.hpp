@@ -6,7 +6,7 @@
 //
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw+mmu_notify,key_size=N,context,context2,rx_cq_data,
 //                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,garble=N,
-//                  unopened=N,unclosed=N,unlent=N,names=PROVIDER,cards=N,barred,
+//                  unopened=N,unclosed=N,unlent=N,hints=N,names=PROVIDER,cards=N,barred,
 //                  no_sends=FILE,no_transfers=FILE,seed=N
 //
 //     mr          registration modes that fi_getinfo reports besides the provider's; virt is the
@@ -31,6 +31,7 @@
 //     cards       it has so many, on one network; of 200 Gbit/s, at 0000:00:03.0 and before
 //     barred      its endpoints may not be opened
 //     unlent      one of N registrations for puts and gets alone finds no memory
+//     hints       of N puts that need not arrive one is complete and does not
 //     no_sends, no_transfers  as long as there is such a file, what is posted is taken, and nothing
 //                 comes of it
 //
@@ -83,6 +84,7 @@ struct Settings {
     unsigned unopened = 0;
     unsigned unclosed = 0;
     unsigned unlent = 0;
+    unsigned hints = 0;
     std::string names;  // of a provider; "": there is none
     unsigned cards = 1;
     bool is_barred = false;

@@ -84,6 +84,8 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
         out->unclosed = static_cast<unsigned>(number);
     else if (name == "unlent")
         out->unlent = static_cast<unsigned>(number);
+    else if (name == "hints")
+        out->hints = static_cast<unsigned>(number);
     else if (name == "seed")
         out->seed = number;
     else
