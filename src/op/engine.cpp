@@ -114,11 +114,13 @@ bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
     return true;
 }
 
-// Nobody takes the record any more: it frees itself, and leaves its error to flush.
+// Nobody takes the record any more: it frees itself, and leaves its error to flush. What a get
+// brings to kept memory is of no use to anybody then, and so is its error.
 void let_go_on(Engine &engine, OperationRecord *record) {
     record->answer_to = nullptr;
     record->mode = Completion::Mode::implicit;
-    if (!record->on_flush_list) append_to_flush_list(engine.queues[record->peer], record);
+    if (!record->on_flush_list && !is_kept_get(*record))
+        append_to_flush_list(engine.queues[record->peer], record);
 }
 
 bool covers(const PeerQueue &queue, std::uint64_t number) {

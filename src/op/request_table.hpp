@@ -87,6 +87,10 @@ struct OperationRecord {
     OperationPiece own;
 };
 
+inline bool is_kept_get(const OperationRecord &record) {
+    return record.direction == Direction::get && record.kept != nullptr;
+}
+
 class RequestTable {
   public:
     void close();
