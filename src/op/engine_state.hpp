@@ -13,8 +13,8 @@ namespace sennit::op {
 inline constexpr unsigned kMessagePaths = 4;
 inline constexpr unsigned kRails = 64;  // a rail beyond is not used
 inline constexpr int kSubmitsPerProgress = 64;
-inline constexpr std::uint32_t kPiecesPerRecord = 64;     // out at a time
-inline constexpr std::uint64_t kSharedFromBytes = 65536;  // from here all rails get a part
+inline constexpr std::uint32_t kPiecesPerRecord = 64;      // out at a time
+inline constexpr std::uint64_t kSharedFromBytes = 524288;  // from here all rails get a part
 // Tasks open to one peer at a time, counted from the oldest, so that the target can tell a
 // repetition by remembering as many.
 inline constexpr std::uint32_t kTaskWindow = 32;

@@ -29,16 +29,16 @@ def large_puts_take_all_rails_and_small_ones_one(cluster, program):
     """Rank 0 has peer 1 alone and rank 1 has peer 0: their home rail is the same one."""
     process = cluster.start("--rails", "2", "--launcher", "none", "--", "sh", "-c", "sleep 60")
     put = 4 << 20
-    for each in (put, 65536, 1024):
+    for each in (put, 1 << 19, 1024):
         before = json.loads(cluster.must("counters"))
         cluster.must("exec", "h0", "env", TWO_RAILS, cluster.tool, "launch", "-n", "2", "--", program, str(each))
         after = json.loads(cluster.must("counters"))
         sent = [sent_by_rails(before, after, host) for host in ("h0", "h1")]
         for host in (0, 1):
             expect(put < sum(sent[host]) < 1.5 * put, each, sent)
-            if each >= 65536:
+            if each >= 1 << 19:
                 expect(min(sent[host]) > 0.4 * put, each, sent)
-        if each < 65536:
+        if each < 1 << 19:
             expect(min(sent[0]) < 0.2 * put and min(sent[1]) < 0.2 * put, each, sent)
             expect((sent[0][0] > sent[0][1]) == (sent[1][0] > sent[1][1]), each, sent)
     process.terminate()

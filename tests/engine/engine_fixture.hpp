@@ -17,7 +17,7 @@ inline constexpr std::int64_t kShort = 20'000'000;
 
 class EngineTest : public testing::Test {
   protected:
-    EngineTest() : ranks(3), fake(1 << 16) {
+    EngineTest() : ranks(3), fake(kBytes) {
         for (int peer = 1; peer < 3; ++peer)
             rank().peers[peer].transport = &fake;
     }
@@ -44,7 +44,7 @@ class EngineTest : public testing::Test {
     }
     std::byte *source(std::uint64_t offset = 0) {
         if (source_.empty()) {
-            source_.resize(1 << 16);
+            source_.resize(kBytes);
             for (std::size_t i = 0; i < source_.size(); ++i)
                 source_[i] = static_cast<std::byte>(i * 31 + i / 251);
         }
@@ -71,6 +71,7 @@ class EngineTest : public testing::Test {
     FakeTransport fake;
 
   private:
+    static constexpr std::size_t kBytes = op::kSharedFromBytes;
     std::vector<std::byte> source_;
 };
 

@@ -242,7 +242,7 @@ TEST_F(EngineTest, large_operations_use_all_rails) {
     fake.fake.max_piece_bytes = 1 << 20;
     start();
     fake.complete_at_once = false;
-    const sennit_request request = put_nb(1, 0, 65536);
+    const sennit_request request = put_nb(1, 0, op::kSharedFromBytes);
     ASSERT_EQ(fake.held.size(), 2u);
     EXPECT_NE(fake.held[0]->rail, fake.held[1]->rail);
     EXPECT_EQ(fake.held[0]->bytes, fake.held[1]->bytes);
