@@ -60,6 +60,7 @@ struct Membership {
     pmix_proc_t self{};
     int size = 0;
     std::uint32_t generation = 0;  // of the exchanges; goes on when a later sennit_init starts anew
+    std::size_t last_bytes = 0;    // see value_bytes()
 };
 
 Membership membership;
@@ -274,13 +275,23 @@ sennit_status fence(bool collect, Deadline deadline) {
     return result == PMIX_SUCCESS ? SENNIT_OK : fail_pmix(result, "PMIx_Fence_nb");
 }
 
-sennit_status publish(const char *key, const void *mine, std::size_t bytes) {
+// How long the value of this exchange is. Where no fence is made, longer than the last one:
+// PMIx 4.2 loses at times what is committed if the value before was as long.
+std::size_t value_bytes(std::size_t bytes) {
+    if (membership.joined_again) bytes = std::max(bytes, membership.last_bytes + 1);
+    return membership.last_bytes = bytes;
+}
+
+// `whole`: of the value, which begins with those bytes.
+sennit_status publish(const char *key, const void *mine, std::size_t bytes, std::size_t whole) {
+    const Array<char> copy(whole);
+    if (copy == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for an exchange");
+    std::memcpy(copy, mine, bytes);
     pmix_value_t value;
     std::memset(&value, 0, sizeof value);
     value.type = PMIX_BYTE_OBJECT;
-    // PMIx copies the bytes and does not write them.
-    value.data.bo.bytes = static_cast<char *>(const_cast<void *>(mine));
-    value.data.bo.size = bytes;
+    value.data.bo.bytes = copy;  // PMIx copies it
+    value.data.bo.size = whole;
     pmix_status_t result = membership.pmix.put(PMIX_GLOBAL, key, &value);
     if (result != PMIX_SUCCESS) return fail_pmix(result, "PMIx_Put");
     result = membership.pmix.commit();
@@ -288,13 +299,13 @@ sennit_status publish(const char *key, const void *mine, std::size_t bytes) {
 }
 
 sennit_status fetch(int rank, const char *key, unsigned char *theirs, std::size_t bytes,
-                    Deadline deadline) {
+                    std::size_t whole, Deadline deadline) {
     pmix_proc_t from = membership.self;
     from.rank = static_cast<pmix_rank_t>(rank);
     pmix_value_t *value = nullptr;
     sennit_status status = get_value(from, key, deadline, &value);
     if (status != SENNIT_OK) return status;
-    if (value->type == PMIX_BYTE_OBJECT && value->data.bo.size == bytes)
+    if (value->type == PMIX_BYTE_OBJECT && value->data.bo.size == whole)
         std::memcpy(theirs, value->data.bo.bytes, bytes);
     else
         status = fail(SENNIT_ERR_BOOTSTRAP,
@@ -317,7 +328,8 @@ int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes,
     const Deadline deadline = Deadline::after(timeout_ns);
     char key[48];
     (void)std::snprintf(key, sizeof key, "sennit.%u", ++membership.generation);
-    if (status == SENNIT_OK && bytes != 0) status = publish(key, mine, bytes);
+    const std::size_t whole = value_bytes(bytes);
+    if (status == SENNIT_OK && bytes != 0) status = publish(key, mine, bytes, whole);
     if (status == SENNIT_OK && !membership.joined_again) status = fence(bytes != 0, deadline);
     auto *to = static_cast<unsigned char *>(all);
     const int self = static_cast<int>(membership.self.rank);
@@ -326,7 +338,7 @@ int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes,
         if (rank == self)
             std::memmove(place, mine, bytes);
         else
-            status = fetch(rank, key, place, bytes, deadline);
+            status = fetch(rank, key, place, bytes, whole, deadline);
     }
     return status;
 }
