@@ -77,7 +77,8 @@ Gone peer_gone(Rank &rank, int peer) {
 }
 
 bool is_leaving(const Rank &rank, int peer) {
-    return has_state(rank.peers[peer].control, RankState::leaving);
+    const ControlBlock *control = peer == rank.world_rank ? rank.control : rank.peers[peer].control;
+    return has_state(control, RankState::leaving);
 }
 
 int find_lost(Rank &rank, const void *peer) {
