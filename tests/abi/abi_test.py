@@ -122,7 +122,7 @@ class AbiTest(unittest.TestCase):
         self.assertIn("soname ['libsennit.so.8']", said)
 
     def test_an_archive_may_have_the_functions_and_its_namespace(self):
-        own = f'extern "C" {{\n{SOURCE}}}\nnamespace sennit {{ struct Part {{ virtual ~Part(); int n; }}; Part::~Part() {{}} }}\n'
+        own = f'extern "C" {{\n{SOURCE}}}\nnamespace sennit {{ struct Part {{ virtual ~Part(); int n; }}; Part::~Part() {{}} template <class T> int twice(T t) {{ return 2 * t; }} template int twice(int); }}\n'
         self.assertEqual(self.archive(own), ("abi: archive: 2 functions, as listed\n", 0))
         for foreign, name in (("int helper() { return 1; }\n", "helper()"), ('extern "C" int sennit_extra; int sennit_extra = 1;\n', "sennit_extra"),
                               ("template <class T> T twice(T t) { return t + t; }\ntemplate int twice(int);\n", "twice<int>")):
