@@ -12,7 +12,7 @@
 
 namespace sennit::test {
 
-inline constexpr std::size_t kBytes = 70'000;
+inline constexpr std::size_t kBytes = op::kSharedFromBytes;  // each rail gets a part
 inline constexpr std::int64_t kShort = 50'000'000;
 
 // Rank 1 has memory and a signal, the last of several; rank 0 has attached the block.

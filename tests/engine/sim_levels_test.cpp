@@ -34,7 +34,8 @@ TEST(sim_levels, a_message_has_as_many_events_as_pieces_and_no_more_than_the_bit
     EXPECT_EQ(events_of_message("events=64+rails=4+max_piece=512", 8000), 16u);
     EXPECT_EQ(events_of_message("events=32+rails=4+max_piece=512", 8000), 16u);
     EXPECT_EQ(events_of_message("events=128+rails=4+max_piece=64", 8000), 32u);
-    EXPECT_EQ(events_of_message("events=64+rails=4", kBytes), 4u);  // a share for each rail
+    EXPECT_EQ(events_of_message("events=64+rails=4+max_piece=524288", kBytes),
+              4u);  // a share for each rail
     EXPECT_EQ(events_of_message("events=16+rails=4+max_piece=512", 8000), 1u);
     EXPECT_EQ(events_of_message("events=8+rails=4+max_piece=512", 8000), 1u);
     EXPECT_EQ(events_of_message("events=0+rails=4+max_piece=512", 8000), 0u);
