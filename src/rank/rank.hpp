@@ -209,7 +209,8 @@ class ColdLock : private MutexLock {
     explicit ColdLock(Rank &rank) : MutexLock(rank.cold) {}
 };
 
-inline ControlBlock *control_of(Rank &rank, int peer) {
+// Null: load and store do not reach it.
+inline ControlBlock *control_of(const Rank &rank, int peer) {
     return peer == rank.world_rank ? rank.control : rank.peers[peer].control;
 }
 

@@ -77,8 +77,13 @@ Gone peer_gone(Rank &rank, int peer) {
 }
 
 bool is_leaving(const Rank &rank, int peer) {
-    const ControlBlock *control = peer == rank.world_rank ? rank.control : rank.peers[peer].control;
-    return has_state(control, RankState::leaving);
+    return has_state(control_of(rank, peer), RankState::leaving);
+}
+
+bool is_staying(const Rank &rank, int peer) {
+    const ControlBlock *control = control_of(rank, peer);
+    return control != nullptr && !has_state(control, RankState::leaving) &&
+           !has_state(control, RankState::left);
 }
 
 int find_lost(Rank &rank, const void *peer) {

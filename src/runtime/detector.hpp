@@ -13,6 +13,8 @@ Gone peer_gone(Rank &rank, int peer);
 
 // Is the peer in sennit_finalize? It answers there, but opens no channel any more.
 bool is_leaving(const Rank &rank, int peer);
+// Has it not called sennit_finalize, as its control block says? False where that is not to be seen.
+bool is_staying(const Rank &rank, int peer);
 
 // The rank without which a wait for *peer (kAnyPeer: for all ranks) has no hope, or -1. A given
 // peer must neither have died nor left; of all ranks none must have died, while those that left did

@@ -230,16 +230,8 @@ void NodeWatch::connect_to(Node &node, std::int64_t now) {
 // Are all ranks of this node in sennit_finalize? Then others may have left, since all have come to
 // the last barrier. One whose state is not to be seen does not say no.
 bool NodeWatch::all_mates_leave() const {
-    for (int r = 0; r < size_; ++r) {
-        const ControlBlock *const control = r == rank_->world_rank ? rank_->control
-                                            : is_mate(r)           ? control_of(*rank_, r)
-                                                                   : nullptr;
-        // SYNC rank-left: pairs with the releases in shutdown().
-        if (control != nullptr && peer_gone(*rank_, r) == Gone::no &&
-            control->header.state.load(std::memory_order_acquire) <=
-                static_cast<std::uint32_t>(RankState::running))
-            return false;
-    }
+    for (int r = 0; r < size_; ++r)
+        if (is_mate(r) && is_staying(*rank_, r) && peer_gone(*rank_, r) == Gone::no) return false;
     return true;
 }
 

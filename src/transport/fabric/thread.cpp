@@ -192,8 +192,7 @@ void choose_processor(const Rank &rank, int processor) {
     // The program's first thread may run where this rank does not.
     if (sched_getaffinity(getpid(), sizeof chosen, &chosen) != 0) return;
     for (int peer = 0; peer < world_size(rank); ++peer) {
-        const ControlBlock *const control =
-            peer == rank.world_rank ? rank.control : rank.peers[peer].control;
+        const ControlBlock *const control = control_of(rank, peer);
         if (control == nullptr) continue;
         for (unsigned cpu = 0; cpu < kCpuWords * 64; ++cpu)
             if ((control->processors.words[cpu / 64] >> cpu % 64 & 1) != 0) CPU_CLR(cpu, &chosen);
