@@ -10,26 +10,21 @@
 #include <cstring>
 #include <utility>
 
+#include "base/tcp_connect.hpp"
+
 namespace sennit::watch {
 
 int WatchConnection::connect(std::uint32_t address, std::uint16_t port) {
     close();
-    socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    socket_ = start_connection(address, port);
     if (socket_ < 0) return errno;
     const int yes = 1;
     (void)setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_addr.s_addr = address;
-    name.sin_port = port;
-    const int code = ::connect(socket_, reinterpret_cast<sockaddr *>(&name), sizeof name);
-    return code == 0 || errno == EINPROGRESS ? 0 : errno;
+    return 0;
 }
 
 int WatchConnection::connected() {
-    int error = 0;
-    socklen_t bytes = sizeof error;
-    if (getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0) error = errno;
+    const int error = connection_error(socket_);
     is_open_ = error == 0;
     return error;
 }

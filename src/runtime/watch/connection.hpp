@@ -39,7 +39,7 @@ class WatchConnection {
 
     // Starts to connect: 0, or the error that it ended with already. connected() tells the rest.
     int connect(std::uint32_t address, std::uint16_t port);
-    // 0, or the error that it ended with.
+    // 0, EINPROGRESS, or the error that it ended with.
     int connected();
     // Takes one from the listener. False: there is none.
     bool accept(int listener);

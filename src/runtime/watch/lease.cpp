@@ -187,17 +187,14 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
         return;
     }
     if (!connection.is_open()) {
-        pollfd one{connection.socket(), POLLOUT, 0};
-        if (poll(&one, 1, 0) == 1) {
-            const int error = connection.connected();
-            if (error != 0) return end_connection(node, error, now);
-            send_known(connection);
-            node.waits = false;
-            node.next_ns = node.is_unanswered ? now : node.next_ns;
-        } else if (now - node.since_ns > patience(node)) {
+        const int error = connection.connected();
+        if (error == EINPROGRESS && now - node.since_ns > patience(node))
             return end_connection(node, ETIMEDOUT, now);
-        }
-        if (!connection.is_open()) return;
+        if (error == EINPROGRESS) return;
+        if (error != 0) return end_connection(node, error, now);
+        send_known(connection);
+        node.waits = false;
+        node.next_ns = node.is_unanswered ? now : node.next_ns;
     }
     if (!receive(node, now)) return end_connection(node, 0, now);
     if (node.waits && now - node.since_ns > patience(node))

@@ -6,9 +6,7 @@
 // one of the two first uses the other; then nothing is sent to a peer, but the question for its
 // endpoint, before it has answered one.
 #include <arpa/inet.h>
-#include <poll.h>
 #include <sched.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +20,7 @@
 #include "base/fail.hpp"
 #include "base/knobs.hpp"
 #include "base/log.hpp"
+#include "base/tcp_connect.hpp"
 #include "transport/fabric/network.hpp"
 
 namespace sennit::transport::fabric {
@@ -46,31 +45,6 @@ void pause(std::int64_t ns) {
 std::uint8_t short_error(int error) {
     if (error == 0) return ETIMEDOUT;
     return error > 0 && error < NodeTrial::kNotTried ? static_cast<std::uint8_t>(error) : EIO;
-}
-
-// A socket that connects; -1: errno says why not.
-int start_connection(std::uint32_t address, std::uint16_t port) {
-    const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_port = port;
-    name.sin_addr.s_addr = address;
-    if (made < 0 || connect(made, reinterpret_cast<sockaddr *>(&name), sizeof name) == 0 ||
-        errno == EINPROGRESS)
-        return made;
-    const int error = errno;
-    (void)close(made);
-    errno = error;
-    return -1;
-}
-
-// 0: it is made. EINPROGRESS: not yet.
-int connection_error(int socket) {
-    pollfd one{socket, POLLOUT, 0};
-    if (poll(&one, 1, 0) == 0) return EINPROGRESS;
-    int error = 0;
-    socklen_t bytes = sizeof error;
-    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 ? error : errno;
 }
 
 }  // namespace
