@@ -42,9 +42,6 @@ NodeWatch::~NodeWatch() {
     if (wake_ >= 0) (void)close(wake_);
     delete[] nodes_;
     delete[] guests_;
-    std::free(doors_);
-    std::free(first_of_);
-    std::free(polls_);
 }
 
 sennit_status NodeWatch::open(std::uint16_t *port) {
@@ -63,7 +60,7 @@ sennit_status NodeWatch::open(std::uint16_t *port) {
 }
 
 sennit_status NodeWatch::meet(HostOf host_of, const void *context) {
-    doors_ = static_cast<Door *>(std::malloc(static_cast<std::size_t>(size_) * sizeof(Door)));
+    doors_ = Array<Door>(static_cast<std::size_t>(size_));
     if (doors_ == nullptr) return no_memory();
     for (int r = 0; r < size_; ++r) {
         const Host host = host_of(context, r);
@@ -86,8 +83,7 @@ sennit_status NodeWatch::make_nodes() {
     guest_count_ = 2 * node_count_ + kStrangers;
     guests_ = new (std::nothrow) Guest[guest_count_];
     // The listener, the eventfd, the ranks of this node, the other nodes, and the guests.
-    polls_ = static_cast<pollfd *>(
-        std::malloc((2 + mates + node_count_ + guest_count_) * sizeof(pollfd)));
+    polls_ = Array<pollfd>(2 + mates + node_count_ + guest_count_);
     if (nodes_ == nullptr || guests_ == nullptr || polls_ == nullptr) return no_memory();
     std::size_t next = 0;
     for (int r = 0; r < size_; ++r)
@@ -142,9 +138,9 @@ void NodeWatch::set_times(bool crowded) {
 sennit_status NodeWatch::start(const int *first_of, bool crowded) {
     if (doors_ == nullptr) return SENNIT_OK;
     const auto size = static_cast<std::size_t>(size_);
-    first_of_ = static_cast<int *>(std::malloc(size * sizeof(int)));
+    first_of_ = Array<int>(size);
     if (first_of_ == nullptr) return no_memory();
-    std::copy_n(first_of, size, first_of_);
+    std::copy_n(first_of, size, static_cast<int *>(first_of_));
     const sennit_status status = make_nodes();
     if (status != SENNIT_OK) return status;
     set_times(crowded);

@@ -10,6 +10,7 @@
 
 #include <atomic>
 
+#include "base/array.hpp"
 #include "base/distinct.hpp"
 #include "runtime/watch/connection.hpp"
 #include "runtime/watch/watch.hpp"
@@ -134,14 +135,14 @@ class NodeWatch {
         std::uint32_t ways;  // in ways_
         std::uint16_t port;
     };
-    Door *doors_ = nullptr;  // [size_]
+    Array<Door> doors_;  // [size_]
     Distinct<Ways> ways_;
-    int *first_of_ = nullptr;  // [size_], lowest rank of each rank's node
-    Node *nodes_ = nullptr;    // [node_count_], the others
+    Array<int> first_of_;    // [size_], lowest rank of each rank's node
+    Node *nodes_ = nullptr;  // [node_count_], the others
     std::size_t node_count_ = 0;
     Guest *guests_ = nullptr;  // [guest_count_]
     std::size_t guest_count_ = 0;
-    pollfd *polls_ = nullptr;  // [most_polls_]
+    Array<pollfd> polls_;  // [most_polls_]
     WatchTable table_;
     Times times_;
     bool is_watcher_ = false;

@@ -2,6 +2,7 @@
 // and of each rank its ports.
 #pragma once
 
+#include "base/array.hpp"
 #include "base/distinct.hpp"
 #include "transport/fabric/wire.hpp"
 
@@ -9,11 +10,6 @@ namespace sennit::transport::fabric {
 
 class Cards {
   public:
-    Cards() = default;
-    ~Cards() { std::free(places_); }
-    Cards(const Cards &) = delete;
-    Cards &operator=(const Cards &) = delete;
-
     // False: no memory.
     bool take(const Address *addresses, std::size_t size);
     RailCard of(int rank) const {
@@ -32,11 +28,11 @@ class Cards {
     };
 
     Distinct<RailCard> cards_;  // without ports
-    Place *places_ = nullptr;   // [size]
+    Array<Place> places_;       // [size]
 };
 
 inline bool Cards::take(const Address *addresses, std::size_t size) {
-    places_ = static_cast<Place *>(std::malloc(size * sizeof(Place)));
+    places_ = Array<Place>(size);
     for (std::size_t rank = 0; rank < size && places_ != nullptr; ++rank) {
         RailCard card = card_of(addresses[rank]);
         Place &place = places_[rank];
