@@ -66,6 +66,14 @@ constexpr struct {
          return fabric != nullptr && std::strcmp(fabric, "efa-direct") == 0;
      },
      "a target has to know who puts to it before (efa-direct)"},
+    // It closes a connection whose other end is gone, keeps the number, and later sends to that
+    // number and closes it: by then it may be a file of the program. Its network is TCP-SUBNET.
+    {[](const fi_info &info) {
+         const char *const fabric = info.fabric_attr->name;
+         return fabric != nullptr && std::strcmp(info.fabric_attr->prov_name, "psm3") == 0 &&
+                std::strstr(fabric, "TCP-") != nullptr;
+     },
+     "over TCP it closes files and sockets of the program (psm3)"},
     {[](const fi_info &info) {
          return asks_for(info, FI_MR_RAW, 0) && info.domain_attr->mr_key_size > kMostRawKeyBytes;
      },

@@ -169,7 +169,7 @@ void disguise(const Settings &settings, fi_info *info, unsigned number) {
     fi_info *&behind = it().cards[domain];
     if (behind == nullptr) behind = fi_dupinfo(info);
     rename(&info->fabric_attr->prov_name, settings.names);
-    rename(&info->fabric_attr->name, settings.names);
+    rename(&info->fabric_attr->name, settings.network.empty() ? settings.names : settings.network);
     rename(&info->domain_attr->name, domain);
     const Name name = name_of(*static_cast<const sockaddr_in *>(info->src_addr));
     std::free(info->src_addr);

@@ -6,7 +6,7 @@
 //
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw+mmu_notify,key_size=N,context,context2,rx_cq_data,
 //                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,garble=N,
-//                  unopened=N,unclosed=N,unlent=N,hints=N,names=PROVIDER,cards=N,barred,
+//                  unopened=N,unclosed=N,unlent=N,hints=N,names=PROVIDER,network=NAME,cards=N,barred,
 //                  no_sends=FILE,no_transfers=FILE,seed=N
 //
 //     mr          registration modes that fi_getinfo reports besides the provider's; virt is the
@@ -28,6 +28,7 @@
 //     unclosed    one of N closings of an endpoint finds it in use
 //     names       there is a provider of that name, with endpoints that have names in place of IP
 //                 addresses; `net` or `tcp` on the loopback interface plays it
+//     network     of its cards; without it the provider's name
 //     cards       it has so many, on one network; of 200 Gbit/s, at 0000:00:03.0 and before
 //     barred      its endpoints may not be opened
 //     unlent      one of N registrations for puts and gets alone finds no memory
@@ -85,7 +86,8 @@ struct Settings {
     unsigned unclosed = 0;
     unsigned unlent = 0;
     unsigned hints = 0;
-    std::string names;  // of a provider; "": there is none
+    std::string names;    // of a provider; "": there is none
+    std::string network;  // of its cards; "": as the provider
     unsigned cards = 1;
     bool is_barred = false;
     std::uint64_t seed = 1;

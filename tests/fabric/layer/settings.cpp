@@ -35,8 +35,8 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
         }
         return true;
     }
-    if (name == "names") {
-        out->names = value;
+    if (name == "names" || name == "network") {
+        (name == "names" ? out->names : out->network) = value;
         return !value.empty();
     }
     if (name == "enosys") {
