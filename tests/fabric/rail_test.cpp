@@ -2,8 +2,11 @@
 // are in this process, and nothing of one moves while only the other is polled: so data can be held
 // on its way.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -277,6 +280,67 @@ TEST_P(RailEnds, bytes_that_move_by_a_connection_are_counted) {
     EXPECT_EQ(here_.bytes_moved(target_), first);
     carry_out(false, buffer);
     EXPECT_GE(here_.bytes_moved(target_), first + kBytes);
+}
+
+// Two ends that are connected; the first one to `peer`.
+struct Pair {
+    Pair(int kind, const sockaddr_in &peer) {
+        const int own = socket(AF_INET, kind | SOCK_CLOEXEC, 0);
+        EXPECT_EQ(bind(own, as_name(peer), sizeof peer), 0) << std::strerror(errno);
+        if (kind == SOCK_STREAM) EXPECT_EQ(listen(own, 1), 0);
+        sockaddr_in name{};
+        socklen_t bytes = sizeof name;
+        EXPECT_EQ(getsockname(own, reinterpret_cast<sockaddr *>(&name), &bytes), 0);
+        first = socket(AF_INET, kind | SOCK_CLOEXEC, 0);
+        EXPECT_EQ(connect(first, as_name(name), bytes), 0);
+        second = own;
+        if (kind != SOCK_STREAM) return;
+        second = accept(own, nullptr, nullptr);
+        (void)close(own);
+    }
+    ~Pair() {
+        (void)close(first);
+        (void)close(second);
+    }
+    Pair(const Pair &) = delete;
+    Pair &operator=(const Pair &) = delete;
+    static const sockaddr *as_name(const sockaddr_in &name) {
+        return reinterpret_cast<const sockaddr *>(&name);
+    }
+    bool carries() const {
+        char word[3] = "";
+        return send(first, "is", 3, MSG_NOSIGNAL) == 3 && recv(second, word, 3, 0) == 3 &&
+               std::strcmp(word, "is") == 0;
+    }
+    int first;
+    int second;
+};
+
+// Broken by a cut that looks at addresses alone, or at ports without the protocol that they are of.
+TEST_P(RailEnds, what_is_cut_is_no_socket_of_the_program) {
+    Memory buffer(kBytes, 2);
+    carry_out(true, buffer);
+    std::uint8_t text[kNameBytes];
+    ASSERT_EQ(there_.passive_name(text), SENNIT_OK);
+    sockaddr_in target;
+    std::memcpy(&target, text, sizeof target);
+    sockaddr_in beside = target;
+    beside.sin_port = 0;
+    const Pair same_port(SOCK_DGRAM, target);
+    const Pair other_port(SOCK_STREAM, beside);
+    int local[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, local), 0);
+    ASSERT_GT(here_.bytes_moved(target_), kBytes);
+    here_.cut(target_);
+    const auto limit = steady_clock::now() + milliseconds(10000);
+    while (here_.bytes_moved(target_) != 0 && steady_clock::now() < limit)
+        poll_for(milliseconds(1), true, true);
+    EXPECT_EQ(here_.bytes_moved(target_), 0u) << "the connection is there as before";
+    EXPECT_TRUE(same_port.carries());
+    EXPECT_TRUE(other_port.carries());
+    EXPECT_EQ(send(local[0], "", 1, MSG_NOSIGNAL), 1);
+    for (const int end : local)
+        (void)close(end);
 }
 
 TEST_P(RailEnds, messages_arrive_from_an_endpoint_that_was_opened_again) {

@@ -10,11 +10,16 @@
 namespace sennit::transport::fabric {
 namespace {
 
+// The descriptor may be any file of the program. A socket of UDP has a peer too, and ports of its
+// own.
 bool leads_to(int descriptor, const sockaddr_in &peer) {
+    int protocol = 0;
+    socklen_t size = sizeof protocol;
     sockaddr_in other{};
     socklen_t bytes = sizeof other;
-    // The descriptor may be any file of the program.
-    return getpeername(descriptor, reinterpret_cast<sockaddr *>(&other), &bytes) == 0 &&
+    return getsockopt(descriptor, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) == 0 &&
+           protocol == IPPROTO_TCP &&
+           getpeername(descriptor, reinterpret_cast<sockaddr *>(&other), &bytes) == 0 &&
            bytes == sizeof other && other.sin_family == AF_INET &&
            other.sin_addr.s_addr == peer.sin_addr.s_addr && other.sin_port == peer.sin_port;
 }
