@@ -15,31 +15,31 @@ namespace {
 using coll::Kind;
 
 // How the caller wants to wait.
-struct Way {
+struct CallWait {
     sennit_request *request = nullptr;
     std::int64_t timeout_ns = 0;
     bool blocks = true;
 };
 
-Way until(std::int64_t timeout_ns) {
+CallWait until(std::int64_t timeout_ns) {
     return {nullptr, timeout_ns, true};
 }
-Way later(sennit_request *request) {
+CallWait later(sennit_request *request) {
     return {request, 0, false};
 }
 
 // What is wrong with the call's arguments on this team.
 using ArgumentCheck = sennit_status (*)(const team::Team &team, coll::Call &call);
 
-sennit_status check_way(const Way &way) {
-    if (way.blocks) return check_timeout(way.timeout_ns);
-    return way.request != nullptr ? SENNIT_OK : null_argument("the request");
+sennit_status check_wait(const CallWait &wait) {
+    if (wait.blocks) return check_timeout(wait.timeout_ns);
+    return wait.request != nullptr ? SENNIT_OK : null_argument("the request");
 }
 
-sennit_status run(const char *name, sennit_team team, coll::Call call, const Way &way,
+sennit_status run(const char *name, sennit_team team, coll::Call call, const CallWait &wait,
                   ArgumentCheck check) {
     return team_call(name, team, [&](Rank &rank, team::Team &found) {
-        sennit_status status = check_way(way);
+        sennit_status status = check_wait(wait);
         if (status == SENNIT_OK && call.root >= found.size)
             status = fail(SENNIT_ERR_RANGE, "root %d is outside 0 to %u",
                           static_cast<int>(call.root), found.size - 1);
@@ -48,8 +48,8 @@ sennit_status run(const char *name, sennit_team team, coll::Call call, const Way
         const runtime::Observed observed(rank, name, runtime::kNobody, call.bytes);
         const team::CollectiveCall turn(found, team.handle);
         if (turn.status() != SENNIT_OK) return turn.status();
-        return way.blocks ? coll::run(rank, found, call, way.timeout_ns)
-                          : coll::start(rank, found, call, way.request);
+        return wait.blocks ? coll::run(rank, found, call, wait.timeout_ns)
+                           : coll::start(rank, found, call, wait.request);
     });
 }
 
@@ -104,7 +104,8 @@ struct Given {
 };
 
 template <Kind kKind>
-sennit_status run_blocks(const char *name, sennit_team team, const Given &given, const Way &way) {
+sennit_status run_blocks(const char *name, sennit_team team, const Given &given,
+                         const CallWait &wait) {
     coll::Call call;
     call.kind = kKind;
     call.root = static_cast<std::uint32_t>(given.root);
@@ -112,7 +113,7 @@ sennit_status run_blocks(const char *name, sennit_team team, const Given &given,
     call.source = {bytes_of(given.source), nullptr, nullptr, given.bytes};
     call.destination = {bytes_of(given.destination), nullptr, nullptr, given.bytes};
     find_in_place(call);
-    return run(name, team, call, way, check_blocks<kKind>);
+    return run(name, team, call, wait, check_blocks<kKind>);
 }
 
 sennit_status check_sizes_of(const team::Team &team, const coll::Blocks &blocks,
@@ -167,7 +168,7 @@ struct GivenSizes {
 
 template <Kind kKind>
 sennit_status run_sized(const char *name, sennit_team team, const GivenSizes &given,
-                        const Way &way) {
+                        const CallWait &wait) {
     coll::Call call;
     call.kind = kKind;
     call.root = static_cast<std::uint32_t>(given.root);
@@ -176,7 +177,7 @@ sennit_status run_sized(const char *name, sennit_team team, const GivenSizes &gi
     call.bytes = given.bytes;
     find_in_place(call);
     call.in_place |= given.in_place;
-    return run(name, team, call, way, check_sized_blocks);
+    return run(name, team, call, wait, check_sized_blocks);
 }
 
 constexpr std::size_t kMostElementBytes = 4096;
@@ -242,16 +243,16 @@ coll::Call reduction_call(Kind kind, int root, const void *source, void *destina
 }
 
 sennit_status run_reduction(const char *name, sennit_team team, const coll::Call &call,
-                            const Way &way) {
-    return run(name, team, call, way, check_reduction);
+                            const CallWait &wait) {
+    return run(name, team, call, wait, check_reduction);
 }
 
 sennit_status run_counts(const char *name, sennit_team team, coll::Call call,
-                         const std::size_t counts[], const Way &way) {
+                         const std::size_t counts[], const CallWait &wait) {
     call.counts = counts;
     if (caller() != nullptr && counts == nullptr)
         return fail_in(fail(SENNIT_ERR_ARG, "the counts are null"), name);
-    return run_reduction(name, team, call, way);
+    return run_reduction(name, team, call, wait);
 }
 
 sennit_status barrier(Rank &rank, sennit_team team, std::int64_t timeout_ns) {
