@@ -47,7 +47,8 @@ void write_tries(const Startup &start, std::uint8_t *row) {
         }
     std::memcpy(row, &tries, sizeof tries);
     for (int r = 0; r < start.size; ++r)
-        if (start.rank.peers[r].same_node) row[sizeof tries + start.places[r]] = start.usable[r];
+        if (start.rank.peers[r].same_node)
+            row[sizeof tries + static_cast<std::size_t>(start.places[r])] = start.usable[r];
 }
 
 // What the ranks of this node have found of each other one, and those of that one of this, both
