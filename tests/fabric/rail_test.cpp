@@ -287,7 +287,9 @@ struct Pair {
     Pair(int kind, const sockaddr_in &peer) {
         const int own = socket(AF_INET, kind | SOCK_CLOEXEC, 0);
         EXPECT_EQ(bind(own, as_name(peer), sizeof peer), 0) << std::strerror(errno);
-        if (kind == SOCK_STREAM) EXPECT_EQ(listen(own, 1), 0);
+        if (kind == SOCK_STREAM) {
+            EXPECT_EQ(listen(own, 1), 0);
+        }
         sockaddr_in name{};
         socklen_t bytes = sizeof name;
         EXPECT_EQ(getsockname(own, reinterpret_cast<sockaddr *>(&name), &bytes), 0);
@@ -341,6 +343,31 @@ TEST_P(RailEnds, what_is_cut_is_no_socket_of_the_program) {
     EXPECT_EQ(send(local[0], "", 1, MSG_NOSIGNAL), 1);
     for (const int end : local)
         (void)close(end);
+}
+
+// Broken by an endpoint that leaves such a connection behind: its first bytes crash the provider,
+// which looks at the endpoint then.
+TEST_P(RailEnds, a_connection_that_has_said_nothing_ends_with_the_endpoint) {
+    Memory buffer(kBytes, 2);
+    carry_out(true, buffer);
+    std::uint8_t text[kNameBytes];
+    ASSERT_EQ(there_.passive_name(text), SENNIT_OK);
+    sockaddr_in target;
+    std::memcpy(&target, text, sizeof target);
+    const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(connect(silent, Pair::as_name(target), sizeof target), 0);
+    poll_for(milliseconds(20), true, true);
+    char word = 0;
+    ASSERT_EQ(recv(silent, &word, 1, MSG_DONTWAIT), -1);
+    ASSERT_EQ(errno, EAGAIN) << "it is cut before";
+    reopen_target();
+    const ssize_t read = recv(silent, &word, 1, MSG_DONTWAIT);
+    EXPECT_TRUE(read == 0 || (read < 0 && errno == ECONNRESET)) << "it is there still";
+    (void)send(silent, "late", 4, MSG_NOSIGNAL);
+    poll_for(milliseconds(20), true, true);
+    meet();
+    carry_out(true, buffer);
+    (void)close(silent);
 }
 
 TEST_P(RailEnds, messages_arrive_from_an_endpoint_that_was_opened_again) {

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <linux/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cstdlib>
@@ -10,46 +11,76 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// The descriptor may be any file of the program. A socket of UDP has a peer too, and ports of its
+using NameOf = int(int descriptor, sockaddr *name, socklen_t *bytes);
+
+// The descriptor may be any file of the program. A socket of UDP has names too, and ports of its
 // own.
-bool leads_to(int descriptor, const sockaddr_in &peer) {
+bool has_name(int descriptor, NameOf *name_of, const sockaddr_in &wanted) {
     int protocol = 0;
     socklen_t size = sizeof protocol;
-    sockaddr_in other{};
-    socklen_t bytes = sizeof other;
+    sockaddr_in name{};
+    socklen_t bytes = sizeof name;
     return getsockopt(descriptor, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) == 0 &&
            protocol == IPPROTO_TCP &&
-           getpeername(descriptor, reinterpret_cast<sockaddr *>(&other), &bytes) == 0 &&
-           bytes == sizeof other && other.sin_family == AF_INET &&
-           other.sin_addr.s_addr == peer.sin_addr.s_addr && other.sin_port == peer.sin_port;
+           name_of(descriptor, reinterpret_cast<sockaddr *>(&name), &bytes) == 0 &&
+           bytes == sizeof name && name.sin_family == AF_INET &&
+           name.sin_addr.s_addr == wanted.sin_addr.s_addr && name.sin_port == wanted.sin_port;
 }
 
+// Sockets of TCP whose own end, or other end, has the name.
 template <class Use>
-void for_each_connection(const sockaddr_in &peer, const Use &use) {
+void for_each_socket(NameOf *name_of, const sockaddr_in &name, const Use &use) {
     DIR *const folder = opendir("/proc/self/fd");
     if (folder == nullptr) return;
     while (const dirent *entry = readdir(folder)) {
         if (entry->d_name[0] == '.') continue;
         const auto descriptor = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
-        if (leads_to(descriptor, peer)) use(descriptor);
+        if (has_name(descriptor, name_of, name)) use(descriptor);
     }
     (void)closedir(folder);
+}
+
+// Zeros where an older kernel knows less.
+tcp_info info_of(int descriptor) {
+    tcp_info info{};
+    socklen_t length = sizeof info;
+    (void)getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length);
+    return info;
+}
+
+// A connection of which nothing was read. Its end counts as a byte that has come.
+bool is_unread(int descriptor) {
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens != 0)
+        return false;
+    int unread = 0;
+    return ioctl(descriptor, FIONREAD, &unread) == 0 &&
+           info_of(descriptor).tcpi_bytes_received <= static_cast<std::uint64_t>(unread) + 1;
 }
 
 }  // namespace
 
 void cut_connections(const sockaddr_in &peer) {
-    for_each_connection(peer, [](int descriptor) { (void)shutdown(descriptor, SHUT_RDWR); });
+    for_each_socket(getpeername, peer,
+                    [](int descriptor) { (void)shutdown(descriptor, SHUT_RDWR); });
+}
+
+bool cut_unread(const sockaddr_in &own) {
+    bool are_there_some = false;
+    for_each_socket(getsockname, own, [&](int descriptor) {
+        if (!is_unread(descriptor)) return;
+        are_there_some = true;
+        (void)shutdown(descriptor, SHUT_RDWR);
+    });
+    return are_there_some;
 }
 
 std::uint64_t bytes_of_connections(const sockaddr_in &peer) {
     std::uint64_t bytes = 0;
-    for_each_connection(peer, [&](int descriptor) {
-        // An older kernel fills less of it.
-        tcp_info info{};
-        socklen_t length = sizeof info;
-        if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0)
-            bytes += info.tcpi_bytes_acked + info.tcpi_bytes_received;
+    for_each_socket(getpeername, peer, [&](int descriptor) {
+        const tcp_info info = info_of(descriptor);
+        bytes += info.tcpi_bytes_acked + info.tcpi_bytes_received;
     });
     return bytes;
 }

@@ -10,6 +10,9 @@ namespace sennit::transport::fabric {
 // Shuts down every TCP connection of this process to `peer`. The sockets stay with their owner,
 // which finds them broken when it looks next.
 void cut_connections(const sockaddr_in &peer);
+// The same for those that were made to `own`, a name of this process, and of which it has read
+// nothing. False: there was none.
+bool cut_unread(const sockaddr_in &own);
 // What `peer` has acknowledged and what has come from it, by all of them together.
 std::uint64_t bytes_of_connections(const sockaddr_in &peer);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "transport/fabric/cut.hpp"
 
@@ -72,8 +73,23 @@ sennit_status Rail::open_endpoint(Endpoint *out) {
     return failed(*library_, code, "an endpoint");
 }
 
+// A connection to the endpoint whose first bytes have not come: when they come, `net` and `tcp`
+// look at the endpoint, which may be gone. So it ends before.
+void Rail::end_unread(const Endpoint &endpoint) {
+    constexpr std::int64_t kLongestNs = 5'000'000;
+    sockaddr_in name{};
+    std::size_t bytes = sizeof name;
+    if (endpoint.endpoint == nullptr || !has_addresses() ||
+        fi_getname(&endpoint.endpoint->fid, &name, &bytes) != 0)
+        return;
+    const std::int64_t limit = now_ns() + kLongestNs;
+    while (cut_unread(name) && now_ns() < limit)
+        (void)fi_cq_read(endpoint.completions, nullptr, 0);  // drives, and takes nothing
+}
+
 // An endpoint that is still there has all that was under way, and its queue.
 int Rail::close_endpoint(Endpoint *endpoint) {
+    end_unread(*endpoint);
     if (binds_memory()) end_lent(endpoint);
     const int code = close_object(&endpoint->endpoint);
     if (code != 0) {

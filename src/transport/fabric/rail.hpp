@@ -175,6 +175,7 @@ class Rail {
     bool wakes(const Endpoint &endpoint) const;
     ssize_t note_posted(ssize_t code);
     sennit_status open_endpoint(Endpoint *out);
+    void end_unread(const Endpoint &endpoint);
     int close_endpoint(Endpoint *endpoint);
     void drop_endpoint(Endpoint *endpoint);
     std::size_t read_queue(const Endpoint &endpoint, Event events[], std::size_t most);
