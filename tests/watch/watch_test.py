@@ -13,11 +13,13 @@ import random
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 
+GONE = 3  # of NoteKind in src/runtime/watch/connection.hpp
 SOON_S = 1.0
 LIMIT_S = 60
 
@@ -274,22 +276,25 @@ def ports_of(process):
 
 def nonsense_ends_its_connection_alone(sennit, program, ranks):
     job = Job(sennit, program, ranks, 3, "on")
-    processes = [job.read("waits")[1] for _ in range(ranks)]
+    ports = {rank: ports_of(process) for rank, process, _ in [job.read("waits") for _ in range(ranks)]}
     seed = random.randrange(1 << 30)
     draw = random.Random(seed)
     print(f"seed {seed}")
     kept = []
-    for port in [port for process in processes for port in ports_of(process)]:
-        for length in (0, 1, 39, 40, 41, 400, 4000) * 4:
+    for rank, port in [(rank, port) for rank in ports for port in ports[rank]]:
+        peer = (rank + ranks // 2) % ranks
+        # What the peer's watch would send, as of another job: that the peer is dead.
+        death = struct.pack("<QIiiIqq", draw.getrandbits(64), GONE, peer, peer, 0, 0, 0)
+        for message in [draw.randbytes(length) for length in (0, 1, 39, 40, 41, 400, 4000)] * 4 + [death]:
             with_stranger = socket.create_connection(("127.0.0.1", port), timeout=5)
-            with_stranger.sendall(draw.randbytes(length))
-            if length >= 40:
+            with_stranger.sendall(message)
+            if len(message) >= 40:
                 try:
                     expect(with_stranger.recv(1) == b"", "a stranger gets an answer")
                 except ConnectionResetError:
                     pass
             kept.append(with_stranger)
-    expect(len(kept) >= 28 * ranks, "too few ports were found:", len(kept))
+    expect(len(kept) >= 29 * ranks, "too few ports were found:", len(kept))
     expect(len(job.events("done")) == ranks, "".join(job.lines[-20:]))
     expect(job.process.returncode == 0, "exit code", job.process.returncode)
 
