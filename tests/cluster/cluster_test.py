@@ -375,8 +375,10 @@ def several_clusters_run_at_a_time(cluster):
 def ranks_of_each_launcher_run_on_the_hosts(cluster, launcher, suite_ring):
     done = cluster.run("--hosts", "3", "--launcher", launcher, "-n", "5", "--", "hostname")
     expect(done.returncode == 0 and sorted(done.stdout.split()) == ["h0", "h0", "h1", "h1", "h2"], done)
-    done = cluster.run("--hosts", "3", "--launcher", launcher, "-n", "5", "--", suite_ring)
-    expect(done.returncode == 0 and done.stdout == "5 ranks in a ring, sum of their numbers 10\n", done)
+    for kind in ("pmix", "pmi2") if launcher == "srun" else ("",):
+        cluster.environment["SLURM_MPI_TYPE"] = kind
+        done = cluster.run("--hosts", "3", "--launcher", launcher, "-n", "5", "--", suite_ring)
+        expect(done.returncode == 0 and done.stdout == "5 ranks in a ring, sum of their numbers 10\n", kind, done)
     done = cluster.run("--launcher", launcher, "--", "sh", "-c", "exit 3")
     expect(done.returncode == 3, done)
     cluster.nothing_is_left()

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Hosts of tools/cluster for a plain user, with slow rails, and a rank that dies on one of several.
+
+    tests/cluster/hosts_test.py PROJECT CASE [WORD...]
+
+As cluster_test.py. What would break a case: a cluster that root alone gets, a rail without the rate that was asked for, or a death
+that ranks of other hosts do not hear of.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import cluster_test
+from cluster_test import expect
+
+
+def a_plain_user_has_hosts_too(cluster):
+    """Or is told what to do. Where the caller is root, all other cases are root's."""
+    if os.geteuid() != 0:
+        print("all cases are a plain user's here")
+        return
+    nobody = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": "/"}
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # those of the project and of this test may be root's alone
+        os.chmod(folder, 0o755)
+        for name in ("cluster", "cluster_keeper.py", "cluster_relay.py"):
+            shutil.copy(os.path.join(os.path.dirname(cluster.tool), name), folder)
+        theirs = os.path.join(folder, "cluster")
+        check = subprocess.run([theirs, "check"], capture_output=True, text=True, check=False, **nobody)
+        print(check)
+        if check.returncode != 0:
+            expect(check.returncode == 125 and "refuses namespaces" in check.stderr and "as a plain user" in check.stderr, check)
+            return
+        script = f"""
+            set -e
+            id -u; hostname; {theirs} exec h1 hostname; ls /sys/class/net | tr '\\n' ' '
+            {theirs} cut rail h1 0; {theirs} exec h1 cat /sys/class/net/rail0/carrier
+            {theirs} restore rail h1 0; {theirs} break h1 0; exit 7"""
+        own, cluster.tool = cluster.tool, theirs
+        done = cluster.run("--rails", "2", "--launcher", "none", "--", "sh", "-c", script, **nobody)
+        expect(done.returncode == 7 and done.stdout == "0\nh0\nh1\nlo mgmt rail0 rail1 0\n0 connections\n", done)
+        for launcher in ("mpirun", "hydra", "srun"):
+            done = cluster.run("--launcher", launcher, "-n", "4", "--", "hostname", **nobody)
+            if done.returncode == 125:
+                expect("apt-get install" in done.stderr or (launcher == "srun" and "srun needs root" in done.stderr), done)
+            else:
+                expect(done.returncode == 0 and sorted(done.stdout.split()) == ["h0", "h0", "h1", "h1"], done)
+    cluster.tool = own
+    cluster.nothing_is_left()
+
+
+# Takes what comes, and says so at its end.
+SINK = """
+import socket
+server = socket.create_server(("", 5000))
+while True:
+    link, _ = server.accept()
+    while link.recv(1 << 16):
+        pass
+    link.sendall(b"x")
+"""
+# Sends bytes; prints how many seconds they took.
+SOURCE = """
+import socket, sys, time
+link = socket.create_connection((sys.argv[1], 5000), timeout=20)
+begin = time.monotonic()
+link.sendall(bytes(int(sys.argv[2])))
+link.shutdown(socket.SHUT_WR)
+link.recv(1)
+print(time.monotonic() - begin)
+"""
+
+
+def a_rail_is_as_slow_as_was_asked_for(cluster):
+    """Bounds are one-sided: of what is not shaped a busy machine says nothing."""
+    process = cluster.start("--rails", "2", "--rate", "16mbit", "--launcher", "none", "--", sys.executable, "-c", SINK)
+    for rail in range(2):
+        limit = time.monotonic() + 20
+        while cluster.order("exec", "h1", sys.executable, "-c", SOURCE, f"10.{100 + rail}.0.1", "1").returncode != 0:
+            expect(time.monotonic() < limit, "nobody takes the bytes")
+        seconds = float(cluster.must("exec", "h1", sys.executable, "-c", SOURCE, f"10.{100 + rail}.0.1", str(2 << 20)))
+        expect(seconds > 0.8, "2 MiB at 2 MB/s, of which 256 KiB may go at once", rail, seconds)
+    process.terminate()
+    process.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+def a_process_that_dies_is_noticed_on_all_hosts(cluster, program):
+    """All other ranks wait for a signal that never comes. Broken by a death that is told to its own host alone, or as one of all
+    ranks of that host. The launcher is told to leave the others; it does not end then, as one of them runs beside the dead one."""
+    ranks = 8
+    job = subprocess.Popen([cluster.tool, "run", "--name", cluster.name, "--hosts", "4", "-n", str(ranks), "--", program, "signal",
+                            f"{ranks - 1}:300"], env={**cluster.environment, "OMPI_MCA_orte_enable_recovery": "1"}, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    text = ""
+    for line in job.stdout:
+        text += line
+        if text.count(" ended ") == ranks - 1:
+            break
+    job.terminate()
+    job.communicate()
+    died = re.findall(r"rank (\d+) dies \d+ at ([\d.]+)", text)
+    lost = re.findall(r"rank (\d+) lost (\d+) at ([\d.]+)", text)
+    expect(len(died) == 1 and sorted(int(rank) for rank, _, _ in lost) == list(range(ranks - 1)), text)
+    for _, peer, when in lost:
+        expect(int(peer) == ranks - 1 and 0 <= float(when) - float(died[0][1]) < 1, lost, died)
+    cluster.nothing_is_left()
+
+
+if __name__ == "__main__":
+    sys.exit(cluster_test.main(*sys.argv[1:], cases=globals()))
