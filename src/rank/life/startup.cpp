@@ -390,6 +390,9 @@ sennit_status get_ready(Startup &start, sennit_status so_far) {
     agree_on_reach(start.rank, all);
     align_clocks(start, all);
     runtime::observer_ready(start.rank);
+    // A transport's thread leaves the hooks alone until the rank has called them. It may compute
+    // from here on.
+    if (has_several_nodes(start)) poll_hooks(start.rank);
     return SENNIT_OK;
 }
 
