@@ -181,6 +181,12 @@ Transport *transport_for(const Peer &peer, const SegmentRecord &record) {
         (void)fail_no_path(peer.world_rank);
         return nullptr;
     }
+    if (record.memory != MemoryKind::host) {
+        (void)fail_peer(SENNIT_ERR_UNSUPPORTED, peer.world_rank, "",
+                        "the segment lies in memory of kind %u, and this rank knows that of hosts",
+                        static_cast<unsigned>(record.memory));
+        return nullptr;
+    }
     if (record.mechanism != Mechanism::copied || peer.transport->traits().private_memory)
         return peer.transport;
     if (peer.copier != nullptr) return peer.copier;

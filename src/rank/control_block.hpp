@@ -137,6 +137,11 @@ enum class AtomicsActor : std::uint8_t {
     lock_holder = 2,   // whichever of the processors holds the segment's UpdateLock
 };
 
+// What the bytes of a segment lie in. A peer attaches what it knows.
+enum class MemoryKind : std::uint8_t {
+    host = 0,
+};
+
 // Of a segment whose atomic operations take turns (AtomicsActor::lock_holder): on the first line
 // behind its bytes. Writers: ranks that load and store the segment.
 struct alignas(kLineBytes) UpdateLock {
@@ -177,7 +182,8 @@ struct alignas(kLineBytes) SegmentRecord {
     // Why inproc, xpmem, adopt and cma were not taken: memory::adopt::Refusal.
     std::uint8_t refusals[4];
     std::int32_t refusal_details[2];  // errno: of xpmem, of adopt
-    std::uint8_t unused[8];
+    MemoryKind memory;
+    std::uint8_t unused[7];
 };
 static_assert(sizeof(SegmentRecord) == 128 && offsetof(SegmentRecord, kind) == 4 &&
               offsetof(SegmentRecord, bytes) == 8 && offsetof(SegmentRecord, owner_address) == 32 &&
@@ -185,7 +191,7 @@ static_assert(sizeof(SegmentRecord) == 128 && offsetof(SegmentRecord, kind) == 4
               offsetof(SegmentRecord, mapping_device) == 56 &&
               offsetof(SegmentRecord, epoch) == 72 && offsetof(SegmentRecord, view_offset) == 80 &&
               offsetof(SegmentRecord, live) == 104 && offsetof(SegmentRecord, refusals) == 108 &&
-              offsetof(SegmentRecord, unused) == 120);
+              offsetof(SegmentRecord, memory) == 120);
 
 // Processors of a node, as the operating system counts them.
 struct ProcessorSet {

@@ -214,6 +214,7 @@ static void print_segment_record() {
     FIELD(SegmentRecord, live);
     FIELD(SegmentRecord, refusals);
     FIELD(SegmentRecord, refusal_details);
+    FIELD(SegmentRecord, memory);
     FIELD(SegmentRecord, unused);
 }
 

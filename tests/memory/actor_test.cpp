@@ -1,6 +1,7 @@
-// The actor of a segment's words, as its owner's record says (docs/design/atomics.md). No call
-// makes a segment whose actor is the network card yet, so the record is changed here before a peer
-// attaches the segment. Would break: two actors on a word, which lose each other's updates.
+// The actor of a segment's words, as its owner's record says (docs/design/atomics.md), and the kind
+// of its memory. No call makes a segment whose actor is the network card yet, or memory that is not
+// the host's, so the record is changed here before a peer attaches the segment. Would break: two
+// actors on a word, which lose each other's updates, and a copy to what is no address here.
 #include <sennit/sennit.h>
 
 #include <cstddef>
@@ -100,6 +101,27 @@ TEST(actor, words_of_the_network_card_are_refused_to_the_processors_by_every_pat
 TEST(actor, words_of_the_processors_are_theirs_by_every_path) {
     for (const char *paths : {"inproc", "mapped", "sim:lockstep=1"})
         EXPECT_EQ(use_memory_of(AtomicsActor::processor, paths), "") << paths;
+}
+
+// Broken by a path that attaches what it cannot reach.
+TEST(memory_kind, what_is_not_memory_of_the_host_is_refused_by_every_path) {
+    for (const char *paths : {"inproc", "mapped", "cma", "sim:lockstep=1"}) {
+        Job job(2, paths);
+        sennit_gptr shared = SENNIT_GPTR_NULL;
+        job.run([&](int rank) {
+            if (rank == 0) {
+                job.expect(sennit_alloc_local(kBytes, 0, 0, &shared), "alloc_local");
+                record_of(shared).memory = static_cast<MemoryKind>(1);
+            }
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+            std::uint64_t word = 7;
+            if (rank == 1 && (sennit_get(&word, shared, 8) != SENNIT_ERR_UNSUPPORTED ||
+                              sennit_put(shared, &word, 8) != SENNIT_ERR_UNSUPPORTED || word != 7))
+                job.note("it is used");
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+        });
+        EXPECT_EQ(job.fault, "") << paths;
+    }
 }
 
 // What a program gets is what the record says by default.
