@@ -116,10 +116,12 @@ bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
 
 // Nobody takes the record any more: it frees itself, and leaves its error to flush. What a get
 // brings to kept memory is of no use to anybody then, and so is its error.
-void let_go_on(Engine &engine, OperationRecord *record) {
+void let_go_on(Engine &engine, OperationRecord *record, Abandoned kind = Abandoned::program_s) {
     record->answer_to = nullptr;
     record->mode = Completion::Mode::implicit;
-    if (!record->on_flush_list && !is_kept_get(*record))
+    record->is_forgotten = kind == Abandoned::library_s ||
+                           (record->direction == Direction::get && record->kept != nullptr);
+    if (!record->on_flush_list && !record->is_forgotten)
         append_to_flush_list(engine.queues[record->peer], record);
 }
 
@@ -374,7 +376,7 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *do
     return *done != 0 ? take_status(engine, record) : SENNIT_OK;
 }
 
-void engine_abandon(Rank &rank, sennit_request request) {
+void engine_abandon(Rank &rank, sennit_request request, Abandoned kind) {
     if (rank.engine == nullptr || request.handle == 0) return;
     Engine &engine = *rank.engine;
     const MutexLock locked(engine.lock);
@@ -383,7 +385,7 @@ void engine_abandon(Rank &rank, sennit_request request) {
     if (record->state == RecordState::complete) {
         engine.records.give_back(record);
     } else {
-        let_go_on(engine, record);
+        let_go_on(engine, record, kind);
     }
 }
 

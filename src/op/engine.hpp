@@ -92,9 +92,11 @@ inline constexpr Completion kKept{Completion::Mode::blocking, nullptr, true};
 // as an implicit one, and the buffer stays lent until flush.
 sennit_status engine_start(Rank &rank, Direction direction, const Target &target, void *local,
                            std::size_t bytes, const Completion &completion);
-// Nobody takes the request any more: it goes on as an implicit operation. {0} and what is no
+// Nobody takes the request any more: it goes on as an implicit operation. The program's flush waits
+// for it and has its error, unless the library has started it for itself. {0} and what is no
 // request of this rank are let be.
-void engine_abandon(Rank &rank, sennit_request request);
+enum class Abandoned : std::uint8_t { program_s, library_s };
+void engine_abandon(Rank &rank, sennit_request request, Abandoned kind = Abandoned::program_s);
 
 // See RequestCalls in rank/rank.hpp. A rank without engine has no requests: every handle but {0} is
 // ARG. {0} is done and OK.

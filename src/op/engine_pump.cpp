@@ -291,7 +291,7 @@ void finish(Engine &engine, PeerQueue &queue, OperationRecord *record) {
         if (has_ack_work(queue)) activate(engine, queue);
     }
     if (record->mode == Completion::Mode::implicit && record->status != SENNIT_OK &&
-        queue.implicit_error == SENNIT_OK && !is_kept_get(*record)) {
+        queue.implicit_error == SENNIT_OK && !record->is_forgotten) {
         queue.implicit_error = record->status;
         queue.implicit_direction = record->direction;
     }

@@ -57,8 +57,9 @@ struct OperationRecord {
     bool barrier_put;  // cut only when no earlier put is open
     bool own_in_use;   // the piece inside
     bool on_flush_list;
-    bool is_hint;  // see Completion
-    bool moved;    // a transport accepted some piece of it
+    bool is_hint;       // see Completion
+    bool is_forgotten;  // given up, and no flush waits for it or has its error
+    bool moved;         // a transport accepted some piece of it
     // Direction::execute, see Work.
     std::uint8_t operation;
     std::uint8_t type;
@@ -86,10 +87,6 @@ struct OperationRecord {
     OperationRecord *next_open;
     OperationPiece own;
 };
-
-inline bool is_kept_get(const OperationRecord &record) {
-    return record.direction == Direction::get && record.kept != nullptr;
-}
 
 class RequestTable {
   public:

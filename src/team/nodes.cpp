@@ -148,7 +148,7 @@ std::uint64_t sent_with_round(const Team &team) {
 
 // Nothing of the round before is asked or told.
 void forget_told(Rank &rank, Team &team) {
-    if (team.ask.handle != 0) op::engine_abandon(rank, team.ask);
+    op::engine_abandon(rank, team.ask, op::Abandoned::library_s);
     team.ask = SENNIT_REQUEST_NULL;
     team.told = 0;
     team.ask_ns = 0;
@@ -373,7 +373,7 @@ sennit_status make_board(Rank &rank, Team &team, std::uint32_t *id) {
 void drop_board(Rank &rank, Team &team) {
     const sennit_error error = *thread_error();
     for (sennit_request &request : team.sends) {
-        if (request.handle != 0) op::engine_abandon(rank, request);
+        op::engine_abandon(rank, request, op::Abandoned::library_s);
         request = SENNIT_REQUEST_NULL;
     }
     forget_told(rank, team);

@@ -132,6 +132,28 @@ TEST_F(LateAnswerTest, a_request_that_is_given_up_frees_itself_and_writes_nothin
     expect_sound();
 }
 
+// Broken by a library whose own puts, that it gives up with a team, fail the program's next flush.
+TEST_F(LateAnswerTest, what_the_library_gives_up_is_none_of_the_programs) {
+    start();
+    std::uint64_t from = 77;
+    const auto give_up = [&](op::Abandoned kind) {
+        sennit_request request{};
+        EXPECT_EQ(op::engine_start(rank(), Direction::put, to(1), &from, sizeof from,
+                                   {op::Completion::Mode::request, &request, true}),
+                  SENNIT_OK);
+        op::engine_abandon(rank(), request, kind);
+    };
+    give_up(op::Abandoned::library_s);
+    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
+    fake.complete(fake.held[0], SENNIT_ERR_PEER_LOST);
+    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
+    give_up(op::Abandoned::program_s);
+    fake.complete_later(fake.held[0], SENNIT_ERR_PEER_LOST);
+    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_ERR_PEER_LOST);
+    EXPECT_EQ(rank().engine->records.in_use(), 0u);
+    expect_sound();
+}
+
 // Fills the stack below its caller, where a call before it had its variables, and lets answers come
 // meanwhile. True if nothing of it was written to.
 [[gnu::noinline]] bool stack_is_left_alone(const std::function<void()> &let_answers_come) {
