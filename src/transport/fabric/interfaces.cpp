@@ -130,6 +130,15 @@ std::uint32_t word_of(const char *text) {
     return static_cast<std::uint32_t>(hash_on(kHashOfNothing, text, bytes));
 }
 
+std::uint8_t number_of(const char *provider) {
+    std::uint8_t number = 1;
+    for (const char *known : kProviders) {
+        if (std::strcmp(provider, known) == 0) return number;
+        ++number;
+    }
+    return static_cast<std::uint8_t>(128 | word_of(provider));
+}
+
 sockaddr_in address_of(const fi_info &info) {
     sockaddr_in address;
     std::memcpy(&address, info.src_addr, sizeof address);
@@ -360,7 +369,7 @@ void Interfaces::describe(RailCard *card) const {
     card->machine = runtime::machine_word();
     card->port = port_;
     card->most_rails = static_cast<std::uint8_t>(most_rails_);
-    card->provider = static_cast<std::uint8_t>(word_of(interfaces_[0]->fabric_attr->prov_name));
+    card->provider = number_of(interfaces_[0]->fabric_attr->prov_name);
     card->more = name_bytes_ != 0 ? more_words(name_bytes_) : 0;
     for (unsigned i = 0; i < count_; ++i) {
         const fi_info &info = *interfaces_[i];

@@ -27,7 +27,8 @@ struct RailCard {
     std::uint8_t interfaces;               // how many; 0: the rank has no rail
     std::uint8_t most_rails;               // that the user wants; 0: any
     std::uint8_t speeds[kInterfaces];      // bits of the number of Mbit/s; 0: not known
-    std::uint8_t provider;                 // equal where its name is, but for chance
+    std::uint8_t provider;                 // its place in kProviders, from 1; of others, which
+                                           // somebody has named: 128 and 7 bits of a hash
     std::uint8_t more;                     // words of 8 bytes that are told later; 0: IPv4
 };
 static_assert(sizeof(RailCard) == kAddressBytes && offsetof(RailCard, port) == 48);
