@@ -38,6 +38,7 @@
 
 #include <sennit/info.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -144,11 +145,21 @@ struct NodeTrial {
     static constexpr std::uint8_t kNotTried = 0xFF;
     std::uint8_t rails = 0xFF;       // that carry, as bits
     std::uint8_t error = kNotTried;  // errno of one that does not, or 0
+    std::uint8_t lossy = 0;          // that answer, and by which not all arrives
 
     bool is_tried() const { return error != kNotTried; }
+    bool is_like(const NodeTrial &other) const {
+        return rails == other.rails && lossy == other.lossy;
+    }
+    // As far as there is room for it.
+    static std::uint8_t short_error(int error) {
+        if (error == 0) return ETIMEDOUT;
+        return error > 0 && error < kNotTried ? static_cast<std::uint8_t>(error) : EIO;
+    }
     // Both must hold.
     void add(const NodeTrial &other) {
         rails = static_cast<std::uint8_t>(rails & other.rails);
+        lossy = static_cast<std::uint8_t>(lossy | other.lossy);
         if (other.is_tried() && (error == 0 || !is_tried())) error = other.error;
     }
 };

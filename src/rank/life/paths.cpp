@@ -17,7 +17,7 @@ struct Tries {
     std::uint8_t is_uneven;  // its trials of nodes differ, and one more exchange has them all
     transport::NodeTrial others[path::kNetworks];  // of each other node
 };
-static_assert(sizeof(Tries) == 6);
+static_assert(sizeof(Tries) == 8);
 
 // Returns how many ranks the fullest node has.
 std::size_t find_places(Startup &start) {
@@ -43,7 +43,7 @@ void write_tries(const Startup &start, std::uint8_t *row) {
     for (int node = 0; node < start.node_count && has_several_nodes(start); ++node)
         for (int i = 0; i < path::kNetworks && node != own; ++i) {
             tries.others[i] = first[i];
-            if (trials_of(start, node)[i].rails != first[i].rails) tries.is_uneven = 1;
+            if (!trials_of(start, node)[i].is_like(first[i])) tries.is_uneven = 1;
         }
     std::memcpy(row, &tries, sizeof tries);
     for (int r = 0; r < start.size; ++r)

@@ -63,6 +63,7 @@ std::size_t Network::fill_question(const RailLink &link, std::byte *handles) con
 std::size_t Network::place_for(std::uint64_t handle) {
     if ((handle & kControlHandle) == 0)
         return live_record(handle) != nullptr ? handle >> 32 : kPlaces;
+    if (handle == kTrialHandle) return kTrialPlace;
     const std::uint64_t piece = (handle & ~kControlHandle) >> 32;
     if (piece >= kControlPieces || handle != control_handle(static_cast<unsigned>(piece)))
         return kPlaces;

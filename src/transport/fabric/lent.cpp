@@ -56,7 +56,7 @@ int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
     posted->is_copied = transfer->bytes <= kCopiedBytes;
     if (posted->is_copied) {
         std::byte *const copy = copy_of(posted);
-        if (posted->operation->kind == Operation::Kind::put)
+        if (posted->operation->kind != Operation::Kind::get)
             std::memcpy(copy, transfer->local, transfer->bytes);
         transfer->local = copy;
         transfer->descriptor = state.copies.descriptor();

@@ -1,8 +1,9 @@
 // The inside of the path `fabric`, shared by its sources: start.cpp (opening, and the end),
-// meet.cpp (what ranks tell each other at start), reach.cpp (which rails lead to which peers, and
-// the first use of a peer), transfer.cpp (puts and gets), fence.cpp (what is done about those that
-// fail), outage.cpp (what is overdue, and rails that carry nothing), task.cpp (messages) and
-// thread.cpp (progress while the rank computes). One object per rank.
+// meet.cpp (what ranks tell each other at start), trial.cpp (the trial of other nodes), reach.cpp
+// (which rails lead to which peers, and the first use of a peer), transfer.cpp (puts and gets),
+// fence.cpp (what is done about those that fail), outage.cpp (what is overdue, and rails that carry
+// nothing), task.cpp (messages) and thread.cpp (progress while the rank computes). One object per
+// rank.
 //
 // Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
 // held or without, and never the other way round: nobody calls the engine while holding it.
@@ -37,13 +38,28 @@ constexpr std::uint64_t key_of(std::uint64_t handle, std::uint16_t tag) {
     return handle | static_cast<std::uint64_t>(tag) << 46;
 }
 
-// Where what is exposed stands: segments by their slot, and the control block, whole in its first
-// place, or in pieces.
+// Where what is exposed stands: segments by their slot, the control block, whole in its first
+// place, or in pieces, and behind it the places of trials.
 inline constexpr std::size_t kControlPlace = kSegmentsPerTeam;
-inline constexpr std::size_t kPlaces = kControlPlace + kControlPieces;
+inline constexpr std::size_t kTrialPlace = kControlPlace + kControlPieces;
+inline constexpr std::size_t kPlaces = kTrialPlace + 1;
 constexpr std::uint64_t control_handle(unsigned piece) {
     return kControlHandle | std::uint64_t{piece} << 32;
 }
+inline constexpr std::uint64_t kTrialHandle = control_handle(kControlPieces);
+static_assert(kControlPieces < 1 << 14);
+
+// Where others put on trial by one rail. It is used by nobody else, so what comes late does no
+// harm. Two who take the same place try again.
+struct TrialRoom {
+    struct Place {
+        std::uint64_t put;
+        std::uint64_t told;  // the same, by its owner, when the completion data has come
+    };
+    static constexpr std::size_t kPlaces = 32;
+
+    Place places[kPlaces] = {};
+};
 
 // Memory that peers may reach, by every rail.
 struct Exposed {
@@ -115,6 +131,9 @@ struct RailLink {
     bool in_doubt = false;      // nothing is sent to the endpoint before there is another
     bool is_out = false;        // it carries nothing to the peer now, and others do
     bool is_out_known = false;  // to the peer
+    bool is_lossy = false;      // by the trial of the nodes: it is not taken
+    enum class Data : std::uint8_t { unknown, comes, lost };
+    Data data = Data::unknown;  // by this rank's trial: completion data
     std::uint8_t asked = 0;     // how often, for the answer that is waited for
     PostedList to_repeat;       // transfers that have failed, to be repeated when the doubt is over
     std::int64_t fenced_ns = 0;  // when the number was learnt
@@ -217,28 +236,26 @@ class Network final : public Transport {
     void note_wakeup(const ThreadSleep &sleep);
 
   private:
-    // What try_node() reads from a peer. It outlives a call that gave it up.
-    struct Trial {
-        Operation operation;
-        bool over = false;
-        bool abandoned = false;
-        sennit_status status = SENNIT_OK;
-        alignas(8) std::byte header[sizeof(ControlHeader)];
-    };
-
     RailLink &link_of(int peer, unsigned rail) const {
         return rail_links_[static_cast<std::size_t>(peer) * rail_count_ + rail];
     }
     std::uint8_t usable(int peer) const;
 
-    // reach.cpp
+    // trial.cpp
+    struct Trial;
     struct RailTrial;
+    sennit_status expose_trials();
+    void note_trial_data(unsigned rail, std::uint64_t data);
     int speaker_of(int first) const;
-    static Trial *make_trial(int peer, unsigned rail);
+    bool is_speaker() const;
+    Trial *make_trial(int peer, unsigned rail);
     void try_rails(int peer);
     bool look_at_trial(int peer, unsigned rail, RailTrial *trial, std::int64_t first_taken_ns);
+    bool go_on_with_trial(int peer, unsigned rail, RailTrial *state);
     void end_trials(int peer, RailTrial trials[]);
     bool is_silent(const RailLink &link, std::int64_t now) const;
+
+    // reach.cpp
     void leave_out_others(int peer);
     Submit meet(int peer, unsigned rail);
     static void end_probe(PeerLink &link);
@@ -413,6 +430,7 @@ class Network final : public Transport {
     PeerLink *links_ = nullptr;            // [size]
     RailLink *rail_links_ = nullptr;       // [size][rail_count_]
     Exposed *exposed_ = nullptr;           // [kPlaces]
+    TrialRoom trials_[kMostRails];
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
     Posted *posts_ = nullptr;  // [post_count_], of transfers

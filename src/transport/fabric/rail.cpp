@@ -36,6 +36,7 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
     // Where there are ports peers know that of this endpoint alone.
     auto *const own = has_addresses() ? static_cast<sockaddr_in *>(info_->src_addr) : nullptr;
     if (own != nullptr) own->sin_port = port;
+    if (one_read_drives_all_) (void)open_queue(FI_WAIT_FD, &bell_, &bell_descriptor_);
     sennit_status status = open_endpoint(&incoming_);
     if (own != nullptr) own->sin_port = 0;
     if (status == SENNIT_OK) status = open_endpoint(&outgoing_);
@@ -44,30 +45,34 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
     return status;
 }
 
-// The descriptor of each queue of net and tcp tells what comes to the domain, and stays readable
-// once there has been a completion. So it is that of the endpoint that has none.
-bool Rail::wakes(const Endpoint &endpoint) const {
-    return !one_read_drives_all_ || &endpoint == &passive_;
+int Rail::open_queue(fi_wait_obj wait, fid_cq **queue, int *descriptor) {
+    fi_cq_attr wanted{};
+    wanted.size = depth() + receives();  // every completion that can be outstanding
+    wanted.format = FI_CQ_FORMAT_DATA;
+    wanted.wait_obj = wait;
+    const int code = fi_cq_open(domain_, &wanted, queue, nullptr);
+    *descriptor = -1;
+    if (code == 0 && wait == FI_WAIT_FD && fi_control(&(*queue)->fid, FI_GETWAIT, descriptor) != 0)
+        *descriptor = -1;
+    return code;
 }
 
+// The descriptor of each queue of net and tcp tells what comes to the domain, and stays readable
+// once there has been a completion. So it is that of a queue without an endpoint.
 sennit_status Rail::open_endpoint(Endpoint *out) {
-    fi_cq_attr queue{};
-    queue.size = depth() + receives();  // every completion that can be outstanding
-    queue.format = FI_CQ_FORMAT_DATA;
     int code = -FI_ENOSYS;
-    if (wakes(*out)) {
-        queue.wait_obj = FI_WAIT_FD;
-        code = fi_cq_open(domain_, &queue, &out->completions, nullptr);
-        if (code == 0 && fi_control(&out->completions->fid, FI_GETWAIT, &out->descriptor) != 0)
-            out->descriptor = -1;
-    }
-    queue.wait_obj = FI_WAIT_NONE;
-    if (code != 0) code = fi_cq_open(domain_, &queue, &out->completions, nullptr);
+    if (!one_read_drives_all_) code = open_queue(FI_WAIT_FD, &out->completions, &out->descriptor);
+    if (code != 0) code = open_queue(FI_WAIT_NONE, &out->completions, &out->descriptor);
     if (code == 0) code = fi_endpoint(domain_, info_, &out->endpoint, nullptr);
     if (code == 0) code = fi_ep_bind(out->endpoint, &addresses_->fid, 0);
     if (code == 0) code = fi_ep_bind(out->endpoint, &out->completions->fid, FI_TRANSMIT | FI_RECV);
     if (code == 0) code = fi_enable(out->endpoint);
     if (code == 0) code = lend_again(*out);
+    if (code == 0 && out == &passive_) {
+        for (DataReceive &each : data_receives_)
+            each.is_posted = false;
+        post_data_receives();
+    }
     if (code == 0) return SENNIT_OK;
     drop_endpoint(out);
     return failed(*library_, code, "an endpoint");
@@ -136,6 +141,7 @@ void Rail::close() {
         end_lent(endpoint);
         endpoint->lent = nullptr;
     }
+    drop_object(&bell_, "a queue");
     drop_object(&addresses_, "a table of addresses");
     drop_object(&domain_, "a domain");
     drop_object(&fabric_, "a fabric");
@@ -227,9 +233,11 @@ ssize_t Rail::put(const Transfer &transfer) {
     message.rma_iov = &there;
     message.rma_iov_count = 1;
     message.context = transfer.context;
+    message.data = transfer.data;
     // By default a put is complete when it has left, which says nothing of its arrival.
     const std::uint64_t arrival = transfer.is_hint ? 0 : FI_DELIVERY_COMPLETE;
-    return note_posted(fi_writemsg(active_.endpoint, &message, arrival | FI_COMPLETION));
+    const std::uint64_t data = transfer.has_data ? FI_REMOTE_CQ_DATA : 0;
+    return note_posted(fi_writemsg(active_.endpoint, &message, arrival | data | FI_COMPLETION));
 }
 
 ssize_t Rail::get(const Transfer &transfer) {
@@ -257,7 +265,8 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
     const ssize_t result = fi_cq_read(endpoint.completions, entries, std::min(most, kBatch));
     const auto count = static_cast<std::size_t>(std::max<ssize_t>(result, 0));
     for (std::size_t i = 0; i < count; ++i)
-        events[i] = Event{entries[i].op_context, entries[i].len, 0};
+        events[i] = Event{entries[i].op_context, entries[i].len, 0,
+                          (entries[i].flags & FI_REMOTE_CQ_DATA) != 0, entries[i].data};
     std::size_t over = count;
     if (result == -FI_EAVAIL) {
         fi_cq_err_entry error{};
@@ -270,6 +279,28 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
     return over;
 }
 
+// Without memory: nothing but data takes one, and what finds none waits at its sender.
+void Rail::post_data_receives() {
+    if ((info_->mode & FI_RX_CQ_DATA) == 0) return;
+    for (DataReceive &each : data_receives_)
+        if (!each.is_posted)
+            each.is_posted =
+                fi_recv(passive_.endpoint, nullptr, 0, nullptr, FI_ADDR_UNSPEC, &each.context) == 0;
+}
+
+// The endpoint has started nothing but the receives of data. A completion may come twice.
+std::size_t Rail::read_passive(Event events[], std::size_t most) {
+    const std::size_t count = read_queue(passive_, events, most);
+    const bool takes_receives = (info_->mode & FI_RX_CQ_DATA) != 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (events[i].has_data && takes_receives)
+            static_cast<DataReceive *>(events[i].context)->is_posted = false;
+        events[i].context = nullptr;
+    }
+    if (count != 0) post_data_receives();
+    return count;
+}
+
 // A read of an empty queue drives the provider, and costs a system call. Where any of them drives
 // all endpoints, one read a look is enough: of the queue from which most is expected.
 const Rail::Endpoint &Rail::next_read() {
@@ -279,7 +310,7 @@ const Rail::Endpoint &Rail::next_read() {
 }
 
 std::size_t Rail::poll(Event events[], std::size_t most) {
-    if (one_read_drives_all_ && reads_ % kAllEvery != 0)
+    if (one_read_drives_all_ && !expects_data_ && reads_ % kAllEvery != 0)
         return read_queue(next_read(), events, most);
     return poll_all(events, most);
 }
@@ -288,7 +319,7 @@ std::size_t Rail::poll(Event events[], std::size_t most) {
 // into another queue than its own is awaited there.
 std::size_t Rail::poll_all(Event events[], std::size_t most) {
     const bool each = !one_read_drives_all_ || reads_++ % kAllEvery == 0;
-    std::size_t count = each ? read_queue(passive_, events, most) : 0;
+    std::size_t count = each || expects_data_ ? read_passive(events, most) : 0;
     if (each || sends_out_ != 0) count += read_queue(outgoing_, events + count, most - count);
     if (each || transfers_out_ != 0) count += read_queue(active_, events + count, most - count);
     return count + read_queue(incoming_, events + count, most - count);
@@ -297,13 +328,21 @@ std::size_t Rail::poll_all(Event events[], std::size_t most) {
 std::size_t Rail::arm(int descriptors[kQueues]) {
     fid *queues[kQueues];
     std::size_t count = 0;
+    if (bell_descriptor_ >= 0) {
+        descriptors[count] = bell_descriptor_;
+        queues[count++] = &bell_->fid;
+    }
     for (const Endpoint *endpoint : {&incoming_, &outgoing_, &active_, &passive_}) {
-        if (!wakes(*endpoint)) continue;
+        if (one_read_drives_all_) continue;
         if (endpoint->descriptor < 0) return 0;
         descriptors[count] = endpoint->descriptor;
         queues[count++] = &endpoint->completions->fid;
     }
-    return fi_trywait(fabric_, queues, static_cast<int>(count)) == 0 ? count : 0;
+    return count != 0 && fi_trywait(fabric_, queues, static_cast<int>(count)) == 0 ? count : 0;
+}
+
+bool Rail::has_data() const {
+    return info_->domain_attr->cq_data_size >= sizeof(std::uint32_t);
 }
 
 }  // namespace sennit::transport::fabric

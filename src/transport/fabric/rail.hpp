@@ -29,6 +29,8 @@ struct Event {
     void *context;
     std::size_t bytes;  // of a message that was received
     int error;          // FI_*, 0: done
+    bool has_data = false;
+    std::uint64_t data = 0;  // that has come with a peer's put; there is no context then
 };
 
 // Memory that this rank's operations use again and again, where the provider wants to know it.
@@ -61,6 +63,12 @@ class Rail {
     std::size_t depth() const;
     std::size_t receives() const;
     std::size_t most_bytes() const;
+
+    // Does the provider say that puts bring 4 bytes of completion data? Whether they do is another
+    // question.
+    bool has_data() const;
+    // May some come now? Else it is looked for seldom.
+    void expect_data(bool expects) { expects_data_ = expects; }
 
     // Of the endpoint that peers put to. Errors: FABRIC (longer than there is room, or there is
     // none because it could not be opened again).
@@ -127,6 +135,8 @@ class Rail {
         void *context;
         void *descriptor;      // of `local`, where the provider wants one
         bool is_hint = false;  // of a put
+        bool has_data = false;
+        std::uint64_t data = 0;
     };
     // Completes when the data is in the target's memory; a hint when it has left.
     ssize_t put(const Transfer &transfer);
@@ -152,6 +162,9 @@ class Rail {
   private:
     bool find_name(fi_addr_t peer, sockaddr_in *name) const;
     sennit_status open_objects(std::uint16_t port, std::size_t peers);
+    int open_queue(fi_wait_obj wait, fid_cq **queue, int *descriptor);
+    void post_data_receives();
+    std::size_t read_passive(Event events[], std::size_t most);
     // Each has a queue of its own, which ends with it: a completion that lies in it would be taken
     // for one of what was posted later.
     struct Endpoint {
@@ -172,13 +185,19 @@ class Rail {
     int lend_again(const Endpoint &endpoint);
     static void end_lent(Endpoint *endpoint);
     const Endpoint &next_read();
-    bool wakes(const Endpoint &endpoint) const;
     ssize_t note_posted(ssize_t code);
     sennit_status open_endpoint(Endpoint *out);
     void end_unread(const Endpoint &endpoint);
     int close_endpoint(Endpoint *endpoint);
     void drop_endpoint(Endpoint *endpoint);
     std::size_t read_queue(const Endpoint &endpoint, Event events[], std::size_t most);
+
+    // What completion data may take, where the provider wants that.
+    struct DataReceive {
+        fi_context2 context;  // its operation's
+        bool is_posted = false;
+    };
+    static constexpr std::size_t kDataReceives = 32;
 
     const Library *library_ = nullptr;
     fi_info *info_ = nullptr;  // of the interface
@@ -190,6 +209,10 @@ class Rail {
     std::size_t sends_out_ = 0;  // that the provider has
     Endpoint active_;
     Endpoint passive_;
+    fid_cq *bell_ = nullptr;  // a queue of no endpoint, where one read drives all
+    int bell_descriptor_ = -1;
+    DataReceive data_receives_[kDataReceives];
+    bool expects_data_ = false;
     bool one_read_drives_all_ = false;  // endpoints of the domain
     std::size_t transfers_out_ = 0;     // on the active endpoint
     unsigned reads_ = 0;

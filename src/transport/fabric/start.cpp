@@ -168,6 +168,8 @@ sennit_status Network::start(const CardList &cards, const InterfaceChoice &choic
     sennit_status status = meet_watches(*rank_, cards, choice);
     if (status != SENNIT_OK) return status;
     rank_->segment_watch = SegmentWatch{expose, withdraw, this};
+    if (is_speaker()) status = expose_trials();
+    if (status != SENNIT_OK) return status;
     {
         const MutexLock guard(lock_);
         for (unsigned rail = 0; rail < rail_count_; ++rail)

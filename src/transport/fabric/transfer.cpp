@@ -65,11 +65,6 @@ void Network::give_back(Posted *posted) {
 }
 
 Submit Network::submit(Operation *operation) {
-    if (operation->kind == Operation::Kind::put_event) {
-        (void)fail_peer(SENNIT_ERR_UNSUPPORTED, operation->peer, traits().name,
-                        "the path fabric carries no completion data");
-        return Submit::failed;
-    }
     const MutexLock guard(lock_);
     if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
@@ -121,6 +116,8 @@ Submit Network::start_transfer(Posted *posted) {
     Rail::Transfer transfer{peer.passive,    key.key,          key.base + operation.offset,
                             operation.local, operation.bytes,  &posted->context,
                             nullptr,         operation.is_hint};
+    transfer.has_data = operation.kind == Operation::Kind::put_event;
+    transfer.data = operation.event.low;
     posted->error = 0;
     posted->number = peer.number;
     posted->to = peer.passive;
@@ -133,8 +130,10 @@ Submit Network::start_transfer(Posted *posted) {
             operation.bytes, interfaces_.library().strerror(static_cast<int>(-code)));
         return end_unstarted(posted, SENNIT_ERR_FABRIC);
     }
-    code = operation.kind == Operation::Kind::put ? rail.put(transfer) : rail.get(transfer);
+    code = operation.kind == Operation::Kind::get ? rail.get(transfer) : rail.put(transfer);
     if (code != 0) end_lent(posted);
+    if (code != 0 && code != -FI_EAGAIN && transfer.has_data)
+        return end_unstarted(posted, SENNIT_ERR_UNSUPPORTED);
     if (code == -FI_EAGAIN) {
         const std::int64_t now = now_ns();
         peer.again.add(now);
@@ -190,6 +189,7 @@ std::size_t Network::take_events(unsigned rail, bool all) {
     for (std::size_t count = kBatch; seen < kMostPolled && count == kBatch; seen += count) {
         count = all ? own.poll_all(events, kBatch) : own.poll(events, kBatch);
         for (std::size_t i = 0; i < count; ++i) {
+            if (events[i].has_data) note_trial_data(rail, events[i].data);
             // The context is the first member of what was posted.
             auto *posted = static_cast<Posted *>(events[i].context);
             if (posted == nullptr || !posted->is_out) continue;  // came twice

@@ -85,15 +85,16 @@ bool is_connected(const Post &post) {
 // 0: the provider may have it.
 int check(Post &post) {
     const Settings &settings = domain_of(post.endpoint).settings;
-    if (settings.missing.count(post.call) != 0) return -FI_ENOSYS;
+    const bool has_data = (post.flags & FI_REMOTE_CQ_DATA) != 0;
+    if (settings.missing.count(post.call) != 0 || (has_data && settings.missing.count("data") != 0))
+        return -FI_ENOSYS;
     for (std::size_t i = 0; i < post.count; ++i) {
         const int code = check_piece(post, i);
         if (code != 0) return code;
     }
     const int code = check_context(post);
     if (code != 0) return code;
-    if ((post.flags & FI_REMOTE_CQ_DATA) != 0 && settings.data_bytes < 8 &&
-        post.data >> 8 * settings.data_bytes != 0)
+    if (has_data && settings.data_bytes < 8 && post.data >> 8 * settings.data_bytes != 0)
         return broken(-FI_EINVAL, "%s with data of more than %zu bytes", post.call,
                       settings.data_bytes);
     if (it().one_in(settings.again) || !is_connected(post)) {
@@ -176,8 +177,11 @@ ssize_t transfer(Post post, const fi_msg_rma &message, const Call &call) {
     changed.desc = post.real.data();
     changed.rma_iov = there.data();
     iovec nothing{};
-    const bool may_be_lost = post.access == FI_WRITE && (post.flags & FI_DELIVERY_COMPLETE) == 0;
-    if (may_be_lost && it().one_in(domain_of(post.endpoint).settings.hints)) {
+    const Domain &domain = domain_of(post.endpoint);
+    const bool is_put = post.access == FI_WRITE;
+    const bool is_hint = is_put && (post.flags & FI_DELIVERY_COMPLETE) == 0;
+    if ((is_put && domain.name == domain.settings.drop) ||
+        (is_hint && it().one_in(domain.settings.hints))) {
         changed.msg_iov = &nothing;
         there.resize(1);
         there[0].len = 0;

@@ -89,8 +89,7 @@ int open_domain(fid_fabric *fabric, fi_info *info, fid_domain **out, void *conte
     plain->domain_attr->mr_mode |= settings.mr_mode & FI_MR_VIRT_ADDR;
     const int code = it().fabrics[fabric].real_calls->domain(fabric, plain, out, context);
     real().freeinfo(plain);
-    if (code == 0 && !guard.is_of_provider())
-        wrap_domain(*out, settings, card_behind(info) != nullptr);
+    if (code == 0 && !guard.is_of_provider()) wrap_domain(*out, settings, *info);
     return code;
 }
 
@@ -172,13 +171,15 @@ int real_getinfo(std::uint32_t version, const char *node, const char *service, s
     return real().getinfo(version, node, service, flags, hints, out);
 }
 
-void wrap_domain(fid_domain *object, const Settings &settings, bool has_names) {
+void wrap_domain(fid_domain *object, const Settings &settings, const fi_info &info) {
+    const bool has_names = card_behind(&info) != nullptr;
     Domain &domain = it().domains[object];
     domain.object = object;
     domain.settings = settings;
     domain.mapped_keys.clear();
     domain.endpoints = 0;
     domain.has_names = has_names;
+    domain.name = info.domain_attr->name != nullptr ? info.domain_attr->name : "";
     domain.real = object->fid.ops;
     copy_table(object->fid.ops, &domain.ops);
     domain.ops.close = close_domain;

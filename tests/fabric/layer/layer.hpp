@@ -7,7 +7,7 @@
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw+mmu_notify,key_size=N,context,context2,rx_cq_data,
 //                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,garble=N,
 //                  unopened=N,unclosed=N,unlent=N,hints=N,names=PROVIDER,network=NAME,cards=N,barred,
-//                  no_sends=FILE,no_transfers=FILE,seed=N
+//                  no_sends=FILE,no_transfers=FILE,drop=NAME,no_data,data_bits=N,seed=N
 //
 //     mr          registration modes that fi_getinfo reports besides the provider's; virt is the
 //                 provider's work, and ofi_rxm cannot do it
@@ -16,7 +16,8 @@
 //     async_iov   lists of memory stay until the operation ends
 //     rx_cq_data  data that comes with a put takes a posted receive
 //     cq_data     bytes of it
-//     enosys      calls that are not there: writedata, write, ...
+//     enosys      calls that are not there: writedata, write, ...; `data`: all that bring some;
+//                 `inject`: all whose memory is the program's again at once
 //     again       one of N posted operations finds no room
 //     connect_ms  none of an endpoint does for so long after the first try
 //     reorder     completions come in another order
@@ -35,6 +36,9 @@
 //     hints       of N puts that need not arrive one is complete and does not
 //     no_sends, no_transfers  as long as there is such a file, what is posted is taken, and nothing
 //                 comes of it
+//     drop        puts by the interface or card of that name end well, and their bytes do not come
+//     no_data     what is put with data comes without
+//     data_bits   or with so many bits of it, though there should be more
 //
 // A program that opens another domain may change FABRIC_LAYER between: each fi_getinfo reads it.
 // What passes here is not tested on a card: the rules are as the manual pages have them, and the
@@ -93,6 +97,8 @@ struct Settings {
     std::uint64_t seed = 1;
     std::string no_sends;  // files
     std::string no_transfers;
+    std::string drop;  // of an interface
+    unsigned data_bits = 64;
 
     bool changes_completions() const {
         return reorders || delay_us != 0 || lose != 0 || repeat != 0;
@@ -175,6 +181,7 @@ struct Domain {
     std::uint64_t last_mapped = 0;
     unsigned endpoints = 0;  // that were opened
     bool has_names = false;  // in place of addresses
+    std::string name;
     fi_ops ops;
     fi_ops *real;
     fi_ops_domain calls;
@@ -259,7 +266,7 @@ Object *object_of(fid *object) {
 
 int real_getinfo(std::uint32_t version, const char *node, const char *service, std::uint64_t flags,
                  const fi_info *hints, fi_info **out);
-void wrap_domain(fid_domain *object, const Settings &settings, bool has_names);
+void wrap_domain(fid_domain *object, const Settings &settings, const fi_info &info);
 void wrap_endpoint(fid_ep *object, fid_domain *domain);
 void wrap_queue(fid_cq *object, const fi_cq_attr &attributes);
 bool holds_something(fid_cq *object);

@@ -72,6 +72,11 @@ void fetch(Queue &queue) {
                         queue.entry_bytes);
             const bool has_data = (completion.entry.flags & FI_REMOTE_CQ_DATA) != 0 &&
                                   (completion.entry.flags & (FI_RMA | FI_REMOTE_WRITE)) != 0;
+            if (has_data && settings.data_bits < 64) {
+                ++it().garbled;
+                completion.entry.data &= (std::uint64_t{1} << settings.data_bits) - 1;
+                if (settings.data_bits == 0) continue;
+            }
             if (has_data && (settings.mode & FI_RX_CQ_DATA) != 0 &&
                 !take_receive(queue, completion))
                 continue;

@@ -26,6 +26,27 @@ bool read_number(const std::string &text, std::uint64_t most, std::uint64_t *out
     return !text.empty() && *end == '\0' && *out <= most;
 }
 
+// A word without a value.
+bool read_flag(const std::string &name, Settings *out) {
+    if (name == "context")
+        out->mode |= FI_CONTEXT;
+    else if (name == "context2")
+        out->mode |= FI_CONTEXT2;
+    else if (name == "async_iov")
+        out->mode |= FI_ASYNC_IOV;
+    else if (name == "rx_cq_data")
+        out->mode |= FI_RX_CQ_DATA;
+    else if (name == "reorder")
+        out->reorders = true;
+    else if (name == "barred")
+        out->is_barred = true;
+    else if (name == "no_data")
+        out->data_bits = 0;
+    else
+        return false;
+    return true;
+}
+
 bool read_word(const std::string &name, const std::string &value, Settings *out) {
     if (name == "mr") {
         for (const std::string &mode : split(value, '+')) {
@@ -44,20 +65,15 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
             out->missing.insert(call);
         return !value.empty();
     }
+    if (name == "drop") {
+        out->drop = value;
+        return !value.empty();
+    }
     if (name == "no_sends" || name == "no_transfers") {
         (name == "no_sends" ? out->no_sends : out->no_transfers) = value;
         return !value.empty();
     }
-    if (value.empty()) {
-        if (name == "context") out->mode |= FI_CONTEXT;
-        if (name == "context2") out->mode |= FI_CONTEXT2;
-        if (name == "async_iov") out->mode |= FI_ASYNC_IOV;
-        if (name == "rx_cq_data") out->mode |= FI_RX_CQ_DATA;
-        if (name == "reorder") out->reorders = true;
-        if (name == "barred") out->is_barred = true;
-        return name == "context" || name == "context2" || name == "async_iov" ||
-               name == "rx_cq_data" || name == "reorder" || name == "barred";
-    }
+    if (value.empty()) return read_flag(name, out);
     std::uint64_t number = 0;
     if (!read_number(value, 1'000'000'000, &number) || number == 0) return false;
     if (name == "key_size")
@@ -86,6 +102,8 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
         out->unlent = static_cast<unsigned>(number);
     else if (name == "hints")
         out->hints = static_cast<unsigned>(number);
+    else if (name == "data_bits")
+        out->data_bits = static_cast<unsigned>(number);
     else if (name == "seed")
         out->seed = number;
     else

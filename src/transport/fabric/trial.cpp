@@ -1,0 +1,303 @@
+// The trial of other nodes at start. docs/design/fabric.md, "Start" and "The trial", has the
+// reasons.
+//
+// The lowest rank of each node that has a rail is its *speaker*. Speakers try each other, by every
+// rail, and their nodes go by what they have found. Each of a rail's trials is a put of a word and
+// one of its complement, with completion data where the provider says that it has some, and a get
+// of the places where they should be. The owner stores there too what data has come.
+#include <sched.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <ctime>
+#include <new>
+
+#include "base/log.hpp"
+#include "transport/fabric/network.hpp"
+
+namespace sennit::transport::fabric {
+namespace {
+
+// Between trials of a peer that fails.
+constexpr std::int64_t kTrialPauseNs = 1'000'000;
+// For so long the first probes of a peer may fail, and of others after one that is out of reach.
+constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
+constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
+// The same on a rail that did not reach another peer, once another rail has reached this one.
+constexpr std::int64_t kKnownUnreachedNs = 100'000'000;
+// For so long what a rail says to have put may not be there, and its completion data.
+constexpr std::int64_t kLossyNs = 300'000'000;
+constexpr std::int64_t kDataNs = 200'000'000;
+constexpr std::int64_t kPutAgainNs = 20'000'000;
+
+void pause(std::int64_t ns) {
+    const timespec length{0, static_cast<long>(ns)};
+    (void)nanosleep(&length, nullptr);
+}
+
+std::uint64_t word_of(std::uint32_t data) {
+    return std::uint64_t{data} << 32 | static_cast<std::uint32_t>(~data);
+}
+
+std::size_t place_of(std::uint32_t data) {
+    return data % TrialRoom::kPlaces;
+}
+
+}  // namespace
+
+// One rail to a peer. It outlives a call that gave it up.
+struct Network::Trial {
+    enum class Step : std::uint8_t { put, put_complement, look };
+
+    Operation operation;
+    bool over = false;
+    bool abandoned = false;
+    sennit_status status = SENNIT_OK;
+    Step step = Step::put;
+    bool brings_data = false;
+    std::uint32_t data = 0;
+    std::uint64_t word = 0;
+    TrialRoom seen;
+
+    void set_step(Step next);
+    // Others may have put something to the same places.
+    void begin() {
+        (void)getrandom(&data, sizeof data, 0);
+        set_step(Step::put);
+    }
+    // What was put is there; so is what its data says.
+    bool has_come() const;
+    bool has_data() const;
+};
+
+void Network::Trial::set_step(Step next) {
+    step = next;
+    const std::uint32_t sent = next == Step::put ? data : ~data;
+    word = word_of(sent);
+    operation.event.low = sent;
+    operation.offset = operation.rail * sizeof(TrialRoom);
+    if (next == Step::look) {
+        operation.kind = Operation::Kind::get;
+        operation.local = &seen;
+        operation.bytes = sizeof seen;
+        return;
+    }
+    operation.kind = brings_data ? Operation::Kind::put_event : Operation::Kind::put;
+    operation.offset += place_of(sent) * sizeof(TrialRoom::Place) + offsetof(TrialRoom::Place, put);
+    operation.local = &word;
+    operation.bytes = sizeof word;
+}
+
+bool Network::Trial::has_come() const {
+    return seen.places[place_of(data)].put == word_of(data) &&
+           seen.places[place_of(~data)].put == word_of(~data);
+}
+
+bool Network::Trial::has_data() const {
+    return seen.places[place_of(data)].told == word_of(data) &&
+           seen.places[place_of(~data)].told == word_of(~data);
+}
+
+struct Network::RailTrial {
+    Trial *trial = nullptr;
+    bool is_open = false;  // submitted
+    bool is_decided = false;
+    std::int64_t started_ns = now_ns();
+    std::int64_t put_ns = 0;      // last
+    std::int64_t missing_ns = 0;  // since then what was put is not there; 0: it is
+    std::int64_t came_ns = 0;     // when it was found to be there, first
+};
+
+// ---- The owner.
+
+sennit_status Network::expose_trials() {
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        rails_[rail].rail.expect_data(true);
+    return expose_at(kTrialPlace, Exposed{trials_, sizeof trials_, kTrialHandle});
+}
+
+// Completion data has come: what was put with it has to be there. With the lock held, as all that a
+// provider in software writes; what a card has written is told by its completion.
+void Network::note_trial_data(unsigned rail, std::uint64_t data) {
+    const auto sent = static_cast<std::uint32_t>(data);
+    TrialRoom::Place &place = trials_[rail].places[place_of(sent)];
+    if (data == sent && place.put == word_of(sent)) place.told = place.put;
+}
+
+// ---- Who tries.
+
+// Of the node whose lowest rank is `first`; -1: none of its ranks has a rail.
+int Network::speaker_of(int first) const {
+    for (int r = first; r < world_size(*rank_); ++r)
+        if (rank_->peers[r].first_of_node == first && lack_of(r).code == Reason::Code::taken)
+            return r;
+    return -1;
+}
+
+bool Network::is_speaker() const {
+    return speaker_of(rank_->peers[rank_->world_rank].first_of_node) == rank_->world_rank;
+}
+
+NodeTrial Network::try_node(int first) {
+    if (rail_count_ == 0 || !is_speaker()) return {};
+    const int peer = speaker_of(first);
+    if (peer < 0) return {};
+    try_rails(peer);
+    const MutexLock guard(lock_);
+    NodeTrial found{usable(peer), 0};
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        const RailLink &link = link_of(peer, rail);
+        if (link.is_lossy) found.lossy = static_cast<std::uint8_t>(found.lossy | bit(rail));
+        if ((found.rails & bit(rail)) == 0) found.error = NodeTrial::short_error(link.failed_by);
+    }
+    return found;
+}
+
+// The peer is at this step of start-up too, and its thread answers. All rails at a time: one that
+// carries nothing costs a second more, and later ones less.
+void Network::try_rails(int peer) {
+    if (unreached_limit_ns_ == 0) unreached_limit_ns_ = kFirstUnreachedNs;
+    RailTrial trials[kMostRails];
+    std::int64_t first_taken_ns = 0;
+    for (bool all = false; !all;) {
+        bool fails = false;
+        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+            RailTrial &there = trials[rail];
+            if (there.is_decided || there.is_open) continue;
+            if (there.trial == nullptr) there.trial = make_trial(peer, rail);
+            there.is_open =
+                there.trial != nullptr && submit(&there.trial->operation) == Submit::accepted;
+        }
+        PostedList done;
+        {
+            const MutexLock guard(lock_);
+            poll_rails();
+            done = done_.take_all();
+        }
+        // Before the engine is there nothing else can be over.
+        while (Posted *posted = done.take())
+            (void)work_off(posted);
+        const MutexLock guard(lock_);
+        all = true;
+        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+            if (!trials[rail].is_decided)
+                trials[rail].is_decided = look_at_trial(peer, rail, &trials[rail], first_taken_ns);
+            all = all && trials[rail].is_decided;
+            fails =
+                fails || link_of(peer, rail).failing_since_ns != 0 ||
+                (!trials[rail].is_decided && trials[rail].missing_ns + trials[rail].came_ns != 0);
+        }
+        if (first_taken_ns == 0 && usable(peer) != 0) first_taken_ns = now_ns();
+        // What fails is tried again every 20 ms and more.
+        if (!all && fails) pause(kTrialPauseNs);
+        if (!all) (void)sched_yield();
+    }
+    end_trials(peer, trials);
+}
+
+// Is it decided whether the rail is taken? With the lock held.
+bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
+                            std::int64_t first_taken_ns) {
+    if (trial->trial == nullptr) return true;
+    if (trial->trial->over && go_on_with_trial(peer, rail, trial)) return true;
+    RailLink &link = link_of(peer, rail);
+    const std::int64_t now = now_ns();
+    const std::int64_t limit = rails_[rail].was_out_of_reach ? kKnownUnreachedNs : kNextUnreachedNs;
+    // Also of one that makes a connection and then says nothing, as a process that was stopped.
+    const bool is_over = is_silent(link, now) || start_limit_.over() ||
+                         now - trial->started_ns > 2 * unreached_limit_ns_ ||
+                         (first_taken_ns != 0 && now - first_taken_ns > limit);
+    // It ends what it is given, and what it has put is not there.
+    link.is_lossy = trial->missing_ns != 0 && (is_over || now - trial->missing_ns > kLossyNs);
+    if (link.is_lossy)
+        log(SENNIT_LOG_WARNING, "rail %u is left out: what is put to rank %d by it does not arrive",
+            rail, peer);
+    return is_over || link.is_lossy;
+}
+
+// The operation of a step is over. True: the rail is taken. With the lock held.
+bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
+    Trial &trial = *state->trial;
+    RailLink &link = link_of(peer, rail);
+    trial.over = state->is_open = false;
+    // One that was left out meanwhile, as the peer has told, may have gone by another rail.
+    if (link.is_out) return false;
+    if (trial.status != SENNIT_OK) {
+        // A provider that does not put with data may put without.
+        if (trial.status == SENNIT_ERR_UNSUPPORTED || trial.status == SENNIT_ERR_FABRIC) {
+            trial.brings_data = false;
+            trial.begin();
+        }
+        return false;
+    }
+    const std::int64_t now = now_ns();
+    if (trial.step != Trial::Step::look) {
+        const bool is_first = trial.step == Trial::Step::put;
+        trial.set_step(is_first ? Trial::Step::put_complement : Trial::Step::look);
+        state->put_ns = now;
+        return false;
+    }
+    if (!trial.has_come()) {
+        if (state->missing_ns == 0) state->missing_ns = now;
+        trial.begin();
+        return false;
+    }
+    state->missing_ns = 0;
+    if (state->came_ns == 0) state->came_ns = now;
+    const bool has_data = trial.brings_data && trial.has_data();
+    if (trial.brings_data && !has_data && now - state->came_ns <= kDataNs) {
+        if (now - state->put_ns > kPutAgainNs) trial.begin();
+        return false;
+    }
+    if (rails_[rail].rail.has_data())
+        link.data = has_data ? RailLink::Data::comes : RailLink::Data::lost;
+    links_[peer].usable.fetch_or(bit(rail),
+                                 std::memory_order_relaxed);  // relaxed: it stands alone
+    return true;
+}
+
+void Network::end_trials(int peer, RailTrial trials[]) {
+    const MutexLock guard(lock_);
+    const std::uint8_t taken = usable(peer);
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        Trial *const trial = trials[rail].trial;
+        if (trial != nullptr && trials[rail].is_open && !trial->over)
+            trial->abandoned = true;
+        else
+            delete trial;
+        if ((taken & bit(rail)) == 0) rails_[rail].was_out_of_reach = true;
+    }
+    if (taken != 0) return leave_out_others(peer);
+    unreached_limit_ns_ = kNextUnreachedNs;
+    log(SENNIT_LOG_WARNING,
+        "rank %d does not answer by the network and counts as out of reach, with its node", peer);
+}
+
+// Null: no memory.
+Network::Trial *Network::make_trial(int peer, unsigned rail) {
+    auto *trial = new (std::nothrow) Trial;
+    if (trial == nullptr) return nullptr;
+    trial->operation.rail = static_cast<std::uint8_t>(rail);
+    trial->operation.peer = peer;
+    trial->operation.remote.handle = kTrialHandle;
+    trial->operation.completed = [](Operation *operation, sennit_status status) {
+        auto *ended = reinterpret_cast<Trial *>(operation);  // its first member
+        ended->status = status;
+        ended->over = true;
+        if (ended->abandoned) delete ended;
+    };
+    trial->brings_data = rails_[rail].rail.has_data();
+    trial->begin();
+    return trial;
+}
+
+// Has the peer not been reached for so long that it counts as out of reach? With the lock held.
+bool Network::is_silent(const RailLink &link, std::int64_t now) const {
+    const std::int64_t failing =
+        link.failing_since_ns != 0 ? now - link.failing_since_ns : std::int64_t{0};
+    return std::max({failing, link.again.length(now), link.unsent.length(now)}) >
+               unreached_limit_ns_ ||
+           link.patience_ns > kMostPatienceNs;
+}
+
+}  // namespace sennit::transport::fabric
