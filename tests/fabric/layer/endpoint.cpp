@@ -104,13 +104,16 @@ int check(Post &post) {
     return 0;
 }
 
+bool is_there(const std::string &file) {
+    return !file.empty() && access(file.c_str(), F_OK) == 0;
+}
+
 // Is it taken, and does nothing come of it?
 bool is_swallowed(const Post &post) {
     const Settings &settings = domain_of(post.endpoint).settings;
     const std::string &file =
         post.kind == Posted::Kind::send ? settings.no_sends : settings.no_transfers;
-    if (file.empty() || post.kind == Posted::Kind::receive || access(file.c_str(), F_OK) != 0)
-        return false;
+    if (post.kind == Posted::Kind::receive || !is_there(file)) return false;
     ++it().swallowed;
     return true;
 }
@@ -282,7 +285,8 @@ int close_endpoint(fid *object) {
     for (const auto &[mr, registration] : it().registrations)
         if (registration->bound == found->first)
             return broken(-FI_EBUSY, "an endpoint is closed before its registrations");
-    if (it().refuses(domain_of(found->second).settings.unclosed)) return -FI_EBUSY;
+    const Settings &settings = domain_of(found->second).settings;
+    if (it().refuses(is_there(settings.no_closes) ? 1 : settings.unclosed)) return -FI_EBUSY;
     const int code = found->second.real->close(object);
     if (code == 0)
         it().endpoints.erase(found);

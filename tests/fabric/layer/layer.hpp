@@ -7,7 +7,7 @@
 //     FABRIC_LAYER=mr=local+virt+prov_key+endpoint+allocated+raw+mmu_notify,key_size=N,context,context2,rx_cq_data,
 //                  cq_data=N,enosys=CALL+CALL,again=N,connect_ms=N,reorder,delay_us=N,lose=N,repeat=N,garble=N,
 //                  unopened=N,unclosed=N,unlent=N,hints=N,names=PROVIDER,network=NAME,cards=N,barred,
-//                  no_sends=FILE,no_transfers=FILE,drop=NAME,no_data,data_bits=N,seed=N
+//                  no_sends=FILE,no_transfers=FILE,no_closes=FILE,drop=NAME,no_data,data_bits=N,seed=N
 //
 //     mr          registration modes that fi_getinfo reports besides the provider's; virt is the
 //                 provider's work, and ofi_rxm cannot do it
@@ -36,6 +36,7 @@
 //     hints       of N puts that need not arrive one is complete and does not
 //     no_sends, no_transfers  as long as there is such a file, what is posted is taken, and nothing
 //                 comes of it
+//     no_closes   as long as there is such a file, each closing of an endpoint finds it in use
 //     drop        puts by the interface or card of that name end well, and their bytes do not come
 //     no_data     what is put with data comes without
 //     data_bits   or with so many bits of it, though there should be more
@@ -97,6 +98,7 @@ struct Settings {
     std::uint64_t seed = 1;
     std::string no_sends;  // files
     std::string no_transfers;
+    std::string no_closes;
     std::string drop;  // of an interface
     unsigned data_bits = 64;
 

@@ -65,14 +65,14 @@ bool read_word(const std::string &name, const std::string &value, Settings *out)
             out->missing.insert(call);
         return !value.empty();
     }
-    if (name == "drop") {
-        out->drop = value;
-        return !value.empty();
-    }
-    if (name == "no_sends" || name == "no_transfers") {
-        (name == "no_sends" ? out->no_sends : out->no_transfers) = value;
-        return !value.empty();
-    }
+    for (const auto &[text, kept] : {std::pair{"no_sends", &out->no_sends},
+                                     {"no_transfers", &out->no_transfers},
+                                     {"no_closes", &out->no_closes},
+                                     {"drop", &out->drop}})
+        if (name == text) {
+            *kept = value;
+            return !value.empty();
+        }
     if (value.empty()) return read_flag(name, out);
     std::uint64_t number = 0;
     if (!read_number(value, 1'000'000'000, &number) || number == 0) return false;

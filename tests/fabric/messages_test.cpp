@@ -1,0 +1,161 @@
+// What a rank does with messages (task.cpp), and with a peer that it has never used (reach.cpp).
+#include "told_peer.hpp"
+
+namespace {
+
+using namespace told;
+
+using Messages = ToldPeers;
+
+TEST_F(Messages, a_task_is_sent_again_until_its_answer_comes_and_less_and_less_often) {
+    meet();
+    Job &task = job(Operation::Kind::execute);
+    start(task);
+    int sent = 0;
+    for (int i = 0; i < 1'000; ++i) {
+        pass(10 * kMs);
+        step();
+        sent += heard(MessageKind::task);
+    }
+    EXPECT_GE(sent, 7);
+    EXPECT_LE(sent, 9);
+    EXPECT_FALSE(task.over);
+}
+
+TEST_F(Messages, only_an_answer_of_the_right_peer_and_kind_ends_a_task) {
+    meet();
+    meet(2);
+    const auto try_one = [&](std::uint32_t status, std::uint32_t body, sennit_status wanted) {
+        Job &task = job(Operation::Kind::execute);
+        std::uint64_t reply[2] = {};
+        task.reply = reply;
+        task.task.reply_bytes = 8;
+        start(task);
+        const auto heard = hear(MessageKind::task);
+        ASSERT_TRUE(heard);
+        Word answer = ToldPeer::word(MessageKind::answer, 0, heard->header.id);
+        answer.header.status = status;
+        answer.header.body_bytes = body;
+        std::memset(answer.body, 0x11, sizeof answer.body);
+        there[2].say(answer);
+        steps(100);
+        EXPECT_FALSE(task.over);
+        there[1].say(answer);
+        there[1].say(answer);
+        ASSERT_TRUE(until([&] { return task.over; }));
+        steps(100);
+        EXPECT_EQ(task.status, wanted);
+        EXPECT_EQ(reply[0], wanted == SENNIT_OK ? 0x1111111111111111u : 0);
+        EXPECT_EQ(reply[1], 0u);
+    };
+    try_one(SENNIT_OK, 8, SENNIT_OK);
+    try_one(SENNIT_OK, 16, SENNIT_ERR_FABRIC);
+    try_one(SENNIT_STATUS_END, 0, SENNIT_ERR_FABRIC);
+    try_one(SENNIT_ERR_NOT_REGISTERED, 0, SENNIT_ERR_NOT_REGISTERED);
+}
+
+// Broken by a message that is believed: each of these would reach beyond something.
+TEST_F(Messages, what_no_rank_would_send_is_dropped) {
+    there[1].ask(0);
+    ASSERT_TRUE(hear(MessageKind::endpoint));
+    const auto say = [&](const Word &word, long bytes = -1) { there[1].say(word, 0, bytes); };
+    Word task = ToldPeer::word(MessageKind::task, 0, 1);
+    task.header.handle = kControlHandle;
+    Word wrong = task;
+    wrong.header.job_cookie = kCookie + 1;
+    say(wrong);
+    wrong = task;
+    wrong.header.from = kRanks;
+    say(wrong);
+    wrong.header.from = -1;
+    say(wrong);
+    wrong = task;
+    wrong.header.rail = static_cast<std::uint8_t>(rails);
+    say(wrong);
+    wrong = task;
+    wrong.header.body_bytes = 8;  // a payload that the task does not have
+    say(wrong);
+    wrong = task;
+    wrong.header.task.reply_bytes = kMostTaskBytes + 1;
+    say(wrong);
+    say(task, sizeof task.header - 8);
+    wrong = task;
+    wrong.header.body_bytes = wrong.header.task.payload_bytes = 8;
+    say(wrong, sizeof task.header);
+    Word question = ToldPeer::word(MessageKind::question, 0, 1);
+    question.header.body_bytes = 12;
+    say(question);
+    Word endpoint = there[1].endpoint(0);
+    endpoint.header.id = 50;
+    for (const std::uint32_t bytes : {8u, 32u, 40u}) {  // less than a name
+        endpoint.header.body_bytes = bytes;
+        say(endpoint);
+    }
+    endpoint.header.body_bytes = kNameBytes + 8;
+    say(endpoint);
+    there[1].ask(0);
+    const auto answer = hear(MessageKind::endpoint);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->header.id, 1u) << "the question with half a handle was taken";
+    EXPECT_TRUE(arrived.empty());
+    meet();  // at the endpoint with number 1
+}
+
+// Broken by a task that works beside the memory which it names, or in what is no segment any more.
+TEST_F(Messages, a_task_works_inside_of_memory_that_lives) {
+    static std::uint64_t words[4];
+    SegmentRecord &record = rank.control->records[7];
+    record.owner_address = reinterpret_cast<std::uint64_t>(words);
+    record.bytes = sizeof words;
+    record.live = 3;
+    const auto tell = [&](std::uint64_t handle, std::uint64_t offset, std::uint64_t bytes) {
+        static std::uint64_t id = 0;
+        Word task = ToldPeer::word(MessageKind::task, 0, ++id);
+        task.header.handle = handle;
+        task.header.offset = offset;
+        task.header.bytes = bytes;
+        arrived.clear();
+        there[1].say(task);
+        const auto answer = hear(MessageKind::answer);
+        EXPECT_TRUE(answer && answer->header.id == id);
+        EXPECT_EQ(arrived.empty(), answer->header.status == SENNIT_ERR_NOT_REGISTERED);
+        return !arrived.empty();
+    };
+    EXPECT_TRUE(tell(handle_of(7, 3), 24, 8));
+    EXPECT_EQ(arrived[0].memory, reinterpret_cast<std::byte *>(words + 3));
+    EXPECT_TRUE(tell(kControlHandle, 0, 8));
+    EXPECT_FALSE(tell(handle_of(7, 3), 32, 8));
+    EXPECT_FALSE(tell(handle_of(7, 3), 0, 40));
+    EXPECT_FALSE(tell(handle_of(7, 3), UINT64_MAX - 7, 8));
+    EXPECT_FALSE(tell(handle_of(7, 2), 0, 8)) << "an earlier segment there";
+    EXPECT_FALSE(tell(handle_of(kSegmentsPerTeam, 0), 0, 0)) << "beyond the table";
+    record.live = 0;
+    EXPECT_FALSE(tell(handle_of(7, 3), 0, 8));
+}
+
+// ---- First use.
+
+TEST_F(Messages,
+       a_peer_that_takes_no_connection_at_its_first_use_is_out_of_reach_until_it_answers) {
+    Job &first = put(1);
+    (void)network->submit(&first);
+    ASSERT_TRUE(hear(MessageKind::question));
+    pass(10'500 * kMs);
+    steps(300);
+    EXPECT_EQ(network->submit(&first), Submit::again) << "its kernel takes connections for it";
+    network->settle(2, NodeTrial{static_cast<std::uint8_t>((1u << rails) - 1), 0});
+    Job &other = put(1, 2);
+    (void)network->submit(&other);
+    there[2].close();
+    pass(10'500 * kMs);
+    EXPECT_TRUE(until([&] {
+        (void)network->progress();
+        return network->submit(&other) == Submit::failed;
+    }));
+    EXPECT_FALSE(other.over);
+    there[1].answer();
+    start(first);
+    land(first);
+}
+
+}  // namespace

@@ -1,0 +1,571 @@
+// What a rank does about transfers that are overdue, and about rails that carry nothing
+// (outage.cpp).
+#include "told_peer.hpp"
+
+namespace {
+
+using namespace told;
+
+// ---- What is overdue.
+
+class Overdue : public ToldPeers {
+  protected:
+    static constexpr int kLooks = 16;  // half a lease, of the default timeout
+    // Looks while the peer answers what it is asked; is there a doubt then?
+    bool is_in_doubt_after(int count) {
+        for (int i = 0; i < count; ++i) {
+            looks(1);
+            bool asked = false;
+            for (const Word &word : there[1].heard) {
+                if (word.header.kind != MessageKind::question) continue;
+                if (word.header.id == there[1].number[0]) return true;
+                asked = true;
+            }
+            there[1].heard.clear();
+            if (asked) there[1].answer();
+            steps(20);
+        }
+        return false;
+    }
+};
+
+TEST_F(Overdue, what_does_not_end_while_the_peer_answers_is_ended_and_repeated) {
+    meet();
+    Job &second = put(2);
+    start(second);
+    EXPECT_FALSE(is_in_doubt_after(kLooks - 2));
+    ASSERT_TRUE(is_in_doubt_after(kLooks / 2));
+    there[1].reopen();
+    there[1].answer(0, kIsNew);
+    land(second);
+    EXPECT_EQ(there[1].memory[0], 2u);
+    // As something has ended in between, the next one is no sign of a rail that carries nothing;
+    // nor is a doubt that the peer does not answer.
+    Job &third = put(3);
+    start(third);
+    ASSERT_TRUE(is_in_doubt_after(2 * kLooks));
+    for (int i = 0; i < 3 * kLooks; ++i) {
+        there[1].ask(0);
+        looks(1);
+    }
+    there[1].reopen();
+    there[1].answer(0, kIsNew);
+    land(third);
+}
+
+// Broken by a wait for what never ends while others do, or by a short wait for it.
+TEST_F(Overdue, one_whose_end_was_lost_is_found_once_many_that_were_posted_later_have_ended) {
+    if (!has_layer()) GTEST_SKIP() << "needs the layer";
+    meet();
+    Job &lost = put(2);
+    {
+        const Switch no_transfers("no_transfers");
+        start(lost);
+    }
+    const auto complete = [&](int count) {
+        for (int i = 0; i < count; ++i) {
+            Job &later = put(3);
+            start(later);
+            land(later);
+        }
+    };
+    for (int i = 0; i < 2 * kLooks; ++i) {
+        complete(i < kLooks - 2 ? 4 : 2);
+        ASSERT_FALSE(is_in_doubt_after(1)) << i;
+    }
+    complete(128 - 4 * (kLooks - 2) - 2 * (kLooks + 2) + 1);
+    EXPECT_TRUE(is_in_doubt_after(2));
+    there[1].reopen();
+    there[1].answer(0, kIsNew);
+    land(lost);
+}
+
+TEST_F(Overdue, what_was_posted_a_moment_ago_is_not_passed_over_by_many_others) {
+    if (!has_layer()) GTEST_SKIP() << "needs the layer";
+    meet();
+    {
+        const Switch no_transfers("no_transfers");
+        start(put(2));
+    }
+    for (int i = 0; i < 140; ++i) {
+        Job &later = put(3);
+        start(later);
+        land(later);
+    }
+    EXPECT_FALSE(is_in_doubt_after(2));
+}
+
+TEST_F(Overdue, what_goes_to_a_peer_that_answers_nothing_is_not_overdue) {
+    meet();
+    Job &second = put(2);
+    start(second);
+    looks(3 * kLooks);
+    for (const Word &word : there[1].heard)
+        EXPECT_EQ(word.header.id, 0u);
+    EXPECT_FALSE(second.over);
+    land(second);
+}
+
+// Broken by transfers that are called overdue while their bytes move.
+TEST_F(Overdue, what_moves_slowly_is_not_overdue) {
+    meet();
+    Job &large = put(2);
+    large.memory.resize((64 << 20) / 8);
+    there[1].widen(64 << 20);
+    large.local = large.memory.data();
+    large.bytes = 64 << 20;
+    start(large);
+    for (int i = 0; i < 2 * kLooks; ++i) {
+        if (i % 3 == 0) there[1].look_at_memory();
+        ASSERT_FALSE(is_in_doubt_after(1));
+    }
+    EXPECT_FALSE(large.over);
+}
+
+TEST_F(Overdue, a_rail_that_carries_no_data_is_named_and_tried_each_second_until_it_does) {
+    meet();
+    meet(2);
+    Job &second = put(2);
+    start(second);
+    ASSERT_TRUE(is_in_doubt_after(2 * kLooks));
+    // Another one, which takes what is put there.
+    Word other = there[2].endpoint(0, kIsNew);
+    there[1].number[0] = other.header.id = 2;
+    there[1].say(other);
+    ASSERT_TRUE(is_in_doubt_after(2 * kLooks));
+    EXPECT_FALSE(second.over);
+    there[1].reopen();
+    there[1].answer(0, kIsNew);
+    ASSERT_TRUE(until([&] { return second.over; }));
+    EXPECT_EQ(second.status, SENNIT_ERR_FABRIC);
+    char text[200] = "";
+    network->describe_trouble(1, text, sizeof text);
+    EXPECT_NE(std::strstr(text, "carries no data"), nullptr) << text;
+    Job &third = put(3);
+    int tries = 0;
+    for (int i = 0; i < 30; ++i) {
+        pass(100 * kMs);
+        step();
+        tries += network->submit(&third) != Submit::failed;
+    }
+    EXPECT_GE(tries, 2);
+    EXPECT_LE(tries, 4);
+    start(third);
+    land(third);
+    Job &fourth = put(4);
+    EXPECT_EQ(network->submit(&fourth), Submit::accepted) << "it carries data again";
+    land(fourth);
+}
+
+// ---- Several rails.
+
+class TwoRails : public ToldPeers {
+  protected:
+    void SetUp() override {
+        if (!has_layer()) GTEST_SKIP() << "needs the layer";
+        open(settings_);
+    }
+    const char *settings_ = "provider=cxi;rails=2";
+    // Of the questions that come about the rail, those that come by rail 0 are answered.
+    void answer_elsewhere(std::uint32_t status) {
+        std::deque<Word> words;
+        words.swap(there[1].heard);
+        for (const Word &word : words)
+            if (word.header.kind == MessageKind::question && word.header.rail == 1 && word.by == 0)
+                there[1].say(there[1].endpoint(1, status), 0);
+    }
+    // Rail 1 carries nothing, neither there nor back.
+    void lose_rail() {
+        for (int i = 0; i < 24 && network->rails_to(1) == 3; ++i) {
+            looks(1);
+            pass(30 * kMs);
+            steps(50);
+            answer_elsewhere(0);
+            steps(20);
+        }
+    }
+};
+
+TEST_F(TwoRails, questions_go_by_the_rail_that_they_are_about_and_by_the_other_in_turn) {
+    meet_by_all();
+    const Word first = doubt(put(2, 1, 1), 1, 1);
+    EXPECT_EQ(first.by, 1u);
+    std::vector<unsigned> ways;
+    while (ways.size() < 3) {
+        const auto next = hear(MessageKind::question);
+        ASSERT_TRUE(next);
+        EXPECT_EQ(next->header.rail, 1);
+        ways.push_back(next->by);
+    }
+    EXPECT_EQ(ways, (std::vector<unsigned>{0, 1, 0}));
+}
+
+// Broken by a rail that is not found out, by what stays on it, or one that never comes back.
+TEST_F(TwoRails, a_rail_that_carries_nothing_is_left_out_until_the_peer_answers_by_it) {
+    meet_by_all();
+    Job &second = put(2, 1, 1);
+    start(second);
+    there[1].heard.clear();
+    lose_rail();
+    ASSERT_EQ(network->rails_to(1), 1u);
+    Job &third = put(3, 1, 1);
+    EXPECT_EQ(network->submit(&third), Submit::again);
+    // The doubt is asked about by the other rail, which also says that this one is left out.
+    auto question = hear(MessageKind::question);
+    ASSERT_TRUE(question);
+    EXPECT_EQ(question->by, 0u);
+    EXPECT_EQ(question->header.id, 1u);
+    EXPECT_EQ(question->header.status, kIsOut);
+    EXPECT_FALSE(second.over);
+    ++there[1].number[1];
+    there[1].say(there[1].endpoint(1, kIsNew | kIsOut), 0);
+    EXPECT_TRUE(until([&] {
+        there[1].look_at_memory(0);
+        return second.over;
+    }));
+    EXPECT_EQ(second.status, SENNIT_OK);
+    EXPECT_EQ(there[1].memory[0], 2u);
+    // By the other rail nobody is asked now, and an answer from there says nothing.
+    heard(MessageKind::question);
+    for (int i = 0; i < 3; ++i) {
+        question = hear(MessageKind::question);
+        ASSERT_TRUE(question);
+        EXPECT_EQ(question->by, 1u);
+    }
+    there[1].say(there[1].endpoint(1, kIsOut), 0);
+    steps(300);
+    EXPECT_EQ(network->rails_to(1), 1u);
+    there[1].say(there[1].endpoint(1, kIsOut), 1);
+    EXPECT_TRUE(until([&] { return network->rails_to(1) == 3; }));
+}
+
+// Broken by a sender that leaves a rail out because its peer is stopped, or its last one.
+TEST_F(TwoRails, no_rail_to_a_peer_that_answers_by_none_is_left_out) {
+    meet_by_all();
+    start(put(2, 1, 1));
+    looks(12);
+    EXPECT_EQ(network->rails_to(1), 3u);
+}
+
+TEST_F(TwoRails, a_rail_is_left_out_at_once_where_the_peer_says_so) {
+    meet_by_all();
+    there[1].ask(0, 1, 0, kIsOut);
+    const auto answer = hear(MessageKind::endpoint);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->header.status, kIsOut);
+    EXPECT_EQ(network->rails_to(1), 1u);
+    EXPECT_EQ(network->submit(&put(2, 1, 1)), Submit::again) << "the engine chose before";
+    heard(MessageKind::question);
+    for (int i = 0; i < 3; ++i) {
+        const auto question = hear(MessageKind::question);
+        ASSERT_TRUE(question);
+        EXPECT_EQ(question->by, 1u) << "the peer knows that it is left out";
+    }
+    // Not before 250 ms are over.
+    there[1].say(there[1].endpoint(1), 1);
+    pass(300 * kMs);
+    there[1].say(there[1].endpoint(1), 1);
+    EXPECT_TRUE(until([&] { return network->rails_to(1) == 3; }));
+}
+
+TEST_F(TwoRails, the_answer_to_a_task_that_came_by_a_rail_which_is_left_out_goes_by_another) {
+    there[1].ask(0, 1, 0, kIsOut);
+    ASSERT_TRUE(hear(MessageKind::endpoint));
+    Word task = ToldPeer::word(MessageKind::task, 0, 1);
+    task.header.handle = kControlHandle;
+    there[1].say(task, 1);
+    const auto answer = hear(MessageKind::answer);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->by, 0u);
+}
+
+TEST_F(TwoRails, a_rail_that_was_left_out_is_not_taken_back_at_once_and_the_next_time_later) {
+    meet_by_all();
+    std::int64_t before = 0;
+    for (int times = 0; times < 3; ++times) {
+        there[1].ask(0, 1, 0, kIsOut);
+        ASSERT_TRUE(hear(MessageKind::endpoint));
+        ASSERT_EQ(network->rails_to(1), 1u);
+        const std::int64_t begin = time_ns;
+        while (network->rails_to(1) == 1 && time_ns - begin < 5'000 * kMs) {
+            pass(10 * kMs);
+            there[1].say(there[1].endpoint(1), 1);
+            steps(5);
+        }
+        const std::int64_t took = time_ns - begin;
+        EXPECT_GE(took, 250 * kMs);
+        EXPECT_GE(took, before * 3 / 2);
+        EXPECT_LT(took, 1'500 * kMs);
+        before = took;
+    }
+}
+
+TEST_F(TwoRails, a_task_without_an_answer_goes_by_the_other_rail_and_shows_that_its_own_is_dead) {
+    meet_by_all();
+    Job &task = job(Operation::Kind::execute, 1, 1);
+    start(task);
+    const auto first = hear(MessageKind::task);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->by, 1u);
+    pass(110 * kMs);
+    const auto second = hear(MessageKind::task);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->by, 0u);
+    EXPECT_EQ(second->header.id, first->header.id);
+    pass(210 * kMs);
+    ASSERT_TRUE(hear(MessageKind::task));  // by its own
+    pass(410 * kMs);
+    ASSERT_TRUE(hear(MessageKind::task));
+    lose_rail();
+    EXPECT_EQ(network->rails_to(1), 1u);
+}
+
+// Of two nodes that have agreed on one rail. Broken by a rail that is left out and not looked
+// after.
+TEST_F(TwoRails, what_nodes_have_left_out_is_left_out_for_a_peer_at_its_first_use_and_taken_back) {
+    network->settle(1, NodeTrial{1, 0});
+    meet();
+    EXPECT_EQ(network->rails_to(1), 1u);
+    const auto question = hear(MessageKind::question);
+    ASSERT_TRUE(question);
+    EXPECT_EQ(question->header.rail, 1);
+    EXPECT_EQ(question->header.status, kIsOut);
+    there[1].say(there[1].endpoint(1, kIsOut), question->by);
+    pass(300 * kMs);
+    there[1].say(there[1].endpoint(1, kIsOut), 1);
+    EXPECT_TRUE(until([&] { return network->rails_to(1) == 3; }));
+}
+
+// Broken by what is left on a dead rail, since the other one takes nothing at that time.
+TEST_F(TwoRails, what_was_sent_by_a_rail_that_is_left_out_waits_for_the_other_one) {
+    meet_by_all();
+    Job &second = put(2, 1, 1);
+    start(second);
+    lose_rail();
+    ASSERT_EQ(network->rails_to(1), 1u);
+    ASSERT_TRUE(hear_doubt(second, 1));
+    Job &third = put(3, 1, 0);
+    third.offset = 8;
+    (void)doubt(third, 1, 0);
+    there[1].reopen(1);
+    there[1].say(there[1].endpoint(1, kIsNew | kIsOut), 0);
+    for (int i = 0; i < 400; ++i) {
+        pass(kMs);
+        step();
+        there[1].look_at_memory(1);
+    }
+    EXPECT_FALSE(second.over);
+    EXPECT_EQ(there[1].memory[0], 1u);
+    there[1].answer(0, kIsNew);
+    land(third);
+    EXPECT_TRUE(until([&] {
+        there[1].look_at_memory(0);
+        return second.over;
+    }));
+    EXPECT_EQ(there[1].memory[0], 2u);
+}
+
+// By another rail than its own an answer comes also where no connection can be made to the
+// endpoint.
+TEST_F(TwoRails, a_connection_that_is_not_made_is_not_ended_for_an_answer_by_another_rail) {
+    meet();
+    Job &first = put(1, 1, 1);
+    for (int i = 0; i < 125; ++i) {  // until the rail would be left out
+        pass(10 * kMs);
+        (void)network->submit(&first);
+        steps(2);
+        for (const Word &word : there[1].heard) {
+            EXPECT_EQ(word.header.id, 0u);
+            if (word.header.kind == MessageKind::question)
+                there[1].say(there[1].endpoint(word.header.rail), 0);
+        }
+        there[1].heard.clear();
+    }
+    start(first);
+    land(first, 1);
+}
+
+// Of rails by which messages come, and nothing else.
+TEST_F(TwoRails, a_rail_whose_transfers_are_overdue_is_left_out_for_16_seconds) {
+    meet_by_all();
+    Job &second = put(2, 1, 1);
+    start(second);
+    const auto answer_all = [&](std::uint32_t status) {
+        std::deque<Word> words;
+        words.swap(there[1].heard);
+        for (const Word &word : words)
+            if (word.header.kind == MessageKind::question && word.header.id == 0)
+                there[1].say(there[1].endpoint(word.header.rail, status), word.by);
+        steps(20);
+    };
+    for (int i = 0; i < 40 && network->rails_to(1) == 3; ++i) {
+        looks(1);
+        answer_all(0);
+    }
+    ASSERT_EQ(network->rails_to(1), 1u);
+    const std::int64_t begin = time_ns;
+    there[1].reopen(1);
+    there[1].say(there[1].endpoint(1, kIsNew | kIsOut), 0);
+    EXPECT_TRUE(until([&] {
+        there[1].look_at_memory(0);
+        return second.over;
+    }));
+    while (network->rails_to(1) == 1 && time_ns - begin < 20'000 * kMs) {
+        looks(1);
+        answer_all(kIsOut);
+    }
+    EXPECT_GT(time_ns - begin, 15'000 * kMs);
+    EXPECT_LT(time_ns - begin, 18'000 * kMs);
+}
+
+// Without sockets what is under way ends by the end of an endpoint, which may be refused.
+class OneCard : public TwoRails {
+  protected:
+    OneCard() { settings_ = "provider=cxi;rails=1"; }
+};
+
+TEST_F(OneCard, a_try_that_can_not_be_ended_now_is_ended_later_and_repeated_then) {
+    meet();
+    meet(2);
+    Job &held = put(7);
+    start(held);
+    Word other = there[2].endpoint(0);
+    other.header.id = 2;
+    {
+        const Switch no_closes("no_closes");
+        there[1].say(other);
+        steps(50);
+        pass(110 * kMs);
+        steps(20);
+        pass(kMs);
+        steps(20);
+        EXPECT_FALSE(held.over);
+    }
+    EXPECT_TRUE(until([&] {
+        there[2].look_at_memory();
+        return held.over;
+    }));
+    EXPECT_EQ(held.status, SENNIT_OK);
+    EXPECT_EQ(there[2].memory[0], 7u);
+}
+
+TEST_F(OneCard, what_is_open_to_a_rank_that_has_left_ends_as_soon_as_it_can_be_ended) {
+    meet();
+    Job &get = job(Operation::Kind::get);
+    start(get);
+    there[1].say(ToldPeer::word(MessageKind::goodbye));
+    steps(50);
+    {
+        const Switch no_closes("no_closes");
+        pass(2'100 * kMs);
+        steps(20);
+        EXPECT_FALSE(get.over) << "a provider may still write to its buffer";
+    }
+    ASSERT_TRUE(until([&] { return get.over; }));
+    EXPECT_EQ(get.status, SENNIT_ERR_PEER_LOST);
+}
+
+// Broken by looks that miss a transfer which the provider has not taken.
+TEST_F(TwoRails, a_rail_by_which_no_connection_is_made_is_left_out) {
+    meet();
+    Job &first = put(1, 1, 1);
+    for (int i = 0; i < 300 && network->rails_to(1) == 3; ++i) {
+        pass(10 * kMs);
+        (void)network->submit(&first);
+        steps(2);
+        answer_elsewhere(0);
+    }
+    EXPECT_EQ(network->rails_to(1), 1u);
+}
+
+// Each look one that moves, or a message, and between them nothing else comes by the rail.
+TEST_F(TwoRails, a_rail_by_which_something_comes_is_not_left_out) {
+    meet_by_all();
+    for (int i = 0; i < 12; ++i) {
+        Job &one = put(2, 1, 1);
+        start(one);
+        looks(1);
+        answer_elsewhere(0);
+        steps(20);
+        land(one, 1);
+    }
+    EXPECT_EQ(network->rails_to(1), 3u);
+    start(put(2, 1, 1));
+    for (int i = 0; i < 10; ++i) {
+        there[1].ask(0, 1, 1);
+        looks(1);
+        answer_elsewhere(0);
+        steps(20);
+    }
+    EXPECT_EQ(network->rails_to(1), 3u);
+}
+
+// Broken by silent looks that are counted over days.
+TEST_F(TwoRails, looks_in_which_nothing_was_under_way_end_a_silence) {
+    meet_by_all();
+    for (int i = 0; i < 8; ++i) {
+        Job &task = job(Operation::Kind::execute, 1, 1);
+        start(task);
+        ASSERT_TRUE(hear(MessageKind::task));
+        pass(110 * kMs);
+        const auto again = hear(MessageKind::task);
+        ASSERT_TRUE(again);
+        looks(1);
+        answer_elsewhere(0);
+        there[1].say(ToldPeer::word(MessageKind::answer, 0, again->header.id), 0);
+        ASSERT_TRUE(until([&] { return task.over; }));
+        looks(2);
+    }
+    EXPECT_EQ(network->rails_to(1), 3u);
+}
+
+// Broken by an answer by another rail that is remembered: the peer is stopped now.
+TEST_F(TwoRails, an_answer_before_the_silence_does_not_leave_a_rail_out) {
+    meet_by_all();
+    Job &second = put(2, 1, 1);
+    (void)doubt(second, 1, 1);
+    there[1].say(there[1].endpoint(1, kIsNew), 0);
+    land(second, 1);
+    steps(100);
+    start(put(3, 1, 1));
+    looks(12);
+    EXPECT_EQ(network->rails_to(1), 3u);
+}
+
+// Broken by a rail that is known to be dead and costs the peer's node its lease, or by a doubt
+// about it that nobody answers and that ends nothing.
+TEST_F(TwoRails, a_peer_need_not_answer_by_a_rail_that_is_left_out_unless_there_is_a_doubt) {
+    start_watch();
+    meet_by_all();
+    there[1].ask(0, 1, 0, kIsOut);
+    ASSERT_TRUE(hear(MessageKind::endpoint));
+    looks(8);
+    EXPECT_EQ(table.places[1].unheard_ns, 0);
+    there[1].say(there[1].endpoint(1), 1);
+    ASSERT_TRUE(until([&] { return network->rails_to(1) == 3; }));
+    start(put(2, 1, 1));
+    lose_rail();
+    ASSERT_EQ(network->rails_to(1), 1u);
+    looks(8);
+    EXPECT_NE(table.places[1].unheard_ns, 0);
+}
+
+class ThreeRails : public TwoRails {
+  protected:
+    ThreeRails() { settings_ = "provider=cxi;rails=3"; }
+};
+
+// Broken by questions that take one other rail alone, which may be dead too.
+TEST_F(ThreeRails, questions_go_by_each_of_the_other_rails_in_turn) {
+    ASSERT_EQ(rails, 3u);
+    meet_by_all();
+    std::vector<unsigned> ways{doubt(put(2, 1, 2), 1, 2).by};
+    while (ways.size() < 4) {
+        const auto next = hear(MessageKind::question);
+        ASSERT_TRUE(next);
+        ways.push_back(next->by);
+    }
+    EXPECT_EQ(ways, (std::vector<unsigned>{2, 0, 2, 1}));
+}
+
+}  // namespace

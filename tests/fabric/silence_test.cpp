@@ -1,0 +1,183 @@
+// What a rank does about hosts that are silent and peers that are mute, as its watch has found. The
+// test writes what the watch of a node would.
+#include "told_peer.hpp"
+
+namespace {
+
+using namespace told;
+
+// With a watch, whose words the test writes.
+class Watched : public ToldPeers {
+  protected:
+    void SetUp() override {
+        ToldPeers::SetUp();
+        start_watch();
+    }
+    void looks_of_it(int count, bool awake) {
+        for (int i = 0; i < count; ++i) {
+            table.places[1].looked_ns = awake ? watch::boot_ns() : 0;
+            looks(1);
+        }
+    }
+    void change() { ++table.head->changes; }
+    void refuse(int peer) {
+        table.places[peer].lease_end_ns = watch::kEnded;
+        change();
+    }
+};
+
+TEST_F(Watched, all_that_is_open_to_a_rank_that_has_died_ends) {
+    meet();
+    Job &get = job(Operation::Kind::get);
+    start(get);
+    Job &task = job(Operation::Kind::execute);
+    start(task);
+    table.places[1].gone = static_cast<std::uint32_t>(Gone::died);
+    change();
+    ASSERT_TRUE(until([&] { return get.over && task.over; }));
+    EXPECT_EQ(get.status, SENNIT_ERR_PEER_LOST);
+    EXPECT_EQ(task.status, SENNIT_ERR_PEER_LOST);
+}
+
+// Broken by an owner that takes something after the lease, or tells the silent host of the endpoint
+// which it has then.
+TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_for_too_long_and_others_go_on) {
+    there[1].ask(0);
+    const auto before = hear(MessageKind::endpoint);
+    ASSERT_TRUE(before);
+    EXPECT_TRUE(lands(*before, 5));
+    there[2].ask(0);
+    ASSERT_TRUE(hear(MessageKind::endpoint, 2));
+    pass(20 * kMs);
+    there[2].ask(1);  // the endpoint was closed just now
+    ASSERT_TRUE(hear(MessageKind::endpoint, 2));
+    const auto open = hear(MessageKind::endpoint, 1);
+    ASSERT_TRUE(open);
+    refuse(1);
+    step();
+    EXPECT_FALSE(lands(*open, 6));
+    const auto news = hear(MessageKind::endpoint, 2);
+    ASSERT_TRUE(news);
+    EXPECT_EQ(news->header.id, 3u);
+    there[1].ask(0);
+    Word task = ToldPeer::word(MessageKind::task, 0, 1);
+    task.header.handle = kControlHandle;
+    there[1].say(task);
+    steps(300);
+    EXPECT_EQ(heard(MessageKind::endpoint, 1), 0);
+    EXPECT_TRUE(arrived.empty());
+}
+
+// Broken by a rank that is stopped between its look at the lease and what was taken in before.
+TEST_F(Watched, a_task_that_was_taken_in_before_the_end_of_a_lease_is_not_carried_out_after_it) {
+    on_task = [this] { refuse(1); };
+    Word task = ToldPeer::word(MessageKind::task, 0, 1);
+    task.header.handle = kControlHandle;
+    there[1].say(task);
+    task.header.id = 2;
+    there[1].say(task);
+    ASSERT_TRUE(until([&] { return !arrived.empty(); }));
+    steps(300);
+    EXPECT_EQ(arrived.size(), 1u);
+}
+
+// Broken by a peer that is called mute while it is stopped, or as soon as it goes on.
+TEST_F(Watched, a_peer_is_mute_once_it_has_looked_in_vain_for_longer_than_it_had_not) {
+    meet();
+    Job &task = job(Operation::Kind::execute);
+    start(task);
+    const std::atomic<std::int64_t> &unheard = table.places[1].unheard_ns;
+    looks_of_it(5, false);
+    EXPECT_GT(unheard, 0) << "it is missing";
+    looks_of_it(3, true);
+    EXPECT_GT(unheard, 0) << "no longer than it had not looked";
+    looks_of_it(3, true);
+    EXPECT_LT(unheard, 0) << "it is mute";
+    there[1].ask(0);
+    steps(300);
+    looks_of_it(1, true);
+    EXPECT_EQ(unheard, 0) << "it is heard";
+}
+
+// Its engine carries out tasks, which may be in a computation; what looks at its network answers.
+TEST_F(Watched, a_peer_that_answers_questions_and_no_task_is_not_mute) {
+    meet();
+    start(job(Operation::Kind::execute));
+    int in_a_row = 0;
+    for (int i = 0; i < 12; ++i) {
+        looks_of_it(1, true);
+        if (heard(MessageKind::question) != 0) there[1].answer();
+        steps(20);
+        in_a_row = table.places[1].unheard_ns < 0 ? in_a_row + 1 : 0;
+        EXPECT_LT(in_a_row, 2);
+    }
+}
+
+// TCP waits for as long again as the network was away. Broken by messages that wait with it.
+TEST_F(Watched, a_peer_that_looks_and_is_not_heard_is_asked_from_a_new_endpoint) {
+    meet();
+    start(job(Operation::Kind::execute));
+    looks_of_it(4, false);
+    const std::set<std::uint16_t> before = there[1].senders();
+    EXPECT_EQ(before.size(), 1u);
+    looks_of_it(2, true);
+    const std::set<std::uint16_t> after = there[1].senders();
+    EXPECT_EQ(after.size(), 1u);
+    EXPECT_NE(before, after);
+}
+
+// What is not taken from it any more is no sign that it says nothing.
+TEST_F(Watched, a_peer_whose_lease_has_ended_is_not_called_mute) {
+    meet();
+    start(job(Operation::Kind::execute));
+    refuse(1);
+    looks_of_it(12, true);
+    EXPECT_EQ(table.places[1].unheard_ns, 0);
+}
+
+TEST_F(Watched, a_peer_that_was_never_heard_is_not_mute) {
+    Job &first = put(1);
+    (void)network->submit(&first);
+    looks_of_it(8, true);
+    EXPECT_GT(table.places[1].unheard_ns, 0);
+}
+
+// Broken by an endpoint that is taken for closed, and by one try alone.
+TEST_F(Watched, an_endpoint_that_is_not_closed_for_a_silent_host_is_tried_again_each_20_ms) {
+    if (!has_layer()) GTEST_SKIP() << "needs the layer";
+    there[1].ask(0);
+    const auto open = hear(MessageKind::endpoint);
+    ASSERT_TRUE(open);
+    there[2].ask(0);
+    ASSERT_TRUE(hear(MessageKind::endpoint, 2));
+    {
+        const Switch no_closes("no_closes");
+        refuse(1);
+        steps(2);
+        pass(kMs);
+        steps(2);
+        EXPECT_TRUE(lands(*open, 5)) << "what was not closed is as before";
+    }
+    steps(300);
+    EXPECT_EQ(heard(MessageKind::endpoint, 2), 0) << "it was tried again at once";
+    pass(20 * kMs);
+    const auto news = hear(MessageKind::endpoint, 2);
+    ASSERT_TRUE(news);
+    EXPECT_EQ(news->header.id, 2u);
+    EXPECT_FALSE(lands(*open, 6));
+}
+
+// Broken by a wait for ever where its kernel takes connections, and by a state that never ends.
+TEST_F(Watched, a_peer_that_looks_and_does_not_answer_its_first_use_is_out_of_reach_until_it_does) {
+    Job &first = put(1);
+    (void)network->submit(&first);
+    looks_of_it(38, true);
+    EXPECT_EQ(network->submit(&first), Submit::again) << "not before SENNIT_PEER_TIMEOUT";
+    looks_of_it(4, true);
+    EXPECT_EQ(network->submit(&first), Submit::failed);
+    there[1].answer();
+    start(first);
+    land(first);
+}
+
+}  // namespace

@@ -1,0 +1,563 @@
+// One rank of the path fabric, and peers whose messages a test writes and reads: what the rank does
+// about a fault shows in what it tells them, and in what becomes of its operations. There is no
+// second rank, no progress thread and no watch of other nodes, and time passes only when the test
+// says so, so what takes seconds between nodes is over at once, in the same way each time.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/knobs.hpp"
+#include "runtime/watch/table.hpp"
+#include "transport/fabric/network.hpp"
+
+namespace told {
+
+using namespace sennit;
+using namespace sennit::transport;
+using namespace sennit::transport::fabric;
+
+inline std::atomic<std::int64_t> time_ns{1'000'000'000'000};
+inline void pass(std::int64_t ns) {
+    time_ns += ns;
+}
+inline constexpr std::int64_t kMs = 1'000'000;
+
+struct Word {
+    fi_context2 context;
+    MessageHeader header{};
+    std::byte body[kMostTaskBytes];
+    unsigned by = 0;  // rail
+};
+
+// Messages go by one domain, and puts and gets to another: these stay on their way until they are
+// looked for.
+class ToldPeer {
+  public:
+    static constexpr std::uint64_t kHandle = 5;
+    static constexpr std::size_t kBytes = 4096;
+
+    void find(const Library &library, const Settings &settings, Address *card) {
+        ASSERT_EQ(found_.find(library, settings), SENNIT_OK) << sennit_last_error()->text;
+        ASSERT_EQ(found_memory_.find(library, settings), SENNIT_OK) << sennit_last_error()->text;
+        RailCard mine{};
+        found_.describe(&mine);
+        std::memcpy(card->bytes, &mine, sizeof mine);
+    }
+
+    void open(const InterfaceChoice &choice, const RailCard &own, int rank, std::uint64_t cookie) {
+        rank_ = rank;
+        cookie_ = cookie;
+        rails_ = choice.rails();
+        for (unsigned rail = 0; rail < rails_; ++rail) {
+            const unsigned interface = choice.of(own, rail);
+            ASSERT_EQ(words_[rail].open(found_, interface, 8), SENNIT_OK);
+            ASSERT_EQ(memory_[rail].open(found_memory_, interface, 8), SENNIT_OK);
+            expose(rail);
+            for (int i = 0; i < 16; ++i) {
+                rooms_.push_back(std::make_unique<Word>());
+                rooms_.back()->by = rail;
+                receive(rooms_.back().get());
+            }
+        }
+    }
+
+    // Where messages of the rank come to, and those to it go.
+    void name_messages(unsigned rail, std::uint8_t name[kNameBytes]) {
+        ASSERT_EQ(words_[rail].message_name(name), SENNIT_OK);
+    }
+    void meet(unsigned rail, const void *name) {
+        ASSERT_EQ(words_[rail].insert(name, there_ + rail), SENNIT_OK);
+    }
+
+    void close() {
+        for (unsigned rail = 0; rail < rails_; ++rail) {
+            hide(rail);
+            words_[rail].close();
+            memory_[rail].close();
+        }
+        rails_ = 0;
+    }
+
+    // The ports from which messages come to this peer, where there are ports.
+    std::set<std::uint16_t> senders() {
+        std::uint8_t name[kNameBytes] = {};
+        EXPECT_EQ(words_[0].message_name(name), SENNIT_OK);
+        sockaddr_in here;
+        std::memcpy(&here, name, sizeof here);
+        std::set<std::uint16_t> ports;
+        for (int descriptor = 3; descriptor < 400; ++descriptor) {
+            sockaddr_in ends[2] = {};
+            socklen_t bytes[2] = {sizeof ends[0], sizeof ends[1]};
+            if (getpeername(descriptor, reinterpret_cast<sockaddr *>(&ends[0]), &bytes[0]) == 0 &&
+                ends[0].sin_port == here.sin_port &&
+                getsockname(descriptor, reinterpret_cast<sockaddr *>(&ends[1]), &bytes[1]) == 0)
+                ports.insert(ends[1].sin_port);
+        }
+        return ports;
+    }
+
+    // What has come.
+    void poll() {
+        if (is_stopped) return;
+        Event event;
+        for (unsigned rail = 0; rail < rails_; ++rail)
+            while (words_[rail].poll_all(&event, 1) == 1) {
+                auto *word = static_cast<Word *>(event.context);
+                const bool is_sent = word->by == kMostRails;
+                if (is_sent || event.error != 0) continue;
+                if (hears[rail]) heard.push_back(*word);
+                receive(word);
+            }
+    }
+    // Puts and gets of the rank, to this peer's memory.
+    void look_at_memory(unsigned rail = 0) {
+        Event event;
+        (void)memory_[rail].poll_all(&event, 1);
+    }
+
+    // A message, of which the rest is the test's.
+    static Word word(MessageKind kind, unsigned about = 0, std::uint64_t id = 0) {
+        Word made{};
+        made.header.kind = kind;
+        made.header.rail = static_cast<std::uint8_t>(about);
+        made.header.id = id;
+        return made;
+    }
+    void say(const Word &said, unsigned by = 0, long bytes = -1) {
+        sent_.push_back(std::make_unique<Word>(said));
+        Word &kept = *sent_.back();
+        kept.by = kMostRails;
+        if (kept.header.job_cookie == 0) kept.header.job_cookie = cookie_;
+        if (kept.header.from == 0) kept.header.from = rank_;
+        const std::size_t length = sizeof kept.header + kept.header.body_bytes;
+        const iovec message{&kept.header, bytes < 0 ? length : static_cast<std::size_t>(bytes)};
+        ssize_t code = -FI_EAGAIN;
+        for (int i = 0; i < 100000 && code == -FI_EAGAIN; ++i) {
+            code = words_[by].send(there_[by], message, nullptr, &kept.context);
+            poll();
+            if (code == -FI_EAGAIN) while_waiting();
+        }
+        ASSERT_EQ(code, 0);
+    }
+    void ask(std::uint64_t about_number, unsigned about = 0, unsigned by = 0,
+             std::uint32_t status = 0) {
+        Word question = word(MessageKind::question, about, about_number);
+        question.header.status = status;
+        say(question, by);
+    }
+    // The endpoint that this peer has there now, or one that it says it has.
+    Word endpoint(unsigned rail, std::uint32_t status = 0) {
+        Word answer = word(MessageKind::endpoint, rail, number[rail]);
+        std::uint8_t name[kNameBytes] = {};
+        EXPECT_EQ(memory_[rail].passive_name(name), SENNIT_OK);
+        std::memcpy(answer.body, name, kNameBytes);
+        answer.header.handle = tag_of(rail);
+        answer.header.status = status;
+        answer.header.body_bytes = kNameBytes;
+        return answer;
+    }
+    void answer(unsigned rail = 0, std::uint32_t status = 0) { say(endpoint(rail, status), rail); }
+    void answer_that_gone(std::uint64_t handle, unsigned rail = 0) {
+        Word made = endpoint(rail, kIsNew);
+        const KeyRow row{handle, 0, kDeadKey};
+        std::memcpy(made.body + kNameBytes, &row, sizeof row);
+        made.header.body_bytes += static_cast<std::uint32_t>(sizeof row);
+        say(made, rail);
+    }
+
+    // More memory, at rail 0.
+    void widen(std::size_t bytes) {
+        hide(0);
+        memory.resize(bytes / 8);
+        expose(0);
+    }
+
+    void reopen(unsigned rail = 0) {
+        hide(rail);
+        ASSERT_EQ(memory_[rail].reopen_passive(), SENNIT_OK);
+        ++number[rail];
+        expose(rail);
+    }
+
+    // Of the rank's memory, for puts from here.
+    fi_addr_t enter(const Word &answer, unsigned rail = 0) {
+        fi_addr_t address = FI_ADDR_UNSPEC;
+        EXPECT_EQ(memory_[rail].insert(answer.body, &address), SENNIT_OK);
+        return address;
+    }
+    Rail &rail_of_memory(unsigned rail = 0) { return memory_[rail]; }
+
+    std::uint64_t number[kMostRails] = {1, 1, 1, 1, 1, 1, 1, 1};
+    std::vector<std::uint64_t> memory = std::vector<std::uint64_t>(kBytes / 8);
+    std::deque<Word> heard;
+    bool hears[kMostRails] = {true, true, true, true, true, true, true, true};  // by each rail
+    bool is_stopped = false;
+    void (*while_waiting)() = nullptr;
+
+  private:
+    std::uint16_t tag_of(unsigned rail) const {
+        return static_cast<std::uint16_t>(0x100 * rail + number[rail]);
+    }
+    void expose(unsigned rail) {
+        ASSERT_EQ(memory_[rail].expose({memory.data(), memory.size() * 8},
+                                       key_of(kHandle, tag_of(rail)), exposed_ + rail),
+                  SENNIT_OK);
+    }
+    void hide(unsigned rail) {
+        if (exposed_[rail] != nullptr) (void)fi_close(&exposed_[rail]->fid);
+        exposed_[rail] = nullptr;
+    }
+    void receive(Word *room) {
+        EXPECT_EQ(words_[room->by].receive({&room->header, sizeof room->header + sizeof room->body},
+                                           nullptr, room),
+                  0);
+    }
+
+    int rank_ = 1;
+    std::uint64_t cookie_ = 0;
+    unsigned rails_ = 0;
+    std::vector<std::unique_ptr<Word>> rooms_;
+    std::vector<std::unique_ptr<Word>> sent_;
+    Interfaces found_;
+    Interfaces found_memory_;
+    Rail words_[kMostRails];
+    Rail memory_[kMostRails];
+    fid_mr *exposed_[kMostRails] = {};
+    fi_addr_t there_[kMostRails] = {};
+};
+
+struct Job : Operation {
+    bool over = false;
+    sennit_status status = SENNIT_OK;
+    std::vector<std::uint64_t> memory = std::vector<std::uint64_t>(ToldPeer::kBytes / 8);
+};
+
+// A world of three ranks: this one, and two that are told what to say.
+class ToldPeers : public testing::Test {
+  protected:
+    static constexpr int kRanks = 3;
+    static constexpr std::uint64_t kCookie = 0x1234567;
+
+    void SetUp() override { open("provider=net;host=127.0.0.1"); }
+
+    void open(const char *settings) {
+        block_ = mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        ASSERT_NE(block_, MAP_FAILED);
+        rank.control = static_cast<ControlBlock *>(block_);
+        rank.control->header.control_bytes = sizeof(ControlBlock);
+        rank.world_rank = 0;
+        rank.size = kRanks;
+        rank.job_cookie = kCookie;
+        rank.peers = peers_;
+        for (int r = 0; r < kRanks; ++r) {
+            peers_[r].world_rank = peers_[r].first_of_node = r;
+            peers_[r].same_node = r == 0;
+        }
+        const EventSink sink{nullptr, this, [](void *self, const Arrived &task) {
+                                 auto &all = *static_cast<ToldPeers *>(self);
+                                 all.arrived.push_back(task);
+                                 if (all.on_task) all.on_task();
+                                 return SENNIT_OK;
+                             }};
+        network = std::make_unique<Network>();
+        ASSERT_EQ(network->open(rank, settings, sink), SENNIT_OK) << sennit_last_error()->text;
+        Address cards[kRanks];
+        network->address(&cards[0]);
+        const Library *library = nullptr;
+        ASSERT_EQ(library_open(&library), SENNIT_OK);
+        Settings same;
+        ASSERT_EQ(read_settings(settings, &same), SENNIT_OK);
+        for (int r = 1; r < kRanks; ++r)
+            there[r].find(*library, same, &cards[r]);
+        // No watch of theirs; and no rail is left out for its speed.
+        for (Address &card : cards) {
+            RailCard read = card_of(card);
+            read.watch_port = 0;
+            std::memset(read.speeds, 0, sizeof read.speeds);
+            std::memcpy(card.bytes, &read, sizeof read);
+        }
+        InterfaceChoice choice;
+        choice.make(CardList{cards, sizeof(Address), kRanks});
+        rails = choice.rails();
+        current = this;
+        for (int r = 1; r < kRanks; ++r) {
+            there[r].while_waiting = [] { current->step(); };
+            there[r].open(choice, card_of(cards[r]), r, kCookie);
+        }
+        ASSERT_EQ(network->connect(cards, Deadline::never()), SENNIT_OK);
+        if (card_of(cards[0]).more == 0)
+            meet_at_ports(choice, card_of(cards[0]));
+        else
+            tell_names(more_bytes(cards[0]));
+        network->stop_thread();
+        for (int r = 1; r < kRanks; ++r)
+            network->settle(r, NodeTrial{static_cast<std::uint8_t>((1u << rails) - 1), 0});
+    }
+    void meet_at_ports(const InterfaceChoice &choice, const RailCard &card) {
+        for (unsigned rail = 0; rail < rails; ++rail) {
+            sockaddr_in name{};
+            name.sin_family = AF_INET;
+            name.sin_port = card.port;
+            name.sin_addr.s_addr = card.addresses[choice.of(card, rail)];
+            for (int r = 1; r < kRanks; ++r)
+                there[r].meet(rail, &name);
+        }
+    }
+    // Where the provider names its endpoints.
+    void tell_names(std::size_t bytes) {
+        std::vector<std::byte> all(bytes * kRanks);
+        network->write_more(all.data());
+        RailCard card;
+        std::memcpy(&card, all.data(), sizeof card);
+        card.watch_port = 0;
+        const std::size_t name_bytes = (bytes - sizeof card) / kMostRails;
+        for (int r = 1; r < kRanks; ++r) {
+            std::byte *const told = all.data() + static_cast<std::size_t>(r) * bytes;
+            std::memcpy(told, &card, sizeof card);
+            for (unsigned rail = 0; rail < rails; ++rail) {
+                std::uint8_t name[kNameBytes];
+                there[r].name_messages(rail, name);
+                std::memcpy(told + sizeof card + rail * name_bytes, name, name_bytes);
+                std::uint8_t own[kNameBytes] = {};
+                std::memcpy(own, all.data() + sizeof card + rail * name_bytes, name_bytes);
+                there[r].meet(rail, own);
+            }
+        }
+        ASSERT_EQ(network->read_more(all.data(), bytes), SENNIT_OK);
+    }
+
+    void TearDown() override {
+        if (network != nullptr && rank.watch != nullptr) watch::watch_stop(rank);
+        if (network != nullptr) network->close(Deadline::after(0));
+        for (int r = 1; r < kRanks; ++r)
+            there[r].close();
+        network.reset();
+        watch::watch_free(rank);
+        if (block_ != MAP_FAILED) (void)munmap(block_, kBlockBytes);
+    }
+
+    void step() {
+        (void)network->progress();
+        for (int r = 1; r < kRanks; ++r)
+            there[r].poll();
+        if (serves_every != 0 && ++steps_ % serves_every == 0) there[1].look_at_memory();
+    }
+
+    // Time passes slowly meanwhile; false: it does not become so.
+    template <class Is>
+    bool until(const Is &is) {
+        const std::time_t end = std::time(nullptr) + 5;
+        for (int i = 0; !is(); ++i) {
+            step();
+            if (i % kStepsOfMs == 0) pass(kMs);
+            if (i > kMostSteps && std::time(nullptr) > end) return false;
+        }
+        return true;
+    }
+    void steps(int count) {
+        for (int i = 0; i < count; ++i)
+            step();
+    }
+    // Looks at what is overdue.
+    void looks(int count) {
+        for (int i = 0; i < count; ++i) {
+            for (const std::int64_t length : {kOutageLookNs, 2 * kMs, 2 * kMs}) {
+                pass(length);
+                steps(10);
+            }
+        }
+    }
+
+    // The next message of the kind from the rank, within a while.
+    std::optional<Word> hear(MessageKind kind, int peer = 1) {
+        std::optional<Word> found;
+        (void)until([&] {
+            std::deque<Word> &heard = there[peer].heard;
+            while (!heard.empty() && !found) {
+                if (heard.front().header.kind == kind) found = heard.front();
+                heard.pop_front();
+            }
+            return found.has_value();
+        });
+        EXPECT_TRUE(found) << "no message of kind " << static_cast<int>(kind);
+        return found;
+    }
+    // How many have come since the last call, of this kind.
+    int heard(MessageKind kind, int peer = 1) {
+        int count = 0;
+        for (const Word &word : there[peer].heard)
+            count += word.header.kind == kind;
+        there[peer].heard.clear();
+        return count;
+    }
+
+    Job &job(Operation::Kind kind, int peer = 1, unsigned rail = 0,
+             std::uint64_t handle = ToldPeer::kHandle) {
+        Job &made = jobs_.emplace_back();
+        made.kind = kind;
+        made.peer = peer;
+        made.rail = static_cast<std::uint8_t>(rail);
+        made.remote.handle = handle;
+        made.local = made.memory.data();
+        made.bytes = 8;
+        made.completed = [](Operation *operation, sennit_status status) {
+            auto *over = static_cast<Job *>(operation);
+            EXPECT_FALSE(over->over);
+            over->over = true;
+            over->status = status;
+        };
+        return made;
+    }
+    Job &put(std::uint64_t value, int peer = 1, unsigned rail = 0,
+             std::uint64_t handle = ToldPeer::kHandle) {
+        Job &made = job(Operation::Kind::put, peer, rail, handle);
+        made.memory[0] = value;
+        return made;
+    }
+    // It is taken, as the engine tries. Its connection is made, and what it moves is on its way.
+    void start(Job &one) {
+        ASSERT_TRUE(until([&] {
+            if (network->submit(&one) == Submit::accepted) return true;
+            there[one.peer].look_at_memory(one.rail);
+            return false;
+        }));
+    }
+    // The first use of the peer; then its endpoint with number 1 is known.
+    void meet(int peer = 1, unsigned rail = 0) {
+        Job &first = put(1, peer, rail);
+        EXPECT_NE(network->submit(&first), Submit::accepted);
+        const auto question = hear(MessageKind::question, peer);
+        ASSERT_TRUE(question);
+        EXPECT_EQ(question->header.id, 0u);
+        there[peer].answer(rail);
+        start(first);
+        land(first, rail);
+    }
+    void meet_by_all(int peer = 1) {
+        for (unsigned rail = 0; rail < rails; ++rail)
+            meet(peer, rail);
+    }
+    void land(Job &one, unsigned rail = 0) {
+        EXPECT_TRUE(until([&] {
+            there[one.peer].look_at_memory(rail);
+            return one.over;
+        }));
+        EXPECT_EQ(one.status, SENNIT_OK);
+    }
+    // The rank is in doubt about what it has sent to the peer's endpoint, which is gone.
+    Word doubt(Job &one, int peer = 1, unsigned rail = 0) {
+        there[peer].reopen(rail);
+        start(one);
+        const std::optional<Word> question = hear_doubt(one, rail);
+        EXPECT_TRUE(question) << "the rank is in no doubt";
+        return question ? *question : Word{};
+    }
+    // The question for the end of the endpoint that the operation was sent to; none: it is over.
+    std::optional<Word> hear_doubt(const Job &one, unsigned rail = 0) {
+        std::optional<Word> found;
+        (void)until([&] {
+            std::deque<Word> &heard = there[one.peer].heard;
+            for (; !heard.empty() && !found; heard.pop_front())
+                if (heard.front().header.kind == MessageKind::question &&
+                    heard.front().header.rail == rail && heard.front().header.id != 0)
+                    found = heard.front();
+            return found || one.over;
+        });
+        return found;
+    }
+
+    // A watch of other nodes, whose words the test writes.
+    void start_watch() {
+        const int first_of[kRanks] = {0, 1, 2};
+        ASSERT_EQ(watch::watch_start(rank, first_of, false), SENNIT_OK);
+        table = watch::table_in(*rank.control, kRanks);
+        for (int r = 1; r < kRanks; ++r)
+            table.places[r].answered_ns = watch::boot_ns();
+    }
+    watch::WatchTable table;
+
+    // A put by the peer to the rank's control block. Is it there after a while?
+    bool lands(const Word &endpoint, std::uint64_t value) {
+        static fi_context2 context;
+        static std::uint64_t buffer;
+        buffer = value;
+        Rail &from = there[1].rail_of_memory();
+        const fi_addr_t to = there[1].enter(endpoint);
+        const auto tag = static_cast<std::uint16_t>(endpoint.header.handle);
+        const Rail::Transfer transfer{
+            to, key_of(kControlHandle, tag), kPlace, &buffer, 8, &context, nullptr};
+        auto *const word = reinterpret_cast<std::uint64_t *>(static_cast<char *>(block_) + kPlace);
+        ssize_t code = -FI_EAGAIN;
+        for (int i = 0; i < 3000 && *word != value; ++i) {
+            if (code == -FI_EAGAIN) code = from.put(transfer);
+            there[1].look_at_memory();
+            step();
+        }
+        return *word == value;
+    }
+    void close_and_answer(std::uint32_t status) {
+        there[1].reopen();
+        there[1].answer(0, status);
+        pass(1'000 * kMs);
+    }
+
+    static constexpr std::size_t kPlace = offsetof(ControlBlock, more_teams);
+    static constexpr int kStepsOfMs = 16;
+    static constexpr int kMostSteps = 50000;
+    static constexpr std::size_t kBlockBytes = sizeof(ControlBlock) + desk_and_table_bytes(kRanks);
+    static inline ToldPeers *current = nullptr;
+    Rank rank;
+    Peer peers_[kRanks];
+    void *block_ = MAP_FAILED;
+    std::unique_ptr<Network> network;
+    ToldPeer there[kRanks];
+    unsigned rails = 0;
+    unsigned serves_every = 0;  // so many steps peer 1 looks at its memory; 0: never
+    unsigned steps_ = 0;
+    std::vector<Arrived> arrived;  // tasks
+    std::function<void()> on_task;
+    std::deque<Job> jobs_;
+};
+
+// What the layer does as long as it lives (FABRIC_LAYER has NAME=FILE): "no_transfers" or
+// "no_closes".
+class Switch {
+  public:
+    explicit Switch(const char *name) {
+        const std::string layer = std::getenv("FABRIC_LAYER");
+        const std::size_t at = layer.find(std::string(name) + "=");
+        if (at == std::string::npos) return;
+        const std::size_t begin = layer.find('=', at) + 1;
+        file_ = layer.substr(begin, layer.find(',', begin) - begin);
+        EXPECT_NE(std::fclose(std::fopen(file_.c_str(), "w")), EOF);
+    }
+    ~Switch() { (void)std::remove(file_.c_str()); }
+    Switch(const Switch &) = delete;
+    Switch &operator=(const Switch &) = delete;
+
+  private:
+    std::string file_;
+};
+// Without the layer its tests are skipped.
+inline bool has_layer() {
+    const char *const layer = std::getenv("FABRIC_LAYER");
+    return layer != nullptr && std::strstr(layer, "names=cxi,cards=3,") != nullptr;
+}
+
+}  // namespace told
