@@ -131,6 +131,7 @@ TEST_F(Messages, a_task_works_inside_of_memory_that_lives) {
     EXPECT_FALSE(tell(handle_of(kSegmentsPerTeam, 0), 0, 0)) << "beyond the table";
     record.live = 0;
     EXPECT_FALSE(tell(handle_of(7, 3), 0, 8));
+    EXPECT_FALSE(tell(handle_of(7, 0), 0, 8)) << "an empty place";
 }
 
 // ---- First use.

@@ -261,7 +261,7 @@ const SegmentRecord *Network::live_record(std::uint64_t handle) const {
     const SegmentRecord &record = rank_->control->records[slot];
     // SYNC segment-live: pairs with the release of the owner that makes or ends the segment.
     const std::uint32_t live = record.live.load(std::memory_order_acquire);
-    return live == static_cast<std::uint32_t>(handle) ? &record : nullptr;
+    return live != 0 && live == static_cast<std::uint32_t>(handle) ? &record : nullptr;
 }
 
 // Where a task works, or null: no live segment has that handle, or the range leaves it.
