@@ -126,6 +126,27 @@ TEST_F(Watched, a_peer_that_looks_and_is_not_heard_is_asked_from_a_new_endpoint)
     EXPECT_NE(before, after);
 }
 
+// Broken by tasks for a peer that takes none, before which those for others wait.
+TEST_F(Watched, a_task_that_is_not_taken_for_one_peer_does_not_hold_up_those_for_others) {
+    meet();
+    meet(2);
+    start(job(Operation::Kind::execute, 2));
+    start(job(Operation::Kind::execute, 1));
+    there[2].is_stopped = true;
+    for (int i = 0; i < 8; ++i) {  // until messages go from a new endpoint, which it does not take
+        table.places[2].looked_ns = watch::boot_ns();
+        looks(1);
+    }
+    heard(MessageKind::task);
+    int again = 0;
+    for (int i = 0; i < 500; ++i) {
+        pass(10 * kMs);
+        step();
+        again += heard(MessageKind::task);
+    }
+    EXPECT_GE(again, 2);
+}
+
 // What is not taken from it any more is no sign that it says nothing.
 TEST_F(Watched, a_peer_whose_lease_has_ended_is_not_called_mute) {
     meet();

@@ -208,11 +208,9 @@ void Network::resend_tasks(std::int64_t now) {
         if (message == nullptr) return;
         open.rail = static_cast<std::uint8_t>(rail_after(usable(open.operation->peer), open.rail));
         fill_task(message, open);
-        if (!send(message)) {
-            give_back(message);
-            if (rail_count_ == 1) return;
-        }
-        if (open.pause_ns < kLastPauseNs) open.pause_ns *= 2;
+        const bool is_sent = send(message);
+        if (!is_sent) give_back(message);
+        if (is_sent && open.pause_ns < kLastPauseNs) open.pause_ns *= 2;
         open.resend_ns = now + open.pause_ns;
     }
 }
