@@ -15,7 +15,7 @@ class Watched : public ToldPeers {
     }
     void looks_of_it(int count, bool awake) {
         for (int i = 0; i < count; ++i) {
-            table.places[1].looked_ns = awake ? watch::boot_ns() : 0;
+            table.places[1].looked_ns = awake ? in_an_hour() : 0;
             looks(1);
         }
     }
@@ -134,7 +134,7 @@ TEST_F(Watched, a_task_that_is_not_taken_for_one_peer_does_not_hold_up_those_for
     start(job(Operation::Kind::execute, 1));
     there[2].is_stopped = true;
     for (int i = 0; i < 8; ++i) {  // until messages go from a new endpoint, which it does not take
-        table.places[2].looked_ns = watch::boot_ns();
+        table.places[2].looked_ns = in_an_hour();
         looks(1);
     }
     heard(MessageKind::task);
