@@ -391,16 +391,11 @@ void Network::look_for_the_left(std::int64_t now) {
     }
 }
 
-// Nothing may reach a private buffer any more.
+// What is under way to it ends: look_after() sees to that.
 void Network::lose(int peer) {
-    links_[peer].is_lost = true;
-    for (unsigned rail = 0; rail < rail_count_; ++rail) {
-        abandon(link_of(peer, rail));
-        if (!is_older_out(peer, rail, UINT64_MAX)) continue;
+    links_[peer].is_lost = some_are_lost_ = true;
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
         unsettle(link_of(peer, rail));
-        end_older(peer, rail, UINT64_MAX);
-    }
-    some_are_lost_ = true;
 }
 
 void Network::abandon(RailLink &link) {
@@ -409,7 +404,6 @@ void Network::abandon(RailLink &link) {
         done_.append(posted);
     }
     link.asks = link.in_doubt = link.is_out = link.wanted = false;
-    link.failing_since_ns = link.unsent.since_ns = 0;
 }
 
 }  // namespace sennit::transport::fabric
