@@ -56,12 +56,11 @@ void Network::set_in_doubt(RailLink &link) {
     ask(link);
 }
 
-// A message has not reached the peer. Questions will tell.
+// A message has not reached the peer. What hangs on it is sent again by itself.
 void Network::note_failing(int peer, unsigned rail, int error) {
     RailLink &link = link_of(peer, rail);
     link.failed_by = error;
     if (link.failing_since_ns == 0) link.failing_since_ns = now_ns();
-    ask(link);
 }
 
 void Network::look_after_links(std::int64_t now) {
@@ -285,7 +284,6 @@ void Network::take_endpoint(const Message &answer) {
         posted->verdict = SENNIT_ERR_NOT_REGISTERED;
         done_.append(posted);
     }
-    repeat(header.from, rail);
 }
 
 // Unless something is out that was sent there.

@@ -91,7 +91,7 @@ void Network::look_for_outages() {
 
 // Have transfers ended that were posted long after it?
 bool Network::is_passed_over(Posted *posted) const {
-    if (!posted->is_out || links_[posted->peer].is_lost) return false;
+    if (!posted->is_out) return false;
     if (posted->looks < overdue_looks_) ++posted->looks;
     return posted->looks >= overdue_looks_ &&
            link_of(posted->peer, posted->rail).completed - posted->completed > kPassedOver;
@@ -101,7 +101,7 @@ bool Network::is_passed_over(Posted *posted) const {
 void Network::note_waiting(int peer, unsigned rail, bool is_transfer) {
     RailLink &link = link_of(peer, rail);
     const PeerLink &there = links_[peer];
-    if (link.last_look == outage_look_ || there.is_lost) return;
+    if (link.last_look == outage_look_) return;
     const bool is_in_a_row = link.last_look + 1 == outage_look_;
     const bool has_moved = std::exchange(link.completed_before, link.completed) != link.completed;
     const bool is_heard = std::exchange(link.received_before, link.received) != link.received;
@@ -116,8 +116,7 @@ void Network::note_waiting(int peer, unsigned rail, bool is_transfer) {
 
 void Network::note_silent(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
-    // The last rail is not left out.
-    if ((usable(peer) & bit(rail)) == 0 || usable(peer) == bit(rail)) return;
+    if ((usable(peer) & bit(rail)) == 0) return;
     if (link.silent_looks == 0) link.heard_elsewhere = false;
     link.silent_looks = std::min<std::uint8_t>(link.silent_looks + 1, kMostLooks);
     if (link.silent_looks >= kDeadLooks && link.heard_elsewhere)
@@ -146,10 +145,9 @@ void Network::note_idle(int peer, unsigned rail, bool has_answered) {
         end_overdue(peer, rail);
 }
 
-// As if its connection had broken. Nothing is posted before the peer has answered.
+// As if its connection had broken. What has not ended soon after the peer's answer is ended then.
 void Network::end_overdue(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
-    const std::uint64_t number = link.number;
     link.idle_looks = 0;
     if (link.overdue_times < kMostOverdue) ++link.overdue_times;
     log(SENNIT_LOG_INFO, "transfers to rank %d by rail %u are overdue, though it answers", peer,
@@ -162,7 +160,6 @@ void Network::end_overdue(int peer, unsigned rail) {
     leave_out(peer, rail);
     if (link.is_out) link.back_after_ns = now_ns() + kLastOutNs;
     set_in_doubt(link);
-    end_older(peer, rail, number + 1);
 }
 
 // No transfer has ended since it was overdue again and again.
@@ -174,11 +171,11 @@ bool Network::carries_nothing(const RailLink &link) {
 void Network::note_asked(int peer, unsigned rail) {
     PeerLink &there = links_[peer];
     if (there.last_look == outage_look_ || there.is_lost) return;
-    const bool is_in_a_row = there.last_look + 1 == outage_look_;
     const bool is_heard = std::exchange(there.messages_before, there.messages) != there.messages;
     there.last_look = outage_look_;
     const bool was_missing = there.mute_looks >= kMuteLooks;
-    if (is_heard || !is_in_a_row) {
+    // Also where it was not asked at the look before: what it was asked then it has answered.
+    if (is_heard) {
         there.mute_looks = 0;
         there.blind_looks = there.awake_looks = 0;
     }
