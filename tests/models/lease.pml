@@ -5,7 +5,8 @@
  * that takes too long they report T without a lease. Messages, a put and a task may be lost, late and repeated. A rank of S's node reports
  * PEER_LOST once T can not accept from it any more, and tells C, which puts into the same word. The watcher and the rank are two
  * processes, each of which may be stopped for any time. T looks at the time
- * before it takes anything in, but may be up to LATE behind; a task it takes in first and carries out later. Shown: what S has sent does not
+ * before it takes anything in, but may be up to LATE behind; a task it takes in first and carries out later. A lease that is over may
+ * begin again with an answer to a later question. Shown: what S has sent does not
  * change T's memory after S has reported.
  *
  * Mistakes that must be found: NO_MARGIN (S reports at the end of the lease as it knows it), LEASE_FROM_ARRIVAL (T counts
@@ -13,7 +14,7 @@
  * and T accepts from it again), COUNTS_FROM_QUESTION (S counts from the last question it has heard, and had answered an older one later), NEVER_LOOKS (T
  * looks for the end of a lease only when it hears of that peer), REMEMBERS_LATER (the watcher answers, and stores after that when it
  * did), COUNTS_FIRST (the first question counts too, and its
- * answer may never come), SENDS_FIRST (a rank sends before the first such question has been answered), TAKES_TASKS (the end of a lease closes T's memory to
+ * answer may never come), ASKS_UNCOUNTED (a question that is asked after the end of a lease does not count, and begins another one), SENDS_FIRST (a rank sends before the first such question has been answered), TAKES_TASKS (the end of a lease closes T's memory to
  * puts, and tasks are still taken), CARRIES_OUT_LATER (the lease is looked at when a task is taken in, and not when it is carried out). */
 #define LONG_SEARCH
 #define LEASE 2
@@ -40,10 +41,8 @@ byte accepts_until = 0;
 #define T_IS_IN_TIME (lease != open || now < accepts_until + LATE)
 
 #ifdef NOT_FINAL
-#define LISTENS (now <= END)
 #define ANSWERS (now <= END)
 #else
-#define LISTENS (lease != over)
 #define ANSWERS (!has_reported)
 #endif
 
@@ -65,12 +64,15 @@ active proctype target() {
     byte time;
 end:
     do
-    :: atomic { LISTENS && !has_question[now] -> has_question[now] = true; counts[now] = (lease == open) }
+#ifdef ASKS_UNCOUNTED
+    :: atomic { !has_question[now] -> has_question[now] = true; counts[now] = (lease == open) }
+#else
+    :: atomic { !has_question[now] -> has_question[now] = true; counts[now] = (lease != before) }
+#endif
 #ifndef NEVER_LOOKS
     :: atomic { lease == open && now >= accepts_until -> lease = over }
 #endif
     :: atomic {
-        LISTENS ->
         select(time : 0 .. END);
         if
         :: has_answer[time] ->

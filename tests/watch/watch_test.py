@@ -242,6 +242,26 @@ def a_short_stop_is_no_death(sennit, program, ranks):
     expect(len(job.events("done")) == ranks, "".join(job.lines[-20:]))
 
 
+def a_job_that_is_stopped_goes_on(sennit, program, ranks):
+    """All ranks are stopped for longer than the timeout, as by a frozen control group or a suspended job, and go on one after the other."""
+    timeout_s = 3
+    job = Job(sennit, program, ranks, timeout_s, "on")
+    processes = dict(job.read("waits")[:2] for _ in range(ranks))
+    for _ in range(2):
+        if job.process.poll() is not None:
+            expect(False, job.finish()[-3000:])
+        for process in processes.values():
+            os.kill(process, signal.SIGSTOP)
+        time.sleep(1.5 * timeout_s)
+        for process in processes.values():
+            os.kill(process, signal.SIGCONT)
+            time.sleep(0.1)
+        time.sleep(0.3)
+    text = job.finish()
+    expect(text.count("done") == ranks and "lost" not in text and "silent" not in text, text[-3000:])
+    expect(job.process.returncode == 0, "exit code", job.process.returncode)
+
+
 def a_silent_host_is_lost(sennit, program, ranks):
     """The second node's only rank is stopped for longer than the timeout: the first hears of it in time, and what it had put never lands."""
     job = Job(sennit, program, ranks, 3, "late")
@@ -315,7 +335,7 @@ def who_leaves_is_not_dead(sennit, program, ranks):
 
 
 CASES = {"takes_over": the_next_rank_takes_over, "stop": a_short_stop_is_no_death, "silence": a_silent_host_is_lost,
-         "nonsense": nonsense_ends_its_connection_alone, "child": a_fork_keeps_no_port, "start": a_death_before_the_start_ends_it,
+         "all": a_job_that_is_stopped_goes_on, "nonsense": nonsense_ends_its_connection_alone, "child": a_fork_keeps_no_port, "start": a_death_before_the_start_ends_it,
          "share": a_stopped_rank_does_not_hold_up_others, "hold": a_stopped_rank_is_waited_for, "limit": silence_ends_init,
          "leave": who_leaves_is_not_dead, "work": nobody_is_lost_on_a_busy_processor,
          "many": silence_is_heard_by_all_of_many_nodes,

@@ -40,19 +40,26 @@ bool NodeWatch::is_watched(const Node &node) const {
 }
 
 // Ends the leases that are over. By the rank's own threads too, before each look at the network.
+// One that ended while nobody watched may begin again, for as long as a lease is.
 void NodeWatch::settle(std::int64_t now) const {
+    // SYNC watch-awake: pairs with the release in note_awake(); pauses are stored before the time.
+    const std::int64_t watched = table_.head->watched_ns.load(std::memory_order_acquire);
+    const bool was_stopped = now - watched >= times_.stop_ns;
     for (std::size_t i = 0; i < node_count_; ++i) {
         std::atomic<std::int64_t> &lease = table_.places[nodes_[i].first].lease_end_ns;
         // relaxed: compared again below.
         std::int64_t end = lease.load(std::memory_order_relaxed);
-        if (end <= 0 || now < end) continue;
+        const std::int64_t limit = is_pause(end) ? times_.lease_ns - end : end;
+        if (limit <= 0 || now < limit) continue;
         // SYNC watch-lease: pairs with the acquire in take_answer(); a lease that has ended is not
         // prolonged.
-        const std::int64_t next = has_left(nodes_[i]) ? 0 : kEnded;
+        std::int64_t next = was_stopped && !is_pause(end) ? -now : kEnded;
+        if (has_left(nodes_[i])) next = 0;
         if (!lease.compare_exchange_strong(end, next, std::memory_order_acq_rel) || next == 0)
             continue;
-        log(SENNIT_LOG_WARNING, "the node of rank %d is silent: nothing is accepted from it",
-            nodes_[i].first);
+        if (next == kEnded)
+            log(SENNIT_LOG_WARNING, "the node of rank %d is silent: nothing is accepted from it",
+                nodes_[i].first);
         // SYNC watch-news: pairs with the acquire in has_news(); the word above.
         table_.head->changes.fetch_add(1, std::memory_order_release);
     }
@@ -63,12 +70,45 @@ void NodeWatch::note_first_end() const {
     std::int64_t first = 0;
     for (std::size_t i = 0; i < node_count_; ++i) {
         // relaxed: leases only grow longer, so the least of old values is an early one.
-        const std::int64_t end =
+        std::int64_t end =
             table_.places[nodes_[i].first].lease_end_ns.load(std::memory_order_relaxed);
+        if (is_pause(end)) end = 1;  // settle() looks when it is over
         if (end > 0 && (first == 0 || end < first)) first = end;
     }
     // relaxed: as above.
     table_.head->first_end_ns.store(first, std::memory_order_relaxed);
+}
+
+// All ranks of this node were stopped, or the whole machine was: a control group that was frozen, a
+// job that was suspended. That nobody heard the others meanwhile says nothing of them, so their
+// time begins anew. What was accepted from them has an end all the same, since they may have
+// reported this node: before anything more is accepted they are asked.
+void NodeWatch::resume(std::int64_t now) {
+    settle(now);
+    resumed_ns_ = now;
+    for (std::size_t i = 0; i < node_count_; ++i) {
+        Node &node = nodes_[i];
+        TablePlace &place = table_.places[node.first];
+        node.since_ns = now;
+        // A later time only makes the report come later.
+        for (std::atomic<std::int64_t> *word : {&place.answered_ns, &place.watched_since_ns}) {
+            // relaxed: compared again below.
+            std::int64_t then = word->load(std::memory_order_relaxed);
+            // relaxed: each word stands alone.
+            if (then > 0) (void)word->compare_exchange_strong(then, now, std::memory_order_relaxed);
+        }
+        // relaxed: compared again below.
+        std::int64_t end = place.lease_end_ns.load(std::memory_order_relaxed);
+        // Too little of it is left for an answer.
+        if (end <= 0 || end >= now + times_.stop_ns) continue;
+        // relaxed: the count below orders it.
+        if (!place.lease_end_ns.compare_exchange_strong(end, -now, std::memory_order_relaxed))
+            continue;
+        // SYNC watch-news: pairs with the acquire in has_news(); the word above.
+        table_.head->changes.fetch_add(1, std::memory_order_release);
+    }
+    note_first_end();
+    log(SENNIT_LOG_INFO, "this node was stopped: other nodes are asked before more is accepted");
 }
 
 void NodeWatch::look_at_nodes(std::int64_t now) {
@@ -181,7 +221,8 @@ std::int64_t NodeWatch::patience(const Node &node) const {
 
 void NodeWatch::drive(Node &node, std::int64_t now) {
     WatchConnection &connection = node.connection;
-    if (node.is_unanswered && now - node.question_ns > times_.quiet_ns) note_quiet(node.first);
+    if (node.is_unanswered && now - std::max(node.question_ns, resumed_ns_) > times_.quiet_ns)
+        note_quiet(node.first);
     if (!connection.exists()) {
         if (now >= node.next_ns) connect_to(node, now);
         return;
@@ -273,7 +314,7 @@ void NodeWatch::ask(Node &node, std::int64_t now) {
     // The other node counts the time from a question on that comes after the lease has begun.
     // relaxed: this thread's own word, but for its end.
     const bool has_begun =
-        table_.places[node.first].lease_end_ns.load(std::memory_order_relaxed) > 0;
+        table_.places[node.first].lease_end_ns.load(std::memory_order_relaxed) != 0;
     if (has_begun) question.value = times_.lease_ns;
     if (!node.connection.send(question)) end_connection(node, 0, now);
 }
@@ -313,13 +354,18 @@ void NodeWatch::take_answer(Node &node, const Note &answer, std::int64_t now) {
     // SYNC watch-lease: pairs with the acq_rel in settle(); a lease that has ended is not
     // prolonged.
     std::int64_t seen = lease.load(std::memory_order_acquire);
-    const bool is_first = seen == 0;
-    while (seen != kEnded && seen < end && now < end)
+    bool begins_again = false;
+    while (seen != kEnded && seen < end && now < end) {
         // relaxed: the word's value decides.
-        if (lease.compare_exchange_weak(seen, end, std::memory_order_relaxed)) break;
+        if (!lease.compare_exchange_weak(seen, end, std::memory_order_relaxed)) continue;
+        begins_again = is_pause(seen) || (seen > 0 && seen <= now);
+        break;
+    }
     note_first_end();
+    // SYNC watch-news: pairs with the acquire in has_news(); the word above.
+    if (begins_again) table_.head->changes.fetch_add(1, std::memory_order_release);
     node.is_unanswered = node.waits = false;
-    node.next_ns = is_first ? now : now + times_.pause_ns;
+    node.next_ns = seen <= 0 ? now : now + times_.pause_ns;
 }
 
 }  // namespace sennit::watch

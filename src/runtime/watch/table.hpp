@@ -18,6 +18,12 @@ inline std::int64_t boot_ns() {
 // In place of a time: the pair of nodes has no further business with each other, for ever.
 inline constexpr std::int64_t kEnded = -1;
 
+// The end of a lease that ended while this node was stopped as a whole: less than kEnded, minus the
+// time when that was found. It may begin again.
+inline constexpr bool is_pause(std::int64_t end) {
+    return end < kEnded;
+}
+
 struct alignas(kLineBytes) TableHead {
     std::atomic<std::uint32_t> watcher;      // world rank + 1, 0: none; writers: ranks of the node
     std::atomic<std::uint32_t> changes;      // ranks that have died, and leases that have ended
@@ -37,8 +43,8 @@ struct TablePlace {
     std::atomic<std::int64_t> question_ns;
     std::atomic<std::int64_t> answered_ns;  // or kEnded: its ranks count as lost
     std::atomic<std::int64_t> their_lease_ns;
-    std::atomic<std::int64_t> lease_end_ns;      // this node accepts until then; 0: without end. Or
-                                                 // kEnded: nothing any more
+    // This node accepts until then; 0: without end. kEnded, or a pause: nothing.
+    std::atomic<std::int64_t> lease_end_ns;
     std::atomic<std::int64_t> watched_since_ns;  // 0: it is not watched
     // When the rank last looked at its network, as far as is known here; also of this node's ranks.
     std::atomic<std::int64_t> looked_ns;

@@ -132,7 +132,8 @@ void NodeWatch::set_times(bool crowded) {
             crowded ? ", because ranks share processors" : "");
     const std::int64_t part = timeout / 16;
     times_ = {timeout,  part,     13 * part, 2 * part,
-              2 * part, 3 * part, 11 * part, std::max(3 * part, kFresh_ns)};
+              2 * part, 3 * part, 11 * part, std::max(3 * part, kFresh_ns),
+              8 * part};
 }
 
 sennit_status NodeWatch::start(const int *first_of, bool crowded) {
@@ -216,7 +217,9 @@ bool NodeWatch::refuses(int peer) const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire)) return false;
     // relaxed: the word stands alone.
-    return place_of_node(peer).lease_end_ns.load(std::memory_order_relaxed) == kEnded;
+    const std::int64_t end = place_of_node(peer).lease_end_ns.load(std::memory_order_relaxed);
+    // A lease that has just begun again may be over already.
+    return end < 0 || (end > 0 && boot_ns() >= end);
 }
 
 bool NodeWatch::is_silent(int peer) const {

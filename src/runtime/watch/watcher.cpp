@@ -65,10 +65,18 @@ void NodeWatch::take_role(std::int64_t now) {
         }
     }
     is_watcher_ = watcher == mine;
-    // relaxed: as above.
-    if (is_watcher_) head.watched_ns.store(now, std::memory_order_relaxed);
+    if (is_watcher_) note_awake(now);
     for (std::size_t i = 0; i < node_count_ && !is_watcher_; ++i)
         nodes_[i].connection.close();
+}
+
+void NodeWatch::note_awake(std::int64_t now) {
+    std::atomic<std::int64_t> &watched = table_.head->watched_ns;
+    // relaxed: the word stands alone.
+    const std::int64_t before = watched.load(std::memory_order_relaxed);
+    if (before != 0 && now - before >= times_.stop_ns) resume(now);
+    // SYNC watch-awake: pairs with the acquire in settle(); the pauses that resume() has stored.
+    watched.store(now, std::memory_order_release);
 }
 
 void NodeWatch::look_at_mates() {

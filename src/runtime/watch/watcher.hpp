@@ -27,6 +27,7 @@ struct Times {
     std::int64_t quiet_ns = 0;   // 3/16: a question may have no answer; then others are told
     std::int64_t first_ns = 0;   // 11/16: the first answers may take
     std::int64_t fresh_ns = 0;   // 3/16, and more: so long what was noted of a rank holds
+    std::int64_t stop_ns = 0;    // 1/2: a node that has not watched for so long was stopped
 };
 
 // Another node, as its watcher here sees it.
@@ -87,6 +88,7 @@ class NodeWatch {
     void sleep();
     bool all_mates_have_pidfds() const;
     void take_role(std::int64_t now);
+    void note_awake(std::int64_t now);
     void look_at_mates();
     void say_goodbye();
     void take_guests(std::int64_t now);
@@ -107,6 +109,7 @@ class NodeWatch {
     // lease.cpp
     void settle(std::int64_t now) const;
     void note_first_end() const;
+    void resume(std::int64_t now);
     bool has_left(const Node &node) const;
     bool is_over(const Node &node) const;
     bool is_watched(const Node &node) const;
@@ -146,6 +149,7 @@ class NodeWatch {
     WatchTable table_;
     Times times_;
     bool is_watcher_ = false;
+    std::int64_t resumed_ns_ = 0;  // when this rank last found that its node was stopped
 
     pthread_t thread_{};
     std::atomic<bool> is_running_{false};  // the table may be looked at

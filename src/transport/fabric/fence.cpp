@@ -346,8 +346,9 @@ void Network::take_news() {
     for (int peer = 0; peer < world_size(*rank_); ++peer) {
         PeerLink &link = links_[peer];
         if (rank_->peers[peer].same_node) continue;
-        if (!link.is_refused && watch::watch_refuses(*rank_, peer))
-            link.is_refused = refuses = true;
+        const bool is_refused = watch::watch_refuses(*rank_, peer);
+        refuses = refuses || (is_refused && !link.is_refused);
+        link.is_refused = is_refused;
         if (!link.is_lost && peer_gone(*rank_, peer) == Gone::died) lose(peer);
     }
     for (unsigned rail = 0; rail < rail_count_ && refuses; ++rail) {

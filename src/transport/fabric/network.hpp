@@ -175,7 +175,7 @@ struct PeerLink {
     bool is_met = false;      // messages went to it, or came from it
     bool is_parted = false;   // this rank has said goodbye to it
     bool said_goodbye = false;
-    bool is_refused = false;     // its host was silent for too long: nothing is taken from it
+    bool is_refused = false;     // its host's lease is over: nothing is taken from it
     bool is_lost = false;        // what was under way to it has ended
     std::int64_t left_ns = 0;    // when it said goodbye
     std::uint32_t messages = 0;  // from it
