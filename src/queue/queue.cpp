@@ -71,9 +71,10 @@ sennit_status reach(Rank &rank, sennit_queue_address address, memory::SegmentEnt
     if (status != SENNIT_OK) return status;
     const int peer = address.gptr.rank;
     if ((*entry)->base == nullptr || control_of(rank, peer) == nullptr)
-        return fail_peer(SENNIT_ERR_UNSUPPORTED, peer,
-                         sennit_path_name(static_cast<sennit_path>((*entry)->path)),
-                         "the queue of rank %d is not reached by load and store", peer);
+        return fail_peer(
+            rank.peers[peer].same_node ? SENNIT_ERR_UNSUPPORTED : SENNIT_ERR_OTHER_NODE, peer,
+            sennit_path_name(static_cast<sennit_path>((*entry)->path)),
+            "the queue of rank %d is not reached by load and store", peer);
     const auto &head = *reinterpret_cast<const QueueHead *>((*entry)->base + address.gptr.offset);
     if (address.gptr.offset != 0 || head.magic != kQueueMagic)
         return fail(SENNIT_ERR_ARG, "at the address is no queue");

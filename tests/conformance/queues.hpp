@@ -23,8 +23,8 @@ inline sennit_producer attach(Ranks &test, sennit_queue_address address) {
     return producer;
 }
 
-// Whether queues of all ranks are reached by load and store; where not, attaching says so. The same
-// answer on all ranks. Collective.
+// Whether queues of all ranks are reached by load and store; where not, attaching says so, and of
+// another node that it is one. The same answer on all ranks. Collective.
 inline bool queues_lead_everywhere(Ranks &test) {
     const Made mine = make_queue(test, 8, 1, static_cast<unsigned>(test.size));
     bool leads = true;
@@ -32,8 +32,14 @@ inline bool queues_lead_everywhere(Ranks &test) {
         sennit_producer producer = SENNIT_PRODUCER_NULL;
         const sennit_status status = sennit_queue_attach(address, &producer);
         leads &= status == SENNIT_OK;
-        if (status == SENNIT_OK) test.ok(sennit_queue_detach(producer));
-        if (status != SENNIT_OK) test.is(status, SENNIT_ERR_UNSUPPORTED);
+        if (status == SENNIT_OK) {
+            test.ok(sennit_queue_detach(producer));
+            continue;
+        }
+        sennit_path path = SENNIT_PATH_NONE;
+        test.ok(sennit_peer_path(address.gptr.rank, &path));
+        test.is(status,
+                path == SENNIT_PATH_FABRIC ? SENNIT_ERR_OTHER_NODE : SENNIT_ERR_UNSUPPORTED);
     }
     bool all_lead = true;
     for (const int one : test.tell_all(leads ? 1 : 0))
