@@ -68,6 +68,27 @@ TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_for_too_long_and_ot
     EXPECT_TRUE(arrived.empty());
 }
 
+// Broken by an owner that takes something during the pause, or for whom that pause is the end.
+TEST_F(Watched, nothing_is_taken_while_a_lease_is_paused_and_all_when_it_begins_again) {
+    there[1].ask(0);
+    const auto before = hear(MessageKind::endpoint, 1);
+    ASSERT_TRUE(before);
+    table.places[1].lease_end_ns = -in_an_hour();
+    change();
+    step();
+    EXPECT_FALSE(lands(*before, 6));
+    there[1].ask(0);
+    steps(300);
+    EXPECT_EQ(heard(MessageKind::endpoint, 1), 0);
+    table.places[1].lease_end_ns = in_an_hour();
+    change();
+    there[1].ask(0);
+    const auto again = hear(MessageKind::endpoint, 1);
+    ASSERT_TRUE(again);
+    EXPECT_GT(again->header.id, before->header.id);
+    EXPECT_TRUE(lands(*again, 7));
+}
+
 // Broken by a rank that is stopped between its look at the lease and what was taken in before.
 TEST_F(Watched, a_task_that_was_taken_in_before_the_end_of_a_lease_is_not_carried_out_after_it) {
     on_task = [this] { refuse(1); };
