@@ -48,6 +48,17 @@ def marked(mark):
     return found
 
 
+def read_event(file, lines, what):
+    """The next line of a job with that text, as (rank, value, time); all that were read are in `lines`."""
+    for line in file:
+        lines.append(line)
+        found = re.search(rf"rank (\d+) {what} (-?\d+) at ([\d.]+)", line)
+        if found:
+            return int(found.group(1)), int(found.group(2)), float(found.group(3))
+    expect(False, f"no line says '{what}'", *lines[-20:])
+    return None
+
+
 class Cluster:
     """The tool with its own name and mark; what the machine has is compared at the end."""
 
@@ -456,13 +467,7 @@ def a_host_whose_rail_is_cut_is_lost_in_time(cluster, program):
     lines = []
 
     def read(what):
-        for line in job.stdout:
-            lines.append(line)
-            found = re.search(rf"rank (\d+) {what} (-?\d+) at ([\d.]+)", line)
-            if found:
-                return int(found.group(1)), int(found.group(2)), float(found.group(3))
-        expect(False, what, lines)
-        return None
+        return read_event(job.stdout, lines, what)
 
     waits = {read("waits")[0] for _ in range(2)}
     expect(waits == {0, 1}, lines)

@@ -90,6 +90,41 @@ def a_rail_that_is_cut_is_left_out_and_taken_again(cluster, program):
     cluster.nothing_is_left()
 
 
+def a_slow_rail_that_is_full_is_no_silent_host(cluster, program):
+    """Puts of several times the timeout, from both sides at a time, all come; then, while the rail is full again, a cut is found
+    in time. The queue is that of a switch. Broken by beats of the watch that are given up before they have passed it."""
+    timeout_s, puts, queue_s = 3, 2, 0.5
+    keeper = cluster.start("--rate", "5mbit", "--launcher", "none", "--", "sleep", "600")
+    for host in ("h0", "h1"):
+        cluster.must("exec", host, "tc", "qdisc", "del", "dev", "rail0", "root")
+        # Fills queues, if the kernel has it.
+        cluster.order("exec", host, "ip", "route", "replace", "10.100.0.0/24", "dev", "rail0", "scope", "link", "congctl", "cubic")
+    job = subprocess.Popen(
+        [cluster.tool, "exec", "--name", cluster.name, "h0", cluster.tool, "launch", "-n", "2", "--", "env", "SENNIT_LOG=info",
+         f"SENNIT_PEER_TIMEOUT={timeout_s}", "SENNIT_PATHS=self,mapped,fabric:interface=rail0", program, str(puts)],
+        env=cluster.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    lines = []
+
+    def read(what):
+        return cluster_test.read_event(job.stdout, lines, what)
+
+    took = [read("put in ms")[1] / 1000 for _ in range(2)]
+    expect(min(took) > 3 * timeout_s, "the rail is slow", took)
+    expect({read("goes on with")[0] for _ in range(2)} == {0, 1}, lines)
+    time.sleep(1)  # the rail is full again
+    begin = time.clock_gettime(time.CLOCK_MONOTONIC)
+    cluster.must("cut", "rail", "--silent", "h1", "0")
+    cut = time.clock_gettime(time.CLOCK_MONOTONIC)
+    for _ in range(2):
+        rank, peer, when = read("lost")
+        # What stood in the queues still comes.
+        expect(peer == 1 - rank and begin < when < cut + timeout_s + 0.5 + queue_s, rank, peer, begin, cut, when, lines)
+    job.communicate()
+    keeper.terminate()
+    keeper.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
 def random_programs_lose_rails(cluster, seconds, ranks, suite, *groups):
     """One of two rails is cut for some seconds, on either host, with a sign and without. No operation fails, and no old data lands
     late."""

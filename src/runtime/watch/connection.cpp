@@ -46,6 +46,14 @@ void WatchConnection::close() {
     have_ = 0;
 }
 
+void WatchConnection::take_over(WatchConnection &other) {
+    close();
+    socket_ = std::exchange(other.socket_, -1);
+    is_open_ = std::exchange(other.is_open_, false);
+    have_ = std::exchange(other.have_, 0);
+    std::memcpy(bytes_, other.bytes_, sizeof bytes_);
+}
+
 // A full buffer has room for hundreds of messages: who does not read them is not there.
 bool WatchConnection::send(const Note &message) {
     const ssize_t sent = ::send(socket_, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);

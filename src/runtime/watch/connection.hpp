@@ -44,6 +44,8 @@ class WatchConnection {
     // Takes one from the listener. False: there is none.
     bool accept(int listener);
     void close();
+    // What the other one has is this one's from here on.
+    void take_over(WatchConnection &other);
 
     int socket() const { return socket_; }
     bool exists() const { return socket_ >= 0; }

@@ -117,7 +117,7 @@ void NodeWatch::look_at_nodes(std::int64_t now) {
         Node &node = nodes_[i];
         if (!has_left(node)) end_if_silent(node, now);
         if (is_over(node))
-            node.connection.close();
+            node.close();
         else if (is_watched(node))
             drive(node, now);
     }
@@ -214,15 +214,19 @@ bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64
 }
 
 // How long the rank that is asked may take, by the present way. One that is stopped answers by none
-// of its ways, and another of its node must be asked before the lease is over.
+// of its ways, and another of its node must be asked before the lease is over. If none has answered
+// by any way the queue of the rail may be long.
 std::int64_t NodeWatch::patience(const Node &node) const {
-    return std::min(times_.answer_ns, times_.lease_ns / 2 / ways_to(node.asked).count);
+    const std::int64_t first =
+        std::min(times_.answer_ns, times_.lease_ns / 2 / ways_to(node.asked).count);
+    return first << std::min(node.rounds, node.connection.is_open() ? 2u : 1u);
 }
 
 void NodeWatch::drive(Node &node, std::int64_t now) {
     WatchConnection &connection = node.connection;
     if (node.is_unanswered && now - std::max(node.question_ns, resumed_ns_) > times_.quiet_ns)
         note_quiet(node.first);
+    if (node.slow.exists()) drive_slow(node, now);
     if (!connection.exists()) {
         if (now >= node.next_ns) connect_to(node, now);
         return;
@@ -237,11 +241,26 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
         node.waits = false;
         node.next_ns = node.is_unanswered ? now : node.next_ns;
     }
-    if (!receive(node, now)) return end_connection(node, 0, now);
+    if (!receive(node, connection, now)) return end_connection(node, 0, now);
+    if (!node.is_unanswered) node.slow.close();
     if (node.waits && now - node.since_ns > patience(node))
         return end_connection(node, ETIMEDOUT, now);
     if (!ask_who_looks(node, now)) return end_connection(node, 0, now);
-    if (!node.waits && now >= node.next_ns && !withholds(node.first, now)) ask(node, now);
+    const std::int64_t next_ns = node.waits ? node.again_ns : node.next_ns;
+    if (now >= next_ns && !withholds(node.first, now)) ask(node, now);
+}
+
+// The answer may still come by the connection before, or has come by the new one.
+void NodeWatch::drive_slow(Node &node, std::int64_t now) {
+    const bool is_there = receive(node, node.slow, now);
+    if (is_there && !node.is_unanswered) {
+        node.connection.take_over(node.slow);
+        node.asked = node.slow_asked;
+        node.way = node.slow_way;
+    }
+    if (!is_there) return node.slow.close();
+    // The new connection is not made yet.
+    if (node.is_unanswered && !node.waits && now >= node.again_ns) repeat(node, now);
 }
 
 // The rank after the one that was asked last, of those that may answer; -1: none.
@@ -277,6 +296,11 @@ bool NodeWatch::all_mates_leave() const {
 // refused has no owner any more: it has died or, if this node was cut off from what it said, left.
 // Who does not answer may be stopped, and another rank of its node speaks for it.
 void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
+    if (node.waits && error == ETIMEDOUT && !node.slow.exists()) {
+        node.slow.take_over(node.connection);
+        node.slow_asked = node.asked;
+        node.slow_way = node.way;
+    }
     node.connection.close();
     node.waits = false;
     node.next_ns = now + kRetry_ns;
@@ -287,19 +311,22 @@ void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     // A rail that carries nothing: the same rank by its next one. Only then another rank.
     const bool has_owner = error != ECONNREFUSED && !leaves;
     node.way = has_owner ? (node.way + 1) % ways_to(node.asked).count : 0;
-    if (node.way == 0) node.asked = next_rank(node);
+    if (node.way != 0) return;
+    const int next = next_rank(node);
+    if (next <= node.asked) ++node.rounds;
+    node.asked = next;
 }
 
 // False: the connection has ended.
-bool NodeWatch::receive(Node &node, std::int64_t now) {
+bool NodeWatch::receive(Node &node, WatchConnection &from, std::int64_t now) {
     Note message;
     for (;;) {
-        const WatchConnection::Read read = node.connection.read(&message);
+        const WatchConnection::Read read = from.read(&message);
         if (read != WatchConnection::Read::whole) return read == WatchConnection::Read::none;
         if (!is_well_formed(message) || first_of_[message.from] != node.first) return false;
         if (message.kind == NoteKind::answer)
             take_answer(node, message, now);
-        else if (!take(message, node.connection, now))
+        else if (!take(message, from, now))
             return false;
     }
 }
@@ -307,8 +334,15 @@ bool NodeWatch::receive(Node &node, std::int64_t now) {
 void NodeWatch::ask(Node &node, std::int64_t now) {
     if (!node.is_unanswered) node.question_ns = now;
     node.is_unanswered = true;
+    if (!node.waits) node.since_ns = now;
     node.waits = true;
-    node.since_ns = now;
+    repeat(node, now);
+}
+
+// TCP finds out by what comes after it that a packet was dropped; else only after its timer, which
+// is long where the queue is.
+void NodeWatch::repeat(Node &node, std::int64_t now) {
+    node.again_ns = now + times_.pause_ns;
     Note question = make(NoteKind::question, rank_->world_rank);
     question.time_ns = node.question_ns;
     // The other node counts the time from a question on that comes after the lease has begun.
@@ -316,7 +350,8 @@ void NodeWatch::ask(Node &node, std::int64_t now) {
     const bool has_begun =
         table_.places[node.first].lease_end_ns.load(std::memory_order_relaxed) != 0;
     if (has_begun) question.value = times_.lease_ns;
-    if (!node.connection.send(question)) end_connection(node, 0, now);
+    if (node.slow.exists() && !node.slow.send(question)) node.slow.close();
+    if (node.waits && !node.connection.send(question)) end_connection(node, 0, now);
 }
 
 // What is stored here comes before the answer: then the time of the report is known before the
@@ -364,6 +399,7 @@ void NodeWatch::take_answer(Node &node, const Note &answer, std::int64_t now) {
     note_first_end();
     // SYNC watch-news: pairs with the acquire in has_news(); the word above.
     if (begins_again) table_.head->changes.fetch_add(1, std::memory_order_release);
+    if (now - node.question_ns <= times_.answer_ns) node.rounds = 0;
     node.is_unanswered = node.waits = false;
     node.next_ns = seen <= 0 ? now : now + times_.pause_ns;
 }

@@ -82,8 +82,8 @@ sennit_status NodeWatch::make_nodes() {
     nodes_ = new (std::nothrow) Node[node_count_];
     guest_count_ = 2 * node_count_ + kStrangers;
     guests_ = new (std::nothrow) Guest[guest_count_];
-    // The listener, the eventfd, the ranks of this node, the other nodes, and the guests.
-    polls_ = Array<pollfd>(2 + mates + node_count_ + guest_count_);
+    // The listener, the eventfd, the ranks of this node, the other nodes twice, and the guests.
+    polls_ = Array<pollfd>(2 + mates + 2 * node_count_ + guest_count_);
     if (nodes_ == nullptr || guests_ == nullptr || polls_ == nullptr) return no_memory();
     std::size_t next = 0;
     for (int r = 0; r < size_; ++r)
@@ -177,7 +177,7 @@ void NodeWatch::forked() {
     for (std::size_t i = 0; i < guest_count_ && guests_ != nullptr; ++i)
         guests_[i].connection.close();
     for (std::size_t i = 0; i < node_count_ && nodes_ != nullptr; ++i)
-        nodes_[i].connection.close();
+        nodes_[i].close();
 }
 
 bool NodeWatch::has_lease(int peer) const {

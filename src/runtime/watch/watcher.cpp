@@ -67,7 +67,7 @@ void NodeWatch::take_role(std::int64_t now) {
     is_watcher_ = watcher == mine;
     if (is_watcher_) note_awake(now);
     for (std::size_t i = 0; i < node_count_ && !is_watcher_; ++i)
-        nodes_[i].connection.close();
+        nodes_[i].close();
 }
 
 void NodeWatch::note_awake(std::int64_t now) {
@@ -113,6 +113,7 @@ void NodeWatch::sleep() {
     for (std::size_t i = 0; i < node_count_; ++i) {
         const Node &node = nodes_[i];
         add(node.connection.socket(), node.connection.is_open() ? POLLIN : POLLOUT);
+        if (node.slow.exists()) add(node.slow.socket(), POLLIN);
         must_look |=
             is_watcher_ && is_watched(node) && !node.connection.is_open() && !is_over(node);
     }
@@ -239,8 +240,8 @@ void NodeWatch::send_to_all(NoteKind kind, int rank) {
             !guests_[i].connection.send(message))
             guests_[i].connection.close();
     for (std::size_t i = 0; i < node_count_; ++i)
-        if (nodes_[i].connection.is_open() && !nodes_[i].connection.send(message))
-            nodes_[i].connection.close();
+        for (WatchConnection *connection : {&nodes_[i].connection, &nodes_[i].slow})
+            if (connection->is_open() && !connection->send(message)) connection->close();
 }
 
 // What went by before there was this connection.

@@ -23,7 +23,7 @@ struct Times {
     std::int64_t pause_ns = 0;   // 1/16: from an answer to the next question
     std::int64_t lease_ns = 0;   // 13/16: for so long what comes from a node is accepted
     std::int64_t margin_ns = 0;  // 1/8: between the end of the lease and the report
-    std::int64_t answer_ns = 0;  // 1/8: an answer may take, see patience()
+    std::int64_t answer_ns = 0;  // 1/8: an answer may take at first, see patience()
     std::int64_t quiet_ns = 0;   // 3/16: a question may have no answer; then others are told
     std::int64_t first_ns = 0;   // 11/16: the first answers may take
     std::int64_t fresh_ns = 0;   // 3/16, and more: so long what was noted of a rank holds
@@ -37,13 +37,25 @@ struct Node {
     bool is_quiet = false;       // others were told so
     int asked = -1;              // the rank that the connection leads to
     unsigned way = 0;            // by which of its addresses
+    unsigned rounds = 0;         // in vain, by all its ranks and ways, since an answer was quick
     bool is_unanswered = false;  // the question: it is repeated as it is
     bool waits = false;          // it was sent on this connection
     std::int64_t question_ns = 0;
     std::int64_t since_ns = 0;      // of the connection's start, or of the question
     std::int64_t next_ns = 0;       // when to connect or ask again
+    std::int64_t again_ns = 0;      // when to repeat the question on the same connection
     std::int64_t next_look_ns = 0;  // when to ask again who looks at its network
     WatchConnection connection;
+    // By which the question went out before, and which may still bring the answer: where a rail has
+    // a long queue, a new connection stands in it as well.
+    WatchConnection slow;
+    int slow_asked = -1;
+    unsigned slow_way = 0;
+
+    void close() {
+        connection.close();
+        slow.close();
+    }
 };
 
 class NodeWatch {
@@ -125,8 +137,10 @@ class NodeWatch {
     void connect_to(Node &node, std::int64_t now);
     bool all_mates_leave() const;
     void end_connection(Node &node, int error, std::int64_t now);
-    bool receive(Node &node, std::int64_t now);
+    bool receive(Node &node, WatchConnection &from, std::int64_t now);
+    void drive_slow(Node &node, std::int64_t now);
     void ask(Node &node, std::int64_t now);
+    void repeat(Node &node, std::int64_t now);
     bool answer(const Note &question, WatchConnection &to, std::int64_t now);
     void take_answer(Node &node, const Note &answer, std::int64_t now);
 

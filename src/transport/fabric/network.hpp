@@ -159,9 +159,11 @@ struct RailLink {
     std::uint8_t silent_looks = 0;
     std::uint16_t idle_looks = 0;
     std::uint8_t overdue_times = 0;
-    std::uint64_t moved_bytes = 0;  // by its connection, when there were some idle looks
-    std::int64_t tried_ns = 0;      // a transfer, when it was overdue too often
-    bool heard_elsewhere = false;   // in the silent looks: the peer is there
+    // By its connection, when there were some idle looks, and some silent ones.
+    std::uint64_t moved_bytes = 0;
+    std::uint64_t silent_bytes = 0;
+    std::int64_t tried_ns = 0;     // a transfer, when it was overdue too often
+    bool heard_elsewhere = false;  // in the silent looks: the peer is there
     // Once it was left out it is not taken again before, and the next time for twice as long.
     std::int64_t back_after_ns = 0;
     std::int64_t out_pause_ns = 0;
@@ -358,6 +360,7 @@ class Network final : public Transport {
     bool is_passed_over(Posted *posted) const;
     void note_waiting(int peer, unsigned rail, bool is_transfer);
     void note_silent(int peer, unsigned rail);
+    bool has_moved(const RailLink &link, unsigned rail, std::uint64_t *count) const;
     void note_idle(int peer, unsigned rail, bool has_answered);
     void note_asked(int peer, unsigned rail);
     void note_mute(int peer, unsigned rail);
@@ -451,6 +454,7 @@ class Network final : public Transport {
     std::int64_t outages_ns_ = 0;    // the last look for outages
     std::uint32_t outage_look_ = 1;  // its number
     std::uint16_t overdue_looks_ = 0;
+    std::uint8_t mute_looks_ = 0;   // no peer is mute before: the queue of a rail may be long
     bool some_are_unsent_ = false;  // messages
     bool some_wait_ = false;        // the engine tries again what was not taken, when it is called
     bool some_are_lost_ = false;

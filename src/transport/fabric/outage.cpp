@@ -29,8 +29,8 @@ constexpr std::uint8_t kMostOverdue = 2;
 // Transfers to a peer are ended about in the order in which they were posted. So many more after
 // one that has not: its end is lost.
 constexpr std::uint32_t kPassedOver = 128;
-// Nothing is heard of a peer that is asked. Then it is asked by a new endpoint, and again after so
-// many looks.
+// Nothing is heard of a peer that is asked: the watch finds out why. After mute_looks_ it is asked
+// by a new endpoint, and again after so many looks.
 constexpr std::uint8_t kMuteLooks = 2;
 constexpr std::uint32_t kFreshLooks = 8;
 // A rail that was left out is not taken back before; the next time for twice as long, if it was
@@ -119,10 +119,19 @@ void Network::note_silent(int peer, unsigned rail) {
     if ((usable(peer) & bit(rail)) == 0) return;
     if (link.silent_looks == 0) link.heard_elsewhere = false;
     link.silent_looks = std::min<std::uint8_t>(link.silent_looks + 1, kMostLooks);
-    if (link.silent_looks >= kDeadLooks && link.heard_elsewhere)
-        leave_out(peer, rail);
-    else if (link.silent_looks >= kSilentLooks)
-        ask(link);
+    if (link.silent_looks < kSilentLooks) return;
+    const bool is_over = link.silent_looks >= kDeadLooks && link.heard_elsewhere;
+    const bool moves =
+        (is_over || link.silent_looks == kSilentLooks) && has_moved(link, rail, &link.silent_bytes);
+    if (!is_over) return ask(link);
+    if (!moves) return leave_out(peer, rail);
+    link.silent_looks = kSilentLooks;  // it is slow
+}
+
+// Bytes of transfers, since the count was taken last.
+bool Network::has_moved(const RailLink &link, unsigned rail, std::uint64_t *count) const {
+    const std::uint64_t moved = rails_[rail].rail.bytes_moved(link.passive);
+    return std::exchange(*count, moved) != moved;
 }
 
 // No transfer has ended since the look before. Who answers looks at its network, and serves
@@ -136,8 +145,7 @@ void Network::note_idle(int peer, unsigned rail, bool has_answered) {
     ask(link);
     const bool is_over = link.idle_looks == overdue_looks_;
     if (!counts || (link.idle_looks != kIdleLooks && !is_over)) return;
-    const std::uint64_t moved = rails_[rail].rail.bytes_moved(link.passive);
-    const bool moves = std::exchange(link.moved_bytes, moved) != moved;
+    const bool moves = has_moved(link, rail, &link.moved_bytes);
     if (!is_over) return;
     if (moves)
         link.idle_looks = kIdleLooks;
@@ -179,8 +187,8 @@ void Network::note_asked(int peer, unsigned rail) {
         there.mute_looks = 0;
         there.blind_looks = there.awake_looks = 0;
     }
-    if (there.mute_looks < kMuteLooks) ++there.mute_looks;
-    if (there.mute_looks == kMuteLooks)
+    if (there.mute_looks <= mute_looks_) ++there.mute_looks;
+    if (there.mute_looks >= kMuteLooks)
         note_mute(peer, rail);
     else if (was_missing)
         watch::watch_note_hearing(*rank_, peer, watch::Hearing::heard);
@@ -194,16 +202,19 @@ void Network::note_mute(int peer, unsigned rail) {
     if (there.is_refused) return;  // it is decided
     // A task may wait for the peer's engine. A question waits for its looks alone.
     ask(link_of(peer, rail));
+    const bool is_long = there.mute_looks >= mute_looks_;
+    const bool is_just_long = there.mute_looks == mute_looks_;
     if (!watch::watch_looks(*rank_, peer)) {
         there.blind_looks += there.awake_looks + 1;
         there.awake_looks = 0;
     } else {
         ++there.awake_looks;
-        if (there.is_reached && there.awake_looks % kFreshLooks == 1) send_afresh(peer);
+        const bool is_turn = is_just_long || there.awake_looks % kFreshLooks == 1;
+        if (there.is_reached && is_long && is_turn) send_afresh(peer);
     }
     // Nothing is under way to one that was never reached: what waits for it ends without the lease,
     // which is its whole node's. See look_for_unreached().
-    const bool is_mute = there.is_reached && looks_in_vain(there);
+    const bool is_mute = there.is_reached && is_long && looks_in_vain(there);
     watch::watch_note_hearing(*rank_, peer,
                               is_mute ? watch::Hearing::mute : watch::Hearing::missing);
 }

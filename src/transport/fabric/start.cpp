@@ -94,6 +94,9 @@ sennit_status Network::make_pools() {
     // Half a lease, and at least two seconds.
     overdue_looks_ = static_cast<std::uint16_t>(
         std::clamp<std::int64_t>(runtime::knobs().peer_timeout / 32 * 13 / kOutageLookNs, 8, 4000));
+    // Half the timeout, and at most two seconds.
+    mute_looks_ = static_cast<std::uint8_t>(
+        std::clamp<std::int64_t>(runtime::knobs().peer_timeout / 2 / kOutageLookNs, 2, 8));
     return make_copies();
 }
 
