@@ -132,7 +132,18 @@ bool covers(const PeerQueue &queue, std::uint64_t number) {
 // What a flush waits for, of what is on a peer's flush list now.
 enum class FlushScope : std::uint8_t { all, lent };
 
-// TIMEOUT, PEER_LOST.
+// Where the peer is gone, the wait goes on until the transport has ended what it still has: until
+// then it may write into the caller's memory. It is for this rank itself then, which never ends by
+// the death of another one.
+template <class Ready>
+sennit_status wait_until_ended(Engine &engine, const Deadline &deadline, int peer, Ready ready) {
+    Rank &rank = *engine.rank;
+    const sennit_status status = wait_until(rank, deadline, peer, ready);
+    return status == SENNIT_ERR_PEER_LOST ? wait_until(rank, deadline, rank.world_rank, ready)
+                                          : status;
+}
+
+// TIMEOUT.
 sennit_status wait_for_queue(Engine &engine, PeerQueue &queue, FlushScope scope,
                              const Deadline &deadline) {
     std::uint64_t number = 0;
@@ -141,7 +152,7 @@ sennit_status wait_for_queue(Engine &engine, PeerQueue &queue, FlushScope scope,
         number = scope == FlushScope::all ? queue.last_number : queue.last_lent;
         if (covers(queue, number)) return SENNIT_OK;
     }
-    return wait_until(*engine.rank, deadline, queue.peer, [&] {
+    return wait_until_ended(engine, deadline, queue.peer, [&] {
         const MutexLock locked(engine.lock);
         if (!covers(queue, number)) progress(engine);
         return covers(queue, number);
@@ -245,8 +256,7 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
 }
 
 sennit_status wait_for_record(Engine &engine, OperationRecord *record) {
-    const int peer = record->peer;
-    const sennit_status waited = wait_until(*engine.rank, default_deadline(), peer, [&] {
+    const sennit_status waited = wait_until_ended(engine, default_deadline(), record->peer, [&] {
         const MutexLock locked(engine.lock);
         if (record->state != RecordState::complete) progress(engine);
         return record->state == RecordState::complete;
@@ -391,9 +401,8 @@ void engine_abandon(Rank &rank, sennit_request request, Abandoned kind) {
 
 namespace {
 
-// The first error of implicit operations to ranks first to end - 1, which is reported once; or
-// `lost`, of which the thread's error tells already.
-sennit_status take_implicit_error(Engine &engine, int first, int end, sennit_status lost) {
+// The first error of implicit operations to ranks first to end - 1, which is reported once.
+sennit_status take_implicit_error(Engine &engine, int first, int end) {
     const MutexLock locked(engine.lock);
     int failed = -1;
     sennit_status error = SENNIT_OK;
@@ -407,7 +416,7 @@ sennit_status take_implicit_error(Engine &engine, int first, int end, sennit_sta
         }
         queue.implicit_error = SENNIT_OK;
     }
-    if (failed < 0) return lost;
+    if (failed < 0) return SENNIT_OK;
     return fail_peer(error, failed, path_name(engine.queues[failed]),
                      "an implicit %s of rank %d failed: %s%s", name_of(direction), failed,
                      sennit_status_string(error), Trouble(engine, failed, error).text);
@@ -420,13 +429,11 @@ sennit_status flush(Rank &rank, int peer, FlushScope scope, const Deadline &dead
     const int end = peer == kAnyPeer ? engine.size : peer + 1;
     // Also where nothing is open: a loop of flushes carries out the tasks of others.
     poll(&engine);
-    sennit_status lost = SENNIT_OK;
     for (int p = first; p < end; ++p) {
         const sennit_status status = wait_for_queue(engine, engine.queues[p], scope, deadline);
-        if (status == SENNIT_ERR_TIMEOUT) return status;
-        if (status != SENNIT_OK) lost = status;
+        if (status != SENNIT_OK) return status;
     }
-    return take_implicit_error(engine, first, end, lost);
+    return take_implicit_error(engine, first, end);
 }
 
 }  // namespace
@@ -449,17 +456,12 @@ void engine_note_open(Rank &rank, std::uint64_t numbers[]) {
 bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *status) {
     Engine &engine = *rank.engine;
     poll(&engine);
-    sennit_status lost = SENNIT_OK;
     {
         const MutexLock locked(engine.lock);
-        for (int p = 0; p < engine.size; ++p) {
-            if (covers(engine.queues[p], numbers[p])) continue;
-            // relaxed: only its value counts, see note_gone().
-            if (rank.peers[p].gone.load(std::memory_order_relaxed) == 0) return false;
-            lost = fail_lost(rank, p);
-        }
+        for (int p = 0; p < engine.size; ++p)
+            if (!covers(engine.queues[p], numbers[p])) return false;
     }
-    *status = take_implicit_error(engine, 0, engine.size, lost);
+    *status = take_implicit_error(engine, 0, engine.size);
     return true;
 }
 

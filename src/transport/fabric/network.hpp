@@ -359,6 +359,7 @@ class Network final : public Transport {
     void look_for_outages();
     bool is_passed_over(Posted *posted) const;
     void note_waiting(int peer, unsigned rail, bool is_transfer);
+    bool has_gone(int peer);
     void note_silent(int peer, unsigned rail);
     bool has_moved(const RailLink &link, unsigned rail, std::uint64_t *count) const;
     void note_idle(int peer, unsigned rail, bool has_answered);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "runtime/detector.hpp"
 #include "runtime/watch/watch.hpp"
 #include "transport/fabric/network.hpp"
 
@@ -97,11 +98,24 @@ bool Network::is_passed_over(Posted *posted) const {
            link_of(posted->peer, posted->rail).completed - posted->completed > kPassedOver;
 }
 
+// Nobody else may have told: the job's launcher has ended, or a goodbye was lost. What is under way
+// to the peer ends now, or soon. True: it has.
+bool Network::has_gone(int peer) {
+    PeerLink &link = links_[peer];
+    const Gone how = peer_gone(*rank_, peer);
+    if (how == Gone::left && link.left_ns == 0) {
+        link.left_ns = now_ns();
+        some_leave_ = true;
+    }
+    if (how == Gone::died && !link.is_lost) lose(peer);
+    return how == Gone::died;
+}
+
 // Something is under way to the peer by the rail.
 void Network::note_waiting(int peer, unsigned rail, bool is_transfer) {
     RailLink &link = link_of(peer, rail);
     const PeerLink &there = links_[peer];
-    if (link.last_look == outage_look_) return;
+    if (link.last_look == outage_look_ || has_gone(peer)) return;
     const bool is_in_a_row = link.last_look + 1 == outage_look_;
     const bool has_moved = std::exchange(link.completed_before, link.completed) != link.completed;
     const bool is_heard = std::exchange(link.received_before, link.received) != link.received;
@@ -178,7 +192,7 @@ bool Network::carries_nothing(const RailLink &link) {
 // The peer was asked for something, by a message.
 void Network::note_asked(int peer, unsigned rail) {
     PeerLink &there = links_[peer];
-    if (there.last_look == outage_look_ || there.is_lost) return;
+    if (there.last_look == outage_look_ || has_gone(peer)) return;
     const bool is_heard = std::exchange(there.messages_before, there.messages) != there.messages;
     there.last_look = outage_look_;
     const bool was_missing = there.mute_looks >= kMuteLooks;
