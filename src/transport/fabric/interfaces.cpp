@@ -172,6 +172,8 @@ bool read_setting(std::string_view word, Settings *out) {
     if (has_value(word, "host=", &value)) return copy_word(value, out->host, sizeof out->host);
     if (has_value(word, "interface=", &value) && out->interface_count < kMostRails)
         return copy_word(value, out->interfaces[out->interface_count++], sizeof out->interfaces[0]);
+    if (has_value(word, "copied=", &value))
+        return read_number(value, kMostCopiedBytes, &out->copied) && out->copied != 0;
     return has_value(word, "rails=", &value) && read_number(value, kMostRails, &out->rails) &&
            out->rails != 0;
 }
@@ -185,8 +187,9 @@ sennit_status read_settings(const char *text, Settings *out) {
     if (refused.data() != nullptr)
         return fail(SENNIT_ERR_ARG,
                     "the path fabric has no setting '%.*s'; there are provider, host, "
-                    "interface (up to %u times) and rails (1 to %u)",
-                    static_cast<int>(refused.size()), refused.data(), kMostRails, kMostRails);
+                    "interface (up to %u times), rails (1 to %u) and copied (1 to %u)",
+                    static_cast<int>(refused.size()), refused.data(), kMostRails, kMostRails,
+                    kMostCopiedBytes);
     // A layered provider has a semicolon in its name.
     for (char &letter : out->provider)
         if (letter == '+') letter = ';';

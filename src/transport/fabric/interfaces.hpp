@@ -16,6 +16,9 @@ inline constexpr int kRegistrationModes =
 inline constexpr const char *kProviders[] = {"verbs;ofi_rxm", "cxi", "efa", "opx",
                                              "psm3",          "net", "tcp", "tcp;ofi_rxm"};
 
+// Of Settings::copied.
+inline constexpr unsigned kMostCopiedBytes = 1 << 20;
+
 // What a user may choose, behind the path's name in SENNIT_PATHS: "fabric:provider=tcp;host=IP".
 struct Settings {
     char provider[64] = "";                // "": the best that is there
@@ -23,6 +26,8 @@ struct Settings {
     char interfaces[kMostRails][32] = {};  // their names; none: all
     unsigned interface_count = 0;
     unsigned rails = 0;       // at most; 0: as InterfaceChoice says
+    unsigned copied = 0;      // bytes up to which a transfer is copied and not registered, where a
+                              // provider wants one of the two; 0: kCopiedBytes
     bool needs_ipv4 = false;  // not a user's: for the watch
 };
 

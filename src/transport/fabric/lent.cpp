@@ -1,8 +1,10 @@
 // Memory of operations where the provider wants a descriptor for it. Messages lie in pools that are
-// registered as a whole. A small transfer goes by a place of its own in memory that is registered;
-// the memory of a larger one is registered until the transfer ends.
+// registered as a whole. What a put moves may be so short that the provider copies it itself.
+// Another small transfer goes by a place of its own in memory that is registered; the memory of a
+// larger one is registered until the transfer ends. docs/design/fabric.md has what that costs.
 //
 // All of it with the lock held.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -13,7 +15,9 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr std::size_t kCopiedBytes = 4096;  // up to there a copy is taken to cost less
+constexpr std::size_t kCopiedBytes = 16384;                 // measured: lend_figures
+constexpr std::size_t kMostCopies = std::size_t{16} << 20;  // bytes of all of them
+constexpr std::size_t kLine = 64;
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::int64_t kUnlentNs = 1'000'000'000;  // for so long memory may find no room
 
@@ -21,7 +25,10 @@ constexpr std::int64_t kUnlentNs = 1'000'000'000;  // for so long memory may fin
 
 sennit_status Network::make_copies() {
     if (!rails_[0].rail.wants_descriptors()) return SENNIT_OK;
-    const std::size_t bytes = post_count_ * kCopiedBytes;
+    copied_bytes_ = settings_.copied;
+    if (copied_bytes_ == 0) copied_bytes_ = std::min(kCopiedBytes, kMostCopies / post_count_);
+    copied_bytes_ = (copied_bytes_ + kLine - 1) & ~(kLine - 1);
+    const std::size_t bytes = (post_count_ * copied_bytes_ + kPageBytes - 1) & ~(kPageBytes - 1);
     copies_ = static_cast<std::byte *>(std::aligned_alloc(kPageBytes, bytes));
     if (copies_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     for (unsigned rail = 0; rail < choice_.rails(); ++rail) {
@@ -36,7 +43,7 @@ sennit_status Network::make_copies() {
 }
 
 std::byte *Network::copy_of(const Posted *posted) const {
-    return copies_ + static_cast<std::size_t>(posted - posts_) * kCopiedBytes;
+    return copies_ + static_cast<std::size_t>(posted - posts_) * copied_bytes_;
 }
 
 // A lack of room for registrations that may pass, since others end. Not for ever: every wait ends.
@@ -52,8 +59,11 @@ bool Network::may_pass(int code, RailState &state) {
 // 0, or an error of libfabric; FI_EAGAIN: it has no room now.
 int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
     RailState &state = rails_[posted->rail];
-    if (copies_ == nullptr) return 0;
-    posted->is_copied = transfer->bytes <= kCopiedBytes;
+    transfer->is_injected = posted->operation->kind != Operation::Kind::get &&
+                            transfer->bytes <= state.rail.most_injected();
+    const bool lends = copies_ != nullptr && !transfer->is_injected;
+    posted->is_copied = lends && transfer->bytes <= copied_bytes_;
+    if (!lends) return 0;
     if (posted->is_copied) {
         std::byte *const copy = copy_of(posted);
         if (posted->operation->kind != Operation::Kind::get)

@@ -442,7 +442,8 @@ class Network final : public Transport {
     Posted *free_posts_ = nullptr;
     Message *free_messages_ = nullptr;
     MessagePool *pools_ = nullptr;
-    std::byte *copies_ = nullptr;  // a place for each of posts_; null: no provider wants it
+    std::byte *copies_ = nullptr;   // a place for each of posts_; null: no provider wants it
+    std::size_t copied_bytes_ = 0;  // of a place
     bool no_more_messages_ = false;
     PostedList done_;    // completed, not yet worked off
     PostedList outbox_;  // messages that found the queue full

@@ -129,6 +129,7 @@ sennit_status Rail::reopen_passive() {
 sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::size_t peers) {
     library_ = &interfaces.library();
     info_ = interfaces.info(interface);
+    most_injected_ = info_->tx_attr->inject_size;
     // Both names of the same provider.
     const char *const provider = info_->fabric_attr->prov_name;
     one_read_drives_all_ = std::strcmp(provider, "net") == 0 || std::strcmp(provider, "tcp") == 0;
@@ -236,8 +237,9 @@ ssize_t Rail::put(const Transfer &transfer) {
     message.data = transfer.data;
     // By default a put is complete when it has left, which says nothing of its arrival.
     const std::uint64_t arrival = transfer.is_hint ? 0 : FI_DELIVERY_COMPLETE;
-    const std::uint64_t data = transfer.has_data ? FI_REMOTE_CQ_DATA : 0;
-    return note_posted(fi_writemsg(active_.endpoint, &message, arrival | data | FI_COMPLETION));
+    const std::uint64_t more =
+        (transfer.has_data ? FI_REMOTE_CQ_DATA : 0) | (transfer.is_injected ? FI_INJECT : 0);
+    return note_posted(fi_writemsg(active_.endpoint, &message, arrival | more | FI_COMPLETION));
 }
 
 ssize_t Rail::get(const Transfer &transfer) {

@@ -63,6 +63,9 @@ class Rail {
     std::size_t depth() const;
     std::size_t receives() const;
     std::size_t most_bytes() const;
+    // What a provider says to take of that it may refuse all the same.
+    std::size_t most_injected() const { return most_injected_; }
+    void inject_no_more() { most_injected_ = 0; }
 
     // Does the provider say that puts bring 4 bytes of completion data? Whether they do is another
     // question.
@@ -133,8 +136,9 @@ class Rail {
         void *local;
         std::size_t bytes;
         void *context;
-        void *descriptor;      // of `local`, where the provider wants one
-        bool is_hint = false;  // of a put
+        void *descriptor;          // of `local`, where the provider wants one
+        bool is_hint = false;      // of a put
+        bool is_injected = false;  // the same: the provider copies it at once, without a descriptor
         bool has_data = false;
         std::uint64_t data = 0;
     };
@@ -213,6 +217,7 @@ class Rail {
     int bell_descriptor_ = -1;
     DataReceive data_receives_[kDataReceives];
     bool expects_data_ = false;
+    std::size_t most_injected_ = 0;     // bytes of a put
     bool one_read_drives_all_ = false;  // endpoints of the domain
     std::size_t transfers_out_ = 0;     // on the active endpoint
     unsigned reads_ = 0;

@@ -132,6 +132,10 @@ Submit Network::start_transfer(Posted *posted) {
     }
     code = operation.kind == Operation::Kind::get ? rail.get(transfer) : rail.put(transfer);
     if (code != 0) end_lent(posted);
+    if (code != 0 && code != -FI_EAGAIN && transfer.is_injected) {
+        rail.inject_no_more();
+        return Submit::again;
+    }
     if (code != 0 && code != -FI_EAGAIN && transfer.has_data)
         return end_unstarted(posted, SENNIT_ERR_UNSUPPORTED);
     if (code == -FI_EAGAIN) {

@@ -86,7 +86,10 @@ bool is_connected(const Post &post) {
 int check(Post &post) {
     const Settings &settings = domain_of(post.endpoint).settings;
     const bool has_data = (post.flags & FI_REMOTE_CQ_DATA) != 0;
-    if (settings.missing.count(post.call) != 0 || (has_data && settings.missing.count("data") != 0))
+    const bool is_injected = (post.flags & FI_INJECT) != 0;
+    if (settings.missing.count(post.call) != 0 ||
+        (has_data && settings.missing.count("data") != 0) ||
+        (is_injected && settings.missing.count("inject") != 0))
         return -FI_ENOSYS;
     for (std::size_t i = 0; i < post.count; ++i) {
         const int code = check_piece(post, i);
