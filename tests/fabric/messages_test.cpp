@@ -136,6 +136,26 @@ TEST_F(Messages, a_task_works_inside_of_memory_that_lives) {
 
 // ---- First use.
 
+// Each end of the endpoint for messages loses what is under way to others. Broken by a rank that
+// ends it again and again for a peer which is stopped, or before a connection can be there.
+TEST_F(Messages, a_new_endpoint_for_messages_is_tried_less_and_less_often) {
+    there[2].is_stopped = true;
+    (void)network->submit(&put(1, 2));
+    std::vector<std::int64_t> times;
+    std::set<std::uint16_t> seen;
+    const std::int64_t begin = time_ns;
+    while (time_ns - begin < 9'000 * kMs) {
+        pass(10 * kMs);
+        step();
+        for (const std::uint16_t port : there[2].senders())
+            if (seen.insert(port).second) times.push_back((time_ns - begin) / kMs);
+    }
+    ASSERT_GE(times.size(), 4u);
+    EXPECT_LE(times.size(), 8u);
+    EXPECT_GT(times[1], 1'000) << "a first connection may take a second";
+    EXPECT_GT(times[3] - times[2], (times[2] - times[1]) * 3 / 2);
+}
+
 TEST_F(Messages,
        a_peer_that_takes_no_connection_at_its_first_use_is_out_of_reach_until_it_answers) {
     Job &first = put(1);

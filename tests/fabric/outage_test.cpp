@@ -500,25 +500,6 @@ TEST_F(TwoRails, a_rail_by_which_something_comes_is_not_left_out) {
     EXPECT_EQ(network->rails_to(1), 3u);
 }
 
-// Broken by silent looks that are counted over days.
-TEST_F(TwoRails, looks_in_which_nothing_was_under_way_end_a_silence) {
-    meet_by_all();
-    for (int i = 0; i < 8; ++i) {
-        Job &task = job(Operation::Kind::execute, 1, 1);
-        start(task);
-        ASSERT_TRUE(hear(MessageKind::task));
-        pass(110 * kMs);
-        const auto again = hear(MessageKind::task);
-        ASSERT_TRUE(again);
-        looks(1);
-        answer_elsewhere(0);
-        there[1].say(ToldPeer::word(MessageKind::answer, 0, again->header.id), 0);
-        ASSERT_TRUE(until([&] { return task.over; }));
-        looks(2);
-    }
-    EXPECT_EQ(network->rails_to(1), 3u);
-}
-
 // Broken by an answer by another rail that is remembered: the peer is stopped now.
 TEST_F(TwoRails, an_answer_before_the_silence_does_not_leave_a_rail_out) {
     meet_by_all();

@@ -256,9 +256,12 @@ class ToldPeers : public testing::Test {
     void SetUp() override { open("provider=net;host=127.0.0.1"); }
 
     void open(const char *settings) {
-        block_ = mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        ASSERT_NE(block_, MAP_FAILED);
+        mapped_ = mmap(nullptr, kBlockBytes + alignof(ControlBlock), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        ASSERT_NE(mapped_, MAP_FAILED);
+        std::size_t room = kBlockBytes + alignof(ControlBlock);
+        block_ = mapped_;
+        ASSERT_NE(std::align(alignof(ControlBlock), kBlockBytes, block_, room), nullptr);
         rank.control = static_cast<ControlBlock *>(block_);
         rank.control->header.control_bytes = sizeof(ControlBlock);
         rank.world_rank = 0;
@@ -349,7 +352,7 @@ class ToldPeers : public testing::Test {
             there[r].close();
         network.reset();
         watch::watch_free(rank);
-        if (block_ != MAP_FAILED) (void)munmap(block_, kBlockBytes);
+        if (mapped_ != MAP_FAILED) (void)munmap(mapped_, kBlockBytes + alignof(ControlBlock));
     }
 
     void step() {
@@ -526,7 +529,8 @@ class ToldPeers : public testing::Test {
     static inline ToldPeers *current = nullptr;
     Rank rank;
     Peer peers_[kRanks];
-    void *block_ = MAP_FAILED;
+    void *mapped_ = MAP_FAILED;
+    void *block_ = nullptr;  // in it, at a place for a ControlBlock
     std::unique_ptr<Network> network;
     ToldPeer there[kRanks];
     unsigned rails = 0;
