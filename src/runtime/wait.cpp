@@ -41,6 +41,7 @@ bool is_turn_to_look(Rank &rank) {
 // A program may do its own work between two polls, and a yield takes about a microsecond even where
 // nobody else wants to run.
 constexpr std::uint32_t kPollsPerYield = 8;
+constexpr unsigned kLooksPerYield = 8;  // of paths, by a rank with a processor of its own
 
 }  // namespace
 
@@ -112,7 +113,9 @@ WaitLoop::Step WaitLoop::step() {
     if (must_poll || may_yield) {
         const bool is_busy =
             polls_paths_ && !rank_.shares_processors && now - started_ns_ < kBusyNs;
-        if (!rank_.progress_yields && !is_busy) (void)sched_yield();
+        const bool is_turn =
+            !polls_paths_ || rank_.shares_processors || ++looks_ % kLooksPerYield == 0;
+        if (!rank_.progress_yields && !is_busy && is_turn) (void)sched_yield();
         return Step::again;
     }
     return Step::sleep;

@@ -115,6 +115,7 @@ class WaitLoop {
     std::int64_t stepped_ns_;  // the last step, or the end of a sleep
     std::int64_t tick_ns_;
     unsigned idle_yields_ = 0;  // in a row
+    unsigned looks_ = 0;
     bool polls_paths_;
     std::uint32_t rings_seen_ = 0;
 };
