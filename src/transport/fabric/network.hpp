@@ -103,9 +103,10 @@ struct Refusals {
 struct RailState {
     Rail rail;
     LentMemory copies;
-    fid_mr **registrations = nullptr;     // [kPlaces], of the Exposed with that number;
-                                          // null: not yet again, see expose_again()
-    std::size_t receives = 0;             // that are posted
+    fid_mr **registrations = nullptr;  // [kPlaces], of the Exposed with that number;
+                                       // null: not yet again, see expose_again()
+    std::size_t receives = 0;          // that are posted
+    std::size_t receives_wanted = 0;
     std::size_t transfers = 0;            // that belong to it: with the provider, or to be repeated
     std::uint64_t number = 1;             // of the passive endpoint
     std::uint16_t tag = 0;                // and in the keys

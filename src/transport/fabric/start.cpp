@@ -130,8 +130,7 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
 
 void Network::post_receives(unsigned rail) {
     RailState &state = rails_[rail];
-    const std::size_t wanted = std::min(state.rail.receives(), kMostReceives);
-    while (state.receives < wanted) {
+    while (state.receives < state.receives_wanted) {
         Message *message = take_message();
         if (message == nullptr) return;
         message->kind = Posted::Kind::receive;
@@ -175,8 +174,10 @@ sennit_status Network::start(const CardList &cards, const InterfaceChoice &choic
     if (status != SENNIT_OK) return status;
     {
         const MutexLock guard(lock_);
-        for (unsigned rail = 0; rail < rail_count_; ++rail)
+        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+            rails_[rail].receives_wanted = std::min(rails_[rail].rail.receives(), kMostReceives);
             post_receives(rail);
+        }
     }
     status = join_thread(*this);
     if (status == SENNIT_OK) rank_->progress_bell.descriptor = thread_bell();

@@ -237,7 +237,7 @@ std::size_t Network::poll_rails(bool all) {
         }
     }
     for (unsigned rail = 0; rail < rail_count_; ++rail)
-        post_receives(rail);
+        if (rails_[rail].receives < rails_[rail].receives_wanted) post_receives(rail);
     PostedList kept = outbox_.take_all();
     while (Posted *first = kept.take())
         send_or_keep(static_cast<Message *>(first));
@@ -249,9 +249,9 @@ int Network::progress() {
     bool has_lost = false;
     {
         const MutexLock guard(lock_);
-        // relaxed twice: a count that only has to move; the engine was there before, see
-        // tend().
-        polls_.fetch_add(1, std::memory_order_relaxed);
+        // relaxed three times: a count that only has to move, written under the lock alone; the
+        // engine was there before, see tend().
+        polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         // SYNC fabric-engine: pairs with the acquire in tend(); the hook that leads to the engine
         // comes before.
         has_engine_.store(true, std::memory_order_release);
