@@ -103,7 +103,7 @@ enum class GoesOn : std::uint8_t { writes, frees };
 // memory otherwise as soon as it has a message.
 void owner_goes_on(GoesOn how) {
     std::uint64_t unacknowledged = 0;
-    for (int seed = 1; seed <= 60; ++seed) {
+    for (int seed = 1; seed <= 120; ++seed) {
         const std::string bits = seed % 3 == 0 ? "8" : seed % 3 == 1 ? "32" : "64";
         Job job(2, "sim:lockstep=1+order=0+rails=3+shaky=2+delay=24+max_piece=1024+events=" + bits +
                        "+seed=" + std::to_string(seed));
