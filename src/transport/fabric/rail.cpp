@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "transport/fabric/cut.hpp"
 
@@ -81,14 +80,13 @@ sennit_status Rail::open_endpoint(Endpoint *out) {
 // A connection to the endpoint whose first bytes have not come: when they come, `net` and `tcp`
 // look at the endpoint, which may be gone. So it ends before.
 void Rail::end_unread(const Endpoint &endpoint) {
-    constexpr std::int64_t kLongestNs = 5'000'000;
+    constexpr int kMostReads = 1000;  // peers may connect again and again meanwhile
     sockaddr_in name{};
     std::size_t bytes = sizeof name;
     if (endpoint.endpoint == nullptr || !has_addresses() ||
         fi_getname(&endpoint.endpoint->fid, &name, &bytes) != 0)
         return;
-    const std::int64_t limit = now_ns() + kLongestNs;
-    while (cut_unread(name) && now_ns() < limit)
+    for (int reads = 0; reads < kMostReads && cut_unread(name); ++reads)
         (void)fi_cq_read(endpoint.completions, nullptr, 0);  // drives, and takes nothing
 }
 
