@@ -27,6 +27,13 @@ class Overdue : public ToldPeers {
         }
         return false;
     }
+    void complete(int count) {
+        for (int i = 0; i < count; ++i) {
+            Job &later = put(3);
+            start(later);
+            land(later);
+        }
+    }
 };
 
 TEST_F(Overdue, what_does_not_end_while_the_peer_answers_is_ended_and_repeated) {
@@ -62,13 +69,6 @@ TEST_F(Overdue, one_whose_end_was_lost_is_found_once_many_that_were_posted_later
         const Switch no_transfers("no_transfers");
         start(lost);
     }
-    const auto complete = [&](int count) {
-        for (int i = 0; i < count; ++i) {
-            Job &later = put(3);
-            start(later);
-            land(later);
-        }
-    };
     for (int i = 0; i < 2 * kLooks; ++i) {
         complete(i < kLooks - 2 ? 4 : 2);
         ASSERT_FALSE(is_in_doubt_after(1)) << i;
@@ -87,11 +87,7 @@ TEST_F(Overdue, what_was_posted_a_moment_ago_is_not_passed_over_by_many_others) 
         const Switch no_transfers("no_transfers");
         start(put(2));
     }
-    for (int i = 0; i < 140; ++i) {
-        Job &later = put(3);
-        start(later);
-        land(later);
-    }
+    complete(140);
     EXPECT_FALSE(is_in_doubt_after(2));
 }
 

@@ -84,6 +84,15 @@ class RailEnds : public testing::TestWithParam<const char *> {
         ASSERT_EQ(here_.insert(name, &target_), SENNIT_OK);
     }
 
+    // Of a provider that has IP addresses.
+    sockaddr_in passive_address() const {
+        std::uint8_t text[kNameBytes];
+        EXPECT_EQ(there_.passive_name(text), SENNIT_OK);
+        sockaddr_in address;
+        std::memcpy(&address, text, sizeof address);
+        return address;
+    }
+
     void poll(Rail &rail) {
         Event event;
         while (rail.poll(&event, 1) == 1)
@@ -322,10 +331,7 @@ struct Pair {
 TEST_P(RailEnds, what_is_cut_is_no_socket_of_the_program) {
     Memory buffer(kBytes, 2);
     carry_out(true, buffer);
-    std::uint8_t text[kNameBytes];
-    ASSERT_EQ(there_.passive_name(text), SENNIT_OK);
-    sockaddr_in target;
-    std::memcpy(&target, text, sizeof target);
+    const sockaddr_in target = passive_address();
     sockaddr_in beside = target;
     beside.sin_port = 0;
     const Pair same_port(SOCK_DGRAM, target);
@@ -350,10 +356,7 @@ TEST_P(RailEnds, what_is_cut_is_no_socket_of_the_program) {
 TEST_P(RailEnds, a_connection_that_has_said_nothing_ends_with_the_endpoint) {
     Memory buffer(kBytes, 2);
     carry_out(true, buffer);
-    std::uint8_t text[kNameBytes];
-    ASSERT_EQ(there_.passive_name(text), SENNIT_OK);
-    sockaddr_in target;
-    std::memcpy(&target, text, sizeof target);
+    const sockaddr_in target = passive_address();
     const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ASSERT_EQ(connect(silent, Pair::as_name(target), sizeof target), 0);
     poll_for(milliseconds(20), true, true);
