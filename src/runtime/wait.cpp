@@ -111,11 +111,9 @@ WaitLoop::Step WaitLoop::step() {
                            rank_.polled_requests.load(std::memory_order_relaxed) != 0;
     const bool may_yield = now - started_ns_ < kYieldNs && !yields_reach_nobody(now);
     if (must_poll || may_yield) {
-        const bool is_busy =
-            polls_paths_ && !rank_.shares_processors && now - started_ns_ < kBusyNs;
-        const bool is_turn =
-            !polls_paths_ || rank_.shares_processors || ++looks_ % kLooksPerYield == 0;
-        if (!rank_.progress_yields && !is_busy && is_turn) (void)sched_yield();
+        const bool is_turn = !polls_paths_ || rank_.shares_processors ||
+                             (++looks_ % kLooksPerYield == 0 && now - started_ns_ >= kBusyNs);
+        if (!rank_.progress_yields && is_turn) (void)sched_yield();
         return Step::again;
     }
     return Step::sleep;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "base/log.hpp"
 #include "transport/fabric/cut.hpp"
@@ -35,7 +36,7 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
     // Where there are ports peers know that of this endpoint alone.
     auto *const own = has_addresses() ? static_cast<sockaddr_in *>(info_->src_addr) : nullptr;
     if (own != nullptr) own->sin_port = port;
-    if (one_read_drives_all_) (void)open_queue(FI_WAIT_FD, &bell_, &bell_descriptor_);
+    if (one_read_drives_all_) (void)open_queue(FI_WAIT_FD, &bell_);
     sennit_status status = open_endpoint(&incoming_);
     if (own != nullptr) own->sin_port = 0;
     if (status == SENNIT_OK) status = open_endpoint(&outgoing_);
@@ -44,15 +45,16 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
     return status;
 }
 
-int Rail::open_queue(fi_wait_obj wait, fid_cq **queue, int *descriptor) {
+int Rail::open_queue(fi_wait_obj wait, Endpoint *out) {
     fi_cq_attr wanted{};
     wanted.size = depth() + receives();  // every completion that can be outstanding
     wanted.format = FI_CQ_FORMAT_DATA;
     wanted.wait_obj = wait;
-    const int code = fi_cq_open(domain_, &wanted, queue, nullptr);
-    *descriptor = -1;
-    if (code == 0 && wait == FI_WAIT_FD && fi_control(&(*queue)->fid, FI_GETWAIT, descriptor) != 0)
-        *descriptor = -1;
+    const int code = fi_cq_open(domain_, &wanted, &out->completions, nullptr);
+    out->descriptor = -1;
+    if (code == 0 && wait == FI_WAIT_FD &&
+        fi_control(&out->completions->fid, FI_GETWAIT, &out->descriptor) != 0)
+        out->descriptor = -1;
     return code;
 }
 
@@ -60,8 +62,8 @@ int Rail::open_queue(fi_wait_obj wait, fid_cq **queue, int *descriptor) {
 // once there has been a completion. So it is that of a queue without an endpoint.
 sennit_status Rail::open_endpoint(Endpoint *out) {
     int code = -FI_ENOSYS;
-    if (!one_read_drives_all_) code = open_queue(FI_WAIT_FD, &out->completions, &out->descriptor);
-    if (code != 0) code = open_queue(FI_WAIT_NONE, &out->completions, &out->descriptor);
+    if (!one_read_drives_all_) code = open_queue(FI_WAIT_FD, out);
+    if (code != 0) code = open_queue(FI_WAIT_NONE, out);
     if (code == 0) code = fi_endpoint(domain_, info_, &out->endpoint, nullptr);
     if (code == 0) code = fi_ep_bind(out->endpoint, &addresses_->fid, 0);
     if (code == 0) code = fi_ep_bind(out->endpoint, &out->completions->fid, FI_TRANSMIT | FI_RECV);
@@ -140,7 +142,7 @@ void Rail::close() {
         end_lent(endpoint);
         endpoint->lent = nullptr;
     }
-    drop_object(&bell_, "a queue");
+    drop_object(&bell_.completions, "a queue");
     drop_object(&addresses_, "a table of addresses");
     drop_object(&domain_, "a domain");
     drop_object(&fabric_, "a fabric");
@@ -328,17 +330,14 @@ std::size_t Rail::poll_all(Event events[], std::size_t most) {
 std::size_t Rail::arm(int descriptors[kQueues]) {
     fid *queues[kQueues];
     std::size_t count = 0;
-    if (bell_descriptor_ >= 0) {
-        descriptors[count] = bell_descriptor_;
-        queues[count++] = &bell_->fid;
+    const Endpoint *const all[] = {&bell_, &incoming_, &outgoing_, &active_, &passive_};
+    const std::span sleepers(all);
+    for (const Endpoint *sleeper : one_read_drives_all_ ? sleepers.first(1) : sleepers.subspan(1)) {
+        if (sleeper->descriptor < 0) return 0;
+        descriptors[count] = sleeper->descriptor;
+        queues[count++] = &sleeper->completions->fid;
     }
-    for (const Endpoint *endpoint : {&incoming_, &outgoing_, &active_, &passive_}) {
-        if (one_read_drives_all_) continue;
-        if (endpoint->descriptor < 0) return 0;
-        descriptors[count] = endpoint->descriptor;
-        queues[count++] = &endpoint->completions->fid;
-    }
-    return count != 0 && fi_trywait(fabric_, queues, static_cast<int>(count)) == 0 ? count : 0;
+    return fi_trywait(fabric_, queues, static_cast<int>(count)) == 0 ? count : 0;
 }
 
 bool Rail::has_data() const {

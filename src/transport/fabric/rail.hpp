@@ -166,7 +166,6 @@ class Rail {
   private:
     bool find_name(fi_addr_t peer, sockaddr_in *name) const;
     sennit_status open_objects(std::uint16_t port, std::size_t peers);
-    int open_queue(fi_wait_obj wait, fid_cq **queue, int *descriptor);
     void post_data_receives();
     std::size_t read_passive(Event events[], std::size_t most);
     // Each has a queue of its own, which ends with it: a completion that lies in it would be taken
@@ -190,6 +189,7 @@ class Rail {
     static void end_lent(Endpoint *endpoint);
     const Endpoint &next_read();
     ssize_t note_posted(ssize_t code);
+    int open_queue(fi_wait_obj wait, Endpoint *out);
     sennit_status open_endpoint(Endpoint *out);
     void end_unread(const Endpoint &endpoint);
     int close_endpoint(Endpoint *endpoint);
@@ -213,8 +213,7 @@ class Rail {
     std::size_t sends_out_ = 0;  // that the provider has
     Endpoint active_;
     Endpoint passive_;
-    fid_cq *bell_ = nullptr;  // a queue of no endpoint, where one read drives all
-    int bell_descriptor_ = -1;
+    Endpoint bell_;  // a queue alone, where one read drives all
     DataReceive data_receives_[kDataReceives];
     bool expects_data_ = false;
     std::size_t most_injected_ = 0;     // bytes of a put

@@ -184,12 +184,10 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
         ++rail;
     const MutexLock guard(lock_);
     const PeerLink &link = links_[peer];
-    const bool is_rail = rail != rail_count_;
-    const char *reason = "it carries between the nodes; the peer was not used yet";
-    if (is_rail && link.is_reached) reason = text_of(link_of(peer, rail).data);
+    const char *reason = nullptr;
     if (choice_.is_trap(mine, number))
         reason = "another machine has the same address there, as bridges of containers have";
-    else if (!is_rail)
+    else if (rail == rail_count_)
         reason = "it is not on all nodes, is slower than others, or no more are wanted";
     else if (rank_->peers[peer].same_node)
         reason = "the peer is on this node";
@@ -201,6 +199,9 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
         reason = "the peer does not answer by it";
     else
         out->is_used = 1;
+    if (out->is_used != 0)
+        reason = link.is_reached ? text_of(link_of(peer, rail).data)
+                                 : "it carries between the nodes; the peer was not used yet";
     (void)std::snprintf(out->reason, sizeof out->reason, "%s", reason);
     out->number = out->is_used != 0 ? static_cast<int>(rail) : -1;
     if (out->is_used == 0) return true;
