@@ -332,11 +332,16 @@ int find_lost_member(Rank &rank, const void *context) {
     const auto &state = *static_cast<const TeamState *>(context);
     // relaxed: a number of the past only makes the search miss, and it is made again.
     const std::uint64_t number = state.awaited.load(std::memory_order_relaxed);
+    team::for_each_here(*state.team, [&](std::uint32_t member) {
+        if (member != state.team->rank) (void)peer_gone(rank, world_rank_of(state, member));
+    });
+    // As long as nobody has ended, members on other nodes are not gone through.
+    if (count_ended(rank) == 0) return -1;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         if (member == state.team->rank) continue;
         const int peer = world_rank_of(state, member);
         // The order counts: a rank posts first and goes then.
-        if (peer_gone(rank, peer) == Gone::no) continue;
+        if (known_gone(rank, peer) == Gone::no) continue;
         if (state.areas[member] == nullptr) return peer;
         const Area &area = *state.areas[member];
         // SYNC coll-post: pairs with the releases in post() and give_up().

@@ -118,10 +118,13 @@ void reset(Rank &rank) {
     empty(rank.queues);
     std::memset(rank.table_rows, 0, sizeof rank.table_rows);
     rank.world_rank = -1;
-    // relaxed, all four: as above.
+    // relaxed, all of them: as above.
     rank.hook_count.store(0, std::memory_order_relaxed);
     rank.sleeps_with_barrier.store(false, std::memory_order_relaxed);
     rank.short_waits.store(0, std::memory_order_relaxed);      // relaxed: as above
+    rank.ended.store(0, std::memory_order_relaxed);            // relaxed: as above
+    rank.first_dead.store(0, std::memory_order_relaxed);       // relaxed: as above
+    rank.ended_elsewhere.store(0, std::memory_order_relaxed);  // relaxed: as above
     rank.polled_requests.store(0, std::memory_order_relaxed);  // relaxed: as above
     static_cast<RankSetup &>(rank) = RankSetup{};
 }

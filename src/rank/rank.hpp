@@ -117,6 +117,8 @@ struct HotTables {
 // holders of `cold` look at. Nobody reads it where `size` is 0.
 struct RankSetup {
     Peer *peers = nullptr;  // [size]
+    int *mates = nullptr;   // [mate_count], the other ranks of its node
+    int mate_count = 0;
     ControlBlock *control = nullptr;
     sennit_bootstrap bootstrap{};
     int launcher_fd = -1;  // hangs up when the launcher ends, which ends the job; -1 if none does
@@ -154,6 +156,11 @@ struct Rank : HotTables, RankSetup {
     // Some peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only set.
     std::atomic<bool> sleeps_with_barrier{false};
     std::atomic<std::uint32_t> short_waits{0};  // that timed out before they looked for dead peers
+    // Of runtime/detector.cpp: peers whose `gone` is set; one of those that have died, + 1; and the
+    // ends on other nodes, as far as `gone` has them.
+    std::atomic<std::uint32_t> ended{0};
+    std::atomic<std::uint32_t> first_dead{0};
+    std::atomic<std::uint32_t> ended_elsewhere{0};
     std::atomic<std::uint32_t> fruitless_polls{0};  // runtime/wait.hpp: note_fruitless_poll()
     std::atomic<unsigned> hook_count{0};
     ProgressBell progress_bell;

@@ -27,6 +27,7 @@ bool is_gone_from_proc(Peer &peer) {
 // The launcher that has ended takes its job along, though it may have been killed before it could
 // end the ranks.
 bool launcher_ended(const Rank &rank) {
+    if (rank.launcher_fd < 0) return false;
     pollfd one{rank.launcher_fd, 0, 0};
     return poll(&one, 1, 0) == 1 && (one.revents & POLLHUP) != 0;
 }
@@ -40,6 +41,19 @@ bool has_ended(const Rank &rank, Peer &peer) {
     return is_gone_from_proc(peer);
 }
 
+// The ends on other nodes are in the table of this node's watch, and that of the launcher is the
+// end of all: peers are gone through where the count of these has moved, and else not at all.
+void note_ends_elsewhere(Rank &rank) {
+    const std::uint32_t ends = watch::watch_ended(rank) + (launcher_ended(rank) ? 1 : 0);
+    // SYNC ended-elsewhere: pairs with the release below, of another thread; what it has noted.
+    if (ends == rank.ended_elsewhere.load(std::memory_order_acquire)) return;
+    for (int peer = 0; peer < world_size(rank); ++peer)
+        (void)peer_gone(rank, peer);
+    // SYNC ended-elsewhere: pairs with the acquire above, of another thread; the ends of peers are
+    // noted before. A count that is too low makes others look again.
+    rank.ended_elsewhere.store(ends, std::memory_order_release);
+}
+
 bool has_state(const ControlBlock *control, RankState state) {
     // SYNC rank-left: pairs with the releases in shutdown(); what the rank did before comes before.
     return control != nullptr && control->header.state.load(std::memory_order_acquire) ==
@@ -49,20 +63,41 @@ bool has_state(const ControlBlock *control, RankState state) {
 }  // namespace
 
 void note_gone(Rank &rank, int peer, Gone how) {
-    std::atomic<std::uint32_t> &word = rank.peers[peer].gone;
-    auto wanted = static_cast<std::uint32_t>(how);
-    // relaxed: the word stands alone; whoever reads it wants its value and nothing that came
-    // before.
-    std::uint32_t seen = word.load(std::memory_order_relaxed);
-    while (seen == 0 && !word.compare_exchange_weak(seen, wanted, std::memory_order_relaxed)) {
-    }
+    std::uint32_t none = 0;
+    // relaxed: the count below orders it. Who reads the word alone wants its value and nothing that
+    // came before.
+    if (!rank.peers[peer].gone.compare_exchange_strong(none, static_cast<std::uint32_t>(how),
+                                                       std::memory_order_relaxed))
+        return;
+    none = 0;
+    const auto dead = static_cast<std::uint32_t>(peer) + 1;
+    if (how == Gone::died)
+        // relaxed: as above; one that has died is enough, and stays.
+        (void)rank.first_dead.compare_exchange_strong(none, dead, std::memory_order_relaxed);
+    // SYNC peers-ended: pairs with the acquire in count_ended(); the words above.
+    rank.ended.fetch_add(1, std::memory_order_release);
+}
+
+Gone known_gone(const Rank &rank, int peer) {
+    // relaxed: see note_gone().
+    return static_cast<Gone>(rank.peers[peer].gone.load(std::memory_order_relaxed));
+}
+
+std::uint32_t count_ended(Rank &rank) {
+    note_ends_elsewhere(rank);
+    // SYNC peers-ended: pairs with the release in note_gone(); then what is known of those.
+    return rank.ended.load(std::memory_order_acquire);
+}
+
+int find_dead(const Rank &rank) {
+    // relaxed: the acquire in count_ended(), and who misses it looks again soon.
+    return static_cast<int>(rank.first_dead.load(std::memory_order_relaxed)) - 1;
 }
 
 Gone peer_gone(Rank &rank, int peer) {
     Peer &target = rank.peers[peer];
-    // relaxed: see note_gone().
-    const std::uint32_t known = target.gone.load(std::memory_order_relaxed);
-    if (known != 0) return static_cast<Gone>(known);
+    const Gone known = known_gone(rank, peer);
+    if (known != Gone::no) return known;
     if (peer == rank.world_rank) return Gone::no;
     // The order counts: a rank that leaves stores its state before its process ends.
     const Gone elsewhere = target.same_node ? Gone::no : watch::watch_gone(rank, peer);
@@ -72,8 +107,7 @@ Gone peer_gone(Rank &rank, int peer) {
     } else if (ended) {
         note_gone(rank, peer, Gone::died);
     }
-    // relaxed: see note_gone().
-    return static_cast<Gone>(target.gone.load(std::memory_order_relaxed));
+    return known_gone(rank, peer);
 }
 
 bool is_leaving(const Rank &rank, int peer) {
@@ -89,16 +123,14 @@ bool is_staying(const Rank &rank, int peer) {
 int find_lost(Rank &rank, const void *peer) {
     const int wanted = *static_cast<const int *>(peer);
     if (wanted != kAnyPeer) return peer_gone(rank, wanted) != Gone::no ? wanted : -1;
-    for (int other = 0; other < world_size(rank); ++other)
-        if (peer_gone(rank, other) == Gone::died) return other;
-    return -1;
+    for (int i = 0; i < rank.mate_count && find_dead(rank) < 0; ++i)
+        (void)peer_gone(rank, rank.mates[i]);
+    (void)count_ended(rank);
+    return find_dead(rank);
 }
 
 const char *how_lost(const Rank &rank, int peer) {
-    // relaxed: only its value counts.
-    const std::uint32_t gone = rank.peers[peer].gone.load(std::memory_order_relaxed);
-    if (gone != static_cast<std::uint32_t>(Gone::died))
-        return "has left: it called sennit_finalize";
+    if (known_gone(rank, peer) != Gone::died) return "has left: it called sennit_finalize";
     if (watch::watch_unheard(rank, peer))
         return "counts as lost: nothing came from its host by any rail for SENNIT_PEER_TIMEOUT, "
                "though its watch answered: a firewall, or a broken card?";

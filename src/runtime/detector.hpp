@@ -16,6 +16,16 @@ bool is_leaving(const Rank &rank, int peer);
 // Has it not called sennit_finalize, as its control block says? False where that is not to be seen.
 bool is_staying(const Rank &rank, int peer);
 
+// How the peer has ended, as far as this rank has found out.
+Gone known_gone(const Rank &rank, int peer);
+
+// Finds what has become of peers on other nodes, which cost nothing while none of them ends. Those
+// of this node are found by peer_gone() alone. How many peers have ended: where that is as before,
+// known_gone() is too, of all.
+std::uint32_t count_ended(Rank &rank);
+// Has any peer died? After count_ended(); -1: none.
+int find_dead(const Rank &rank);
+
 // The rank without which a wait for *peer (kAnyPeer: for all ranks) has no hope, or -1. A given
 // peer must neither have died nor left; of all ranks none must have died, while those that left did
 // their part before. A LostSearch (wait.hpp).

@@ -93,17 +93,16 @@ void LongWait::look() {
     // relaxed: the word stands alone.
     team_.own->arrived.waiting.store(mine, std::memory_order_relaxed);
     told_ = true;
-    for (std::uint32_t member = 0; member < team_.size; ++member) {
+    for_each_here(team_, [&](std::uint32_t member) {
         const TeamSync *sync = sync_of(rank_, team_, member);
-        if (sync == nullptr || member == team_.rank) continue;
+        if (sync == nullptr || member == team_.rank || other_ >= 0) return;
         // relaxed: as above.
         const std::uint64_t theirs = sync->arrived.waiting.load(std::memory_order_relaxed);
         const bool is_of_team = theirs != 0 && (theirs >> 48 & 0xff) == (team_.generation & 0xff);
-        if (!is_of_team || !can_not_meet(mine, theirs)) continue;
+        if (!is_of_team || !can_not_meet(mine, theirs)) return;
         other_ = static_cast<int>(member);
         other_call_ = call_of(theirs);
-        return;
-    }
+    });
 }
 
 // Where calls differ the word stays, for the other one to see.

@@ -254,9 +254,8 @@ bool are_old_sends_over(Rank &rank, Team &team) {
 }
 
 bool has_left(const Rank &rank, int peer) {
-    // relaxed: see note_gone(); the wait itself looks after every member about once a millisecond.
-    return rank.peers[peer].gone.load(std::memory_order_relaxed) ==
-           static_cast<std::uint32_t>(Gone::left);
+    // The wait itself looks about once a millisecond.
+    return known_gone(rank, peer) == Gone::left;
 }
 
 // Until what was sent to the leader `to` is delivered and, where `awaits_word`, the word of the
@@ -423,16 +422,19 @@ sennit_status find_board(Rank &rank, const Team &team, std::uint64_t number,
 int find_lost_of_nodes(Rank &rank, const void *context) {
     const Team &team = *static_cast<const Team *>(context);
     const std::uint64_t epoch = team.epoch + 1;
-    for (std::uint32_t member = 0; member < team.size; ++member) {
-        const int peer = team.world_ranks[member];
-        const Gone gone = peer_gone(rank, peer);
-        if (gone == Gone::died) return peer;
-    }
+    for_each_here(team, [&](std::uint32_t member) {
+        if (member != team.rank) (void)peer_gone(rank, team.world_ranks[member]);
+    });
+    // As long as nobody has died, members on other nodes are not gone through.
+    (void)count_ended(rank);
+    for (std::uint32_t member = 0; member < team.size && find_dead(rank) >= 0; ++member)
+        if (known_gone(rank, team.world_ranks[member]) == Gone::died)
+            return team.world_ranks[member];
     // The order counts: a rank comes, or releases its node, first and goes then.
     for (std::uint32_t place = team.first_places[team.node];
          place < team.first_places[team.node + 1]; ++place) {
         const std::uint32_t member = team.by_place[place];
-        if (member == team.rank || peer_gone(rank, team.world_ranks[member]) == Gone::no) continue;
+        if (member == team.rank || known_gone(rank, team.world_ranks[member]) == Gone::no) continue;
         const bool is_leader = place == team.first_places[team.node];
         if (is_leader ? !is_node_released(rank, team, epoch) : !has_come(rank, team, member, epoch))
             return team.world_ranks[member];

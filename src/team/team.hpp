@@ -155,6 +155,16 @@ inline bool is_arrived(const Team &team) {
 // one that this rank has published.
 inline constexpr std::uint64_t kNumberMargin = 2;
 
+// Calls use(member) for all members of this rank's node: of others only where the team knows no
+// nodes.
+template <class Use>
+void for_each_here(const Team &team, const Use &use) {
+    const bool knows = team.way == Way::nodes;
+    const std::uint32_t end = knows ? team.first_places[team.node + 1] : team.size;
+    for (std::uint32_t place = knows ? team.first_places[team.node] : 0; place < end; ++place)
+        use(knows ? team.by_place[place] : place);
+}
+
 // The team of a handle, or null: never made, destroyed, or not this rank's. For a call that changes
 // the team, CollectiveCall looks again.
 inline Team *find(Rank &rank, std::uint32_t handle) {

@@ -79,6 +79,7 @@ static void print_watch() {
     FIELD(TableHead, changes);
     FIELD(TableHead, watched_ns);
     FIELD(TableHead, first_end_ns);
+    FIELD(TableHead, ended);
     FIELD(TableHead, unused);
     STRUCT(TablePlace);
     FIELD(TablePlace, gone);

@@ -1,5 +1,6 @@
 // What a rank does about hosts that are silent and peers that are mute, as its watch has found. The
 // test writes what the watch of a node would.
+#include "runtime/wait.hpp"
 #include "told_peer.hpp"
 
 namespace {
@@ -37,6 +38,22 @@ TEST_F(Watched, all_that_is_open_to_a_rank_that_has_died_ends) {
     ASSERT_TRUE(until([&] { return get.over && task.over; }));
     EXPECT_EQ(get.status, SENNIT_ERR_PEER_LOST);
     EXPECT_EQ(task.status, SENNIT_ERR_PEER_LOST);
+}
+
+// Broken by a wait for any rank that goes through all peers, or that does not hear of the end of
+// one on another node: of a death, and of a departure, which waits of teams want to know.
+TEST_F(Watched, a_wait_reads_a_count_and_then_the_ends_of_ranks_on_other_nodes) {
+    const int anybody = kAnyPeer;
+    table.places[1].gone = static_cast<std::uint32_t>(Gone::left);
+    EXPECT_EQ(find_lost(rank, &anybody), -1);
+    EXPECT_EQ(known_gone(rank, 1), Gone::no) << "it was looked at without a word of the watch";
+    ++table.head->ended;
+    EXPECT_EQ(find_lost(rank, &anybody), -1);
+    EXPECT_EQ(known_gone(rank, 1), Gone::left);
+    table.places[2].gone = static_cast<std::uint32_t>(Gone::died);
+    ++table.head->ended;
+    EXPECT_EQ(find_lost(rank, &anybody), 2);
+    EXPECT_EQ(count_ended(rank), 2u);
 }
 
 // Broken by an owner that takes something after the lease, or tells the silent host of the endpoint

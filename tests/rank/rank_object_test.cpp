@@ -55,6 +55,10 @@ TEST(rank_object, a_claimed_object_has_nothing_of_the_rank_before) {
     rank->block_table.show(rank);
     rank->hook_count = 1;
     rank->short_waits = 9;
+    rank->ended = 4;
+    rank->first_dead = 2;
+    rank->ended_elsewhere = 3;
+    rank->mate_count = 5;
     rank->init_count = 2;
     rank->shares_process = true;
     process_release_rank(rank);
@@ -69,6 +73,10 @@ TEST(rank_object, a_claimed_object_has_nothing_of_the_rank_before) {
     EXPECT_EQ(rank->block_table.first(), nullptr);
     EXPECT_EQ(rank->hook_count, 0u);
     EXPECT_EQ(rank->short_waits, 0u);
+    EXPECT_EQ(rank->ended, 0u);
+    EXPECT_EQ(rank->first_dead, 0u);
+    EXPECT_EQ(rank->ended_elsewhere, 0u);
+    EXPECT_EQ(rank->mate_count, 0);
     EXPECT_EQ(rank->init_count, 0);
     EXPECT_FALSE(rank->shares_process);
     process_release_rank(rank);

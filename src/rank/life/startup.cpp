@@ -183,6 +183,20 @@ void meet_peers(Startup &start) {
     }
 }
 
+// Those whose end is found by looking.
+sennit_status note_mates(Startup &start) {
+    Rank &rank = start.rank;
+    const auto is_mate = [&](int r) { return rank.peers[r].same_node && r != rank.world_rank; };
+    std::size_t count = 0;
+    for (int r = 0; r < start.size; ++r)
+        count += is_mate(r) ? 1 : 0;
+    if (count == 0) return SENNIT_OK;
+    const sennit_status status = make_array(count, &rank.mates);
+    for (int r = 0; r < start.size && status == SENNIT_OK; ++r)
+        if (is_mate(r)) rank.mates[rank.mate_count++] = r;
+    return status;
+}
+
 // Not where all ranks of the node are threads of this process and may use their own pointers: n * n
 // descriptors would be for nothing.
 bool descriptors_needed(Startup &start) {
@@ -421,6 +435,7 @@ sennit_status run(Startup &start, const char *paths) {
     meet_peers(start);
     status = exchange_descriptors(start);
     choose_detection(start);
+    if (status == SENNIT_OK) status = note_mates(start);
     if (status == SENNIT_OK) status = connect_transports(start);
     status = connect_networks(start, status);
     status = agree_on_paths(start, status);

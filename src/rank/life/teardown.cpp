@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
@@ -136,6 +137,9 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     runtime::observer_close(rank);
     delete[] rank.peers;
     rank.peers = nullptr;
+    std::free(rank.mates);
+    rank.mates = nullptr;
+    rank.mate_count = 0;
     rank.launcher_fd = -1;
     if (rank.bootstrap.release != nullptr) rank.bootstrap.release(rank.bootstrap.context);
     // relaxed: threads that still call Sennit now are wrong; what they see is 0, and then STATE.

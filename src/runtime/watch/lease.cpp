@@ -155,6 +155,8 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
         table_.places[r].gone.store(static_cast<std::uint32_t>(Gone::died),
                                     std::memory_order_relaxed);
     }
+    // SYNC watch-ended: pairs with the acquire in ended(); the words above.
+    table_.head->ended.fetch_add(1, std::memory_order_release);
     // SYNC watch-news: pairs with the acquire in has_news(); the words above.
     table_.head->changes.fetch_add(1, std::memory_order_release);
 }

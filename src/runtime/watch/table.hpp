@@ -29,9 +29,11 @@ struct alignas(kLineBytes) TableHead {
     std::atomic<std::uint32_t> changes;      // ranks that have died, and leases that have ended
     std::atomic<std::int64_t> watched_ns;    // when the watcher was last awake
     std::atomic<std::int64_t> first_end_ns;  // no lease ends before; 0: there is none
-    std::uint8_t unused[104];
+    std::atomic<std::uint32_t> ended;        // ranks that have died or left, at least
+    std::uint8_t unused[100];
 };
-static_assert(sizeof(TableHead) == kWatchHeadBytes && offsetof(TableHead, first_end_ns) == 16);
+static_assert(sizeof(TableHead) == kWatchHeadBytes && offsetof(TableHead, first_end_ns) == 16 &&
+              offsetof(TableHead, ended) == 24);
 
 // Of a rank on another node; those of a lease are used for a node, in the place of its lowest rank.
 // Writers: ranks of this node.

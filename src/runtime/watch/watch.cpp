@@ -196,6 +196,14 @@ Gone NodeWatch::gone(int peer) const {
     return static_cast<Gone>(table_.places[peer].gone.load(std::memory_order_relaxed));
 }
 
+std::uint32_t NodeWatch::ended() const {
+    // SYNC watch-table: pairs with the release in start().
+    if (!is_running_.load(std::memory_order_acquire)) return 0;
+    // SYNC watch-ended: pairs with the releases in note_gone_elsewhere() and end_if_silent(); the
+    // words that gone() reads.
+    return table_.head->ended.load(std::memory_order_acquire);
+}
+
 bool NodeWatch::has_news(std::uint32_t *seen) const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire)) return false;
@@ -309,6 +317,10 @@ bool watch_has_lease(const Rank &rank, int peer) {
 
 Gone watch_gone(const Rank &rank, int peer) {
     return rank.watch != nullptr ? rank.watch->gone(peer) : Gone::no;
+}
+
+std::uint32_t watch_ended(const Rank &rank) {
+    return rank.watch != nullptr ? rank.watch->ended() : 0;
 }
 
 bool watch_has_news(const Rank &rank, std::uint32_t *seen) {

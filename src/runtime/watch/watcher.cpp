@@ -83,7 +83,9 @@ void NodeWatch::look_at_mates() {
     for (int r = 0; r < size_; ++r) {
         if (!is_mate(r) || r == rank_->world_rank) continue;
         const Gone how = peer_gone(*rank_, r);
-        if (how != Gone::no) note_gone_elsewhere(r, how);
+        // relaxed: the word stands alone.
+        if (how != Gone::no && table_.places[r].gone.load(std::memory_order_relaxed) == 0)
+            note_gone_elsewhere(r, how);
     }
 }
 
@@ -204,10 +206,13 @@ Note NodeWatch::make(NoteKind kind, int rank) const {
 // A rank that has died or left, of whatever node; whoever hears of it first tells the others.
 void NodeWatch::note_gone_elsewhere(int rank, Gone how) {
     std::uint32_t none = 0;
-    // relaxed: the count below orders it.
-    if (!table_.places[rank].gone.compare_exchange_strong(none, static_cast<std::uint32_t>(how),
-                                                          std::memory_order_relaxed))
-        return;
+    // relaxed: the counts below order it.
+    const bool is_news = table_.places[rank].gone.compare_exchange_strong(
+        none, static_cast<std::uint32_t>(how), std::memory_order_relaxed);
+    // Known words are counted too: who has set them may be stopped before it counts.
+    // SYNC watch-ended: pairs with the acquire in ended(); the word above.
+    table_.head->ended.fetch_add(1, std::memory_order_release);
+    if (!is_news) return;
     // SYNC watch-news: pairs with the acquire in has_news(); the word above. A rank that has left
     // has nothing under way; who waits for it looks itself.
     if (how == Gone::died) table_.head->changes.fetch_add(1, std::memory_order_release);
