@@ -271,7 +271,7 @@ void engine_free(Engine *engine) {
     engine->records.close();
     engine->pieces.close();
     for (int peer = 0; engine->queues != nullptr && peer < engine->size; ++peer) {
-        std::free(engine->queues[peer].history);
+        free_history(engine->queues[peer].history);
         delete engine->queues[peer].events;
     }
     delete[] engine->queues;

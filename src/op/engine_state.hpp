@@ -52,16 +52,21 @@ struct EventAckState {
 inline constexpr sennit_status kTaskIsToBeRepeated = SENNIT_ERR_TIMEOUT;
 
 // What this rank has carried out for one peer: entry i holds the latest task whose number is i
-// modulo kTaskWindow, and the answer it got.
+// modulo kTaskWindow, and the answer it got. Nearly all replies are of one word.
 struct TaskHistory {
     struct Answer {
         std::uint64_t sequence;  // 0: none yet
         sennit_status status;
-        std::uint32_t unused;
-        std::byte reply[transport::kMostTaskBytes];
+        std::uint32_t reply_bytes;
+        std::byte word[8];  // the reply, unless it is longer
+    };
+    struct LongReply {
+        std::byte bytes[transport::kMostTaskBytes];
     };
     Answer answers[kTaskWindow];
+    LongReply *long_replies;  // [kTaskWindow], made with the first task that has one
 };
+static_assert(sizeof(TaskHistory) == 776);
 
 struct PeerQueue {
     MessagePath *path = nullptr;  // null: a load/store peer, or none
@@ -155,6 +160,7 @@ inline constexpr std::size_t kRetransmissionWords = 3;
 // Everything that is queued for the peer and not with a transport fails with `status`.
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status);
 void append_to_flush_list(PeerQueue &queue, OperationRecord *record);
+void free_history(TaskHistory *history);  // or null
 // Frees the memory of the engine; no transport may hold a piece.
 void engine_free(Engine *engine);
 

@@ -52,14 +52,24 @@ TaskHistory *history_of(Engine &engine, int from) {
     return history;
 }
 
+// Of the task with that number. Null: no memory.
+std::byte *place_of_reply(TaskHistory &history, const transport::Task &task) {
+    const std::uint64_t place = task.sequence % kTaskWindow;
+    if (task.reply_bytes <= sizeof TaskHistory::Answer::word) return history.answers[place].word;
+    if (history.long_replies == nullptr)
+        history.long_replies = static_cast<TaskHistory::LongReply *>(
+            std::malloc(kTaskWindow * sizeof(TaskHistory::LongReply)));
+    return history.long_replies != nullptr ? history.long_replies[place].bytes : nullptr;
+}
+
 // False: another rank holds the lock of the segment, and nothing was done.
-bool carry_out(Rank &rank, const transport::Arrived &arrived, TaskHistory::Answer *entry) {
+bool carry_out(Rank &rank, const transport::Arrived &arrived, std::byte *reply) {
     const transport::Task &task = *arrived.task;
     const ElementsArgs args{task.operation,
                             static_cast<sennit_type>(task.type),
                             arrived.memory,
                             task.payload_bytes == 0 ? nullptr : arrived.payload,
-                            task.reply_bytes == 0 ? nullptr : entry->reply,
+                            task.reply_bytes == 0 ? nullptr : reply,
                             task.count};
     const SegmentRecord *segment = arrived.segment;
     if (segment == nullptr || segment->actor != AtomicsActor::lock_holder) {
@@ -76,6 +86,11 @@ bool carry_out(Rank &rank, const transport::Arrived &arrived, TaskHistory::Answe
 
 }  // namespace
 
+void free_history(TaskHistory *history) {
+    if (history != nullptr) std::free(history->long_replies);
+    std::free(history);
+}
+
 sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     Rank &rank = *static_cast<Rank *>(context);
     Engine *engine = rank.engine;
@@ -90,19 +105,25 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     if (entry.sequence < task.sequence) {
         const bool query = is_query(arrived);
         const bool retransmission = is_retransmission(arrived);
-        entry.status = query || retransmission || well_formed(arrived) ? SENNIT_OK : SENNIT_ERR_ARG;
+        const bool is_good = query || retransmission || well_formed(arrived);
+        std::byte *const reply = is_good ? place_of_reply(*history, task) : nullptr;
+        if (is_good && reply == nullptr) return SENNIT_ERR_NOMEM;
         if (query) {
-            reply_to_event_query(*engine, arrived, entry.reply);
+            reply_to_event_query(*engine, arrived, reply);
         } else if (retransmission) {
             count_retransmitted(*engine, arrived);
-        } else if (entry.status == SENNIT_OK && !carry_out(rank, arrived, &entry)) {
+        } else if (is_good && !carry_out(rank, arrived, reply)) {
             return kTaskIsToBeRepeated;
         }
+        entry.status = is_good ? SENNIT_OK : SENNIT_ERR_ARG;
+        entry.reply_bytes = task.reply_bytes;
         entry.sequence = task.sequence;
     }
-    if (entry.status == SENNIT_OK && task.reply_bytes != 0)
-        std::memcpy(arrived.reply, entry.reply, task.reply_bytes);
-    return entry.status;
+    if (entry.status != SENNIT_OK || task.reply_bytes == 0) return entry.status;
+    // A repetition is like the first in all.
+    if (task.reply_bytes != entry.reply_bytes) return SENNIT_ERR_ARG;
+    std::memcpy(arrived.reply, place_of_reply(*history, task), task.reply_bytes);
+    return SENNIT_OK;
 }
 
 }  // namespace sennit::op

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "engine_fixture.hpp"
 
@@ -48,6 +50,45 @@ TEST_F(EngineTest, without_memory_starting_fails_with_nomem_and_what_was_started
                 if (op::engine_test(rank(), requests[i], true, &done) != SENNIT_OK) _exit(3);
         }
         _exit(op::engine_check(*rank().engine) == nullptr ? 0 : 4);
+    };
+    EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
+}
+
+// Broken by a task that is carried out though its answer can not be kept: it would be carried out
+// again when it comes again.
+TEST_F(EngineTest, without_memory_for_its_reply_a_task_is_refused_and_changes_nothing) {
+    start();
+    const auto child = [&] {
+        static std::uint64_t words[64] = {};
+        static std::uint64_t ones[64];
+        static std::uint64_t reply[64];
+        const auto arrive = [&](int from, std::uint64_t sequence, std::uint32_t count) {
+            const auto bytes = static_cast<std::uint16_t>(count * 8);
+            const transport::Task task{sequence,   count,         bytes, bytes,
+                                       SENNIT_SUM, SENNIT_UINT64, {}};
+            return op::engine_execute(
+                &rank(),
+                transport::Arrived{from, &task, nullptr, reinterpret_cast<std::byte *>(words),
+                                   bytes, reinterpret_cast<const std::byte *>(ones),
+                                   reinterpret_cast<std::byte *>(reply)});
+        };
+        for (std::uint64_t &one : ones)
+            one = 1;
+        if (arrive(1, 1, 1) != SENNIT_OK) _exit(1);
+        limit_memory(0);
+        // What malloc has kept.
+        static void *kept = nullptr;
+        for (const std::size_t bytes : {std::size_t{4096}, std::size_t{512}})
+            while (void *const piece = std::malloc(bytes)) {
+                std::memcpy(piece, &kept, sizeof kept);
+                kept = piece;
+            }
+        if (arrive(1, 2, 64) != SENNIT_ERR_NOMEM) _exit(2);
+        if (arrive(2, 1, 1) != SENNIT_ERR_NOMEM) _exit(3);
+        if (words[0] != 1 || words[1] != 0) _exit(4);
+        // One with a short reply needs none.
+        if (arrive(1, 3, 1) != SENNIT_OK || words[0] != 2) _exit(5);
+        _exit(0);
     };
     EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
 }

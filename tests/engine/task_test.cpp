@@ -177,6 +177,59 @@ TEST_F(TargetTest, tasks_of_a_window_are_remembered_in_any_order_and_older_ones_
     EXPECT_EQ(word, 101u + op::kTaskWindow);
 }
 
+// Tasks whose reply is longer than a word.
+class LongReply : public TargetTest {
+  protected:
+    static constexpr std::uint32_t kWords = 64;  // as many as a task may have
+
+    // Adds `value` to each of the first `count` words.
+    sennit_status add(std::uint64_t sequence, std::uint32_t count, std::uint64_t value) {
+        const auto bytes = static_cast<std::uint16_t>(count * 8);
+        const transport::Task task{sequence, count, bytes, bytes, SENNIT_SUM, SENNIT_UINT64, {}};
+        const std::vector<std::uint64_t> payload(count, value);
+        return op::engine_execute(
+            &rank(),
+            transport::Arrived{1, &task, nullptr, reinterpret_cast<std::byte *>(words.data()),
+                               bytes, reinterpret_cast<const std::byte *>(payload.data()),
+                               reinterpret_cast<std::byte *>(replies.data())});
+    }
+    std::vector<std::uint64_t> words = std::vector<std::uint64_t>(kWords, 100);
+    std::vector<std::uint64_t> replies = std::vector<std::uint64_t>(kWords);
+};
+
+// Broken by a long reply that is kept where a short one is, or by two that share their place.
+TEST_F(LongReply, each_is_remembered_for_its_own_task) {
+    start();
+    EXPECT_EQ(add(1, 1, 1), SENNIT_OK);
+    EXPECT_EQ(add(2, kWords, 1), SENNIT_OK);
+    EXPECT_EQ(add(3, 2, 1), SENNIT_OK);
+    EXPECT_EQ(add(4, 1, 1), SENNIT_OK);
+    const std::vector<std::uint64_t> after = words;
+    const auto again = [&](std::uint64_t sequence, std::uint32_t count) {
+        std::fill(replies.begin(), replies.end(), 0);
+        EXPECT_EQ(add(sequence, count, 1), SENNIT_OK);
+        return std::vector<std::uint64_t>(replies.begin(), replies.begin() + count);
+    };
+    EXPECT_EQ(again(1, 1), std::vector<std::uint64_t>({100}));
+    std::vector<std::uint64_t> wanted(kWords, 100);
+    wanted[0] = 101;
+    EXPECT_EQ(again(2, kWords), wanted);
+    EXPECT_EQ(again(3, 2), std::vector<std::uint64_t>({102, 101}));
+    EXPECT_EQ(again(4, 1), std::vector<std::uint64_t>({103}));
+    EXPECT_EQ(words, after);
+}
+
+// Broken by an answer that reads beyond what was kept, or that gives away another task's.
+TEST_F(LongReply, a_repetition_that_asks_for_another_length_is_refused) {
+    start();
+    EXPECT_EQ(add(1, 1, 1), SENNIT_OK);
+    EXPECT_EQ(add(1, kWords, 1), SENNIT_ERR_ARG);
+    EXPECT_EQ(add(2, kWords, 1), SENNIT_OK);
+    EXPECT_EQ(add(1, kWords, 1), SENNIT_ERR_ARG);
+    EXPECT_EQ(add(2, 1, 1), SENNIT_ERR_ARG);
+    EXPECT_EQ(words[1], 101u);
+}
+
 // Broken by a check that believes what came over a wire.
 TEST_F(TargetTest, a_task_that_makes_no_sense_is_refused_and_changes_nothing) {
     start();

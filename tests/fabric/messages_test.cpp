@@ -134,6 +134,41 @@ TEST_F(Messages, a_task_works_inside_of_memory_that_lives) {
     EXPECT_FALSE(tell(handle_of(7, 0), 0, 8)) << "an empty place";
 }
 
+// Broken by answers that wait without a bound for peers that take none, by a rank that serves
+// nobody while they wait, or by a task that has no answer when it comes again.
+TEST_F(Messages,
+       answers_that_find_no_room_are_so_many_and_no_more_and_tasks_are_served_all_the_same) {
+    meet();
+    there[2].is_stopped =
+        true;  // its kernel takes a connection for it, and no message comes through
+    constexpr std::uint64_t kTasks = 300;
+    const auto tell = [&](ToldPeer &by, int from, std::uint64_t id) {
+        Word task = ToldPeer::word(MessageKind::task, 0, id);
+        task.header.handle = kControlHandle;
+        task.header.from = from;
+        by.say(task);
+    };
+    for (std::uint64_t id = 1; id <= kTasks; ++id)
+        tell(there[1], 2, id);
+    ASSERT_TRUE(until([&] { return arrived.size() == kTasks; }));
+    tell(there[1], 1, 1);
+    const auto answer = hear(MessageKind::answer, 1);
+    ASSERT_TRUE(answer);
+    there[2].is_stopped = false;
+    int answers = 0;
+    for (int i = 0; i < 300; ++i) {
+        if (i > 100) pass(10 * kMs);
+        steps(20);
+        answers += heard(MessageKind::answer, 2);
+    }
+    EXPECT_GT(answers, 128);
+    EXPECT_LE(answers, 256);
+    tell(there[1], 2, kTasks);
+    const auto last = hear(MessageKind::answer, 2);
+    ASSERT_TRUE(last);
+    EXPECT_EQ(last->header.id, kTasks);
+}
+
 // ---- First use.
 
 // Each end of the endpoint for messages loses what is under way to others. Broken by a rank that

@@ -406,6 +406,7 @@ class Network final : public Transport {
     int end_tasks_of_the_lost();
 
     static constexpr std::size_t kOpenTasks = 256;
+    static constexpr std::size_t kMostKeptAnswers = 256;
 
     Rank *rank_ = nullptr;
     EventSink sink_;
@@ -446,8 +447,9 @@ class Network final : public Transport {
     std::byte *copies_ = nullptr;   // a place for each of posts_; null: no provider wants it
     std::size_t copied_bytes_ = 0;  // of a place
     bool no_more_messages_ = false;
-    PostedList done_;    // completed, not yet worked off
-    PostedList outbox_;  // messages that found the queue full
+    PostedList done_;               // completed, not yet worked off
+    PostedList outbox_;             // messages that found the queue full
+    std::size_t kept_answers_ = 0;  // of them, all that are no goodbye
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
     std::size_t open_tasks_ = 0;

@@ -69,9 +69,16 @@ bool Network::send(Message *message) {
     return true;
 }
 
-// One for a peer that takes none does not hold up those for others.
+// One for a peer that takes none does not hold up those for others. So many wait and no more,
+// however many peers there are: a task and a question come again, and an answer with them. Nothing
+// brings a goodbye back, of which there is one for each peer.
 void Network::send_or_keep(Message *message) {
-    if (!send(message)) outbox_.append(message);
+    if (send(message)) return;
+    if (message->header.kind != MessageKind::goodbye) {
+        if (kept_answers_ == kMostKeptAnswers) return give_back(message);
+        ++kept_answers_;
+    }
+    outbox_.append(message);
 }
 
 // A connection that breaks while it is made may never be made again by the provider: `net` of 1.17

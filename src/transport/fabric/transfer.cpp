@@ -239,6 +239,7 @@ std::size_t Network::poll_rails(bool all) {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (rails_[rail].receives < rails_[rail].receives_wanted) post_receives(rail);
     PostedList kept = outbox_.take_all();
+    kept_answers_ = 0;
     while (Posted *first = kept.take())
         send_or_keep(static_cast<Message *>(first));
     return seen;
