@@ -87,6 +87,7 @@ Finding check_ptrace_scope(const System &system);
 Finding check_seccomp(const System &system);
 Finding check_userfaultfd(const System &system);
 Finding check_memlock(const System &system);
+Finding check_open_files(const System &system);
 Finding check_xpmem(const System &system);
 // memory.cpp
 Finding check_huge_pages(const System &system);

@@ -1,6 +1,8 @@
-// Checks of what the kernel lets one process do to another, and of what it lets a process lock.
+// Checks of what the kernel lets one process do to another, and of what it lets a process lock and
+// open.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -33,6 +35,21 @@ bool may_trace(const System &system) {
     (void)std::from_chars(text.data(), text.data() + text.size(), capabilities, 16);
     constexpr unsigned kSysPtrace = 19;
     return (capabilities >> kSysPtrace & 1) != 0;
+}
+
+// Of /proc/self/limits; "" where the kernel does not tell.
+struct Limits {
+    std::string soft;
+    std::string hard;
+};
+
+Limits limits_of(const System &system, const std::string &what) {
+    Limits limits;
+    std::istringstream lines(read_text(system, "/proc/self/limits").value_or(""));
+    for (std::string line; std::getline(lines, line);)
+        if (line.compare(0, what.size(), what) == 0)
+            std::istringstream(line.substr(what.size())) >> limits.soft >> limits.hard;
+    return limits;
 }
 
 // Of filters of system calls: 0 if there is none, empty if the kernel does not tell.
@@ -178,13 +195,7 @@ Finding check_userfaultfd(const System &system) {
 
 Finding check_memlock(const System &system) {
     Finding finding("memlock");
-    std::istringstream lines(read_text(system, "/proc/self/limits").value_or(""));
-    const std::string key = "Max locked memory";
-    std::string soft;
-    for (std::string line; std::getline(lines, line);) {
-        if (line.compare(0, key.size(), key) != 0) continue;
-        std::istringstream(line.substr(key.size())) >> soft;
-    }
+    const std::string soft = limits_of(system, "Max locked memory").soft;
     double bytes = 0;
     const auto [rest, error] = std::from_chars(soft.data(), soft.data() + soft.size(), bytes);
     if (soft == "unlimited" || error != std::errc()) {
@@ -204,6 +215,42 @@ Finding check_memlock(const System &system) {
     finding.mend =
         "ulimit -l unlimited (docker run --ulimit memlock=-1; memlock in "
         "/etc/security/limits.conf)";
+    return finding;
+}
+
+// Between nodes, where connections are made by TCP. What a rank keeps for all else is little.
+Finding check_open_files(const System &system) {
+    constexpr std::uint64_t kConnections = 4;  // of two ranks that use each other, by each rail
+    constexpr std::uint64_t kElse = 128;
+    constexpr std::uint64_t kFew = 1000;
+    Finding finding("open_files");
+    const Limits limits = limits_of(system, "Max open files");
+    std::uint64_t hard = 0;
+    const auto [rest, error] =
+        std::from_chars(limits.hard.data(), limits.hard.data() + limits.hard.size(), hard);
+    if (limits.hard == "unlimited" || error != std::errc()) {
+        finding.is = limits.hard == "unlimited" ? "a process may have any number of open files"
+                                                : "the kernel does not tell";
+        return finding;
+    }
+    const std::uint64_t ranks = hard > kElse ? (hard - kElse) / kConnections : 0;
+    finding.is = fmt::format(
+        "a process may have {} open files, and {} if it asks, as ranks do: by TCP a rank and {} of "
+        "other nodes can use each other",
+        limits.soft, limits.hard, ranks);
+    finding.figures = {{"hard", hard}, {"ranks", ranks}};
+    const auto wanted = static_cast<std::uint64_t>(system.ranks);
+    if (wanted > ranks)
+        finding.verdict = Verdict::bad;
+    else if (wanted == 0 && ranks < kFew)
+        finding.verdict = Verdict::note;
+    if (finding.verdict == Verdict::good) return finding;
+    finding.costs =
+        "two ranks take 4 connections in each process for each rail; beyond that calls towards "
+        "further ranks of other nodes answer SENNIT_ERR_FABRIC";
+    finding.mend = fmt::format(
+        "ulimit -n {}, as root (docker run --ulimit nofile=N; nofile in /etc/security/limits.conf)",
+        std::max(wanted, kFew) * kConnections + kElse);
     return finding;
 }
 

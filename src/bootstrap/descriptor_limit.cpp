@@ -3,8 +3,11 @@
 #include "bootstrap/descriptor_limit.hpp"
 
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/fail.hpp"
@@ -22,18 +25,39 @@ rlim_t count_free(rlim_t limit) {
     return free;
 }
 
+// False: it can not be read.
+bool raise_limit(rlim_t wanted, rlimit *limit) {
+    if (getrlimit(RLIMIT_NOFILE, limit) != 0) return false;
+    if (limit->rlim_cur >= wanted + kRoom || limit->rlim_cur >= limit->rlim_max) return true;
+    rlimit raised = *limit;
+    raised.rlim_cur = raised.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0) *limit = raised;
+    return true;
+}
+
 }  // namespace
+
+void raise_descriptor_limit(std::uint64_t needed) {
+    rlimit limit{};
+    (void)raise_limit(needed, &limit);
+}
+
+bool lacks_descriptors(std::uint64_t *limit) {
+    constexpr rlim_t kSpare = 32;
+    rlimit most{};
+    if (getrlimit(RLIMIT_NOFILE, &most) != 0) return false;
+    *limit = most.rlim_cur;
+    const int lowest = eventfd(0, EFD_CLOEXEC);
+    if (lowest < 0) return errno == EMFILE;
+    (void)close(lowest);
+    return static_cast<rlim_t>(lowest) + std::min(kSpare, most.rlim_cur / 8) >= most.rlim_cur;
+}
 
 sennit_status reserve_descriptors(int needed, int ranks) {
     rlimit limit{};
-    // Where the limit can not be read, the exchange finds out.
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return SENNIT_OK;
     const auto wanted = static_cast<rlim_t>(needed);
-    if (limit.rlim_cur < wanted + kRoom && limit.rlim_cur < limit.rlim_max) {
-        rlimit raised = limit;
-        raised.rlim_cur = raised.rlim_max;
-        if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
-    }
+    // Where the limit can not be read, the exchange finds out.
+    if (!raise_limit(wanted, &limit)) return SENNIT_OK;
     if (limit.rlim_cur >= wanted + kRoom) return SENNIT_OK;
     const rlim_t free = count_free(limit.rlim_cur);
     if (free >= wanted) return SENNIT_OK;

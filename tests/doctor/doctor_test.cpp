@@ -148,6 +148,32 @@ TEST_F(Doctor, the_limit_of_locked_memory_is_the_soft_one) {
     EXPECT_EQ(check_memlock(system_).verdict, Verdict::good);
 }
 
+TEST_F(Doctor, open_files_are_counted_against_four_connections_for_each_rank) {
+    EXPECT_EQ(check_open_files(system_).verdict, Verdict::good) << "the kernel does not tell";
+    const std::string head =
+        "Limit                     Soft Limit           Hard Limit           Units\n";
+    const auto may_have = [&](const std::string &hard) {
+        has("/proc/self/limits", head + "Max open files            1024                 " + hard +
+                                     "                 files\n");
+        return check_open_files(system_);
+    };
+    EXPECT_EQ(may_have("524288").verdict, Verdict::good);
+    EXPECT_EQ(may_have("unlimited").verdict, Verdict::good);
+    const Finding few = may_have("4096");
+    EXPECT_EQ(few.verdict, Verdict::note);
+    EXPECT_THAT(few.is, HasSubstr("992"));
+    EXPECT_THAT(few.mend, HasSubstr("ulimit -n 4128"));
+    system_.ranks = 992;
+    EXPECT_EQ(may_have("4096").verdict, Verdict::good);
+    system_.ranks = 993;
+    EXPECT_EQ(may_have("4096").verdict, Verdict::bad);
+    EXPECT_THAT(may_have("4096").costs, HasSubstr("SENNIT_ERR_FABRIC"));
+    system_.ranks = 200'000;
+    EXPECT_THAT(may_have("524288").mend, HasSubstr("ulimit -n 800128"));
+    EXPECT_EQ(may_have("100").verdict, Verdict::bad);
+    system_.ranks = 0;
+}
+
 TEST_F(Doctor, xpmem_is_told_by_its_device_and_its_module) {
     EXPECT_THAT(check_xpmem(system_).is, HasSubstr("not there"));
     has("/proc/modules", "nfs 1 0\nxpmem 155648 0 - Live\n");
@@ -391,7 +417,9 @@ TEST_F(Doctor, more_ranks_than_processors_poll_in_turns_between_nodes) {
 TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
     has("/proc/sys/kernel/yama/ptrace_scope", "1\n");
     has("/proc/self/status", "Seccomp:\t2\nCpus_allowed_list:\t0\n");
-    has("/proc/self/limits", "Max locked memory         65536     65536     bytes\n");
+    has("/proc/self/limits",
+        "Max open files            64        128       files\n"
+        "Max locked memory         65536     65536     bytes\n");
     has("/proc/self/cgroup", "0::/\n");
     has("/sys/fs/cgroup/memory.max", "268435456\n");
     has("/sys/fs/cgroup/cpu.max", "50000 100000\n");

@@ -10,7 +10,8 @@ import tempfile
 
 SENNIT = sys.argv[1]
 NAMES = {"ptrace_scope", "seccomp", "userfaultfd", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
-         "cpuset", "cpu_quota", "governor", "autogroup", "libfabric", "interfaces", "ports", "progress"}
+         "cpuset", "cpu_quota", "governor", "autogroup", "libfabric", "interfaces", "ports", "progress",
+         "open_files"}
 
 
 def doctor(*words):

@@ -1,4 +1,9 @@
 // What a rank does with messages (task.cpp), and with a peer that it has never used (reach.cpp).
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/fail.hpp"
 #include "told_peer.hpp"
 
 namespace {
@@ -167,6 +172,81 @@ TEST_F(Messages,
     const auto last = hear(MessageKind::answer, 2);
     ASSERT_TRUE(last);
     EXPECT_EQ(last->header.id, kTasks);
+}
+
+// ---- Descriptors.
+
+// As long as it lives the process may have so many more than now.
+class Limit {
+  public:
+    explicit Limit(rlim_t more) {
+        (void)getrlimit(RLIMIT_NOFILE, &before_);
+        const int lowest = eventfd(0, 0);
+        (void)::close(lowest);
+        now = static_cast<rlim_t>(lowest) + more;
+        const rlimit limit{now, before_.rlim_max};
+        EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    }
+    ~Limit() { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }
+    Limit(const Limit &) = delete;
+    Limit &operator=(const Limit &) = delete;
+    bool is_in(const char *text) const {
+        return std::strstr(text, "RLIMIT_NOFILE") != nullptr &&
+               std::strstr(text, std::to_string(now).c_str()) != nullptr;
+    }
+
+    rlim_t now = 0;
+
+  private:
+    rlimit before_{};
+};
+
+// Broken by connections that are made until the watch and the program have no descriptor left, or
+// by a refusal that does not say why or outlasts its reason.
+TEST_F(Messages, near_the_limit_of_descriptors_no_peer_is_connected_and_the_limit_is_named) {
+    meet();
+    Job &first = put(1, 2);
+    {
+        const Limit limit(4);
+        EXPECT_EQ(network->submit(&first), Submit::failed);
+        EXPECT_EQ(thread_error()->status, SENNIT_ERR_FABRIC);
+        char trouble[128] = "";
+        network->describe_trouble(2, trouble, sizeof trouble);
+        EXPECT_TRUE(limit.is_in(trouble)) << trouble;
+        Job &known = put(2);
+        start(known);
+        land(known);
+    }
+    char trouble[128] = "";
+    network->describe_trouble(2, trouble, sizeof trouble);
+    EXPECT_STREQ(trouble, "");
+    meet(2);
+}
+
+// Broken by a transfer that was never started and is taken for one in doubt, or tried for ever.
+TEST_F(Messages, a_transfer_whose_connection_finds_no_descriptor_fails_and_others_go_on) {
+    meet();
+    Job &first = put(1, 2);
+    EXPECT_NE(network->submit(&first), Submit::accepted);
+    ASSERT_TRUE(hear(MessageKind::question, 2));
+    there[2].answer();
+    steps(200);
+    {
+        const Limit limit(0);
+        ASSERT_TRUE(until([&] { return network->submit(&first) == Submit::accepted; }));
+        ASSERT_TRUE(until([&] { return first.over; }));
+        EXPECT_EQ(first.status, SENNIT_ERR_FABRIC);
+        char trouble[128] = "";
+        network->describe_trouble(2, trouble, sizeof trouble);
+        EXPECT_TRUE(limit.is_in(trouble)) << trouble;
+        EXPECT_EQ(heard(MessageKind::question, 2), 0) << "nothing is in doubt";
+        Job &known = put(2);
+        start(known);
+        land(known);
+    }
+    Job &second = put(3, 2);
+    start(second);
+    land(second);
 }
 
 // ---- First use.

@@ -4,8 +4,11 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "base/fail.hpp"
+#include "base/log.hpp"
+#include "bootstrap/descriptor_limit.hpp"
 #include "runtime/watch/watch.hpp"
 #include "transport/fabric/network.hpp"
 
@@ -58,11 +61,26 @@ const void *Network::told_name(int peer, unsigned rail) const {
            rail * interfaces_.name_bytes();
 }
 
+// What is left is for peers that connect to this rank, which nobody here can refuse, for the watch,
+// and for the program.
+bool Network::lacks_descriptors(std::uint64_t *limit) const {
+    return rails_[0].rail.takes_descriptors() && runtime::lacks_descriptors(limit);
+}
+
 // The peer's address enters the table with the first use. With the lock held.
 sennit_status Network::link(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     if (link.messages != FI_ADDR_UNSPEC) return SENNIT_OK;
     Rail &own = rails_[rail].rail;
+    std::uint64_t limit = 0;
+    if (lacks_descriptors(&limit)) {
+        if (!std::exchange(said_full_, true))
+            log(SENNIT_LOG_WARNING,
+                "no room for connections to more ranks: %llu open files are the most "
+                "(RLIMIT_NOFILE, ulimit -n)",
+                static_cast<unsigned long long>(limit));
+        return fail(SENNIT_ERR_FABRIC, "no room for a connection");  // see describe_trouble()
+    }
     if (told_ != nullptr) return own.insert(told_name(peer, rail), &link.messages);
     const RailCard card = cards_.of(peer);
     sockaddr_in name{};

@@ -268,6 +268,7 @@ class Network final : public Transport {
     // start.cpp
     sennit_status make_pools();
     sennit_status open_rails();
+    void make_room_for_connections() const;
     sennit_status start(const CardList &cards, const InterfaceChoice &choice);
     void post_receives(unsigned rail);
     sennit_status expose_at(std::size_t place, const Exposed &memory);
@@ -285,6 +286,7 @@ class Network final : public Transport {
     RailCard told_card(int peer) const;
     const void *told_name(int peer, unsigned rail) const;
     Reason lack_of(int peer) const;
+    bool lacks_descriptors(std::uint64_t *limit) const;
     sennit_status link(int peer, unsigned rail);
     static sennit_status meet_watches(Rank &rank, const CardList &cards,
                                       const InterfaceChoice &choice);
@@ -466,6 +468,7 @@ class Network final : public Transport {
     bool some_leave_ = false;
     bool some_are_hidden_ = false;  // of exposed_
     bool some_must_close_ = false;
+    bool said_full_ = false;  // that no peer can be connected any more
 
     std::atomic<bool> has_engine_{false};
     std::atomic<std::uint64_t> polls_{0};  // by callers, which the thread leaves alone

@@ -133,6 +133,8 @@ sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::
     // Both names of the same provider.
     const char *const provider = info_->fabric_attr->prov_name;
     one_read_drives_all_ = std::strcmp(provider, "net") == 0 || std::strcmp(provider, "tcp") == 0;
+    takes_descriptors_ = one_read_drives_all_ || std::strcmp(provider, "tcp;ofi_rxm") == 0 ||
+                         std::strcmp(provider, "sockets") == 0;
     return open_objects(interfaces.port(), peers);
 }
 

@@ -55,6 +55,8 @@ class Rail {
     // FABRIC.
     sennit_status open(const Interfaces &interfaces, unsigned interface, std::size_t peers);
     void close();
+    // Is each of its connections a descriptor of this process?
+    bool takes_descriptors() const { return takes_descriptors_; }
     // Is something under way from here, so that a completion is awaited?
     bool is_busy() const { return transfers_out_ != 0 || sends_out_ != 0; }
 
@@ -218,7 +220,8 @@ class Rail {
     bool expects_data_ = false;
     std::size_t most_injected_ = 0;     // bytes of a put
     bool one_read_drives_all_ = false;  // endpoints of the domain
-    std::size_t transfers_out_ = 0;     // on the active endpoint
+    bool takes_descriptors_ = false;
+    std::size_t transfers_out_ = 0;  // on the active endpoint
     unsigned reads_ = 0;
     std::uint64_t keys_made_ = 0;
 };

@@ -156,6 +156,14 @@ const char *text_of(RailLink::Data data) {
 void Network::describe_trouble(int peer, char *text, std::size_t bytes) {
     const MutexLock guard(lock_);
     const PeerLink &link = links_[peer];
+    std::uint64_t limit = 0;
+    if (lacks_descriptors(&limit)) {
+        (void)std::snprintf(
+            text, bytes,
+            "no room for connections: %llu open files are the most (RLIMIT_NOFILE, ulimit -n)",
+            static_cast<unsigned long long>(limit));
+        return;
+    }
     if (link.is_unreachable) {
         char reason[64];
         (void)std::snprintf(text, bytes, "it has not answered since it was first used: %s",

@@ -10,6 +10,7 @@
 #include "base/fail.hpp"
 #include "base/knobs.hpp"
 #include "base/log.hpp"
+#include "bootstrap/descriptor_limit.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/watch/watch.hpp"
 #include "transport/fabric/fabric.hpp"
@@ -62,6 +63,16 @@ sennit_status Network::open_rails() {
         draw_tag(rail);
     }
     return make_pools();
+}
+
+// As many as there are where each rank uses each other one by all rails.
+void Network::make_room_for_connections() const {
+    constexpr std::uint64_t kConnections = 4;  // for messages and for transfers, in each direction
+    std::uint64_t others = 0;
+    for (int peer = 0; peer < world_size(*rank_); ++peer)
+        others += rank_->peers[peer].same_node ? 0 : 1;
+    if (rails_[0].rail.takes_descriptors())
+        runtime::raise_descriptor_limit(kConnections * rail_count_ * others);
 }
 
 // From here on there are rails.
@@ -159,6 +170,7 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
         return SENNIT_OK;
     }
     sennit_status status = open_rails();
+    if (status == SENNIT_OK) make_room_for_connections();
     if (status == SENNIT_OK) status = expose_control();
     // Peers may be found now, unless names are told first.
     if (status == SENNIT_OK && interfaces_.name_bytes() == 0) status = start(cards, choice_);

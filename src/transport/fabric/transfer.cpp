@@ -66,8 +66,8 @@ void Network::give_back(Posted *posted) {
 
 Submit Network::submit(Operation *operation) {
     const MutexLock guard(lock_);
-    if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
+    if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
     RailLink &peer = link_of(operation->peer, operation->rail);
     if (!links_[operation->peer].is_reached) return meet(operation->peer, operation->rail);
     // Since the engine chose the rail, the thread may have left it out, or lost the peer: nobody
@@ -132,6 +132,8 @@ Submit Network::start_transfer(Posted *posted) {
     }
     code = operation.kind == Operation::Kind::get ? rail.get(transfer) : rail.put(transfer);
     if (code != 0) end_lent(posted);
+    // For its connection. Nothing has left, and describe_trouble() says why.
+    if (code == -FI_EMFILE) return end_unstarted(posted, SENNIT_ERR_FABRIC);
     if (code != 0 && code != -FI_EAGAIN && transfer.is_injected) {
         rail.inject_no_more();
         return Submit::again;
