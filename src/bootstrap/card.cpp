@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -49,6 +50,8 @@ void fill_node(const Machine &machine, std::uint64_t node[2]) {
     for (unsigned i = 0; i < 2; ++i)
         node[i] = hash_on(kHashOfNothing ^ machine_hash(machine, i), name, std::strlen(name));
 }
+
+std::atomic<std::uint64_t> processors_of_ranks[kCpuWords];
 
 void fill_processors(std::uint64_t words[kCpuWords]) {
     cpu_set_t set;
@@ -114,6 +117,22 @@ bool cards_oversubscribed(const Card *cards, int size, std::size_t stride, int s
         ranks += shared != 0 ? 1 : 0;
     }
     return ranks > processors;
+}
+
+void cards_note_processors(const Card *cards, int size, std::size_t stride, int self) {
+    const Card &mine = card_at(cards, stride, self);
+    for (int rank = 0; rank < size; ++rank) {
+        const Card &theirs = card_at(cards, stride, rank);
+        for (std::size_t i = 0; i < kCpuWords && theirs.kernel == mine.kernel; ++i)
+            // relaxed: each bit stands alone, and is only set.
+            processors_of_ranks[i].fetch_or(theirs.processors[i], std::memory_order_relaxed);
+    }
+}
+
+bool is_processor_of_ranks(unsigned processor) {
+    // relaxed: as above.
+    return (processors_of_ranks[processor / 64].load(std::memory_order_relaxed) >> processor % 64 &
+            1) != 0;
 }
 
 }  // namespace sennit::runtime

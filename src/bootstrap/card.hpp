@@ -42,6 +42,11 @@ sennit_status cards_check(const Card *cards, int size, std::size_t stride);
 // Does this rank share its processors with more ranks of its machine than there are processors?
 bool cards_oversubscribed(const Card *cards, int size, std::size_t stride, int self);
 
+// Notes on which processors the ranks of this one's machine may run, also those of other nodes of
+// it: for the whole process, whose ranks share a thread for progress, and for good.
+void cards_note_processors(const Card *cards, int size, std::size_t stride, int self);
+bool is_processor_of_ranks(unsigned processor);
+
 inline const Card &card_at(const Card *cards, std::size_t stride, int rank) {
     return *reinterpret_cast<const Card *>(reinterpret_cast<const char *>(cards) +
                                            stride * static_cast<std::size_t>(rank));

@@ -1,7 +1,12 @@
-/* Where does the thread that serves other nodes run? The program may use processors 0 and 1, and
- * the thread that calls Sennit is bound to the first: so the other one is free. Would break: a
- * thread that stays where sennit_init made it, beside the rank. Ends with 77 where there are not
- * two processors.
+/* Where does the thread that serves other nodes run?
+ *
+ *   thread_place thread|process|launcher goes|stays
+ *
+ * The first word says who binds: of a program that may use processors 0 and 1 its thread that calls
+ * Sennit, to the first; or the whole process, as a launcher would; or the launcher has. The second
+ * says whether the thread finds a free processor or stays with its rank. Would break: a thread that
+ * stays where sennit_init made it, or goes where another rank or another job is. Ends with 77 where
+ * there are not two processors, or, for a launcher that binds, more.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -11,8 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SKIPPED = 77 };
+
+static const char *binds;
+static int stays;
 
 static int bind_to(int first, int last) {
     cpu_set_t set;
@@ -39,29 +48,51 @@ static int place_of(const char *wanted, cpu_set_t *set) {
     return found;
 }
 
+static int is_right(const cpu_set_t *rank) {
+    cpu_set_t set;
+    if (!place_of("sennit-progress\n", &set)) return 0;
+    return stays ? CPU_EQUAL(&set, rank) : !CPU_ISSET(0, &set) && CPU_ISSET(1, &set);
+}
+
+/* The thread goes there when it looks for the first time; one that stays is watched for a while. */
+static int is_found(const cpu_set_t *rank) {
+    const double begin = sennit_wtime();
+    int right = 0;
+    do
+        right = is_right(rank);
+    while (sennit_wtime() - begin < (stays ? 0.3 : 10) && right == stays);
+    return right;
+}
+
 static void *run(void *result) {
     int *const failed = result;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    *failed = bind_to(0, 0) != 0 || sennit_init(NULL) != SENNIT_OK;
+    cpu_set_t rank;
+    *failed = (strcmp(binds, "thread") == 0 && bind_to(0, 0) != 0) ||
+              sched_getaffinity(0, sizeof rank, &rank) != 0 || sennit_init(NULL) != SENNIT_OK;
     if (*failed) return NULL;
-    /* It goes there when it looks for the first time after init. */
-    const double end = sennit_wtime() + 10;
-    int is_free = 0;
-    while (!is_free && sennit_wtime() < end)
-        is_free = place_of("sennit-progress\n", &set) && !CPU_ISSET(0, &set) && CPU_ISSET(1, &set);
-    if (!is_free) fprintf(stderr, "the thread may run on the processor of its rank\n");
-    *failed = !is_free || sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) != SENNIT_OK ||
-              sennit_finalize() != SENNIT_OK;
+    *failed = !is_found(&rank);
+    if (*failed)
+        fprintf(stderr, stays ? "the thread may run elsewhere than its rank\n"
+                              : "the thread may run on the processor of its rank\n");
+    *failed |= sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) != SENNIT_OK ||
+               sennit_finalize() != SENNIT_OK;
     return NULL;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     pthread_t thread;
     int failed = 1;
-    if (bind_to(0, 1) != 0) return SKIPPED;
+    if (argc != 3) return 1;
+    binds = argv[1];
+    stays = strcmp(argv[2], "stays") == 0;
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) != 2) return SKIPPED;
+    if (strcmp(binds, "launcher") == 0) {
+        if (sysconf(_SC_NPROCESSORS_ONLN) != 2) return SKIPPED;
+    } else {
+        if (bind_to(0, 1) != 0) return SKIPPED;
+        if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) != 2) return SKIPPED;
+        if (strcmp(binds, "process") == 0 && bind_to(0, 0) != 0) return 1;
+    }
     if (pthread_create(&thread, NULL, run, &failed) != 0) return 1;
     pthread_join(thread, NULL);
     return failed;

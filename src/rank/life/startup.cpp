@@ -148,6 +148,7 @@ sennit_status introduce(Startup &start, sennit_status so_far) {
     if (some_card_is_empty(start)) return share_failure(start, SENNIT_OK);
     status = runtime::cards_check(&start.all->card, start.size, kStride);
     if (status != SENNIT_OK) return status;
+    runtime::cards_note_processors(&start.all->card, start.size, kStride, start.rank.world_rank);
     start.rank.job_cookie = start.all[0].card.job_cookie;
     start.rank.control->header.job_cookie = start.rank.job_cookie;
     return SENNIT_OK;

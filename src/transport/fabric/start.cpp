@@ -119,6 +119,7 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
     if (status == SENNIT_OK)
         status = read_progress_settings(runtime::knobs().progress.text, &progress_);
     if (status != SENNIT_OK) return status;
+    choose_place(&progress_);
     const Library *library = nullptr;
     status = library_open(&library);
     if (status == SENNIT_OK) status = interfaces_.find(*library, settings_);

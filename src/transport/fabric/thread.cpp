@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <string_view>
 
@@ -14,6 +15,7 @@
 #include "base/log.hpp"
 #include "base/own_thread.hpp"
 #include "base/words.hpp"
+#include "bootstrap/card.hpp"
 #include "runtime/wait.hpp"
 #include "transport/fabric/network.hpp"
 
@@ -115,6 +117,36 @@ bool read_word(std::string_view word, ProgressSettings *out) {
     return true;
 }
 
+// True: some are left.
+bool leave_to_ranks(cpu_set_t *set) {
+    for (unsigned cpu = 0; cpu < kCpuWords * 64; ++cpu)
+        if (runtime::is_processor_of_ranks(cpu)) CPU_CLR(cpu, set);
+    return CPU_COUNT(set) != 0;
+}
+
+// Where the process that started this one may run: a launcher that binds ranks gives each a part of
+// that. Nobody further up is asked, since a launcher may be bound itself. False: not known, or not
+// the job's alone.
+bool find_launchers(cpu_set_t *out) {
+    // 0: in another namespace. 1: the launcher has gone.
+    const pid_t launcher = getppid();
+    if (launcher <= 1 || sched_getaffinity(launcher, sizeof *out, out) != 0) return false;
+    // Where Slurm confines jobs by masks alone, its own process has all processors of the machine.
+    const char *const of_job = std::getenv("SLURM_CPUS_ON_NODE");
+    int most = 0;
+    return of_job == nullptr || (read_number(of_job, CPU_SETSIZE, &most) && CPU_COUNT(out) <= most);
+}
+
+// Called on the thread.
+void take_place(const ProgressSettings &settings) {
+    if (CPU_COUNT(&settings.place) == 0) return;
+    const int code = pthread_setaffinity_np(pthread_self(), sizeof settings.place, &settings.place);
+    // What the launcher may use may be closed to this process.
+    if (code != 0 && settings.processor >= 0)
+        log(SENNIT_LOG_WARNING, "SENNIT_PROGRESS: the thread may not run on processor %d",
+            settings.processor);
+}
+
 std::int64_t clock_ns(clockid_t clock) {
     timespec time{};
     (void)clock_gettime(clock, &time);
@@ -179,38 +211,29 @@ void wake_thread() {
     ring_progress_thread(thread_bell());
 }
 
-void choose_processor(const Rank &rank, int processor) {
-    cpu_set_t chosen;
-    CPU_ZERO(&chosen);
-    if (processor >= 0) {
-        CPU_SET(static_cast<unsigned>(processor), &chosen);
-        if (pthread_setaffinity_np(pthread_self(), sizeof chosen, &chosen) != 0)
-            log(SENNIT_LOG_WARNING, "SENNIT_PROGRESS: the thread may not run on processor %d",
-                processor);
+void choose_place(ProgressSettings *settings) {
+    cpu_set_t &place = settings->place;
+    CPU_ZERO(&place);
+    if (settings->processor >= 0) {
+        CPU_SET(static_cast<unsigned>(settings->processor), &place);
         return;
     }
     // The program's first thread may run where this rank does not.
-    if (sched_getaffinity(getpid(), sizeof chosen, &chosen) != 0) return;
-    for (int peer = 0; peer < world_size(rank); ++peer) {
-        const ControlBlock *const control = control_of(rank, peer);
-        if (control == nullptr) continue;
-        for (unsigned cpu = 0; cpu < kCpuWords * 64; ++cpu)
-            if ((control->processors.words[cpu / 64] >> cpu % 64 & 1) != 0) CPU_CLR(cpu, &chosen);
-    }
-    if (CPU_COUNT(&chosen) != 0)
-        (void)pthread_setaffinity_np(pthread_self(), sizeof chosen, &chosen);
+    const bool is_known = sched_getaffinity(getpid(), sizeof place, &place) == 0;
+    if (is_known && leave_to_ranks(&place)) return;
+    if (!find_launchers(&place) || !leave_to_ranks(&place)) CPU_ZERO(&place);
 }
 
 // What the thread does for one rank: looks at its queues if nobody else does, and says until when
 // it may sleep, on which descriptors. False: the rank wants no thread any more.
 bool Network::tend(ThreadSleep *sleep) {
     // SYNC fabric-engine: pairs with the release in progress(); then the hook of the engine is
-    // there, which works off what has come, and the control blocks of the node are mapped.
+    // there, which works off what has come.
     const bool has_engine = has_engine_.load(std::memory_order_acquire);
     if (has_engine && !progress_.is_on) return false;
-    if (has_engine && !tended_.is_placed) {
+    if (!tended_.is_placed) {
         tended_.is_placed = true;
-        choose_processor(*rank_, progress_.processor);
+        take_place(progress_);
     }
     if (leaves_alone(sleep)) return true;
     const std::int64_t now = now_ns();

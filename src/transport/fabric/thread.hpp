@@ -9,6 +9,7 @@
 #pragma once
 
 #include <poll.h>
+#include <sched.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,7 @@ struct ProgressSettings {
     bool is_on = true;
     int processor = -1;                 // -1: one where no rank runs, if there is one
     std::int64_t interval_ns = 50'000;  // between looks for a time
+    cpu_set_t place{};                  // where the thread may run; empty: where it was made
 };
 // Errors: ARG.
 sennit_status read_progress_settings(const char *text, ProgressSettings *out);
@@ -49,8 +51,8 @@ int thread_bell();
 // The thread looks at all anew: what it sleeps on has changed.
 void wake_thread();
 
-// The thread moves to the processor, or, where that is -1, to one of the process's that no rank of
-// the node may run on. Called on it.
-void choose_processor(const Rank &rank, int processor);
+// Fills `place`: the processor that is wanted; else those that no rank of this machine may run on,
+// of the process's, or of its launcher's. In sennit_init, since it reads the environment.
+void choose_place(ProgressSettings *settings);
 
 }  // namespace sennit::transport::fabric
