@@ -18,15 +18,16 @@ namespace {
 
 constexpr const char *kInfoHelp =
     R"(Says what Sennit is on this machine: the build, the launchers that can start it, the paths between
-ranks with the result of each probe, the providers and interfaces that lead to other nodes, and the
-topology. Run alone it starts two ranks of itself for a
+ranks with the result of each probe, the providers and interfaces that lead to other nodes, the
+topology, and the levels of locality that it has. Run alone it starts two ranks of itself for a
 moment, so that the probes are real ones between two processes.
 
 Examples
   sennit info                                everything but knobs and peers
   sennit info --knobs                        the settings read from the environment
   sennit run -n 4 sennit info --peers        the path of every pair of ranks, and why no better one;
-                                             between nodes the rails, and why not the others
+                                             between nodes the rails, and why not the others; how
+                                             many peers each rank has at each level of locality
   mpirun -n 4 sennit info --peers            the same under another launcher
   sennit info --json                         for programs; goes together with the others)";
 
@@ -162,6 +163,8 @@ std::string text_of(const Json &report) {
     }
     if (report.contains("network")) text += "Network\n" + network_text(report["network"]);
     if (report.contains("topology")) text += "Topology\n" + topology_text(report["topology"]);
+    if (report.contains("levels"))
+        text += "Levels of locality, nearest first\n" + levels_text(report["levels"]);
     if (report.contains("peers")) text += "Peers\n" + peers_text(report["peers"]);
     if (report.contains("knobs")) {
         text += "Knobs, set in the environment; * marks those that are\n";
@@ -226,6 +229,7 @@ int info(const InfoOptions &options) {
         report["paths"] = paths_section();
         report["network"] = network_section();
         report["topology"] = topology_section();
+        report["levels"] = levels_section(report["network"], report["topology"]);
     }
     print(report, options.json);
     return 0;

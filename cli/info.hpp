@@ -40,6 +40,15 @@ std::string place_text(const Json &card);
 Json network_section();
 std::string network_text(const Json &section);
 
+// info_levels.cpp: the levels of locality, in the words of the interface.
+const char *locality_name(int level);
+// Which of them this machine has, by its other sections.
+Json levels_section(const Json &network, const Json &topology);
+std::string levels_text(const Json &section);
+// How many peers each rank of a section of peers has at each level, as a member of the rank.
+void count_levels(Json *peers);
+std::string counts_text(const Json &peers);
+
 // info_peers.cpp. Collective over all ranks of the job, between sennit_init and sennit_finalize;
 // the result is whole on rank 0 and null on the others. Throws std::runtime_error with Sennit's own
 // words when a call fails.

@@ -74,11 +74,6 @@ void must(sennit_status status, const char *what) {
         fmt::format("{}: {}: {}", what, sennit_status_string(status), sennit_last_error()->text));
 }
 
-const char *locality_name(int level) {
-    constexpr const char *kNames[] = {"self", "process", "numa", "node", "network"};
-    return level >= 0 && level < 5 ? kNames[level] : "unknown";
-}
-
 template <std::size_t bytes>
 std::string text_of(const char (&text)[bytes]) {
     return std::string(text, strnlen(text, bytes));
@@ -296,6 +291,7 @@ std::vector<char> unknown_piece(std::size_t bytes, int size) {
     constexpr char kText[] = "no path leads there from rank 0, which asks";
     static_assert(sizeof kText <= kReasonBytes);
     View view{};
+    view.locality = -1;
     for (auto &reason : view.reasons)
         std::memcpy(reason, kText, sizeof kText);
     view.memory.status = SENNIT_ERR_OTHER_NODE;
@@ -460,6 +456,7 @@ Json peers_section() {
     }
     must(sennit_free(pieces), "sennit_free");
     if (rank == 0) section["warnings"] = warnings_of(section);
+    if (rank == 0) count_levels(&section);
     return section;
 }
 
@@ -474,6 +471,7 @@ std::string peers_text(const Json &section) {
     for (const Json &warning : section["warnings"])
         text += fmt::format("  {}\n", warning.get<std::string>());
     text += matrix_text(section);
+    text += counts_text(section);
     // Pairs with the same story are told once.
     std::map<std::string, std::vector<std::string>> stories;
     for (const Json &pair : section["pairs"]) {

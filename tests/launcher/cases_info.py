@@ -18,13 +18,13 @@ def _info(launcher, *words, ranks=0, **more):
 def all_sections_are_there(launcher):
     text = _info(launcher)
     for part in ("Sennit 0.", "Launchers", "launcher  no:", "alone     yes:", "Paths", "mapped", "Network", "interfaces", "Topology",
-                 "NUMA node"):
+                 "NUMA node", "Levels of locality"):
         contains(text, part)
 
 
 def json_says_the_same_for_programs(launcher):
     report = json.loads(_info(launcher, "--json"))
-    equal(list(report), ["build", "launchers", "paths", "network", "topology"])
+    equal(list(report), ["build", "launchers", "paths", "network", "topology", "levels"])
     equal([path["name"] for path in report["paths"]], PATHS)
     (taken,) = [path["name"] for path in report["paths"] if path["taken_on_this_node"]]
     equal(taken, "mapped")
@@ -66,6 +66,39 @@ def a_card_on_another_domain_is_told_with_its_distance(launcher):
     equal([cards["lo"].get(key) for key in ("numa_node", "numa_node_of_process", "numa_distance")], [1, 0, 21])
     assert all("numa_node" not in card for name, card in cards.items() if name != "lo"), cards
     contains(launcher.watch.run(command, env=env).stdout, "on NUMA node 1, this process on 0, distance 21")
+
+
+def the_levels_of_locality_are_those_that_the_machine_has(launcher):
+    """Would break: a level that is called there though no rank can be at it, or the other way round."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    env = {"HWLOC_XMLFILE": os.path.join(here, "two_domains.xml"), "HWLOC_THISSYSTEM": "1"}
+    for more, domains in (({}, None), ({"env": env}, 2)):
+        report = json.loads(_info(launcher, "--json", **more))
+        levels = {level["name"]: level for level in report["levels"]}
+        equal(list(levels), ["process", "numa", "node", "network"])
+        found = len(report["topology"]["numa_nodes"])
+        equal(found, domains or found)
+        equal((levels["numa"]["here"], levels["node"]["here"]), (found != 0, found != 1))
+        equal(levels["network"]["here"], any(one["taken"] for one in report["network"]["providers"]))
+        text = _info(launcher, **more)
+        for level in levels.values():
+            contains(text, level["text"])
+        if domains:
+            contains(levels["numa"]["text"], f"its {domains} NUMA domains")
+
+
+def peers_are_counted_at_each_level_of_locality(launcher):
+    """Would break: a rank that counts itself, or another node's rank at a level of this one."""
+    options = ("--nodes", "2")
+    peers = json.loads(_info(launcher, "--peers", "--json", ranks=4, options=options))["peers"]
+    for rank in peers["ranks"]:
+        at = rank["peers_at"]
+        # Without libfabric nobody asks the ranks of the other node.
+        if at.get("unknown", 0) == 0:
+            equal((at["process"], at["numa"] + at["node"], at["network"]), (0, 1, 2), rank)
+        equal(sum(at.values()), 3, rank)
+    equal(peers["ranks"][0]["peers_at"].get("unknown", 0), 0)
+    contains(_info(launcher, "--peers", ranks=2), "peers at each level of locality\n    of ranks 0, 1: 1 ")
 
 
 def the_build_line_names_the_optional_parts_that_were_found(launcher):
