@@ -388,15 +388,17 @@ void router_try_nodes(Rank &rank, const Nodes &nodes, NodeTrial *out) {
 void router_agree(Rank &rank, std::uint8_t *mine, const std::uint8_t *theirs, const Nodes &nodes,
                   const NodeTrial *trials) {
     const auto size = static_cast<int>(size_of(rank));
-    for (int peer = 0; peer < size; ++peer) {
-        if (peer == rank.world_rank) {
-            rank.peers[peer].path = SENNIT_PATH_SELF;
-            continue;
+    rank.peers[rank.world_rank].path = SENNIT_PATH_SELF;
+    const auto agree = [&](bool same_node) {
+        for (int peer = 0; peer < size; ++peer) {
+            if (peer == rank.world_rank || rank.peers[peer].same_node != same_node) continue;
+            if (!same_node) settle(rank, peer, trials + nodes.of[peer] * kNetworks, &mine[peer]);
+            choose(rank, peer, mine[peer], theirs[peer]);
         }
-        if (!rank.peers[peer].same_node)
-            settle(rank, peer, trials + nodes.of[peer] * kNetworks, &mine[peer]);
-        choose(rank, peer, mine[peer], theirs[peer]);
-    }
+    };
+    // The network uses memory of the node when it settles.
+    agree(true);
+    agree(false);
 }
 
 bool router_needs_engine(Rank &rank) {

@@ -79,6 +79,8 @@ static void print_watch() {
     FIELD(TableHead, changes);
     FIELD(TableHead, watched_ns);
     FIELD(TableHead, first_end_ns);
+    FIELD(TableHead, tables_offset);
+    FIELD(TableHead, tables_bytes);
     FIELD(TableHead, ended);
     FIELD(TableHead, unused);
     STRUCT(TablePlace);

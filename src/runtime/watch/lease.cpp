@@ -220,7 +220,7 @@ bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64
 // by any way the queue of the rail may be long.
 std::int64_t NodeWatch::patience(const Node &node) const {
     const std::int64_t first =
-        std::min(times_.answer_ns, times_.lease_ns / 2 / ways_to(node.asked).count);
+        std::min(times_.answer_ns, times_.lease_ns / 2 / host(node.asked).count);
     return first << std::min(node.rounds, node.connection.is_open() ? 2u : 1u);
 }
 
@@ -269,8 +269,8 @@ void NodeWatch::drive_slow(Node &node, std::int64_t now) {
 int NodeWatch::next_rank(const Node &node) const {
     int found = -1;
     for (int r = node.first; r < size_; ++r) {
-        if (first_of_[r] != node.first || doors_[r].port == 0) continue;
-        if (!is_present(table_.places[r])) continue;
+        if (first_of_[r] != node.first || !is_present(table_.places[r])) continue;
+        if (host(r).port == 0) continue;
         if (r > node.asked) return r;
         if (found < 0) found = r;
     }
@@ -281,8 +281,8 @@ void NodeWatch::connect_to(Node &node, std::int64_t now) {
     if (node.asked < 0) node.asked = next_rank(node);
     if (node.asked < 0) return;
     node.since_ns = now;
-    const int error =
-        node.connection.connect(ways_to(node.asked).addresses[node.way], doors_[node.asked].port);
+    const Host place = host(node.asked);
+    const int error = node.connection.connect(place.addresses[node.way], place.port);
     if (error != 0) end_connection(node, error, now);
 }
 
@@ -312,7 +312,7 @@ void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     if (error == 0 && !leaves) return;
     // A rail that carries nothing: the same rank by its next one. Only then another rank.
     const bool has_owner = error != ECONNREFUSED && !leaves;
-    node.way = has_owner ? (node.way + 1) % ways_to(node.asked).count : 0;
+    node.way = has_owner ? (node.way + 1) % host(node.asked).count : 0;
     if (node.way != 0) return;
     const int next = next_rank(node);
     if (next <= node.asked) ++node.rounds;

@@ -29,11 +29,15 @@ struct alignas(kLineBytes) TableHead {
     std::atomic<std::uint32_t> changes;      // ranks that have died, and leases that have ended
     std::atomic<std::int64_t> watched_ns;    // when the watcher was last awake
     std::atomic<std::int64_t> first_end_ns;  // no lease ends before; 0: there is none
-    std::atomic<std::uint32_t> ended;        // ranks that have died or left, at least
-    std::uint8_t unused[100];
+    // Where the tables lie that all ranks of the node have in common (transport/fabric/), in the
+    // memory file of the lowest one, which writes it; 0: nowhere. SYNC node-tables.
+    std::atomic<std::uint64_t> tables_offset;
+    std::atomic<std::uint64_t> tables_bytes;
+    std::atomic<std::uint32_t> ended;  // ranks that have died or left, at least
+    std::uint8_t unused[84];
 };
-static_assert(sizeof(TableHead) == kWatchHeadBytes && offsetof(TableHead, first_end_ns) == 16 &&
-              offsetof(TableHead, ended) == 24);
+static_assert(sizeof(TableHead) == kWatchHeadBytes && offsetof(TableHead, ended) == 40 &&
+              offsetof(TableHead, tables_offset) == 24 && offsetof(TableHead, unused) == 44);
 
 // Of a rank on another node; those of a lease are used for a node, in the place of its lowest rank.
 // Writers: ranks of this node.

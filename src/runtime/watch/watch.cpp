@@ -59,15 +59,9 @@ sennit_status NodeWatch::open(std::uint16_t *port) {
     return SENNIT_OK;
 }
 
-sennit_status NodeWatch::meet(HostOf host_of, const void *context) {
-    doors_ = Array<Door>(static_cast<std::size_t>(size_));
-    if (doors_ == nullptr) return no_memory();
-    for (int r = 0; r < size_; ++r) {
-        const Host host = host_of(context, r);
-        doors_[r].port = host.port;
-        if (!ways_.add(host.ways, &doors_[r].ways)) return no_memory();
-    }
-    return SENNIT_OK;
+void NodeWatch::meet(HostOf host_of, const void *context) {
+    host_of_ = host_of;
+    network_ = context;
 }
 
 sennit_status NodeWatch::make_nodes() {
@@ -120,7 +114,9 @@ void NodeWatch::wake_watcher() const {
     // relaxed: who has taken over meanwhile has just looked.
     const int watcher = static_cast<int>(table_.head->watcher.load(std::memory_order_relaxed)) - 1;
     WatchConnection connection;
-    if (watcher >= 0) (void)connection.connect(ways_to(watcher).addresses[0], doors_[watcher].port);
+    if (watcher < 0) return;
+    const Host place = host(watcher);
+    (void)connection.connect(place.addresses[0], place.port);
 }
 
 void NodeWatch::set_times(bool crowded) {
@@ -137,7 +133,7 @@ void NodeWatch::set_times(bool crowded) {
 }
 
 sennit_status NodeWatch::start(const int *first_of, bool crowded) {
-    if (doors_ == nullptr) return SENNIT_OK;
+    if (host_of_ == nullptr) return SENNIT_OK;
     const auto size = static_cast<std::size_t>(size_);
     first_of_ = Array<int>(size);
     if (first_of_ == nullptr) return no_memory();
@@ -293,8 +289,8 @@ sennit_status watch_open(Rank &rank, std::uint16_t *port) {
     return made->open(port);
 }
 
-sennit_status watch_meet(Rank &rank, HostOf host_of, const void *context) {
-    return rank.watch->meet(host_of, context);
+void watch_meet(Rank &rank, HostOf host_of, const void *context) {
+    rank.watch->meet(host_of, context);
 }
 
 sennit_status watch_start(Rank &rank, const int *first_of, bool crowded) {

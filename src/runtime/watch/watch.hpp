@@ -25,13 +25,10 @@ namespace sennit::watch {
 
 // Where a rank's watch listens, in the order of the network: at one port of each of its rails. No
 // port: nowhere.
-struct Ways {
+struct Host {
     static constexpr unsigned kMostAddresses = 8;
     std::uint32_t addresses[kMostAddresses];
     std::uint32_t count;  // at least 1
-};
-struct Host {
-    Ways ways;
     std::uint16_t port;
 };
 using HostOf = Host (*)(const void *context, int rank);
@@ -41,8 +38,8 @@ bool are_neighbours(std::size_t one, std::size_t other, std::size_t count);
 
 // Takes a port. Errors: OS, NOMEM.
 sennit_status watch_open(Rank &rank, std::uint16_t *port);
-// `host_of` says where the watches of all ranks are. Errors: NOMEM.
-sennit_status watch_meet(Rank &rank, HostOf host_of, const void *context);
+// `host_of` says where the watches of all ranks are: asked by any thread, until watch_stop().
+void watch_meet(Rank &rank, HostOf host_of, const void *context);
 // Once the paths are agreed: `first_of` has the lowest rank of each rank's node. `crowded`: ranks
 // share processors. Nothing where watch_meet() was not called. Errors: OS, NOMEM.
 sennit_status watch_start(Rank &rank, const int *first_of, bool crowded);

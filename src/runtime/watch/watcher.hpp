@@ -11,7 +11,6 @@
 #include <atomic>
 
 #include "base/array.hpp"
-#include "base/distinct.hpp"
 #include "runtime/watch/connection.hpp"
 #include "runtime/watch/watch.hpp"
 
@@ -64,7 +63,7 @@ class NodeWatch {
     ~NodeWatch();
 
     sennit_status open(std::uint16_t *port);
-    sennit_status meet(HostOf host_of, const void *context);
+    void meet(HostOf host_of, const void *context);
     sennit_status start(const int *first_of, bool crowded);
     void stop();
     void forked();
@@ -116,7 +115,7 @@ class NodeWatch {
     void send_known(WatchConnection &connection);
     Note make(NoteKind kind, int rank) const;
     bool is_mate(int rank) const { return first_of_[rank] == first_of_[rank_->world_rank]; }
-    const Ways &ways_to(int rank) const { return ways_.at(doors_[rank].ways); }
+    Host host(int rank) const { return host_of_(network_, rank); }
     TablePlace &place_of_node(int rank) const { return table_.places[first_of_[rank]]; }
 
     // lease.cpp
@@ -149,14 +148,10 @@ class NodeWatch {
     int size_ = 0;
     int listener_ = -1;
     int wake_ = -1;
-    struct Door {
-        std::uint32_t ways;  // in ways_
-        std::uint16_t port;
-    };
-    Array<Door> doors_;  // [size_]
-    Distinct<Ways> ways_;
-    Array<int> first_of_;    // [size_], lowest rank of each rank's node
-    Node *nodes_ = nullptr;  // [node_count_], the others
+    HostOf host_of_ = nullptr;
+    const void *network_ = nullptr;  // for host_of_
+    Array<int> first_of_;            // [size_], lowest rank of each rank's node
+    Node *nodes_ = nullptr;          // [node_count_], the others
     std::size_t node_count_ = 0;
     Guest *guests_ = nullptr;  // [guest_count_]
     std::size_t guest_count_ = 0;

@@ -2,8 +2,8 @@
 // and of each rank its ports.
 #pragma once
 
-#include "base/array.hpp"
 #include "base/distinct.hpp"
+#include "transport/fabric/node_tables.hpp"
 #include "transport/fabric/wire.hpp"
 
 namespace sennit::transport::fabric {
@@ -11,14 +11,15 @@ namespace sennit::transport::fabric {
 class Cards {
   public:
     // False: no memory.
-    bool take(const Address *addresses, std::size_t size);
+    bool take(const CardList &list);
     RailCard of(int rank) const {
-        const Place &place = places_[rank];
+        const Place &place = reinterpret_cast<const Place *>(places_.begin())[rank];
         RailCard card = cards_.at(place.card);
         card.port = place.port;
         card.watch_port = place.watch_port;
         return card;
     }
+    NodeTable &places() { return places_; }
 
   private:
     struct Place {
@@ -28,20 +29,20 @@ class Cards {
     };
 
     Distinct<RailCard> cards_;  // without ports
-    Array<Place> places_;       // [size]
+    NodeTable places_;          // Place[size]
 };
 
-inline bool Cards::take(const Address *addresses, std::size_t size) {
-    places_ = Array<Place>(size);
-    for (std::size_t rank = 0; rank < size && places_ != nullptr; ++rank) {
-        RailCard card = card_of(addresses[rank]);
-        Place &place = places_[rank];
+inline bool Cards::take(const CardList &list) {
+    if (!places_.make(list.size * sizeof(Place))) return false;
+    for (std::size_t rank = 0; rank < list.size; ++rank) {
+        RailCard card = list.at(rank);
+        Place &place = reinterpret_cast<Place *>(places_.to_fill())[rank];
         place.port = card.port;
         place.watch_port = card.watch_port;
         card.port = card.watch_port = 0;
         if (!cards_.add(card, &place.card)) return false;
     }
-    return places_ != nullptr;
+    return true;
 }
 
 }  // namespace sennit::transport::fabric

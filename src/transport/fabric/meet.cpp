@@ -2,7 +2,6 @@
 // names its endpoints itself, those names, once the rails are open.
 #include <netinet/in.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -39,25 +38,20 @@ void Network::write_more(std::byte *out) {
 
 sennit_status Network::read_more(const std::byte *all, std::size_t bytes) {
     if (rail_count_ == 0 || interfaces_.name_bytes() == 0) return SENNIT_OK;
-    const std::size_t total = bytes * static_cast<std::size_t>(world_size(*rank_));
-    told_ = static_cast<std::byte *>(std::malloc(total));
-    if (told_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
-    std::memcpy(told_, all, total);
-    told_bytes_ = bytes;
-    const CardList cards{told_, told_bytes_, static_cast<std::size_t>(world_size(*rank_))};
-    InterfaceChoice by_ipv4;
-    by_ipv4.make(cards);
-    return start(cards, by_ipv4);
-}
-
-// With IPv4 addresses, where the endpoints have other names.
-RailCard Network::told_card(int peer) const {
-    return CardList{told_, told_bytes_, 0}.at(static_cast<std::size_t>(peer));
+    const auto size = static_cast<std::size_t>(world_size(*rank_));
+    const CardList cards{all, bytes, size};
+    if (!names_.make(size * names_bytes()) || !named_cards_.take(cards))
+        return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
+    for (std::size_t rank = 0; rank < size; ++rank)
+        std::memcpy(names_.to_fill() + rank * names_bytes(), all + rank * bytes + sizeof(RailCard),
+                    names_bytes());
+    named_choice_.make(cards);
+    return start();
 }
 
 // Where messages to the peer go on that rail.
-const void *Network::told_name(int peer, unsigned rail) const {
-    return told_ + static_cast<std::size_t>(peer) * told_bytes_ + sizeof(RailCard) +
+const std::byte *Network::name_of(int peer, unsigned rail) const {
+    return names_.begin() + static_cast<std::size_t>(peer) * names_bytes() +
            rail * interfaces_.name_bytes();
 }
 
@@ -81,7 +75,7 @@ sennit_status Network::link(int peer, unsigned rail) {
                 static_cast<unsigned long long>(limit));
         return fail(SENNIT_ERR_FABRIC, "no room for a connection");  // see describe_trouble()
     }
-    if (told_ != nullptr) return own.insert(told_name(peer, rail), &link.messages);
+    if (names_.exists()) return own.insert(name_of(peer, rail), &link.messages);
     const RailCard card = cards_.of(peer);
     sockaddr_in name{};
     name.sin_family = AF_INET;
@@ -96,30 +90,25 @@ Reason Network::lack_of(int peer) const {
     if (card.interfaces == 0) return Reason{Reason::Code::peer_refused};
     if (!choice_.takes_part(card)) return Reason{Reason::Code::other_provider};
     // One that has failed has told nothing.
-    if (told_ != nullptr && told_card(peer).machine == 0) return Reason{Reason::Code::peer_refused};
+    if (names_.exists() && named_cards_.of(peer).machine == 0)
+        return Reason{Reason::Code::peer_refused};
     return Reason{Reason::Code::taken};
 }
 
-// A rank that has no rail has no watch either, and is watched by those that have one.
-sennit_status Network::meet_watches(Rank &rank, const CardList &cards,
-                                    const InterfaceChoice &choice) {
-    struct Meeting {
-        const CardList &cards;
-        const InterfaceChoice &choice;
-    };
-    const Meeting meeting{cards, choice};
-    const auto host_of = [](const void *context, int peer) {
-        const auto &all = *static_cast<const Meeting *>(context);
-        const RailCard card = all.cards.at(static_cast<std::size_t>(peer));
-        watch::Host host{};
-        if (!all.choice.takes_part(card)) return host;
-        host.port = card.watch_port;
-        host.ways.count = all.choice.rails();
-        for (unsigned rail = 0; rail < all.choice.rails(); ++rail)
-            host.ways.addresses[rail] = card.addresses[all.choice.of(card, rail)];
-        return host;
-    };
-    return watch::watch_meet(rank, host_of, &meeting);
+// Whatever the rails are, watches talk by TCP. A rank that has no rail has no watch either, and is
+// watched by those that have one. By any thread: what it reads stays as it is from the start on.
+watch::Host Network::watch_host_of(const void *network, int peer) {
+    const auto &self = *static_cast<const Network *>(network);
+    const bool by_names = self.names_.exists();
+    const InterfaceChoice &choice = by_names ? self.named_choice_ : self.choice_;
+    const RailCard card = (by_names ? self.named_cards_ : self.cards_).of(peer);
+    watch::Host host{};
+    if (!choice.takes_part(card)) return host;
+    host.port = card.watch_port;
+    host.count = choice.rails();
+    for (unsigned rail = 0; rail < choice.rails(); ++rail)
+        host.addresses[rail] = card.addresses[choice.of(card, rail)];
+    return host;
 }
 
 }  // namespace sennit::transport::fabric

@@ -269,7 +269,7 @@ class Network final : public Transport {
     sennit_status make_pools();
     sennit_status open_rails();
     void make_room_for_connections() const;
-    sennit_status start(const CardList &cards, const InterfaceChoice &choice);
+    sennit_status start();
     void post_receives(unsigned rail);
     sennit_status expose_at(std::size_t place, const Exposed &memory);
     sennit_status expose_control();
@@ -283,13 +283,12 @@ class Network final : public Transport {
     void say_goodbye(const Deadline &deadline);
 
     // meet.cpp
-    RailCard told_card(int peer) const;
-    const void *told_name(int peer, unsigned rail) const;
+    std::size_t names_bytes() const { return rail_count_ * interfaces_.name_bytes(); }
+    const std::byte *name_of(int peer, unsigned rail) const;
     Reason lack_of(int peer) const;
     bool lacks_descriptors(std::uint64_t *limit) const;
     sennit_status link(int peer, unsigned rail);
-    static sennit_status meet_watches(Rank &rank, const CardList &cards,
-                                      const InterfaceChoice &choice);
+    static watch::Host watch_host_of(const void *network, int peer);
 
     // transfer.cpp
     std::size_t poll_rails(bool all = false);
@@ -430,9 +429,14 @@ class Network final : public Transport {
     std::uint16_t watch_port_ = 0;
     std::uint32_t news_seen_ = 0;  // of the watch
     Reason missing_{};             // why there is no rail
+    NodeRoom node_room_;
+    bool has_looked_for_tables_ = false;  // of the node
     Cards cards_;
-    std::byte *told_ = nullptr;   // [size], see RailCard; null: names are addresses
-    std::size_t told_bytes_ = 0;  // of each rank
+    // Where endpoints have no IPv4 addresses: the names of where messages go to, of each rank by
+    // each rail, and the cards with the addresses of its watch; null: none.
+    NodeTable names_;
+    Cards named_cards_;
+    InterfaceChoice named_choice_;
     Deadline start_limit_ = Deadline::never();
     std::int64_t unreached_limit_ns_ = 0;  // of trials that fail
     PeerLink *links_ = nullptr;            // [size]

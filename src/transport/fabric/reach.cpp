@@ -33,6 +33,10 @@ void Network::leave_out_others(int peer) {
 
 void Network::settle(int peer, const NodeTrial &found) {
     const MutexLock guard(lock_);
+    // All ranks have been through start().
+    if (!has_looked_for_tables_)
+        node_room_.take(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
+    has_looked_for_tables_ = true;
     PeerLink &link = links_[peer];
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         rails_[rail].rail.expect_data(false);  // all have ended their trials
@@ -108,8 +112,8 @@ void Network::look_for_unreached(int peer, std::int64_t now) {
     int error = 0;
     if (link.probe < 0) {
         // Where endpoints have no port, that of its watch.
-        const bool by_names = told_ != nullptr;
-        const RailCard card = by_names ? told_card(peer) : cards_.of(peer);
+        const bool by_names = names_.exists();
+        const RailCard card = (by_names ? named_cards_ : cards_).of(peer);
         const unsigned interface = by_names ? 0 : choice_.of(card, link.probe_rail);
         link.probe_ns = now;
         link.probe =
@@ -213,10 +217,10 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
     (void)std::snprintf(out->reason, sizeof out->reason, "%s", reason);
     out->number = out->is_used != 0 ? static_cast<int>(rail) : -1;
     if (out->is_used == 0) return true;
-    if (told_ != nullptr) {
+    if (names_.exists()) {
         const Rail &used = rails_[rail].rail;
-        used.print(told_name(rank_->world_rank, rail), out->address, sizeof out->address);
-        used.print(told_name(peer, rail), out->peer_address, sizeof out->peer_address);
+        used.print(name_of(rank_->world_rank, rail), out->address, sizeof out->address);
+        used.print(name_of(peer, rail), out->peer_address, sizeof out->peer_address);
         return true;
     }
     (void)inet_ntop(AF_INET, &theirs.addresses[choice_.of(theirs, rail)], out->peer_address,

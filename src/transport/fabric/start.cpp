@@ -40,7 +40,6 @@ Network::~Network() {
         state.rail.close();
         std::free(state.registrations);
     }
-    std::free(told_);
     std::free(exposed_);
     std::free(posts_);
     std::free(copies_);
@@ -159,10 +158,9 @@ void Network::post_receives(unsigned rail) {
 sennit_status Network::connect(const Address *addresses, const Deadline &deadline) {
     const auto size = static_cast<std::size_t>(world_size(*rank_));
     start_limit_ = deadline;
-    if (!cards_.take(addresses, size))
-        return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
-    if (missing_.code != Reason{}.code) return SENNIT_OK;
     const CardList cards{addresses, sizeof(Address), size};
+    if (!cards_.take(cards)) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
+    if (missing_.code != Reason{}.code) return SENNIT_OK;
     choice_.make(cards);
     if (!choice_.takes_part(cards_.of(rank_->world_rank))) {
         missing_ = Reason{Reason::Code::other_provider};
@@ -174,15 +172,15 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     if (status == SENNIT_OK) make_room_for_connections();
     if (status == SENNIT_OK) status = expose_control();
     // Peers may be found now, unless names are told first.
-    if (status == SENNIT_OK && interfaces_.name_bytes() == 0) status = start(cards, choice_);
+    if (status == SENNIT_OK && interfaces_.name_bytes() == 0) status = start();
     return status;
 }
 
-// Whatever the rails are, watches talk by TCP, and `cards` have IPv4 addresses.
-sennit_status Network::start(const CardList &cards, const InterfaceChoice &choice) {
-    sennit_status status = meet_watches(*rank_, cards, choice);
-    if (status != SENNIT_OK) return status;
+sennit_status Network::start() {
+    node_room_.publish(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
+    watch::watch_meet(*rank_, watch_host_of, this);
     rank_->segment_watch = SegmentWatch{expose, withdraw, this};
+    sennit_status status = SENNIT_OK;
     if (is_speaker()) status = expose_trials();
     if (status != SENNIT_OK) return status;
     {
