@@ -220,7 +220,7 @@ bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64
 // by any way the queue of the rail may be long.
 std::int64_t NodeWatch::patience(const Node &node) const {
     const std::int64_t first =
-        std::min(times_.answer_ns, times_.lease_ns / 2 / host(node.asked).count);
+        std::min(times_.answer_ns, times_.lease_ns / 2 / host(node.connection.rank).count);
     return first << std::min(node.rounds, node.connection.is_open() ? 2u : 1u);
 }
 
@@ -255,11 +255,7 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
 // The answer may still come by the connection before, or has come by the new one.
 void NodeWatch::drive_slow(Node &node, std::int64_t now) {
     const bool is_there = receive(node, node.slow, now);
-    if (is_there && !node.is_unanswered) {
-        node.connection.take_over(node.slow);
-        node.asked = node.slow_asked;
-        node.way = node.slow_way;
-    }
+    if (is_there && !node.is_unanswered) node.connection.take_over(node.slow);
     if (!is_there) return node.slow.close();
     // The new connection is not made yet.
     if (node.is_unanswered && !node.waits && now >= node.again_ns) repeat(node, now);
@@ -271,18 +267,19 @@ int NodeWatch::next_rank(const Node &node) const {
     for (int r = node.first; r < size_; ++r) {
         if (first_of_[r] != node.first || !is_present(table_.places[r])) continue;
         if (host(r).port == 0) continue;
-        if (r > node.asked) return r;
+        if (r > node.connection.rank) return r;
         if (found < 0) found = r;
     }
     return found;
 }
 
 void NodeWatch::connect_to(Node &node, std::int64_t now) {
-    if (node.asked < 0) node.asked = next_rank(node);
-    if (node.asked < 0) return;
+    RankConnection &next = node.connection;
+    if (next.rank < 0) next.rank = next_rank(node);
+    if (next.rank < 0) return;
     node.since_ns = now;
-    const Host place = host(node.asked);
-    const int error = node.connection.connect(place.addresses[node.way], place.port);
+    const Host place = host(next.rank);
+    const int error = next.connect(place.addresses[next.way], place.port);
     if (error != 0) end_connection(node, error, now);
 }
 
@@ -298,25 +295,22 @@ bool NodeWatch::all_mates_leave() const {
 // refused has no owner any more: it has died or, if this node was cut off from what it said, left.
 // Who does not answer may be stopped, and another rank of its node speaks for it.
 void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
-    if (node.waits && error == ETIMEDOUT && !node.slow.exists()) {
-        node.slow.take_over(node.connection);
-        node.slow_asked = node.asked;
-        node.slow_way = node.way;
-    }
-    node.connection.close();
+    RankConnection &ended = node.connection;
+    if (node.waits && error == ETIMEDOUT && !node.slow.exists()) node.slow.take_over(ended);
+    ended.close();
     node.waits = false;
     node.next_ns = now + kRetry_ns;
-    const bool leaves = !is_present(table_.places[node.asked]);
+    const bool leaves = !is_present(table_.places[ended.rank]);
     if (error == ECONNREFUSED && !leaves)
-        note_gone_elsewhere(node.asked, all_mates_leave() ? Gone::left : Gone::died);
+        note_gone_elsewhere(ended.rank, all_mates_leave() ? Gone::left : Gone::died);
     if (error == 0 && !leaves) return;
     // A rail that carries nothing: the same rank by its next one. Only then another rank.
     const bool has_owner = error != ECONNREFUSED && !leaves;
-    node.way = has_owner ? (node.way + 1) % host(node.asked).count : 0;
-    if (node.way != 0) return;
+    ended.way = has_owner ? (ended.way + 1) % host(ended.rank).count : 0;
+    if (ended.way != 0) return;
     const int next = next_rank(node);
-    if (next <= node.asked) ++node.rounds;
-    node.asked = next;
+    if (next <= ended.rank) ++node.rounds;
+    ended.rank = next;
 }
 
 // False: the connection has ended.

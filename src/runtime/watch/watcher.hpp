@@ -29,13 +29,23 @@ struct Times {
     std::int64_t stop_ns = 0;    // 1/2: a node that has not watched for so long was stopped
 };
 
+// A connection to a rank of another node, by one of its addresses. Closed, it knows the last ones.
+struct RankConnection : WatchConnection {
+    int rank = -1;
+    unsigned way = 0;
+
+    void take_over(RankConnection &other) {
+        WatchConnection::take_over(other);
+        rank = other.rank;
+        way = other.way;
+    }
+};
+
 // Another node, as its watcher here sees it.
 struct Node {
     int first = -1;              // its lowest rank, which stands for it
     bool is_reached = false;     // some path leads to a rank of it
     bool is_quiet = false;       // others were told so
-    int asked = -1;              // the rank that the connection leads to
-    unsigned way = 0;            // by which of its addresses
     unsigned rounds = 0;         // in vain, by all its ranks and ways, since an answer was quick
     bool is_unanswered = false;  // the question: it is repeated as it is
     bool waits = false;          // it was sent on this connection
@@ -44,12 +54,10 @@ struct Node {
     std::int64_t next_ns = 0;       // when to connect or ask again
     std::int64_t again_ns = 0;      // when to repeat the question on the same connection
     std::int64_t next_look_ns = 0;  // when to ask again who looks at its network
-    WatchConnection connection;
+    RankConnection connection;
     // By which the question went out before, and which may still bring the answer: where a rail has
     // a long queue, a new connection stands in it as well.
-    WatchConnection slow;
-    int slow_asked = -1;
-    unsigned slow_way = 0;
+    RankConnection slow;
 
     void close() {
         connection.close();
