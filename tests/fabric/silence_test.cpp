@@ -1,5 +1,7 @@
 // What a rank does about hosts that are silent and peers that are mute, as its watch has found. The
 // test writes what the watch of a node would.
+#include <sched.h>
+
 #include "runtime/wait.hpp"
 #include "told_peer.hpp"
 
@@ -54,6 +56,17 @@ TEST_F(Watched, a_wait_reads_a_count_and_then_the_ends_of_ranks_on_other_nodes) 
     ++table.head->ended;
     EXPECT_EQ(find_lost(rank, &anybody), 2);
     EXPECT_EQ(count_ended(rank), 2u);
+}
+
+// Broken by a watch that finds the end of a node and does not count it.
+TEST_F(Watched, the_end_of_a_node_that_was_silent_for_too_long_is_counted) {
+    const int anybody = kAnyPeer;
+    table.places[1].answered_ns = 1;  // long ago
+    const std::time_t end = std::time(nullptr) + 10;
+    while (find_lost(rank, &anybody) < 0 && std::time(nullptr) < end)
+        (void)sched_yield();
+    EXPECT_EQ(table.head->ended, 1u);
+    EXPECT_EQ(find_lost(rank, &anybody), 1);
 }
 
 // Broken by an owner that takes something after the lease, or tells the silent host of the endpoint
