@@ -294,4 +294,31 @@ TEST_F(Messages,
     land(first);
 }
 
+class ManyRanks : public ToldPeers {
+  protected:
+    void SetUp() override {
+        world = 100'000;
+        ToldPeers::SetUp();
+    }
+};
+
+// Rows of all of them would be 32 MB. Broken by those, and by a look that makes one.
+TEST_F(ManyRanks, a_rank_has_memory_for_the_peers_that_it_uses) {
+    meet();
+    there[2].ask(0);
+    ASSERT_TRUE(hear(MessageKind::endpoint, 2));
+    for (int r = 1; r < world; r += 7) {
+        sennit_rail rail{};
+        char trouble[8] = "";
+        ASSERT_TRUE(network->describe_rail(r, 0, &rail));
+        EXPECT_EQ(rail.is_used, 1);
+        EXPECT_EQ(network->rails_to(r), 1u);
+        EXPECT_EQ(network->reach(r).code, Reason::Code::taken);
+        network->describe_trouble(r, trouble, sizeof trouble);
+        EXPECT_STREQ(trouble, "");
+    }
+    looks(8);
+    EXPECT_LT(resident_kb() - resident_before_kb, 12'000);
+}
+
 }  // namespace

@@ -164,6 +164,43 @@ TEST_F(Watched, a_peer_that_answers_questions_and_no_task_is_not_mute) {
     }
 }
 
+// ---- Of a peer that was not used before the watch has told of it.
+
+// Broken by a first use that sends something, or that leaves the engine without the news.
+TEST_F(Watched, a_peer_that_has_died_before_its_first_use_is_lost_at_it) {
+    table.places[2].gone = static_cast<std::uint32_t>(Gone::died);
+    change();
+    step();
+    EXPECT_EQ(network->submit(&put(1, 2)), Submit::again);
+    EXPECT_EQ(rank.peers[2].gone.load(), static_cast<std::uint32_t>(Gone::died));
+    for (int i = 0; i < 10; ++i) {
+        pass(10 * kMs);
+        steps(30);
+    }
+    EXPECT_EQ(heard(MessageKind::question, 2), 0);
+}
+
+TEST_F(Watched, news_of_a_peer_reach_what_waits_for_its_lease) {
+    table.places[2].answered_ns = 0;
+    EXPECT_EQ(network->submit(&put(1, 2)), Submit::again);
+    EXPECT_EQ(rank.peers[2].gone.load(), 0u);
+    table.places[2].gone = static_cast<std::uint32_t>(Gone::died);
+    change();
+    step();
+    EXPECT_EQ(rank.peers[2].gone.load(), static_cast<std::uint32_t>(Gone::died));
+}
+
+// Broken by a row that begins as if there were no news.
+TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_before_its_first_message) {
+    refuse(2);
+    step();
+    there[2].ask(0);
+    steps(300);
+    EXPECT_EQ(heard(MessageKind::endpoint, 2), 0);
+    there[1].ask(0);
+    ASSERT_TRUE(hear(MessageKind::endpoint, 1));
+}
+
 // TCP waits for as long again as the network was away. Broken by messages that wait with it.
 TEST_F(Watched, a_peer_that_looks_and_is_not_heard_is_asked_from_a_new_endpoint) {
     meet();

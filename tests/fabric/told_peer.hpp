@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -247,7 +249,7 @@ struct Job : Operation {
     std::vector<std::uint64_t> memory = std::vector<std::uint64_t>(ToldPeer::kBytes / 8);
 };
 
-// A world of three ranks: this one, and two that are told what to say.
+// A world of three ranks, or more: this one, and two that are told what to say.
 class ToldPeers : public testing::Test {
   protected:
     static constexpr int kRanks = 3;
@@ -265,12 +267,14 @@ class ToldPeers : public testing::Test {
         rank.control = static_cast<ControlBlock *>(block_);
         rank.control->header.control_bytes = sizeof(ControlBlock);
         rank.world_rank = 0;
-        rank.size = kRanks;
+        rank.size = static_cast<std::uint32_t>(world);
         rank.job_cookie = kCookie;
-        rank.peers = peers_;
-        for (int r = 0; r < kRanks; ++r) {
-            peers_[r].world_rank = peers_[r].first_of_node = r;
-            peers_[r].same_node = r == 0;
+        peers_ = std::vector<Peer>(static_cast<std::size_t>(world));
+        rank.peers = peers_.data();
+        for (std::size_t i = 0; i < peers_.size(); ++i) {
+            const int r = static_cast<int>(i);
+            peers_[i].world_rank = peers_[i].first_of_node = r;
+            peers_[i].same_node = r == 0;
         }
         const EventSink sink{nullptr, this, [](void *self, const Arrived &task) {
                                  auto &all = *static_cast<ToldPeers *>(self);
@@ -280,14 +284,15 @@ class ToldPeers : public testing::Test {
                              }};
         network = std::make_unique<Network>();
         ASSERT_EQ(network->open(rank, settings, sink), SENNIT_OK) << sennit_last_error()->text;
-        Address cards[kRanks];
+        std::vector<Address> cards(peers_.size());
         network->address(&cards[0]);
         const Library *library = nullptr;
         ASSERT_EQ(library_open(&library), SENNIT_OK);
         Settings same;
         ASSERT_EQ(read_settings(settings, &same), SENNIT_OK);
-        for (int r = 1; r < kRanks; ++r)
+        for (std::size_t r = 1; r < kRanks; ++r)
             there[r].find(*library, same, &cards[r]);
+        std::fill(cards.begin() + kRanks, cards.end(), cards[2]);
         // No watch of theirs; and no rail is left out for its speed.
         for (Address &card : cards) {
             RailCard read = card_of(card);
@@ -296,20 +301,21 @@ class ToldPeers : public testing::Test {
             std::memcpy(card.bytes, &read, sizeof read);
         }
         InterfaceChoice choice;
-        choice.make(CardList{cards, sizeof(Address), kRanks});
+        choice.make(CardList{cards.data(), sizeof(Address), cards.size()});
         rails = choice.rails();
         current = this;
         for (int r = 1; r < kRanks; ++r) {
             there[r].while_waiting = [] { current->step(); };
-            there[r].open(choice, card_of(cards[r]), r, kCookie);
+            there[r].open(choice, card_of(cards[static_cast<std::size_t>(r)]), r, kCookie);
         }
-        ASSERT_EQ(network->connect(cards, Deadline::never()), SENNIT_OK);
+        resident_before_kb = resident_kb();
+        ASSERT_EQ(network->connect(cards.data(), Deadline::never()), SENNIT_OK);
         if (card_of(cards[0]).more == 0)
             meet_at_ports(choice, card_of(cards[0]));
         else
             tell_names(more_bytes(cards[0]));
         network->stop_thread();
-        for (int r = 1; r < kRanks; ++r)
+        for (int r = 1; r < world; ++r)
             network->settle(r, NodeTrial{static_cast<std::uint8_t>((1u << rails) - 1), 0});
     }
     void meet_at_ports(const InterfaceChoice &choice, const RailCard &card) {
@@ -324,7 +330,7 @@ class ToldPeers : public testing::Test {
     }
     // Where the provider names its endpoints.
     void tell_names(std::size_t bytes) {
-        std::vector<std::byte> all(bytes * kRanks);
+        std::vector<std::byte> all(bytes * peers_.size());
         network->write_more(all.data());
         RailCard card;
         std::memcpy(&card, all.data(), sizeof card);
@@ -353,6 +359,17 @@ class ToldPeers : public testing::Test {
         network.reset();
         watch::watch_free(rank);
         if (mapped_ != MAP_FAILED) (void)munmap(mapped_, kBlockBytes + alignof(ControlBlock));
+    }
+
+    // Memory of this process.
+    static long resident_kb() {
+        long all = 0;
+        long pages = 0;
+        std::FILE *const file = std::fopen("/proc/self/statm", "r");
+        if (file == nullptr) return 0;
+        if (std::fscanf(file, "%ld %ld", &all, &pages) != 2) pages = 0;
+        (void)std::fclose(file);
+        return pages * (sysconf(_SC_PAGESIZE) / 1024);
     }
 
     void step() {
@@ -528,7 +545,9 @@ class ToldPeers : public testing::Test {
     static constexpr std::size_t kBlockBytes = sizeof(ControlBlock) + desk_and_table_bytes(kRanks);
     static inline ToldPeers *current = nullptr;
     Rank rank;
-    Peer peers_[kRanks];
+    int world = kRanks;  // ranks; nobody tells those from kRanks on what to say
+    long resident_before_kb = 0;
+    std::vector<Peer> peers_;
     void *mapped_ = MAP_FAILED;
     void *block_ = nullptr;  // in it, at a place for a ControlBlock
     std::unique_ptr<Network> network;

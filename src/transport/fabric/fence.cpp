@@ -64,8 +64,7 @@ void Network::note_failing(int peer, unsigned rail, int error) {
 }
 
 void Network::look_after_links(std::int64_t now) {
-    const int size = world_size(*rank_);
-    for (int peer = 0; peer < size; ++peer)
+    for (const int peer : links_.used())
         for (unsigned rail = 0; rail < rail_count_; ++rail)
             if (link_of(peer, rail).uneasy) look_after(peer, rail, now);
 }
@@ -197,7 +196,7 @@ void Network::answer_question(const Message &question) {
 
 // The others need not find out. What is lost of this they ask for.
 void Network::announce_endpoint(int except, unsigned rail) {
-    for (int peer = 0; peer < world_size(*rank_); ++peer)
+    for (const int peer : links_.used())
         if (peer != except && links_[peer].is_met && !links_[peer].is_refused)
             send_endpoint(peer, rail, way_to(peer, rail), nullptr);
 }
@@ -343,19 +342,22 @@ void Network::reset_active(unsigned rail) {
 // has sent is taken once it was silent for too long.
 void Network::take_news() {
     bool refuses = false;
-    for (int peer = 0; peer < world_size(*rank_); ++peer) {
-        PeerLink &link = links_[peer];
-        if (rank_->peers[peer].same_node) continue;
-        const bool is_refused = watch::watch_refuses(*rank_, peer);
-        refuses = refuses || (is_refused && !link.is_refused);
-        link.is_refused = is_refused;
-        if (!link.is_lost && peer_gone(*rank_, peer) == Gone::died) lose(peer);
-    }
+    for (const int peer : links_.used())
+        refuses = take_news_of(peer) || refuses;
     for (unsigned rail = 0; rail < rail_count_ && refuses; ++rail) {
         rails_[rail].must_close = true;
         rails_[rail].closed_ns = 0;
     }
     if (refuses) close_to_the_silent();
+}
+
+// Of a peer that is used. True: from now on nothing that its host sends is taken.
+bool Network::take_news_of(int peer) {
+    PeerLink &link = links_[peer];
+    if (rank_->peers[peer].same_node) return false;
+    const bool was_refused = std::exchange(link.is_refused, watch::watch_refuses(*rank_, peer));
+    if (!link.is_lost && peer_gone(*rank_, peer) == Gone::died) lose(peer);
+    return link.is_refused && !was_refused;
 }
 
 // What is still open to a host that has been silent for too long: libfabric does not always end an
@@ -380,7 +382,7 @@ void Network::close_to_the_silent() {
 // take minutes to find out where the cable is cut.
 void Network::look_for_the_left(std::int64_t now) {
     some_leave_ = false;
-    for (int peer = 0; peer < world_size(*rank_); ++peer) {
+    for (const int peer : links_.used()) {
         const PeerLink &link = links_[peer];
         if (link.left_ns == 0 || link.is_lost) continue;
         if (now - link.left_ns > kLeavingNs)

@@ -15,7 +15,9 @@
 
 #include <atomic>
 
+#include "base/array.hpp"
 #include "base/mutex.hpp"
+#include "base/sparse_table.hpp"
 #include "runtime/watch/watch.hpp"
 #include "transport/fabric/cards.hpp"
 #include "transport/fabric/choice.hpp"
@@ -118,7 +120,16 @@ struct RailState {
     bool must_close = false;           // its passive endpoint, which could not be closed yet
 };
 
-// A peer as one rail reaches it.
+// What is known of the way to a peer that is not used: each rank has one of each other.
+struct PeerWay {
+    std::atomic<std::uint8_t> usable{0};  // rails that carry to it, as bits
+    std::uint8_t lossy = 0;               // rails that are not taken, by the trial of the nodes
+    std::uint8_t error = 0;               // errno: why it does not answer, or its node
+    bool is_settled = false;              // the nodes have agreed on the rails
+};
+static_assert(sizeof(PeerWay) == 4);
+
+// A peer that is used, as one rail reaches it.
 struct RailLink {
     fi_addr_t messages = FI_ADDR_UNSPEC;  // entered when first used
     fi_addr_t passive = FI_ADDR_UNSPEC;
@@ -132,7 +143,7 @@ struct RailLink {
     bool in_doubt = false;      // nothing is sent to the endpoint before there is another
     bool is_out = false;        // it carries nothing to the peer now, and others do
     bool is_out_known = false;  // to the peer
-    bool is_lossy = false;      // by the trial of the nodes: it is not taken
+    bool is_used = true;        // see SparseTable
     enum class Data : std::uint8_t { unknown, comes, lost };
     Data data = Data::unknown;  // by this rank's trial: completion data
     std::uint8_t asked = 0;     // how often, for the answer that is waited for
@@ -170,10 +181,9 @@ struct RailLink {
     std::int64_t out_pause_ns = 0;
 };
 
+// A peer that is used: this rank has something for it, or it has sent a message.
 struct PeerLink {
-    // Rails that carry to it, as bits.
-    std::atomic<std::uint8_t> usable{0};
-    bool is_settled = false;  // the nodes have agreed on the rails
+    bool is_used = true;      // see SparseTable
     bool is_reached = false;  // it has answered a question
     bool is_met = false;      // messages went to it, or came from it
     bool is_parted = false;   // this rank has said goodbye to it
@@ -188,10 +198,9 @@ struct PeerLink {
     // Of these, those in which it was not known to look at its network, and those since then.
     std::uint32_t blind_looks = 0;
     std::uint32_t awake_looks = 0;
-    // The first use: since when it has been asked; whether nobody takes connections for it, and the
-    // errno, which is also why its node does not answer; and the connection that tries.
+    // The first use: since when it has been asked; whether nobody takes connections for it, with
+    // PeerWay::error; and the connection that tries.
     bool is_unreachable = false;
-    std::uint8_t error = 0;
     std::uint8_t probe_rail = 0;
     int probe = -1;
     std::int64_t probe_ns = 0;
@@ -239,8 +248,14 @@ class Network final : public Transport {
     void note_wakeup(const ThreadSleep &sleep);
 
   private:
+    // A peer has its rows from its first use on. With the lock held.
+    PeerLink &use(int peer) {
+        PeerLink *const known = links_.find(peer);
+        return known != nullptr ? *known : make_link(peer);
+    }
+    // Of a peer that is used.
     RailLink &link_of(int peer, unsigned rail) const {
-        return rail_links_[static_cast<std::size_t>(peer) * rail_count_ + rail];
+        return rail_links_[peer * static_cast<int>(rail_count_) + static_cast<int>(rail)];
     }
     std::uint8_t usable(int peer) const;
 
@@ -259,6 +274,8 @@ class Network final : public Transport {
     bool is_silent(const RailLink &link, std::int64_t now) const;
 
     // reach.cpp
+    [[gnu::cold]] PeerLink &make_link(int peer);
+    bool is_lossy(int peer, unsigned rail) const;
     void leave_out_others(int peer);
     Submit meet(int peer, unsigned rail);
     static void end_probe(PeerLink &link);
@@ -327,6 +344,7 @@ class Network final : public Transport {
     void reset_active(unsigned rail);
     void announce_endpoint(int except, unsigned rail);
     void take_news();
+    bool take_news_of(int peer);
     void close_to_the_silent();
     void look_for_the_left(std::int64_t now);
     void lose(int peer);
@@ -439,8 +457,9 @@ class Network final : public Transport {
     InterfaceChoice named_choice_;
     Deadline start_limit_ = Deadline::never();
     std::int64_t unreached_limit_ns_ = 0;  // of trials that fail
-    PeerLink *links_ = nullptr;            // [size]
-    RailLink *rail_links_ = nullptr;       // [size][rail_count_]
+    Array<PeerWay> ways_;                  // [size]
+    SparseTable<PeerLink> links_;          // [size]
+    SparseTable<RailLink> rail_links_;     // [size][rail_count_], used with their peer
     Exposed *exposed_ = nullptr;           // [kPlaces]
     TrialRoom trials_[kMostRails];
 

@@ -48,7 +48,7 @@ constexpr std::int64_t kSeldomKnockNs = 30'000'000'000;
 
 std::uint8_t Network::usable(int peer) const {
     // relaxed: the set stands alone.
-    return links_[peer].usable.load(std::memory_order_relaxed);
+    return ways_[peer].usable.load(std::memory_order_relaxed);
 }
 
 // The next one of the set, around its end; the rail itself if there is no other.
@@ -74,8 +74,8 @@ void Network::look_for_outages() {
         note_waiting(posted.peer, posted.rail, true);
         if (is_passed_over(&posted)) end_overdue(posted.peer, posted.rail);
     }
-    for (int peer = 0; peer < world_size(*rank_) && uneasy_links_ != 0; ++peer)
-        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+    for (const int peer : links_.used())
+        for (unsigned rail = 0; rail < rail_count_ && uneasy_links_ != 0; ++rail) {
             RailLink &link = link_of(peer, rail);
             if (std::exchange(link.wanted, false)) note_waiting(peer, rail, true);
             // By a rail that was left out nobody need answer.
@@ -258,7 +258,7 @@ void Network::leave_out(int peer, unsigned rail) {
     link.back_after_ns = now + link.out_pause_ns;
     link.is_out = true;
     link.is_out_known = link.asks = false;
-    links_[peer].usable.store(others, std::memory_order_relaxed);  // relaxed: it stands alone
+    ways_[peer].usable.store(others, std::memory_order_relaxed);  // relaxed: it stands alone
     log(SENNIT_LOG_INFO, "rail %u carries nothing to rank %d and is left out", rail, peer);
     if (link.posted != 0)
         set_in_doubt(link);
@@ -272,14 +272,14 @@ void Network::take_back(int peer, unsigned rail) {
     if (now_ns() < link.back_after_ns) return;
     link.is_out = false;
     link.silent_looks = 0;
-    links_[peer].usable.store(static_cast<std::uint8_t>(usable(peer) | bit(rail)),
-                              std::memory_order_relaxed);  // relaxed: it stands alone
+    ways_[peer].usable.store(static_cast<std::uint8_t>(usable(peer) | bit(rail)),
+                             std::memory_order_relaxed);  // relaxed: it stands alone
     log(SENNIT_LOG_INFO, "rail %u carries to rank %d again", rail, peer);
 }
 
 // Of those that it was tried with.
 bool Network::is_out_for_all(unsigned rail) const {
-    for (int peer = 0; peer < world_size(*rank_); ++peer)
+    for (const int peer : links_.used())
         if (links_[peer].is_reached && (usable(peer) & bit(rail)) != 0) return false;
     return true;
 }

@@ -16,6 +16,8 @@ namespace {
 constexpr unsigned kTurns = 4;
 constexpr unsigned kAllEvery = 64;
 constexpr std::size_t kMostDepth = 2048;
+// A provider makes room for so many names of peers at a time, and writes to all of it.
+constexpr std::size_t kNames = 256;
 
 sennit_status failed(const Library &library, int code, const char *what) {
     return fail_call(SENNIT_ERR_FABRIC, library, code, "%s", what);
@@ -30,7 +32,7 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
     if (code != 0) return failed(*library_, code, "fi_domain");
     fi_av_attr table{};
     table.type = FI_AV_UNSPEC;
-    table.count = peers;  // the default of 1024 is too small for large jobs
+    table.count = std::min(peers, kNames);
     code = fi_av_open(domain_, &table, &addresses_, nullptr);
     if (code != 0) return failed(*library_, code, "fi_av_open");
     // Where there are ports peers know that of this endpoint alone.

@@ -25,10 +25,24 @@ constexpr std::int64_t kProbeNs = 1'000'000'000;
 
 }  // namespace
 
+// What the watch has told before is taken now. With the lock held.
+PeerLink &Network::make_link(int peer) {
+    PeerLink &link = links_.make(peer);
+    const int first = peer * static_cast<int>(rail_count_);
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        (void)rail_links_.make(first + static_cast<int>(rail));
+    (void)take_news_of(peer);
+    return link;
+}
+
+bool Network::is_lossy(int peer, unsigned rail) const {
+    return (ways_[peer].lossy & bit(rail)) != 0;
+}
+
 // With the lock held. Of one that loses data nothing is awaited any more.
 void Network::leave_out_others(int peer) {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
-        if ((usable(peer) & bit(rail)) == 0 && !link_of(peer, rail).is_lossy) leave_out(peer, rail);
+        if ((usable(peer) & bit(rail)) == 0 && !is_lossy(peer, rail)) leave_out(peer, rail);
 }
 
 void Network::settle(int peer, const NodeTrial &found) {
@@ -37,19 +51,20 @@ void Network::settle(int peer, const NodeTrial &found) {
     if (!has_looked_for_tables_)
         node_room_.take(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
     has_looked_for_tables_ = true;
-    PeerLink &link = links_[peer];
-    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
         rails_[rail].rail.expect_data(false);  // all have ended their trials
-        link_of(peer, rail).is_lossy = (found.lossy & bit(rail)) != 0;
-    }
+    PeerWay &way = ways_[peer];
+    PeerLink *const link = links_.find(peer);
+    const bool is_reached = link != nullptr && link->is_reached;
     // A rail that this rank has tried may have been left out since.
-    const unsigned known = link.is_reached ? usable(peer) : (1u << rail_count_) - 1;
-    link.usable.store(static_cast<std::uint8_t>(found.rails & known),
-                      std::memory_order_relaxed);  // relaxed: it stands alone
-    link.error = found.is_tried() ? found.error : 0;
-    link.is_settled = true;
-    link.asked_since_ns = 0;
-    if (link.is_reached) leave_out_others(peer);
+    const unsigned known = is_reached ? usable(peer) : (1u << rail_count_) - 1;
+    way.usable.store(static_cast<std::uint8_t>(found.rails & known),
+                     std::memory_order_relaxed);  // relaxed: it stands alone
+    way.lossy = found.lossy;
+    way.error = found.is_tried() ? found.error : 0;
+    way.is_settled = true;
+    if (link != nullptr) link->asked_since_ns = 0;
+    if (is_reached) leave_out_others(peer);
 }
 
 Reason Network::reach(int peer) {
@@ -59,12 +74,10 @@ Reason Network::reach(int peer) {
     const Reason lacks[] = {lack_of(rank_->world_rank), lack_of(peer)};
     for (const Reason &lack : lacks)
         if (lack.code != Reason::Code::taken) return lack;
-    const PeerLink &link = links_[peer];
-    if (link.is_settled && usable(peer) == 0) {
-        for (unsigned rail = 0; rail < rail_count_; ++rail)
-            if (link_of(peer, rail).is_lossy) return Reason{Reason::Code::lossy};
-        return Reason{Reason::Code::no_answer, link.error};
-    }
+    const PeerWay &way = ways_[peer];
+    if (way.is_settled && usable(peer) == 0)
+        return way.lossy != 0 ? Reason{Reason::Code::lossy}
+                              : Reason{Reason::Code::no_answer, way.error};
     rank_->peers[peer].control_handle = kControlHandle;
     return Reason{Reason::Code::taken};
 }
@@ -97,7 +110,7 @@ void Network::note_reached(int peer) {
     link.is_reached = true;
     link.is_unreachable = false;
     end_probe(link);
-    if (link.is_settled) leave_out_others(peer);
+    if (ways_[peer].is_settled) leave_out_others(peer);
 }
 
 // A peer that has not answered for SENNIT_PEER_TIMEOUT may be stopped, or compute without a thread
@@ -106,8 +119,8 @@ void Network::note_reached(int peer) {
 // on, and their first answer ends that.
 void Network::look_for_unreached(int peer, std::int64_t now) {
     PeerLink &link = links_[peer];
-    if (!link.is_settled || link.is_reached || link.is_unreachable || link.asked_since_ns == 0 ||
-        now - link.asked_since_ns < runtime::knobs().peer_timeout)
+    if (!ways_[peer].is_settled || link.is_reached || link.is_unreachable ||
+        link.asked_since_ns == 0 || now - link.asked_since_ns < runtime::knobs().peer_timeout)
         return;
     int error = 0;
     if (link.probe < 0) {
@@ -129,13 +142,13 @@ void Network::look_for_unreached(int peer, std::int64_t now) {
         link.probe_rail = 0;
         return;
     }
-    link.error = NodeTrial::short_error(error == EINPROGRESS ? ETIMEDOUT : error);
+    ways_[peer].error = NodeTrial::short_error(error == EINPROGRESS ? ETIMEDOUT : error);
     if (++link.probe_rail < rail_count_) return;
     link.probe_rail = 0;
     link.is_unreachable = true;
     char text[96];
     log(SENNIT_LOG_WARNING, "rank %d does not answer by the network and counts as out of reach: %s",
-        peer, strerror_r(link.error, text, sizeof text));
+        peer, strerror_r(ways_[peer].error, text, sizeof text));
 }
 
 // ---- For people.
@@ -159,7 +172,6 @@ const char *text_of(RailLink::Data data) {
 
 void Network::describe_trouble(int peer, char *text, std::size_t bytes) {
     const MutexLock guard(lock_);
-    const PeerLink &link = links_[peer];
     std::uint64_t limit = 0;
     if (lacks_descriptors(&limit)) {
         (void)std::snprintf(
@@ -168,10 +180,12 @@ void Network::describe_trouble(int peer, char *text, std::size_t bytes) {
             static_cast<unsigned long long>(limit));
         return;
     }
-    if (link.is_unreachable) {
+    const PeerLink *const link = links_.find(peer);
+    if (link == nullptr) return;
+    if (link->is_unreachable) {
         char reason[64];
         (void)std::snprintf(text, bytes, "it has not answered since it was first used: %s",
-                            strerror_r(link.error, reason, sizeof reason));
+                            strerror_r(ways_[peer].error, reason, sizeof reason));
         return;
     }
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
@@ -195,7 +209,7 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
     while (rail < rail_count_ && choice_.of(mine, rail) != number)
         ++rail;
     const MutexLock guard(lock_);
-    const PeerLink &link = links_[peer];
+    const PeerLink *const link = links_.find(peer);
     const char *reason = nullptr;
     if (choice_.is_trap(mine, number))
         reason = "another machine has the same address there, as bridges of containers have";
@@ -205,15 +219,16 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
         reason = "the peer is on this node";
     else if (lack_of(peer).code != Reason::Code::taken)
         reason = "the peer has no rail like it";
-    else if (link_of(peer, rail).is_lossy)
+    else if (is_lossy(peer, rail))
         reason = "what is put to the peer's node by it does not arrive";
-    else if ((usable(peer) & bit(rail)) == 0 || link.is_unreachable)
+    else if ((usable(peer) & bit(rail)) == 0 || (link != nullptr && link->is_unreachable))
         reason = "the peer does not answer by it";
     else
         out->is_used = 1;
     if (out->is_used != 0)
-        reason = link.is_reached ? text_of(link_of(peer, rail).data)
-                                 : "it carries between the nodes; the peer was not used yet";
+        reason = link != nullptr && link->is_reached
+                     ? text_of(link_of(peer, rail).data)
+                     : "it carries between the nodes; the peer was not used yet";
     (void)std::snprintf(out->reason, sizeof out->reason, "%s", reason);
     out->number = out->is_used != 0 ? static_cast<int>(rail) : -1;
     if (out->is_used == 0) return true;

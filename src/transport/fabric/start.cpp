@@ -26,16 +26,13 @@ constexpr std::int64_t kLingerNs = 1'000'000'000;
 }  // namespace
 
 Network::~Network() {
-    for (int peer = 0; rail_count_ != 0 && peer < world_size(*rank_); ++peer)
+    for (const int peer : links_.used()) {
         end_probe(links_[peer]);
-    std::free(links_);
-    const std::size_t links = static_cast<std::size_t>(rail_count_) *
-                              (rail_count_ != 0 ? static_cast<std::size_t>(world_size(*rank_)) : 0);
-    for (std::size_t i = 0; i < links; ++i) {
-        forget_keys(rail_links_[i], static_cast<unsigned>(i % rail_count_));
-        rail_links_[i].keys.free_memory();
+        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+            forget_keys(link_of(peer, rail), rail);
+            link_of(peer, rail).keys.free_memory();
+        }
     }
-    std::free(rail_links_);
     for (RailState &state : rails_) {
         state.rail.close();
         std::free(state.registrations);
@@ -85,17 +82,12 @@ sennit_status Network::make_pools() {
         state.registrations = static_cast<fid_mr **>(std::calloc(kPlaces, sizeof(fid_mr *)));
         has_memory = has_memory && state.registrations != nullptr;
     }
-    links_ = static_cast<PeerLink *>(std::malloc(size * sizeof(PeerLink)));
-    rail_links_ = static_cast<RailLink *>(std::malloc(size * rails * sizeof(RailLink)));
+    ways_ = Array<PeerWay>(size);
     posts_ = static_cast<Posted *>(std::malloc(post_count_ * sizeof(Posted)));
     exposed_ = static_cast<Exposed *>(std::calloc(kPlaces, sizeof(Exposed)));
-    if (!has_memory || links_ == nullptr || rail_links_ == nullptr || posts_ == nullptr ||
-        exposed_ == nullptr)
+    if (!has_memory || ways_ == nullptr || posts_ == nullptr || exposed_ == nullptr ||
+        !links_.open(size) || !rail_links_.open(size * rails))
         return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
-    for (std::size_t peer = 0; peer < size; ++peer)
-        new (links_ + peer) PeerLink;
-    for (std::size_t i = 0; i < size * rails; ++i)
-        new (rail_links_ + i) RailLink;
     for (std::size_t i = 0; i < post_count_; ++i) {
         new (posts_ + i) Posted;
         give_back(posts_ + i);
@@ -321,7 +313,7 @@ void Network::say_goodbye(const Deadline &deadline) {
         {
             const MutexLock guard(lock_);
             all = true;
-            for (int peer = 0; peer < world_size(*rank_); ++peer)
+            for (const int peer : links_.used())
                 all = part_from(peer) && all;
             poll_rails();
             done = done_.take_all();

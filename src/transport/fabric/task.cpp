@@ -97,12 +97,12 @@ void Network::look_for_stuck_messages(std::int64_t now) {
 bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
     RailState &state = rails_[rail];
     std::int64_t since = INT64_MAX;
-    for (int peer = 0; peer < world_size(*rank_); ++peer) {
+    for (const int peer : links_.used()) {
         const RailLink &link = link_of(peer, rail);
         // relaxed: the word stands alone.
         const bool gone = rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
         if (link.unsent.length(now) == 0 || gone || link.is_out) continue;
-        const bool is_first = links_[peer].is_settled && !links_[peer].is_reached;
+        const bool is_first = ways_[peer].is_settled && !links_[peer].is_reached;
         since = std::min(since, link.unsent.since_ns + (is_first ? kFirstConnectionNs : 0));
     }
     if (since == INT64_MAX) {
@@ -149,12 +149,13 @@ void Network::finish_send(Message *message) {
 void Network::finish_receive(Message *message) {
     --rails_[message->rail].receives;
     if (message->error != 0 || !is_well_formed(*message)) return give_back(message);
-    if (links_[message->header.from].is_refused) return give_back(message);
-    links_[message->header.from].is_met = true;
+    PeerLink &sender = use(message->header.from);
+    if (sender.is_refused) return give_back(message);
+    sender.is_met = true;
     RailLink &link = link_of(message->header.from, message->rail);
     link.failing_since_ns = 0;
     ++link.received;
-    ++links_[message->header.from].messages;
+    ++sender.messages;
     if (message->header.kind == MessageKind::question)
         answer_question(*message);
     else if (message->header.kind == MessageKind::endpoint)

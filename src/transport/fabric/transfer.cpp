@@ -66,13 +66,15 @@ void Network::give_back(Posted *posted) {
 
 Submit Network::submit(Operation *operation) {
     const MutexLock guard(lock_);
+    // First, so that news of the peer reach what waits for its lease.
+    const PeerLink &there = use(operation->peer);
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
     if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
     RailLink &peer = link_of(operation->peer, operation->rail);
-    if (!links_[operation->peer].is_reached) return meet(operation->peer, operation->rail);
+    if (!there.is_reached) return meet(operation->peer, operation->rail);
     // Since the engine chose the rail, the thread may have left it out, or lost the peer: nobody
     // would look after what is posted there now.
-    if (peer.is_out || links_[operation->peer].is_lost) return comes_again(nullptr);
+    if (peer.is_out || there.is_lost) return comes_again(nullptr);
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     if (carries_nothing(peer)) {
         const std::int64_t now = now_ns();

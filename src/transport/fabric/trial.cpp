@@ -144,11 +144,10 @@ NodeTrial Network::try_node(int first) {
     if (peer < 0) return {};
     try_rails(peer);
     const MutexLock guard(lock_);
-    NodeTrial found{usable(peer), 0};
+    NodeTrial found{usable(peer), 0, ways_[peer].lossy};
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
-        const RailLink &link = link_of(peer, rail);
-        if (link.is_lossy) found.lossy = static_cast<std::uint8_t>(found.lossy | bit(rail));
-        if ((found.rails & bit(rail)) == 0) found.error = NodeTrial::short_error(link.failed_by);
+        const int failed_by = link_of(peer, rail).failed_by;
+        if ((found.rails & bit(rail)) == 0) found.error = NodeTrial::short_error(failed_by);
     }
     return found;
 }
@@ -159,6 +158,10 @@ void Network::try_rails(int peer) {
     if (unreached_limit_ns_ == 0) unreached_limit_ns_ = kFirstUnreachedNs;
     RailTrial trials[kMostRails];
     std::int64_t first_taken_ns = 0;
+    {
+        const MutexLock guard(lock_);
+        (void)use(peer);
+    }
     for (bool all = false; !all;) {
         bool fails = false;
         for (unsigned rail = 0; rail < rail_count_; ++rail) {
@@ -200,7 +203,7 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
                             std::int64_t first_taken_ns) {
     if (trial->trial == nullptr) return true;
     if (trial->trial->over && go_on_with_trial(peer, rail, trial)) return true;
-    RailLink &link = link_of(peer, rail);
+    const RailLink &link = link_of(peer, rail);
     const std::int64_t now = now_ns();
     const std::int64_t limit = rails_[rail].was_out_of_reach ? kKnownUnreachedNs : kNextUnreachedNs;
     // Also of one that makes a connection and then says nothing, as a process that was stopped.
@@ -208,11 +211,12 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
                          now - trial->started_ns > 2 * unreached_limit_ns_ ||
                          (first_taken_ns != 0 && now - first_taken_ns > limit);
     // It ends what it is given, and what it has put is not there.
-    link.is_lossy = trial->missing_ns != 0 && (is_over || now - trial->missing_ns > kLossyNs);
-    if (link.is_lossy)
+    if (trial->missing_ns != 0 && (is_over || now - trial->missing_ns > kLossyNs)) {
+        ways_[peer].lossy = static_cast<std::uint8_t>(ways_[peer].lossy | bit(rail));
         log(SENNIT_LOG_WARNING, "rail %u is left out: what is put to rank %d by it does not arrive",
             rail, peer);
-    return is_over || link.is_lossy;
+    }
+    return is_over || is_lossy(peer, rail);
 }
 
 // The operation of a step is over. True: the rail is taken. With the lock held.
@@ -251,8 +255,8 @@ bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
     }
     if (rails_[rail].rail.has_data())
         link.data = has_data ? RailLink::Data::comes : RailLink::Data::lost;
-    links_[peer].usable.fetch_or(bit(rail),
-                                 std::memory_order_relaxed);  // relaxed: it stands alone
+    ways_[peer].usable.fetch_or(bit(rail),
+                                std::memory_order_relaxed);  // relaxed: it stands alone
     return true;
 }
 
