@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <span>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
@@ -22,8 +24,8 @@ const char *name_of(Direction direction) {
     return kNames[static_cast<std::size_t>(direction)];
 }
 
-const char *path_name(const PeerQueue &queue) {
-    return queue.path == nullptr ? "" : queue.path->transport->traits().name;
+const char *path_name(const MessagePath *path) {
+    return path == nullptr ? "" : path->transport->traits().name;
 }
 
 // Why an operation on the peer failed, as far as more is known than the status.
@@ -31,7 +33,7 @@ struct Trouble {
     char text[160] = "";
 
     Trouble(Engine &engine, int peer, sennit_status status) {
-        const MessagePath *const path = engine.queues[peer].path;
+        const MessagePath *const path = path_to(engine, peer);
         if (status == SENNIT_ERR_PEER_LOST)
             (void)std::snprintf(text, sizeof text, "; it %s", how_lost(*engine.rank, peer));
         if (status != SENNIT_ERR_FABRIC || path == nullptr) return;
@@ -42,7 +44,7 @@ struct Trouble {
 
 // Why an operation failed, for the thread that takes its status.
 sennit_status report(Engine &engine, const OperationRecord &record) {
-    return fail_peer(record.status, record.peer, path_name(engine.queues[record.peer]),
+    return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)),
                      "%s of %llu bytes at offset %llu of rank %d failed: %s%s",
                      name_of(record.direction), static_cast<unsigned long long>(record.bytes),
                      static_cast<unsigned long long>(record.offset), record.peer,
@@ -144,18 +146,20 @@ sennit_status wait_until_ended(Engine &engine, const Deadline &deadline, int pee
 }
 
 // TIMEOUT.
-sennit_status wait_for_queue(Engine &engine, PeerQueue &queue, FlushScope scope,
-                             const Deadline &deadline) {
+sennit_status wait_for_queue(Engine &engine, int peer, FlushScope scope, const Deadline &deadline) {
     std::uint64_t number = 0;
+    const PeerQueue *queue = nullptr;
     {
         const MutexLock locked(engine.lock);
-        number = scope == FlushScope::all ? queue.last_number : queue.last_lent;
-        if (covers(queue, number)) return SENNIT_OK;
+        queue = engine.queues.find(peer);
+        if (queue == nullptr) return SENNIT_OK;
+        number = scope == FlushScope::all ? queue->last_number : queue->last_lent;
+        if (covers(*queue, number)) return SENNIT_OK;
     }
-    return wait_until_ended(engine, deadline, queue.peer, [&] {
+    return wait_until_ended(engine, deadline, peer, [&] {
         const MutexLock locked(engine.lock);
-        if (!covers(queue, number)) progress(engine);
-        return covers(queue, number);
+        if (!covers(*queue, number)) progress(engine);
+        return covers(*queue, number);
     });
 }
 
@@ -171,65 +175,72 @@ sennit_status fill_paths(Engine &engine) {
     Rank &rank = *engine.rank;
     for (int peer = 0; peer < engine.size; ++peer) {
         transport::Transport *transport = rank.peers[peer].transport;
-        engine.queues[peer].peer = peer;
-        if (transport == nullptr || !transport->traits().is_message()) continue;
-        MessagePath *path = nullptr;
-        for (unsigned i = 0; i < engine.path_count; ++i)
-            if (engine.paths[i].transport == transport) path = &engine.paths[i];
-        if (path == nullptr) {
-            const transport::Traits &traits = transport->traits();
-            if (engine.path_count == kMessagePaths || traits.max_piece_bytes == 0 ||
-                traits.rails == 0)
-                return fail(SENNIT_ERR_INTERNAL, "the op engine can not use the path %s",
-                            traits.name);
-            path = &engine.paths[engine.path_count++];
-            path->transport = transport;
-            path->rails = traits.rails < kRails ? traits.rails : kRails;
-            path->keeps_order = traits.ordered && path->rails == 1;
-            path->max_piece_bytes = traits.max_piece_bytes;
-            path->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
-            // The acknowledgement protocol of events needs tasks.
-            const bool can_acknowledge =
-                path->task_bytes >= kRetransmissionWords * sizeof(std::uint64_t);
-            path->event_bits = can_acknowledge ? traits.event_bits : 0;
-        }
-        engine.queues[peer].path = path;
+        if (transport == nullptr || !transport->traits().is_message() ||
+            path_to(engine, peer) != nullptr)
+            continue;
+        const transport::Traits &traits = transport->traits();
+        if (engine.path_count == kMessagePaths || traits.max_piece_bytes == 0 || traits.rails == 0)
+            return fail(SENNIT_ERR_INTERNAL, "the op engine can not use the path %s", traits.name);
+        MessagePath *const path = &engine.paths[engine.path_count++];
+        path->transport = transport;
+        path->rails = traits.rails < kRails ? traits.rails : kRails;
+        path->keeps_order = traits.ordered && path->rails == 1;
+        path->max_piece_bytes = traits.max_piece_bytes;
+        path->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
+        // The acknowledgement protocol of events needs tasks.
+        const bool can_acknowledge =
+            path->task_bytes >= kRetransmissionWords * sizeof(std::uint64_t);
+        path->event_bits = can_acknowledge ? traits.event_bits : 0;
     }
     return SENNIT_OK;
 }
 
 }  // namespace
 
+MessagePath *path_to(Engine &engine, int peer) {
+    const transport::Transport *const transport = engine.rank->peers[peer].transport;
+    for (unsigned i = 0; i < engine.path_count; ++i)
+        if (engine.paths[i].transport == transport) return &engine.paths[i];
+    return nullptr;
+}
+
+PeerQueue &make_queue(Engine &engine, int peer) {
+    PeerQueue &queue = engine.queues.make(peer);
+    queue.peer = peer;
+    queue.path = path_to(engine, peer);
+    return queue;
+}
+
 sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out) {
     *out = nullptr;
     const int peer = args.target->peer;
-    PeerQueue &queue = engine.queues[peer];
+    PeerQueue &queue = use_queue(engine, peer);
     if (queue.path == nullptr)
         return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "", "no message path leads to rank %d", peer);
     // relaxed: the word stands alone, see detector.cpp.
     if (engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0)
         return fail_lost(*engine.rank, peer);
     if (args.direction == Direction::execute && queue.path->task_bytes == 0)
-        return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue),
-                         "the path %s carries no atomic operations", path_name(queue));
+        return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue.path),
+                         "the path %s carries no atomic operations", path_name(queue.path));
     if (args.bytes == 0 && args.carried == nullptr) return SENNIT_OK;
     OperationRecord *record = engine.records.take();
     if (record == nullptr)
-        return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
+        return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue.path),
                          "no memory to record an operation; %u are open", engine.records.in_use());
     ++engine.started[static_cast<std::size_t>(args.direction)];
     if (args.target->layout != nullptr) {
         record->layout = layout_copy(*args.target->layout);
         if (record->layout == nullptr) {
             engine.records.give_back(record);
-            return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue),
+            return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue.path),
                              "no memory for the list of pieces");
         }
     }
     fill_record(record, args);
     if (args.completion.is_kept && !keep(engine, record, args)) {
         engine.records.give_back(record);
-        return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue), "no memory for an answer");
+        return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue.path), "no memory for an answer");
     }
     // Requests of the library's own are not the program's to wait for.
     const bool is_own =
@@ -270,11 +281,10 @@ sennit_status wait_for_record(Engine &engine, OperationRecord *record) {
 void engine_free(Engine *engine) {
     engine->records.close();
     engine->pieces.close();
-    for (int peer = 0; engine->queues != nullptr && peer < engine->size; ++peer) {
+    for (const int peer : engine->queues.used()) {
         free_history(engine->queues[peer].history);
         delete engine->queues[peer].events;
     }
-    delete[] engine->queues;
     (void)pthread_mutex_destroy(&engine->lock);
     delete engine;
 }
@@ -287,10 +297,9 @@ sennit_status engine_create(Rank &rank) {
     if (engine == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the op engine");
     engine->rank = &rank;
     engine->size = rank.bootstrap.size;
-    engine->queues = new (std::nothrow) PeerQueue[static_cast<std::size_t>(engine->size)];
-    const sennit_status status = engine->queues == nullptr
-                                     ? fail(SENNIT_ERR_NOMEM, "no memory for the op engine")
-                                     : fill_paths(*engine);
+    const sennit_status status = engine->queues.open(static_cast<std::size_t>(engine->size))
+                                     ? fill_paths(*engine)
+                                     : fail(SENNIT_ERR_NOMEM, "no memory for the op engine");
     if (status != SENNIT_OK) {
         engine_free(engine);
         return status;
@@ -315,7 +324,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
         const MutexLock locked(engine->lock);
         if (engine->records.in_use() == 0) return true;
         progress(*engine);
-        for (int peer = 0; peer < engine->size; ++peer)
+        for (const int peer : engine->queues.used())
             if (has_work(engine->queues[peer])) return false;
         return engine->with_transports == 0;
     });
@@ -329,7 +338,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     rank.engine = nullptr;
     request::register_kind(rank, request::RequestKind::operation, {});
     rank.progress_yields = false;
-    for (int peer = 0; peer < engine->size; ++peer)
+    for (const int peer : engine->queues.used())
         fail_queued(*engine, engine->queues[peer], SENNIT_ERR_TIMEOUT);
     engine->outlived = true;
     if (engine->with_transports == 0) engine_free(engine);
@@ -401,39 +410,45 @@ void engine_abandon(Rank &rank, sennit_request request, Abandoned kind) {
 
 namespace {
 
-// The first error of implicit operations to ranks first to end - 1, which is reported once.
-sennit_status take_implicit_error(Engine &engine, int first, int end) {
+// The error of implicit operations to the lowest of the peers that has one. It is reported once.
+sennit_status take_implicit_error(Engine &engine, std::span<const int> peers) {
     const MutexLock locked(engine.lock);
     int failed = -1;
     sennit_status error = SENNIT_OK;
     Direction direction = Direction::put;
-    for (int p = first; p < end; ++p) {
-        PeerQueue &queue = engine.queues[p];
-        if (queue.implicit_error != SENNIT_OK && failed < 0) {
-            failed = p;
-            error = queue.implicit_error;
-            direction = queue.implicit_direction;
-        }
-        queue.implicit_error = SENNIT_OK;
+    for (const int peer : peers) {
+        PeerQueue *const queue = engine.queues.find(peer);
+        if (queue == nullptr || queue->implicit_error == SENNIT_OK) continue;
+        const sennit_status status = std::exchange(queue->implicit_error, SENNIT_OK);
+        if (failed >= 0 && failed < peer) continue;
+        failed = peer;
+        error = status;
+        direction = queue->implicit_direction;
     }
     if (failed < 0) return SENNIT_OK;
-    return fail_peer(error, failed, path_name(engine.queues[failed]),
+    return fail_peer(error, failed, path_name(path_to(engine, failed)),
                      "an implicit %s of rank %d failed: %s%s", name_of(direction), failed,
                      sennit_status_string(error), Trouble(engine, failed, error).text);
+}
+
+// The peer, or of all of them those that are used by now.
+std::span<const int> peers_to_flush(Engine &engine, const int *peer) {
+    if (*peer != kAnyPeer) return std::span(peer, 1);
+    const MutexLock locked(engine.lock);
+    return engine.queues.used();
 }
 
 sennit_status flush(Rank &rank, int peer, FlushScope scope, const Deadline &deadline) {
     if (rank.engine == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;
-    const int first = peer == kAnyPeer ? 0 : peer;
-    const int end = peer == kAnyPeer ? engine.size : peer + 1;
     // Also where nothing is open: a loop of flushes carries out the tasks of others.
     poll(&engine);
-    for (int p = first; p < end; ++p) {
-        const sennit_status status = wait_for_queue(engine, engine.queues[p], scope, deadline);
+    const std::span<const int> peers = peers_to_flush(engine, &peer);
+    for (const int each : peers) {
+        const sennit_status status = wait_for_queue(engine, each, scope, deadline);
         if (status != SENNIT_OK) return status;
     }
-    return take_implicit_error(engine, first, end);
+    return take_implicit_error(engine, peers);
 }
 
 }  // namespace
@@ -449,19 +464,22 @@ sennit_status engine_flush_local(Rank &rank, int peer, const Deadline &deadline)
 void engine_note_open(Rank &rank, std::uint64_t numbers[]) {
     Engine &engine = *rank.engine;
     const MutexLock locked(engine.lock);
-    for (int p = 0; p < engine.size; ++p)
-        numbers[p] = engine.queues[p].last_number;
+    std::fill_n(numbers, engine.size, std::uint64_t{0});
+    for (const int peer : engine.queues.used())
+        numbers[peer] = engine.queues[peer].last_number;
 }
 
 bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *status) {
     Engine &engine = *rank.engine;
     poll(&engine);
+    std::span<const int> peers;
     {
         const MutexLock locked(engine.lock);
-        for (int p = 0; p < engine.size; ++p)
-            if (!covers(engine.queues[p], numbers[p])) return false;
+        peers = engine.queues.used();
+        for (const int peer : peers)
+            if (!covers(engine.queues[peer], numbers[peer])) return false;
     }
-    *status = take_implicit_error(engine, 0, engine.size);
+    *status = take_implicit_error(engine, peers);
     return true;
 }
 
@@ -469,7 +487,7 @@ sennit_status engine_fence(Rank &rank) {
     if (rank.engine == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;
     const MutexLock locked(engine.lock);
-    for (int peer = 0; peer < engine.size; ++peer) {
+    for (const int peer : engine.queues.used()) {
         PeerQueue &queue = engine.queues[peer];
         if (queue.path == nullptr) continue;
         // Ordered rails bring puts in order, but a put may overtake the execution of a task.

@@ -13,11 +13,6 @@
 namespace sennit::op {
 namespace {
 
-const PeerQueue *queue_of(const Rank &rank, int peer) {
-    if (rank.engine == nullptr || peer < 0 || peer >= rank.engine->size) return nullptr;
-    return &rank.engine->queues[peer];
-}
-
 // How a put is divided: pieces that go before, and those that carry events.
 struct Split {
     std::uint64_t piece_bytes;
@@ -85,17 +80,18 @@ void deliver(Engine &engine, int from, unsigned event_bits, const transport::Eve
 }  // namespace
 
 unsigned engine_event_bits(const Rank &rank, int peer) {
-    const PeerQueue *queue = queue_of(rank, peer);
-    return queue == nullptr || queue->path == nullptr ? 0 : queue->path->event_bits;
+    if (rank.engine == nullptr || peer < 0 || peer >= rank.engine->size) return 0;
+    const MessagePath *const path = path_to(*rank.engine, peer);
+    return path == nullptr ? 0 : path->event_bits;
 }
 
 sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
     Engine &engine = *rank.engine;
-    PeerQueue &queue = engine.queues[put.target.peer];
     OperationRecord *record = nullptr;
     *begun = false;
     {
         const MutexLock locked(engine.lock);
+        PeerQueue &queue = use_queue(engine, put.target.peer);
         if (queue.events == nullptr) queue.events = new (std::nothrow) EventAckState;
         if (queue.events == nullptr)
             return fail_peer(SENNIT_ERR_NOMEM, put.target.peer, "", "no memory for events");
@@ -124,26 +120,27 @@ sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun) {
 }
 
 sennit_status engine_await_acks(Rank &rank, int peer, AckWait until) {
-    if (queue_of(rank, peer) == nullptr) return SENNIT_OK;
+    if (rank.engine == nullptr || peer < 0 || peer >= rank.engine->size) return SENNIT_OK;
     Engine &engine = *rank.engine;
-    PeerQueue &queue = engine.queues[peer];
+    PeerQueue *queue = nullptr;
     std::uint64_t replies = 0;
     std::uint64_t failures = 0;
     const auto is_over = [&] {
-        const EventAckState &state = *queue.events;
+        const EventAckState &state = *queue->events;
         if (state.failures != failures) return true;
         return until == AckWait::reply ? state.replies != replies : !is_outstanding(state.tickets);
     };
     {
         const MutexLock locked(engine.lock);
-        if (queue.events == nullptr) return SENNIT_OK;
-        EventAckState &state = *queue.events;
+        queue = engine.queues.find(peer);
+        if (queue == nullptr || queue->events == nullptr) return SENNIT_OK;
+        EventAckState &state = *queue->events;
         replies = state.replies;
         failures = state.failures;
         if (is_over()) return SENNIT_OK;
         state.has_failed = false;
         if (until == AckWait::reply) state.is_wanted = true;
-        activate(engine, queue);
+        activate(engine, *queue);
     }
     const sennit_status waited = wait_until(rank, default_deadline(), peer, [&] {
         const MutexLock locked(engine.lock);
@@ -151,12 +148,12 @@ sennit_status engine_await_acks(Rank &rank, int peer, AckWait until) {
         return is_over();
     });
     if (waited == SENNIT_ERR_TIMEOUT)
-        return fail_peer(waited, peer, queue.path->transport->traits().name,
+        return fail_peer(waited, peer, queue->path->transport->traits().name,
                          "rank %d does not acknowledge the events of this rank", peer);
     const MutexLock locked(engine.lock);
-    const EventAckState &state = *queue.events;
+    const EventAckState &state = *queue->events;
     if (waited != SENNIT_OK || state.failures == failures) return waited;
-    return fail_peer(state.failure, peer, queue.path->transport->traits().name,
+    return fail_peer(state.failure, peer, queue->path->transport->traits().name,
                      "rank %d could not be asked to acknowledge the events of this rank: %s", peer,
                      sennit_status_string(state.failure));
 }
@@ -220,7 +217,7 @@ AckedPieces take_ack_reply(PeerQueue &queue) {
 void reply_to_event_query(Engine &engine, const transport::Arrived &arrived, std::byte *reply) {
     std::uint64_t rails = 0;
     std::memcpy(&rails, arrived.payload, sizeof rails);
-    const std::uint64_t word = reply_to_query(engine.queues[arrived.from].ack_receiver, rails);
+    const std::uint64_t word = reply_to_query(use_queue(engine, arrived.from).ack_receiver, rails);
     std::memcpy(reply, &word, sizeof word);
 }
 
@@ -229,7 +226,8 @@ void count_retransmitted(Engine &engine, const transport::Arrived &arrived) {
     std::memcpy(words, arrived.payload, sizeof words);
     const EventRetransmission retransmission{static_cast<unsigned>(words[0] % kMostTickets),
                                              (words[0] >> 8 & 1) != 0, (words[0] >> 9 & 1) != 0};
-    if (!receive_retransmission(engine.queues[arrived.from].ack_receiver, retransmission)) return;
+    if (!receive_retransmission(use_queue(engine, arrived.from).ack_receiver, retransmission))
+        return;
     deliver(engine, arrived.from, kCountedBits, {words[1], words[2]}, retransmission.is_surplus);
 }
 
@@ -244,10 +242,10 @@ void engine_event_arrived(void *context, int from, unsigned rail,
     Rank &rank = *static_cast<Rank *>(context);
     Engine *engine = rank.engine;
     if (engine == nullptr || from < 0 || from >= engine->size) return;  // this rank is leaving
-    const MessagePath *path = engine->queues[from].path;
+    const MessagePath *const path = path_to(*engine, from);
     if (path == nullptr || path->event_bits == 0 || rail >= kRails) return;
     const auto ticket = static_cast<unsigned>(event.low % (1u << ticket_bits_of(path->event_bits)));
-    if (receive_event(engine->queues[from].ack_receiver, rail, ticket))
+    if (receive_event(use_queue(*engine, from).ack_receiver, rail, ticket))
         deliver(*engine, from, path->event_bits, event, false);
 }
 

@@ -99,7 +99,7 @@ const char *engine_check(Engine &engine) {
     std::uint64_t waiting = 0;  // pieces out that no transport holds
     for (const OperationPiece *piece = engine.done.first(); piece != nullptr; piece = piece->next)
         ++waiting;
-    for (int peer = 0; peer < engine.size; ++peer) {
+    for (const int peer : engine.queues.used()) {
         for (const OperationPiece *piece = engine.queues[peer].retry.first(); piece;
              piece = piece->next)
             ++waiting;

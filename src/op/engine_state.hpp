@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/mutex.hpp"
+#include "base/sparse_table.hpp"
 #include "op/request_table.hpp"
 
 namespace sennit::op {
@@ -68,9 +69,11 @@ struct TaskHistory {
 };
 static_assert(sizeof(TaskHistory) == 776);
 
+// Of a peer that this rank has started an operation to, or that has sent tasks or events.
 struct PeerQueue {
     MessagePath *path = nullptr;  // null: a load/store peer, or none
     int peer = -1;
+    bool is_used = true;  // see SparseTable
     bool active = false;  // in the engine's ring of queues with work
     bool next_put_is_barrier = false;
     sennit_status implicit_error = SENNIT_OK;
@@ -103,7 +106,7 @@ struct Engine {
     MessagePath paths[kMessagePaths];
     unsigned path_count = 0;
     int size = 0;
-    PeerQueue *queues = nullptr;  // [size]
+    SparseTable<PeerQueue> queues;  // [size]
     LinkedQueue<PeerQueue, &PeerQueue::next_active> active;
     PieceQueue done;                     // completed, not yet worked off
     std::uint64_t with_transports = 0;   // pieces accepted and not completed
@@ -111,6 +114,15 @@ struct Engine {
     std::uint64_t started[3] = {};       // operations so far, by Direction
     bool outlived = false;               // engine_destroy() is over; the last completion frees
 };
+
+// How messages go to the peer; null: it is a load/store peer, or none. Without the mutex too.
+MessagePath *path_to(Engine &engine, int peer);
+// A peer has its queue from its first use on.
+[[gnu::cold]] PeerQueue &make_queue(Engine &engine, int peer);
+inline PeerQueue &use_queue(Engine &engine, int peer) {
+    PeerQueue *const known = engine.queues.find(peer);
+    return known != nullptr ? *known : make_queue(engine, peer);
+}
 
 // What a caller starts.
 struct OperationArgs {

@@ -46,7 +46,7 @@ bool is_retransmission(const transport::Arrived &arrived) {
 }
 
 TaskHistory *history_of(Engine &engine, int from) {
-    TaskHistory *&history = engine.queues[from].history;
+    TaskHistory *&history = use_queue(engine, from).history;
     if (history == nullptr)
         history = static_cast<TaskHistory *>(std::calloc(1, sizeof(TaskHistory)));
     return history;

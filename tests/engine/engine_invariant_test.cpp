@@ -24,7 +24,7 @@ TEST_F(EngineTest, a_broken_invariant_is_found_and_ends_a_build_that_checks) {
 TEST_F(EngineTest, each_part_of_the_state_is_checked) {
     start();
     op::Engine &engine = *rank().engine;
-    op::PeerQueue &queue = engine.queues[1];
+    op::PeerQueue &queue = op::use_queue(engine, 1);
     const auto expect_fault = [&](auto &word, auto broken, const char *fault) {
         const auto whole = std::exchange(word, broken);
         const char *found = op::engine_check(engine);

@@ -282,5 +282,88 @@ TEST_F(EngineTest, many_threads_of_a_rank_start_and_wait_at_once) {
     expect_sound();
 }
 
+// One of many ranks, which all are on other nodes.
+class ManyPeers : public EngineTest {
+  protected:
+    static constexpr int kMany = 5000;
+
+    void SetUp() override {
+        delete[] rank().peers;
+        rank().peers = new Peer[kMany];
+        for (int peer = 1; peer < kMany; ++peer) {
+            rank().peers[peer].world_rank = peer;
+            rank().peers[peer].transport = &fake;
+        }
+        rank().bootstrap.size = kMany;
+        rank().size = kMany;
+        fake.fake.event_bits = 64;
+        fake.fake.task_bytes = transport::kMostTaskBytes;
+        start();
+    }
+    std::vector<int> used() {
+        const auto &queues = rank().engine->queues;
+        return {queues.used().begin(), queues.used().end()};
+    }
+};
+
+// Broken by a look at a peer that makes its queue.
+TEST_F(ManyPeers, a_peer_has_a_queue_once_it_is_used_and_not_before) {
+    std::vector<std::uint64_t> numbers(kMany, 1);
+    sennit_status status = SENNIT_ERR_OS;
+    EXPECT_EQ(op::engine_event_bits(rank(), 4321), 64u);
+    EXPECT_EQ(op::engine_await_acks(rank(), 4321, op::AckWait::all), SENNIT_OK);
+    EXPECT_EQ(op::engine_fence(rank()), SENNIT_OK);
+    for (const int peer : {4321, kAnyPeer}) {
+        EXPECT_EQ(op::engine_flush(rank(), peer, Deadline::after(0)), SENNIT_OK);
+        EXPECT_EQ(op::engine_flush_local(rank(), peer, Deadline::after(0)), SENNIT_OK);
+    }
+    op::engine_note_open(rank(), numbers.data());
+    EXPECT_EQ(numbers, std::vector<std::uint64_t>(kMany, 0));
+    EXPECT_TRUE(op::engine_try_flush(rank(), numbers.data(), &status));
+    EXPECT_EQ(status, SENNIT_OK);
+    expect_sound();
+    EXPECT_EQ(used(), std::vector<int>{});
+
+    EXPECT_EQ(put_nbi(4999, 0, 8), SENNIT_OK);
+    EXPECT_EQ(put_nbi(3, 0, 8), SENNIT_OK);
+    // And by what it sends.
+    std::uint64_t words[2] = {};
+    auto *const bytes = reinterpret_cast<std::byte *>(words);
+    const transport::Task query{1, 1, 8, 8, op::kQueryEvents, SENNIT_UINT64, {}};
+    EXPECT_EQ(op::engine_execute(&rank(), {77, &query, nullptr, nullptr, 0, bytes, bytes + 8}),
+              SENNIT_OK);
+    op::engine_event_arrived(&rank(), 78, 0, {});
+    EXPECT_EQ(used(), (std::vector<int>{4999, 3, 77, 78}));
+    EXPECT_EQ(rank().engine->queues[78].peer, 78);
+    expect_sound();
+}
+
+// Broken by a flush or a fence that misses a peer, or asks about one that is not used.
+TEST_F(ManyPeers, a_flush_of_all_is_one_of_those_that_are_used) {
+    std::vector<std::uint64_t> numbers(kMany);
+    sennit_status status = SENNIT_OK;
+    EXPECT_EQ(put_nbi(4999, 0, 8), SENNIT_OK);
+    EXPECT_EQ(put_nbi(3, 0, 8), SENNIT_OK);
+    EXPECT_EQ(op::engine_flush(rank(), kAnyPeer, Deadline::after(kShort)), SENNIT_ERR_TIMEOUT);
+    op::engine_note_open(rank(), numbers.data());
+    EXPECT_EQ(numbers[4999], 1u);
+    EXPECT_EQ(numbers[3], 1u);
+    EXPECT_EQ(put_nbi(5, 0, 8), SENNIT_OK);  // after the note
+    EXPECT_FALSE(op::engine_try_flush(rank(), numbers.data(), &status));
+    EXPECT_EQ(op::engine_fence(rank()), SENNIT_OK);
+    EXPECT_EQ(put_nbi(3, 8, 8), SENNIT_OK);
+    EXPECT_EQ(fake.held.size(), 3u) << "it waits for the first one to the same peer";
+    fake.complete(fake.held[0], SENNIT_ERR_OS);
+    EXPECT_FALSE(op::engine_try_flush(rank(), numbers.data(), &status));
+    fake.complete(fake.held[0], SENNIT_ERR_NOMEM);
+    EXPECT_TRUE(op::engine_try_flush(rank(), numbers.data(), &status));
+    EXPECT_EQ(status, SENNIT_ERR_NOMEM);
+    EXPECT_EQ(sennit_last_error()->peer, 3) << "of several the lowest one";
+    fake.complete_in_progress = true;
+    EXPECT_EQ(op::engine_flush(rank(), kAnyPeer, Deadline::after(kShort)), SENNIT_OK);
+    EXPECT_EQ(rank().engine->records.in_use(), 0u);
+    expect_sound();
+}
+
 }  // namespace
 }  // namespace sennit::test

@@ -21,10 +21,11 @@ using transport::Submit;
 // Stands between a rank's engine and its transport, and makes what a test asks for go wrong.
 class Troubled final : public transport::Transport {
   public:
-    explicit Troubled(Rank &rank) : path_(rank.engine->paths[0]), inner_(path_.transport) {
-        path_.transport = this;
+    explicit Troubled(Rank &rank)
+        : rank_(rank), path_(rank.engine->paths[0]), inner_(path_.transport) {
+        take(inner_, this);
     }
-    ~Troubled() override { path_.transport = inner_; }
+    ~Troubled() override { take(this, inner_); }
     Troubled(const Troubled &) = delete;
     Troubled &operator=(const Troubled &) = delete;
 
@@ -76,6 +77,13 @@ class Troubled final : public transport::Transport {
     void close(const Deadline &) override {}
 
   private:
+    void take(transport::Transport *before, transport::Transport *now) {
+        path_.transport = now;
+        for (int peer = 0; peer < world_size(rank_); ++peer)
+            if (rank_.peers[peer].transport == before) rank_.peers[peer].transport = now;
+    }
+
+    Rank &rank_;
     op::MessagePath &path_;
     transport::Transport *inner_;
     int seen_[4] = {};
