@@ -16,8 +16,13 @@ struct Reason {
 #undef SENNIT_REASON
     };
     Code code = Code::not_tried;
-    std::int32_t detail = 0;
+    std::uint8_t detail = 0;  // errno, or 0
+
+    static Reason of(Code code, int error) {
+        return {code, static_cast<std::uint8_t>(error <= UINT8_MAX ? error : 0)};
+    }
 };
+static_assert(sizeof(Reason) == 2, "each rank has some of each other");
 
 // Where the kernel shows why a process may not copy from another one. Tests have folders of their
 // own.

@@ -31,9 +31,7 @@ enum class Gone : std::uint32_t { no = 0, left = 1, died = 2 };
 
 struct Peer {
     int world_rank = -1;
-    bool same_node = false;
     int first_of_node = -1;  // the lowest rank of its node
-    bool same_process = false;
     int numa = -1;
     int process_id = -1;  // in the peer's own pid namespace, for messages
     int pid_fd = -1;      // readable once the process has ended; -1 if not known
@@ -49,8 +47,11 @@ struct Peer {
     std::uint64_t control_handle = 0;        // for the transport otherwise
     std::uint64_t team_chunks = 0;           // of `control` that are mapped; under `cold`
     std::atomic<std::uint32_t> gone{0};      // Gone
+    bool same_node = false;
+    bool same_process = false;
     Reason reasons[SENNIT_PATH_END];
 };
+static_assert(sizeof(Peer) <= 104, "each rank has one of each other");
 
 struct ProgressHook {
     void (*poll)(void *context);

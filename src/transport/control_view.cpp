@@ -12,7 +12,7 @@ Reason control_view_open(Rank &rank, int peer) {
     if (other.memory_file < 0) return {Reason::Code::no_memory_file, 0};
     ControlBlock *control = nullptr;
     if (memory::control_map(other.memory_file, size_of(rank), &control) != SENNIT_OK)
-        return {Reason::Code::map_failed, thread_error()->os_errno};
+        return Reason::of(Reason::Code::map_failed, thread_error()->os_errno);
     const ControlHeader &header = control->header;
     if (header.magic != kControlMagic || header.layout_version != kLayoutVersion ||
         header.rank != peer || header.job_cookie != rank.job_cookie) {

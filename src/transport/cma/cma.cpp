@@ -190,7 +190,7 @@ Reason Cma::probe_process(int peer, pid_t process) {
     iovec mine{&header, sizeof header};
     iovec theirs{reinterpret_cast<void *>(own.control_address), sizeof header};
     const ssize_t got = process_vm_readv(process, &mine, 1, &theirs, 1, 0);
-    if (got < 0) return {Reason::Code::kernel_refused, errno};
+    if (got < 0) return Reason::of(Reason::Code::kernel_refused, errno);
     if (!moved_whole(got, sizeof header) || header.magic != kControlMagic || header.rank != peer ||
         header.probe_token != own.token)
         return {Reason::Code::wrong_content, 0};
@@ -199,11 +199,11 @@ Reason Cma::probe_process(int peer, pid_t process) {
     theirs = {reinterpret_cast<void *>(own.control_address + offsetof(ControlHeader, probe_echo)),
               sizeof echo};
     const ssize_t put = process_vm_writev(process, &mine, 1, &theirs, 1, 0);
-    if (put < 0) return {Reason::Code::kernel_refused, errno};
+    if (put < 0) return Reason::of(Reason::Code::kernel_refused, errno);
     std::uint64_t back = 0;
     mine = {&back, sizeof back};
     const ssize_t again = process_vm_readv(process, &mine, 1, &theirs, 1, 0);
-    if (again < 0) return {Reason::Code::kernel_refused, errno};
+    if (again < 0) return Reason::of(Reason::Code::kernel_refused, errno);
     if (!moved_whole(put, sizeof echo) || !moved_whole(again, sizeof back) || back != echo)
         return {Reason::Code::wrong_content, 0};
     processes_[peer] = process;
