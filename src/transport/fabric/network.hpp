@@ -502,6 +502,7 @@ class Network final : public Transport {
         std::uint64_t polls = 0;
         std::uint64_t waits = 0;
         std::int64_t busy_until_ns = 0;
+        std::int64_t polled_pause_ns = 0;  // doubles while callers poll
         std::size_t first_descriptor = 0;  // in the last ThreadSleep
         std::size_t descriptors = 0;
         unsigned lies = 0;           // of descriptors, in a row

@@ -25,6 +25,7 @@ namespace {
 constexpr std::int64_t kLongestNs = 100'000'000;
 constexpr std::int64_t kBusyNs = 1'000'000;    // so long after the last event it looks often
 constexpr std::int64_t kLooksPerTimed = 20;    // intervals between looks without descriptors
+constexpr std::int64_t kMostPerTimed = 160;    // the same while callers go on polling
 constexpr std::int64_t kUneasyNs = 1'000'000;  // between looks at what is to be tried again
 // On descriptors, which may miss what the last read of a look has driven into another queue.
 constexpr std::int64_t kArmedNs = 10'000'000;
@@ -282,10 +283,14 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     tended_.polls = polls;
     tended_.waits = waits;
     bell.is_wanted.store(false, std::memory_order_relaxed);  // relaxed: set anew below
+    const std::int64_t pause_ns =
+        std::max(tended_.polled_pause_ns, progress_.interval_ns * kLooksPerTimed);
+    tended_.polled_pause_ns = 0;
     if (!polled) return false;
+    tended_.polled_pause_ns = std::min(2 * pause_ns, progress_.interval_ns * kMostPerTimed);
     tended_.busy_until_ns = 0;
     if (!is_same_wait) {
-        sleep->end_by(progress_.interval_ns * kLooksPerTimed);
+        sleep->end_by(pause_ns);
         return true;
     }
     // A long wait; its end rings.
@@ -294,8 +299,7 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     // look at the waits.
     store_load_fence();
     // relaxed: as above.
-    if (bell.waits.load(std::memory_order_relaxed) != waits)
-        sleep->end_by(progress_.interval_ns * kLooksPerTimed);
+    if (bell.waits.load(std::memory_order_relaxed) != waits) sleep->end_by(pause_ns);
     return true;
 }
 

@@ -5,7 +5,6 @@
 // rail, and their nodes go by what they have found. Each of a rail's trials is a put of a word and
 // one of its complement, with completion data where the provider says that it has some, and a get
 // of the places where they should be. The owner stores there too what data has come.
-#include <sched.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -18,8 +17,11 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// Between trials of a peer that fails.
+// Between trials of a peer that fails, and between looks at one that does not. A rank that yields
+// in place of that may keep all others from its processor for seconds, among them the peer:
+// waiting.md.
 constexpr std::int64_t kTrialPauseNs = 1'000'000;
+constexpr std::int64_t kLookPauseNs = 20'000;
 // For so long the first probes of a peer may fail, and of others after one that is out of reach.
 constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
 constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
@@ -192,8 +194,7 @@ void Network::try_rails(int peer) {
         }
         if (first_taken_ns == 0 && usable(peer) != 0) first_taken_ns = now_ns();
         // What fails is tried again every 20 ms and more.
-        if (!all && fails) pause(kTrialPauseNs);
-        if (!all) (void)sched_yield();
+        if (!all) pause(fails ? kTrialPauseNs : kLookPauseNs);
     }
     end_trials(peer, trials);
 }
