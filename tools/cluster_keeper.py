@@ -219,8 +219,12 @@ class Keeper:
         for host in range(len(self.holders)):
             lines = []
             for network in self.networks:
-                lines += [f"address add {address(network, host)}/24 dev {device(network)}",
+                # Nobody else's address is in the management network's prefix, so no library takes it for one that the hosts
+                # share: a program has the rails alone, as it was told.
+                prefix = 32 if network == MANAGEMENT else 24
+                lines += [f"address add {address(network, host)}/{prefix} dev {device(network)}",
                           f"link set {device(network)} up"]
+            lines += [f"route add {address(MANAGEMENT, -1)}/24 dev {MANAGEMENT} src {address(MANAGEMENT, host)}"]
             output_of(self.at(host, "ip", "-batch", "-"), "\n".join(lines))
         for network in self.networks[:-1] if self.config["rate"] else []:
             for host in range(len(self.holders)):

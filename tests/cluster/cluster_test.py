@@ -326,7 +326,8 @@ def random_programs_meet_a_bad_network(cluster, seconds, suite, *groups):
     seed = random.randrange(1 << 30)
     draw = random.Random(seed)
     shared = tempfile.mkdtemp(dir=os.path.dirname(suite))
-    keeper = cluster.start("--relay", "--launcher", "none", "--", "sleep", "600")
+    rails = draw.choice("12")  # one of them bad
+    keeper = cluster.start("--relay", "--rails", rails, "--launcher", "none", "--", "sleep", "600")
     words = [word for group in groups for word in ("--group", group)]
     passed, events, end = 0, 0, time.monotonic() + float(seconds)
     job = None
@@ -356,7 +357,7 @@ def random_programs_meet_a_bad_network(cluster, seconds, suite, *groups):
                 passed += text.count("ok     ")
                 job = None
     finally:
-        print(f"{events} events, {passed} tests passed")
+        print(f"{rails} rails, {events} events, {passed} tests passed")
         if job:
             job.kill()
         os.rmdir(shared)
@@ -422,7 +423,22 @@ def an_interface_that_leads_nowhere_is_not_taken(cluster, program):
         cluster.must("exec", "h0", "env", f"SENNIT_PATHS=self,mapped,{settings}", cluster.tool, "launch", "-n", "2", "--", program)
         after = json.loads(cluster.must("counters"))["h0"]
         sent = {name: after[name]["tx"] - before[name]["tx"] for name in after}
-        expect(sum(sent[name] for name in (["rail0", "rail1", "mgmt"] if rail is None else [rail])) > 4 << 20, settings, sent)
+        expect(sum(sent[name] for name in (["rail0", "rail1"] if rail is None else [rail])) > 4 << 20, settings, sent)
+        expect(sent["mgmt"] < 1 << 20, "the launcher's network is no rail", settings, sent)
+    process.terminate()
+    process.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+def init_that_waits_for_a_host_leaves_the_processor_to_others(cluster, sennit):
+    """Nothing comes from the other host, and no error either, so init waits 10 s for it. Broken by a rank that looks and looks meanwhile."""
+    process = cluster.start("--launcher", "none", "--", "sh", "-c", "sleep 100")
+    cluster.must("cut", "rail", "--silent", "h1", "0")
+    text = cluster.must("exec", "h0", cluster.tool, "launch", "-n", "2", "--", "sh", "-c", f"{sennit} info --peers; times")
+    expect("the peer does not answer by it" in text, text)
+    used_s = [60 * int(minutes) + float(seconds) for minutes, seconds in re.findall(r"(\d+)m([\d.]+)s", text)]
+    expect(len(used_s) == 8, used_s, text)
+    expect(max(used_s) < 3, "processor time of a rank in 10 s:", used_s)
     process.terminate()
     process.wait(timeout=15)
     cluster.nothing_is_left()
@@ -531,7 +547,7 @@ def groups_of_the_conformance_suite_pass(cluster, launcher, ranks, suite, *group
 
 
 def the_conformance_suite_passes_on_four_hosts(cluster, provider, ranks, suite, *groups):
-    run_suite(cluster, ("--hosts", "4", "-n", ranks), suite, f"fabric:provider={provider}", groups)
+    run_suite(cluster, ("--hosts", "4", "--rails", "2", "-n", ranks), suite, f"fabric:provider={provider}", groups)
 
 
 def a_field_is_the_same_to_the_bit_on_four_hosts(cluster, sennit, heat3d):
