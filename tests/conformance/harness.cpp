@@ -7,10 +7,12 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 namespace conformance {
@@ -87,6 +89,27 @@ void watch(std::int64_t limit_ns) {
         std::fflush(nullptr);
         _exit(3);
     }
+}
+
+// Of a socket of TCP that is still there, as the kernel has it: both ends and the state, in
+// hexadecimal.
+std::string ends_of(const std::string &target) {
+    if (target.rfind("socket:[", 0) != 0) return "";
+    const std::string inode = ' ' + target.substr(8, target.size() - 9) + ' ';
+    std::ifstream table("/proc/self/net/tcp");
+    for (std::string line; std::getline(table, line);)
+        if (line.find(inode) != std::string::npos) return line.substr(0, 40);
+    return "";
+}
+
+std::string lines_without(const std::vector<std::string> &all, const std::vector<std::string> &some,
+                          const char *what) {
+    std::vector<std::string> rest;
+    std::set_difference(all.begin(), all.end(), some.begin(), some.end(), std::back_inserter(rest));
+    std::string text;
+    for (const std::string &line : rest)
+        text += std::string("\n    ") + what + line + ends_of(line);
+    return text;
 }
 
 }  // namespace
@@ -276,14 +299,31 @@ void fail_outside_ranks(const std::string &text) {
 Held what_is_held() {
     Held held;
     if (DIR *folder = opendir("/proc/self/fd")) {
-        while (readdir(folder) != nullptr)
-            ++held.descriptors;
+        while (const dirent *entry = readdir(folder)) {
+            char target[256] = "";
+            if (readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1) <= 0) continue;
+            held.descriptors.emplace_back(target);
+        }
         (void)closedir(folder);
     }
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);)
-        if (line.find("memfd:sennit") != std::string::npos) ++held.mappings;
+        if (line.find("memfd:sennit") != std::string::npos) held.mappings.push_back(line);
+    for (std::vector<std::string> *all : {&held.descriptors, &held.mappings})
+        std::sort(all->begin(), all->end());
     return held;
+}
+
+std::string changes_of(const Held &before, const Held &after) {
+    if (before.descriptors.size() == after.descriptors.size() &&
+        before.mappings.size() == after.mappings.size())
+        return "";
+    std::string text;
+    for (const auto all : {&Held::descriptors, &Held::mappings}) {
+        text += lines_without(after.*all, before.*all, "has come: ");
+        text += lines_without(before.*all, after.*all, "has gone: ");
+    }
+    return text;
 }
 
 }  // namespace conformance

@@ -212,12 +212,8 @@ void run_threads_once(const Test &test, std::uint64_t seed) {
         thread.join();
     if (sennit_bootstrap_inproc_destroy(options.threads, bootstraps.data()) != SENNIT_OK)
         fail_outside_ranks(std::string("the bootstraps: ") + sennit_last_error()->text);
-    const Held after = what_is_held();
-    if (!has_failed() && !(after == before))
-        fail_outside_ranks("left behind: descriptors " + std::to_string(before.descriptors) +
-                           " to " + std::to_string(after.descriptors) + ", mappings " +
-                           std::to_string(before.mappings) + " to " +
-                           std::to_string(after.mappings));
+    const std::string changes = changes_of(before, what_is_held());
+    if (!has_failed() && !changes.empty()) fail_outside_ranks("left behind:" + changes);
 }
 
 int run_threads(const std::vector<Test> &tests) {
@@ -266,8 +262,10 @@ void run_as_process_once(const Test &test, int rank, int size, std::uint64_t see
     if (own_world) ranks.stop();
     const Held before = what_is_held();
     test.body(ranks);
-    if (own_world && !(what_is_held() == before))
-        ranks.fail(Ranks::Where::current(), "the test left descriptors or mappings behind");
+    const std::string changes = own_world ? changes_of(before, what_is_held()) : "";
+    if (!changes.empty())
+        ranks.fail(Ranks::Where::current(),
+                   "the test left descriptors or mappings behind:" + changes);
     if (own_world) ranks.start();
     ranks.barrier();
     end_test();

@@ -19,10 +19,11 @@ void fail_outside_ranks(const std::string &text);
 
 // What the process holds that a world must give back.
 struct Held {
-    int descriptors = 0;
-    int mappings = 0;  // of memory files
-    bool operator==(const Held &) const = default;
+    std::vector<std::string> descriptors;  // what each leads to, sorted
+    std::vector<std::string> mappings;     // of memory files
 };
 Held what_is_held();
+// "" if as much is held, else what has come and gone.
+std::string changes_of(const Held &before, const Held &after);
 
 }  // namespace conformance
