@@ -29,6 +29,8 @@ constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
 constexpr std::int64_t kKnownUnreachedNs = 100'000'000;
 // For so long what a rail says to have put may not be there, and its completion data.
 constexpr std::int64_t kLossyNs = 300'000'000;
+// And so often, by puts to other places each time: another speaker may have taken the same one.
+constexpr unsigned kLossyMisses = 6;
 constexpr std::int64_t kDataNs = 200'000'000;
 constexpr std::int64_t kPutAgainNs = 20'000'000;
 
@@ -107,6 +109,7 @@ struct Network::RailTrial {
     std::int64_t started_ns = now_ns();
     std::int64_t put_ns = 0;      // last
     std::int64_t missing_ns = 0;  // since then what was put is not there; 0: it is
+    unsigned misses = 0;          // so often in a row
     std::int64_t came_ns = 0;     // when it was found to be there, first
 };
 
@@ -212,7 +215,7 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
                          now - trial->started_ns > 2 * unreached_limit_ns_ ||
                          (first_taken_ns != 0 && now - first_taken_ns > limit);
     // It ends what it is given, and what it has put is not there.
-    if (trial->missing_ns != 0 && (is_over || now - trial->missing_ns > kLossyNs)) {
+    if (trial->misses >= kLossyMisses && now - trial->missing_ns > kLossyNs) {
         ways_[peer].lossy = static_cast<std::uint8_t>(ways_[peer].lossy | bit(rail));
         log(SENNIT_LOG_WARNING, "rail %u is left out: what is put to rank %d by it does not arrive",
             rail, peer);
@@ -243,10 +246,11 @@ bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
         return false;
     }
     if (!trial.has_come()) {
-        if (state->missing_ns == 0) state->missing_ns = now;
+        if (state->misses++ == 0) state->missing_ns = now;
         trial.begin();
         return false;
     }
+    state->misses = 0;
     state->missing_ns = 0;
     if (state->came_ns == 0) state->came_ns = now;
     const bool has_data = trial.brings_data && trial.has_data();
