@@ -69,6 +69,17 @@ TEST_F(Watched, the_end_of_a_node_that_was_silent_for_too_long_is_counted) {
     EXPECT_EQ(find_lost(rank, &anybody), 1);
 }
 
+// Broken by a watcher that leaves to itself what an earlier one had begun when it died: the ranks
+// would never count as lost.
+TEST_F(Watched, the_end_of_a_node_that_a_dead_watcher_has_begun_is_carried_on) {
+    const int anybody = kAnyPeer;
+    table.places[1].answered_ns = watch::kEnded;
+    const std::time_t end = std::time(nullptr) + 10;
+    while (find_lost(rank, &anybody) < 0 && std::time(nullptr) < end)
+        (void)sched_yield();
+    EXPECT_EQ(find_lost(rank, &anybody), 1);
+}
+
 // Broken by an owner that takes something after the lease, or tells the silent host of the endpoint
 // which it has then.
 TEST_F(Watched, nothing_is_taken_from_a_host_that_was_silent_for_too_long_and_others_go_on) {

@@ -138,10 +138,13 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     TablePlace &place = table_.places[node.first];
     // SYNC watch-answered: pairs with the release in answer(); the lease that belongs to it.
     std::int64_t answered = place.answered_ns.load(std::memory_order_acquire);
-    if (!accepts_nothing(node, answered, now)) return;
-    // relaxed: an answer at this moment fails by the word's value.
-    if (!place.answered_ns.compare_exchange_strong(answered, kEnded, std::memory_order_relaxed))
-        return;
+    // Ended, and its ranks not yet lost: a watcher has died in between.
+    if (answered != kEnded) {
+        if (!accepts_nothing(node, answered, now)) return;
+        // relaxed: an answer at this moment fails by the word's value.
+        if (!place.answered_ns.compare_exchange_strong(answered, kEnded, std::memory_order_relaxed))
+            return;
+    }
     // As it was before this node's own lease ended, since when it asks nothing.
     const bool is_unheard = withholds(node.first, now - times_.margin_ns - 2 * times_.pause_ns);
     log(SENNIT_LOG_WARNING, "the node of rank %d is silent%s: its ranks are lost", node.first,
