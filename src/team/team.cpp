@@ -140,6 +140,11 @@ void drop(Team &team) {
     team.read_failed = false;
 }
 
+// To its segments.
+bool has_pointers(const Peer &peer) {
+    return peer.path == SENNIT_PATH_MAPPED || peer.path == SENNIT_PATH_INPROC;
+}
+
 Reach own_reach(Rank &rank, const Team &team) {
     Reach reach{true, true, true};
     for (std::uint32_t member = 0; member < team.size; ++member) {
@@ -147,7 +152,8 @@ Reach own_reach(Rank &rank, const Team &team) {
         const Peer &peer = rank.peers[team.world_ranks[member]];
         reach.load_store &= peer.control != nullptr;
         reach.some_path &= peer.transport != nullptr;
-        reach.node_load_store &= peer.control != nullptr || !peer.same_node;
+        // The board is a segment.
+        reach.node_load_store &= !peer.same_node || (peer.control != nullptr && has_pointers(peer));
     }
     return reach;
 }
