@@ -140,11 +140,6 @@ void drop(Team &team) {
     team.read_failed = false;
 }
 
-// To its segments.
-bool has_pointers(const Peer &peer) {
-    return peer.path == SENNIT_PATH_MAPPED || peer.path == SENNIT_PATH_INPROC;
-}
-
 Reach own_reach(Rank &rank, const Team &team) {
     Reach reach{true, true, true};
     for (std::uint32_t member = 0; member < team.size; ++member) {
@@ -152,8 +147,10 @@ Reach own_reach(Rank &rank, const Team &team) {
         const Peer &peer = rank.peers[team.world_ranks[member]];
         reach.load_store &= peer.control != nullptr;
         reach.some_path &= peer.transport != nullptr;
-        // The board is a segment.
-        reach.node_load_store &= !peer.same_node || (peer.control != nullptr && has_pointers(peer));
+        // The board of a node is a segment, of which others of the node want a pointer.
+        const bool has_pointers =
+            peer.path == SENNIT_PATH_MAPPED || peer.path == SENNIT_PATH_INPROC;
+        reach.node_load_store &= !peer.same_node || (peer.control != nullptr && has_pointers);
     }
     return reach;
 }
