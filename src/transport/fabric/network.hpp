@@ -448,7 +448,7 @@ class Network final : public Transport {
     std::uint32_t news_seen_ = 0;  // of the watch
     Reason missing_{};             // why there is no rail
     NodeRoom node_room_;
-    bool has_looked_for_tables_ = false;  // of the node
+    bool settles_ = false;  // settle() was called, for some peer
     Cards cards_;
     // Where endpoints have no IPv4 addresses: the names of where messages go to, of each rank by
     // each rail, and the cards with the addresses of its watch; null: none.

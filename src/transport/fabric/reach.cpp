@@ -47,12 +47,12 @@ void Network::leave_out_others(int peer) {
 
 void Network::settle(int peer, const NodeTrial &found) {
     const MutexLock guard(lock_);
-    // All ranks have been through start().
-    if (!has_looked_for_tables_)
+    // All ranks have been through start(), and have ended their trials.
+    if (!std::exchange(settles_, true)) {
         node_room_.take(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
-    has_looked_for_tables_ = true;
-    for (unsigned rail = 0; rail < rail_count_; ++rail)
-        rails_[rail].rail.expect_data(false);  // all have ended their trials
+        for (unsigned rail = 0; rail < rail_count_; ++rail)
+            rails_[rail].rail.expect_data(false);
+    }
     PeerWay &way = ways_[peer];
     PeerLink *const link = links_.find(peer);
     const bool is_reached = link != nullptr && link->is_reached;

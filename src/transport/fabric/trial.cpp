@@ -108,8 +108,8 @@ struct Network::RailTrial {
     bool is_decided = false;
     std::int64_t started_ns = now_ns();
     std::int64_t put_ns = 0;      // last
-    std::int64_t missing_ns = 0;  // since then what was put is not there; 0: it is
-    unsigned misses = 0;          // so often in a row
+    unsigned misses = 0;          // so often in a row what was put was not there
+    std::int64_t missing_ns = 0;  // since then, if there were any
     std::int64_t came_ns = 0;     // when it was found to be there, first
 };
 
@@ -191,9 +191,9 @@ void Network::try_rails(int peer) {
             if (!trials[rail].is_decided)
                 trials[rail].is_decided = look_at_trial(peer, rail, &trials[rail], first_taken_ns);
             all = all && trials[rail].is_decided;
-            fails =
-                fails || link_of(peer, rail).failing_since_ns != 0 ||
-                (!trials[rail].is_decided && trials[rail].missing_ns + trials[rail].came_ns != 0);
+            fails = fails || link_of(peer, rail).failing_since_ns != 0 ||
+                    (!trials[rail].is_decided &&
+                     (trials[rail].misses != 0 || trials[rail].came_ns != 0));
         }
         if (first_taken_ns == 0 && usable(peer) != 0) first_taken_ns = now_ns();
         // What fails is tried again every 20 ms and more.
@@ -251,7 +251,6 @@ bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
         return false;
     }
     state->misses = 0;
-    state->missing_ns = 0;
     if (state->came_ns == 0) state->came_ns = now;
     const bool has_data = trial.brings_data && trial.has_data();
     if (trial.brings_data && !has_data && now - state->came_ns <= kDataNs) {
