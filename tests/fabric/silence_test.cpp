@@ -23,6 +23,14 @@ class Watched : public ToldPeers {
         }
     }
     void change() { ++table.head->changes; }
+    // Who is found to be lost within ten seconds; -1: nobody.
+    int lost_soon() {
+        const int anybody = kAnyPeer;
+        const std::time_t end = std::time(nullptr) + 10;
+        while (find_lost(rank, &anybody) < 0 && std::time(nullptr) < end)
+            (void)sched_yield();
+        return find_lost(rank, &anybody);
+    }
     void refuse(int peer) {
         table.places[peer].lease_end_ns = watch::kEnded;
         change();
@@ -60,24 +68,16 @@ TEST_F(Watched, a_wait_reads_a_count_and_then_the_ends_of_ranks_on_other_nodes) 
 
 // Broken by a watch that finds the end of a node and does not count it.
 TEST_F(Watched, the_end_of_a_node_that_was_silent_for_too_long_is_counted) {
-    const int anybody = kAnyPeer;
     table.places[1].answered_ns = 1;  // long ago
-    const std::time_t end = std::time(nullptr) + 10;
-    while (find_lost(rank, &anybody) < 0 && std::time(nullptr) < end)
-        (void)sched_yield();
+    EXPECT_EQ(lost_soon(), 1);
     EXPECT_EQ(table.head->ended, 1u);
-    EXPECT_EQ(find_lost(rank, &anybody), 1);
 }
 
 // Broken by a watcher that leaves to itself what an earlier one had begun when it died: the ranks
 // would never count as lost.
 TEST_F(Watched, the_end_of_a_node_that_a_dead_watcher_has_begun_is_carried_on) {
-    const int anybody = kAnyPeer;
     table.places[1].answered_ns = watch::kEnded;
-    const std::time_t end = std::time(nullptr) + 10;
-    while (find_lost(rank, &anybody) < 0 && std::time(nullptr) < end)
-        (void)sched_yield();
-    EXPECT_EQ(find_lost(rank, &anybody), 1);
+    EXPECT_EQ(lost_soon(), 1);
 }
 
 // Broken by an owner that takes something after the lease, or tells the silent host of the endpoint

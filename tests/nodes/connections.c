@@ -8,11 +8,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-static void must(sennit_status status) {
-    if (status == SENNIT_OK) return;
-    fprintf(stderr, "%s\n", sennit_last_error()->text);
-    exit(1);
-}
+#include "must.h"
 
 static int is_connected(int file) {
     int domain = 0;

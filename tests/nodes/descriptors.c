@@ -10,11 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static void must(sennit_status status) {
-    if (status == SENNIT_OK) return;
-    fprintf(stderr, "%s\n", sennit_last_error()->text);
-    exit(1);
-}
+#include "must.h"
 
 static rlim_t tighten(void) {
     struct rlimit limit;

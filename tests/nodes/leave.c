@@ -7,11 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static void must(sennit_status status) {
-    if (status == SENNIT_OK) return;
-    fprintf(stderr, "%s\n", sennit_last_error()->text);
-    exit(1);
-}
+#include "must.h"
 
 static double now_s(void) {
     struct timespec now;

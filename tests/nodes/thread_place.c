@@ -9,14 +9,14 @@
  * there are not two processors, or, for a launcher that binds, more.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sennit/sennit.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "thread_named.h"
 
 enum { SKIPPED = 77 };
 
@@ -31,26 +31,10 @@ static int bind_to(int first, int last) {
     return pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
-/* Where the thread of that name may run; false: there is none. */
-static int place_of(const char *wanted, cpu_set_t *set) {
-    int found = 0;
-    DIR *const tasks = opendir("/proc/self/task");
-    for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks)) {
-        char text[300];
-        snprintf(text, sizeof text, "/proc/self/task/%s/comm", task->d_name);
-        FILE *const file = fopen(text, "r");
-        if (file == NULL) continue;
-        if (fgets(text, sizeof text, file) != NULL && strcmp(text, wanted) == 0)
-            found = sched_getaffinity(atoi(task->d_name), sizeof *set, set) == 0;
-        fclose(file);
-    }
-    closedir(tasks);
-    return found;
-}
-
 static int is_right(const cpu_set_t *rank) {
     cpu_set_t set;
-    if (!place_of("sennit-progress\n", &set)) return 0;
+    const int thread = thread_named("sennit-progress");
+    if (thread == 0 || sched_getaffinity(thread, sizeof set, &set) != 0) return 0;
     return stays ? CPU_EQUAL(&set, rank) : !CPU_ISSET(0, &set) && CPU_ISSET(1, &set);
 }
 

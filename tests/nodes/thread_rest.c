@@ -4,53 +4,43 @@
  * share where they go to sleep and wake up often, others then get the processor seconds late
  * (docs/design/waiting.md).
  */
-#include <dirent.h>
 #include <sennit/sennit.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "must.h"
+#include "thread_named.h"
 
 enum { MOST_PER_SECOND = 400 };
 
-#define CHECK(call) \
-    if ((call) != SENNIT_OK) exit((fprintf(stderr, "%s\n", sennit_last_error()->text), 1))
-
-/* How often the thread of that name has gone to sleep; -1: there is none. */
-static long sleeps_of(const char *wanted) {
+/* How often the thread has gone to sleep; -1: there is none. */
+static long sleeps_of(int thread) {
     long found = -1;
-    DIR *const tasks = opendir("/proc/self/task");
-    for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks)) {
-        char text[300];
-        snprintf(text, sizeof text, "/proc/self/task/%s/status", task->d_name);
-        FILE *const file = fopen(text, "r");
-        if (file == NULL) continue;
-        char name[100] = "";
-        while (fgets(text, sizeof text, file) != NULL) {
-            (void)sscanf(text, "Name: %99s", name);
-            if (strcmp(name, wanted) == 0)
-                (void)sscanf(text, "voluntary_ctxt_switches: %ld", &found);
-        }
-        fclose(file);
-    }
-    closedir(tasks);
+    char text[300];
+    snprintf(text, sizeof text, "/proc/self/task/%d/status", thread);
+    FILE *const file = fopen(text, "r");
+    if (file == NULL) return -1;
+    while (fgets(text, sizeof text, file) != NULL)
+        (void)sscanf(text, "voluntary_ctxt_switches: %ld", &found);
+    fclose(file);
     return found;
 }
 
 int main(void) {
-    CHECK(sennit_init(NULL));
+    must(sennit_init(NULL));
     sennit_gptr gptr;
-    CHECK(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(int), 0, 0, &gptr));
+    must(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(int), 0, 0, &gptr));
     int value = sennit_rank();
+    const int thread = thread_named("sennit-progress");
     long before = 0;
     const double begin = sennit_wtime();
     const double half = begin + 0.5, end = begin + 2;
     while (sennit_wtime() < end) {
-        if (sennit_wtime() < half) before = sleeps_of("sennit-progress");
-        CHECK(sennit_put(sennit_gptr_at(gptr, 1 - value), &value, sizeof value));
+        if (sennit_wtime() < half) before = sleeps_of(thread);
+        must(sennit_put(sennit_gptr_at(gptr, 1 - value), &value, sizeof value));
     }
-    const long sleeps = sleeps_of("sennit-progress") - before;
+    const long sleeps = sleeps_of(thread) - before;
     printf("rank %d: the thread went to sleep %ld times in 1.5 s\n", value, sleeps);
     const int is_rare = before >= 0 && sleeps >= 0 && sleeps < 3 * MOST_PER_SECOND / 2;
-    CHECK(sennit_finalize());
+    must(sennit_finalize());
     return is_rare ? 0 : 1;
 }

@@ -1,0 +1,29 @@
+/* Finds a thread of this process by its name, as the kernel has it. */
+#ifndef SENNIT_TESTS_THREAD_NAMED_H
+#define SENNIT_TESTS_THREAD_NAMED_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Its number; 0: there is none. */
+static inline int thread_named(const char *wanted) {
+    int found = 0;
+    DIR *const tasks = opendir("/proc/self/task");
+    for (struct dirent *task = readdir(tasks); task != NULL; task = readdir(tasks)) {
+        char text[300];
+        snprintf(text, sizeof text, "/proc/self/task/%s/comm", task->d_name);
+        FILE *const file = fopen(text, "r");
+        if (file == NULL) continue;
+        if (fgets(text, sizeof text, file) != NULL) {
+            text[strcspn(text, "\n")] = '\0';
+            if (strcmp(text, wanted) == 0) found = atoi(task->d_name);
+        }
+        fclose(file);
+    }
+    closedir(tasks);
+    return found;
+}
+
+#endif
