@@ -7,8 +7,9 @@
 //                 [--expect PATH]    every peer must be reached by it
 //                 [--seed S] [--seeds COUNT]   run everything with seeds S .. S+COUNT-1; the word
 //                                    any: S is drawn by chance and printed
-//                 [--for SECONDS]    with --threads: seeds from S on, until that time is over; the
-//                                    group stress: so long in place of its own time
+//                 [--for SECONDS]    with --threads: seeds from S on, until that time is over;
+//                                    the last is cut off. The group stress: so long in place of
+//                                    its own time
 //                 [--level WORD]     of threads: single, funneled, serialized, multiple (default)
 //                 [--program P]      only the P-th of the random programs of a test
 //                 [--steps K]        random programs stop after K steps
@@ -221,8 +222,9 @@ int run_threads(const std::vector<Test> &tests) {
     int failed = 0;
     int ran = 0;
     const auto begin = std::chrono::steady_clock::now();
+    // Where others want the processors too, one seed may take much longer than the time for all.
     const auto is_over = [&](std::uint64_t done) {
-        if (options.for_seconds > 0 && done > 0) return seconds_since(begin) > options.for_seconds;
+        if (options.for_seconds > 0 && ran > 0) return seconds_since(begin) > options.for_seconds;
         return done >= options.seeds;
     };
     std::uint64_t done = 0;
@@ -230,7 +232,10 @@ int run_threads(const std::vector<Test> &tests) {
         const std::uint64_t seed = options.seed + done;
         paths_now = paths_of_seed(seed);
         const sennit::test::OneProcessor one_processor(sennit::test::is_in_lockstep(paths_now));
-        for (const Test &test : tests) {
+        // What the end of the time leaves out is something else with each seed.
+        const std::size_t first = options.for_seconds > 0 ? seed % tests.size() : 0;
+        for (std::size_t i = 0; i < tests.size() && (i == 0 || !is_over(done)); ++i) {
+            const Test &test = tests[(first + i) % tests.size()];
             if (!fits(test, options.threads, seed)) continue;
             const auto start = std::chrono::steady_clock::now();
             begin_test(test, seed, paths_now);
