@@ -2,7 +2,9 @@
 #   quick    `make test`, in the release tree
 #   full     `.ci/run` adds these to quick; in the asan and tsan trees it runs quick and full
 #   long     `make test-long` alone
-# Tests of the network get the label `network` beside one of these, so that `ctest -L network` finds them.
+# Tests of the network get the label `network` beside one of these, so that `ctest -L network` finds them. `full network` is
+# `long` under the address sanitizer, which has seen what they call in those that are quick, unless the label `asan` is there
+# too: what reads a stranger's bytes, and what uses most of the ways there are.
 # Every test has a timeout. A test that needs something this machine lacks exits with 77 and says what.
 #
 #   sennit_add_unit_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...]
@@ -137,6 +139,10 @@ function(sennit_test_defaults)
     if(NOT ARG_LABELS)
         set(ARG_LABELS ${SENNIT_TEST_LABEL})
     endif()
+    if(SENNIT_SANITIZE MATCHES "address" AND "full" IN_LIST ARG_LABELS AND "network" IN_LIST ARG_LABELS
+            AND NOT "asan" IN_LIST ARG_LABELS)
+        list(TRANSFORM ARG_LABELS REPLACE "^full$" "long")
+    endif()
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 60)
     endif()
@@ -240,15 +246,23 @@ function(sennit_add_unit_test)
             SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED})
 endfunction()
 
+# What stands before those tests is no part of what a sanitizer looks at.
+add_executable(sennit_leftovers "${PROJECT_SOURCE_DIR}/tests/support/leftovers.cpp")
+sennit_program_flags(sennit_leftovers)
+target_compile_options(sennit_leftovers PRIVATE -O1)
+set_target_properties(sennit_leftovers PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+if(SENNIT_SANITIZE)
+    target_compile_options(sennit_leftovers PRIVATE -fno-sanitize=all)
+    target_link_options(sennit_leftovers PRIVATE -fno-sanitize=all)
+endif()
+foreach(label quick full long)
+    add_dependencies(sennit_tests_${label} sennit_leftovers)
+endforeach()
+
 # Sets `out` to the words that stand before a command so that its test fails when processes, files or
 # sockets are left of it. `kind` is sennit or mpi; the command is ended after `timeout` seconds.
 function(sennit_test_watch out kind timeout)
-    set(${out} "" PARENT_SCOPE)
-    if(NOT SENNIT_HAVE_PYTHON)
-        return()
-    endif()
-    # Without the packages of the site, which take longer to find than all else here.
-    set(words "${Python3_EXECUTABLE}" -I -S "${PROJECT_SOURCE_DIR}/tests/support/leftovers.py" --timeout ${timeout})
+    set(words $<TARGET_FILE:sennit_leftovers> --timeout ${timeout})
     if(kind STREQUAL "mpi")
         # The launchers' own helpers take their time.
         list(APPEND words --within 5 --mpi)

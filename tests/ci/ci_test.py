@@ -107,8 +107,10 @@ def skipped_tests_of_several_hosts_fail_the_run_unless_that_is_known(project):
     expect(code == 0 and lines[-1] == "8 passed, 0 failed" and not says(lines, "CI_NO_CLUSTER"), lines)
 
 
-def run_tests(project, *words, bad=""):
-    """Exit code, lines, and (word, preset or arguments, started, ended) of each build and each ctest; `bad` does not build."""
+def run_tests(project, *words, bad="", **environment):
+    """Exit code, lines, and (word, preset or arguments, started, ended) of each build and each ctest; `bad` does not build.
+    `folder` has programs that stand before those of the system."""
+    others = environment.pop("folder", "")
     note = 'echo "$0;$1;$*;$start;$(date +%s.%N)" >> "$LOG"'
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "tools"))
@@ -120,7 +122,8 @@ def run_tests(project, *words, bad=""):
                 file.write(f"#!/bin/sh\nstart=$(date +%s.%N)\n{text}\n")
             os.chmod(file.name, 0o755)
         done = subprocess.run([os.path.join(folder, "tools", "run-tests"), *words], capture_output=True, text=True, timeout=50,
-                              env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "LOG": log, "BAD": bad}, check=False)
+                              env={**os.environ, "PATH": f"{folder}:{others}:{os.environ['PATH']}", "LOG": log, "BAD": bad,
+                                   **environment}, check=False)
         with open(log, encoding="utf-8") as file:
             calls = [line.strip().split(";") for line in file]
     return done.returncode, done.stdout.splitlines(), calls
@@ -133,6 +136,24 @@ def the_next_tree_is_built_while_tests_run_and_a_bad_one_fails_the_run(project):
     ahead = next(call for call in calls if call[0].endswith("build") and call[1] == "asan")
     expect("build/release" in tests[0][2] and float(ahead[3]) < float(tests[0][4]), map(str, calls))
     expect(not any("build/asan" in call[2] for call in tests) and "build/tsan" in tests[-1][2], map(str, calls))
+
+
+def what_the_rest_needs_is_built_beside_the_quick_tests_and_ended_with_them(project):
+    """In CI alone: who runs the quick tests by hand wants no other build."""
+    for is_ci in ("true", "false"):
+        with tempfile.TemporaryDirectory() as folder:
+            mark = os.path.join(folder, "building")
+            with open(os.path.join(folder, "cmake"), "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\necho $$ \"$@\" > {mark}\nexec sleep 39.25\n")
+            os.chmod(file.name, 0o755)
+            start = time.monotonic()
+            code, lines, _ = run_tests(project, "quick", folder=folder, CI=is_ci)
+            expect(code == 0 and lines[-1] == "1 passed, 0 failed" and time.monotonic() - start < 30, lines)
+            expect(os.path.exists(mark) == (is_ci == "true"), os.listdir(folder))
+            if os.path.exists(mark):
+                with open(mark, encoding="utf-8") as file:
+                    number, *words = file.read().split()
+                expect(words == ["--build", "build/release"] and not os.path.exists(f"/proc/{number}"), words)
 
 
 if __name__ == "__main__":

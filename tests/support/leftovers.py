@@ -1,29 +1,19 @@
-#!/usr/bin/env python3
-"""Runs a command and then checks that nothing of it is left: no process however it detached itself,
-no file in /dev/shm or the folder for temporary files, no socket.
-
-    leftovers.py [--within SECONDS] [--timeout SECONDS] [--mpi] -- COMMAND ARGUMENTS...
-
-Exits with the command's code if nothing is left; else names what is left, ends the processes among it
-and exits with 99. A command that takes longer than it may is ended with all its processes: 124. With
---mpi an MPI's launcher takes part, and of files only those named after Sennit count: Open MPI keeps
-its own in the folder for temporary files. In Python: `with Leftovers() as job: job.run([...])`, which raises AssertionError.
+"""Checks that nothing of a job is left: no process however it detached itself, no file in /dev/shm or the folder for
+temporary files, no socket: `with Leftovers() as job: job.run([...])` raises AssertionError. With mpi=True an MPI's launcher
+takes part, and of files only those named after Sennit count: Open MPI keeps its own in the folder for temporary files.
+leftovers.cpp does the same for a command.
 
 How processes are found: this process becomes a subreaper, so every orphan below it becomes its child;
 and the command gets a mark in its environment that all its descendants inherit. So what other jobs do
 at the same time is not taken for this one's: a socket counts only if nobody outside of the job holds it.
 """
-import argparse
 import ctypes
 import os
 import signal
 import subprocess
-import sys
 import time
 
 MARK = "LEFTOVERS_MARK"
-EXIT_LEFT = 99
-EXIT_TOO_LONG = 124
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -186,30 +176,3 @@ class Leftovers:
         self.end()
         if found:
             raise AssertionError("left behind:\n  " + "\n  ".join(found))
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Run a command, then check that nothing of it is left.")
-    parser.add_argument("--within", type=float, default=1.0, help="seconds it may take to go away")
-    parser.add_argument("--timeout", type=float, default=600, help="seconds the command may take")
-    parser.add_argument("--mpi", action="store_true", help="an MPI takes part, whose own files do not count")
-    parser.add_argument("command", nargs=argparse.REMAINDER)
-    options = parser.parse_args()
-    command = options.command[1:] if options.command[:1] == ["--"] else options.command
-    if not command:
-        parser.error("which command?")
-    code = 0
-    try:
-        with Leftovers(options.within, options.mpi) as job:
-            code = job.start(command).wait(options.timeout)
-    except subprocess.TimeoutExpired:
-        print(f"not over after {options.timeout:g} s: {' '.join(command)}", file=sys.stderr)
-        return EXIT_TOO_LONG
-    except AssertionError as error:
-        print(error, file=sys.stderr)
-        return EXIT_LEFT
-    return code if code >= 0 else 128 - code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

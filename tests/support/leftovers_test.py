@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The watch for leftovers: what it must find, and what it must not take for a job's.
+"""The watch for leftovers, leftovers_test.py PROGRAM: what it must find, and what it must not take for a job's.
 
 Would break a case: a process that detached itself and is missed, or a neighbour's process, file or socket that is blamed.
 """
@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-WATCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leftovers.py")
+WATCH = sys.argv.pop(1)
 LEFT, TOO_LONG = 99, 124
 SOCKET = """
 import socket, sys, time
@@ -23,7 +23,7 @@ time.sleep(float(sys.argv[2]))
 
 
 def watched(script, *options):
-    return subprocess.run([sys.executable, WATCH, "--within", "0.3", *options, "--", "sh", "-c", script],
+    return subprocess.run([WATCH, "--within", "0.3", *options, "--", "sh", "-c", script],
                           capture_output=True, text=True, check=False, timeout=40)
 
 
@@ -43,6 +43,11 @@ class Watch(unittest.TestCase):
     def test_a_process_that_ends_in_time_is_no_leftover(self):
         self.assertEqual(watched("setsid sleep 0.3 > /dev/null 2>&1 &", "--within", "10").returncode, 0)
 
+    def test_wrong_words_and_a_command_that_is_not_there_are_told_apart(self):
+        self.assertEqual(subprocess.run([WATCH, "--with", "1", "--", "true"], capture_output=True, check=False).returncode, 2)
+        self.assertEqual(subprocess.run([WATCH, "--"], capture_output=True, check=False).returncode, 2)
+        self.assertEqual(subprocess.run([WATCH, "--", "./no-such"], capture_output=True, check=False).returncode, 127)
+
     def test_a_file_is_found_and_with_an_mpi_only_those_of_sennit(self):
         self.assertEqual(watched("touch $TMPDIR/trace").returncode, LEFT)
         self.assertEqual(watched("mkdir -p $TMPDIR/ompi.host.0/1; touch $TMPDIR/ompi.host.0/1/x", "--mpi").returncode, 0)
@@ -60,7 +65,7 @@ class Watch(unittest.TestCase):
 
     def test_what_a_neighbour_does_is_not_blamed(self):
         """Another job starts while the first runs: a process, a socket with a name like Sennit's, a file."""
-        with subprocess.Popen([sys.executable, WATCH, "--", "sleep", "3"], stderr=subprocess.PIPE, text=True) as first:
+        with subprocess.Popen([WATCH, "--", "sleep", "3"], stderr=subprocess.PIPE, text=True) as first:
             time.sleep(0.8)  # the first has looked at what is there
             neighbour = ["setsid", sys.executable, "-c", SOCKET, f"other{os.getpid()}", "20"]
             with subprocess.Popen(neighbour, stdout=subprocess.PIPE, text=True) as second:
