@@ -180,7 +180,7 @@ link.settimeout(0.5)
 try:
     link.connect((sys.argv[1], 5000))
     link.sendall(b"x")
-    print(link.recv(1).decode())
+    print(link.recv(1).decode(), flush=True)
     if len(sys.argv) > 2:
         link.settimeout(20)
         print("closed" if link.recv(1) == b"" else "more")
@@ -391,7 +391,11 @@ def ranks_of_each_launcher_run_on_the_hosts(cluster, launcher, suite_ring):
         cluster.environment["SLURM_MPI_TYPE"] = kind
         done = cluster.run("--hosts", "3", "--launcher", launcher, "-n", "5", "--", suite_ring)
         expect(done.returncode == 0 and done.stdout == "5 ranks in a ring, sum of their numbers 10\n", kind, done)
-    done = cluster.run("--launcher", launcher, "--", "sh", "-c", "exit 3")
+    # Hydra's mpiexec now and then dies of a word to a proxy that has just ended.
+    for _ in range(3):
+        done = cluster.run("--launcher", launcher, "--", "sh", "-c", "exit 3")
+        if launcher != "hydra" or done.returncode != 128 + signal.SIGPIPE:
+            break
     expect(done.returncode == 3, done)
     cluster.nothing_is_left()
 
