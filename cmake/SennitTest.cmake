@@ -244,6 +244,13 @@ function(sennit_add_unit_test)
         DISCOVERY_TIMEOUT 60
         PROPERTIES LABELS "${label}" TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} PROCESSORS ${share}
             SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED})
+    # What stands for a program that is not there has its label too: nobody misses a `long` one.
+    set(file "${CMAKE_CURRENT_BINARY_DIR}/${ARG_NAME}_not_built.cmake")
+    file(WRITE "${file}" "if(NOT EXISTS \"${PROJECT_BINARY_DIR}/tests/${ARG_NAME}\")
+    set_tests_properties(${ARG_NAME}_NOT_BUILT PROPERTIES LABELS ${label})
+endif()
+")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
 endfunction()
 
 # What stands before those tests is no part of what a sanitizer looks at.
