@@ -435,7 +435,8 @@ class Network final : public Transport {
                    .ordered = false,  // what failed is repeated behind what came after it
                    .rails = 1,
                    .event_bits = 0,
-                   .max_piece_bytes = std::size_t{1} << 20,
+                   // Two on their way keep both ends of a connection busy, which one does not.
+                   .max_piece_bytes = std::size_t{512} << 10,
                    .private_memory = true,
                    .task_bytes = kMostTaskBytes};
     Settings settings_;
