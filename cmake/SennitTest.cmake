@@ -3,8 +3,8 @@
 #   full     `.ci/run` adds these to quick; in the asan and tsan trees it runs quick and full
 #   long     `make test-long` alone
 # Tests of the network get the label `network` beside one of these, so that `ctest -L network` finds them. `full network` is
-# `long` under the address sanitizer, which has seen what they call in those that are quick, unless the label `asan` is there
-# too: what reads a stranger's bytes, and what uses most of the ways there are.
+# `long` under the address sanitizer, which has seen what they call in those that are quick. The label `asan` marks the
+# exceptions: tests that take in foreign bytes, combine all modes, or go ways of memory that no quick one goes.
 # Every test has a timeout. A test that needs something this machine lacks exits with 77 and says what.
 #
 #   sennit_add_unit_test(NAME name SOURCES file... [LIBRARIES target...] [LABELS label...]
@@ -244,7 +244,7 @@ function(sennit_add_unit_test)
         DISCOVERY_TIMEOUT 60
         PROPERTIES LABELS "${label}" TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} PROCESSORS ${share}
             SKIP_RETURN_CODE ${SENNIT_TEST_SKIPPED})
-    # What stands for a program that is not there has its label too: nobody misses a `long` one.
+    # Label what stands for a program that was not built, too: `ctest -LE long` leaves it out then.
     set(file "${CMAKE_CURRENT_BINARY_DIR}/${ARG_NAME}_not_built.cmake")
     file(WRITE "${file}" "if(NOT EXISTS \"${PROJECT_BINARY_DIR}/tests/${ARG_NAME}\")
     set_tests_properties(${ARG_NAME}_NOT_BUILT PROPERTIES LABELS ${label})
@@ -253,7 +253,7 @@ endif()
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
 endfunction()
 
-# What stands before those tests is no part of what a sanitizer looks at.
+# The watch for leftovers is not under test: it is built without sanitizers.
 add_executable(sennit_leftovers "${PROJECT_SOURCE_DIR}/tests/support/leftovers.cpp")
 sennit_program_flags(sennit_leftovers)
 target_compile_options(sennit_leftovers PRIVATE -O1)

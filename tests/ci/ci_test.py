@@ -117,7 +117,7 @@ def run_tests(project, *words, bad="", **environment):
         shutil.copy(os.path.join(project, "tools", "run-tests"), os.path.join(folder, "tools", "run-tests"))
         log = os.path.join(folder, "log")
         for name, text in (("tools/build", f'mkdir -p "build/$1"; sleep 0.3; {note}; [ "$1" != "$BAD" ]'),
-                           ("ctest", f'sleep 0.6; echo "1/1 Test #1: a.b ... Passed 0.1 sec"; {note}')):
+                           ("ctest", f'echo "1/1 Test #1: a.b ... Passed 0.1 sec"; sleep 0.9; {note}')):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(f"#!/bin/sh\nstart=$(date +%s.%N)\n{text}\n")
             os.chmod(file.name, 0o755)
@@ -144,7 +144,7 @@ def what_the_rest_needs_is_built_beside_the_quick_tests_and_ended_with_them(proj
         with tempfile.TemporaryDirectory() as folder:
             mark = os.path.join(folder, "building")
             with open(os.path.join(folder, "cmake"), "w", encoding="utf-8") as file:
-                file.write(f"#!/bin/sh\necho $$ \"$@\" > {mark}\nexec sleep 39.25\n")
+                file.write(f"#!/bin/sh\nsleep 39.25 &\necho $$ $! \"$@\" > {mark}\nwait\n")
             os.chmod(file.name, 0o755)
             start = time.monotonic()
             code, lines, _ = run_tests(project, "quick", folder=folder, CI=is_ci)
@@ -152,8 +152,9 @@ def what_the_rest_needs_is_built_beside_the_quick_tests_and_ended_with_them(proj
             expect(os.path.exists(mark) == (is_ci == "true"), os.listdir(folder))
             if os.path.exists(mark):
                 with open(mark, encoding="utf-8") as file:
-                    number, *words = file.read().split()
-                expect(words == ["--build", "build/release"] and not os.path.exists(f"/proc/{number}"), words)
+                    first, second, *words = file.read().split()
+                left = [number for number in (first, second) if os.path.exists(f"/proc/{number}")]
+                expect(words == ["--build", "build/release"] and not left, [*words, *left])
 
 
 if __name__ == "__main__":

@@ -232,7 +232,7 @@ int run_threads(const std::vector<Test> &tests) {
         const std::uint64_t seed = options.seed + done;
         paths_now = paths_of_seed(seed);
         const sennit::test::OneProcessor one_processor(sennit::test::is_in_lockstep(paths_now));
-        // What the end of the time leaves out is something else with each seed.
+        // Each seed begins with another test, so the limit does not always cut off the same ones.
         const std::size_t first = options.for_seconds > 0 ? seed % tests.size() : 0;
         for (std::size_t i = 0; i < tests.size() && (i == 0 || !is_over(done)); ++i) {
             const Test &test = tests[(first + i) % tests.size()];

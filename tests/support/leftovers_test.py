@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The watch for leftovers, leftovers_test.py PROGRAM: what it must find, and what it must not take for a job's.
+"""The watch for leftovers, leftovers_test.py PROGRAM, and the one for tests in Python (`--python`): what it must find, and what it must not take for a job's.
 
 Would break a case: a process that detached itself and is missed, or a neighbour's process, file or socket that is blamed.
 """
@@ -10,7 +10,21 @@ import tempfile
 import time
 import unittest
 
-WATCH = sys.argv.pop(1)
+HERE = os.path.dirname(os.path.abspath(__file__))
+WATCH = [os.path.abspath(sys.argv[1])]
+IN_PYTHON = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from leftovers import Leftovers
+try:
+    with Leftovers(0.3, "--mpi" in sys.argv) as job:
+        code = job.start(sys.argv[sys.argv.index("--") + 1:]).wait(40)
+except AssertionError as error:
+    sys.exit(print(error, file=sys.stderr) or 99)
+sys.exit(code if code >= 0 else 128 - code)
+"""
+if sys.argv[1] == "--python":
+    WATCH = [sys.executable, "-c", IN_PYTHON, HERE]
 LEFT, TOO_LONG = 99, 124
 SOCKET = """
 import socket, sys, time
@@ -23,7 +37,7 @@ time.sleep(float(sys.argv[2]))
 
 
 def watched(script, *options):
-    return subprocess.run([WATCH, "--within", "0.3", *options, "--", "sh", "-c", script],
+    return subprocess.run([*WATCH, "--within", "0.3", *options, "--", "sh", "-c", script],
                           capture_output=True, text=True, check=False, timeout=40)
 
 
@@ -43,10 +57,25 @@ class Watch(unittest.TestCase):
     def test_a_process_that_ends_in_time_is_no_leftover(self):
         self.assertEqual(watched("setsid sleep 0.3 > /dev/null 2>&1 &", "--within", "10").returncode, 0)
 
+    @unittest.skipIf(len(WATCH) > 1, "the program's own words")
     def test_wrong_words_and_a_command_that_is_not_there_are_told_apart(self):
-        self.assertEqual(subprocess.run([WATCH, "--with", "1", "--", "true"], capture_output=True, check=False).returncode, 2)
-        self.assertEqual(subprocess.run([WATCH, "--"], capture_output=True, check=False).returncode, 2)
-        self.assertEqual(subprocess.run([WATCH, "--", "./no-such"], capture_output=True, check=False).returncode, 127)
+        for words, code in ((["--with", "1", "--", "true"], 2), (["--timeout", "x", "--", "true"], 2), (["--"], 2), ([], 2),
+                            (["--", "./no-such"], 127)):
+            self.assertEqual(subprocess.run([*WATCH, *words], capture_output=True, check=False).returncode, code, words)
+
+    @unittest.skipIf(len(WATCH) > 1, "the program's own limit")
+    def test_a_command_that_ends_with_124_is_looked_after_as_any(self):
+        self.assertEqual(watched("exit 124").returncode, TOO_LONG)
+        self.assertEqual(watched("setsid sleep 39.4 > /dev/null 2>&1 & exit 124").returncode, LEFT)
+
+    @unittest.skipIf(len(WATCH) > 1, "the program's own end")
+    def test_who_is_asked_to_end_ends_the_job_first(self):
+        with subprocess.Popen([*WATCH, "--", "sh", "-c", "echo $$; setsid sleep 39.3 & exec sleep 39.3"], stdout=subprocess.PIPE,
+                              text=True) as watch:
+            number = watch.stdout.readline().strip()
+            watch.terminate()
+            self.assertEqual(watch.wait(timeout=20), 143)
+        self.assertFalse(os.path.exists(f"/proc/{number}"))
 
     def test_a_file_is_found_and_with_an_mpi_only_those_of_sennit(self):
         self.assertEqual(watched("touch $TMPDIR/trace").returncode, LEFT)
@@ -65,7 +94,7 @@ class Watch(unittest.TestCase):
 
     def test_what_a_neighbour_does_is_not_blamed(self):
         """Another job starts while the first runs: a process, a socket with a name like Sennit's, a file."""
-        with subprocess.Popen([WATCH, "--", "sleep", "3"], stderr=subprocess.PIPE, text=True) as first:
+        with subprocess.Popen([*WATCH, "--", "sleep", "3"], stderr=subprocess.PIPE, text=True) as first:
             time.sleep(0.8)  # the first has looked at what is there
             neighbour = ["setsid", sys.executable, "-c", SOCKET, f"other{os.getpid()}", "20"]
             with subprocess.Popen(neighbour, stdout=subprocess.PIPE, text=True) as second:
@@ -75,6 +104,7 @@ class Watch(unittest.TestCase):
                 second.kill()
         self.assertEqual((first.returncode, errors), (0, ""))
 
+    @unittest.skipIf(len(WATCH) > 1, "the program's own limit")
     def test_a_command_that_takes_too_long_is_ended_with_all_its_processes(self):
         start = time.monotonic()
         mine = f"38.{os.getpid()}"
@@ -90,4 +120,4 @@ class Watch(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])
