@@ -57,6 +57,7 @@ void close_state(Rank &rank, TeamState *state) {
         (void)request::wait(rank, &request, Deadline::after(kLookNs));
         op::engine_abandon(rank, request);
     }
+    close_nodes(*state);
     state->own = nullptr;  // the members have left, or are about to
     const sennit_error error = *thread_error();
     end_all(*state, fail(SENNIT_ERR_STATE, "the team is gone"));
@@ -73,7 +74,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     const std::size_t members = team.size;
     const std::size_t each = sizeof(Area *) + sizeof(Doorbell *) + sizeof(std::byte *) +
                              2 * sizeof(std::uint64_t) + sizeof(SlotHeader) +
-                             sizeof(sennit_request);
+                             sizeof(sennit_request) + sizeof(std::uint32_t);
     auto *memory = static_cast<std::byte *>(std::calloc(1, sizeof(TeamState) + members * each));
     if (memory == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a team's collective calls");
     auto *state = reinterpret_cast<TeamState *>(memory);
@@ -85,6 +86,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     state->wide = reinterpret_cast<std::byte **>(state->fetches + members);
     state->bells = reinterpret_cast<Doorbell **>(state->wide + members);
     state->fetched = reinterpret_cast<std::uint64_t *>(state->bells + members);
+    state->places = reinterpret_cast<std::uint32_t *>(state->fetched + members);
     state->rank = &rank;
     state->team = &team;
     // relaxed: constant while the team lives.
@@ -96,6 +98,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     state->reaches_control = true;
     state->kernel_copies = true;
     state->own = &area_of(*team.own);
+    const bool by_nodes = team.way == team::Way::nodes;
     for (std::uint32_t member = 0; member < team.size; ++member) {
         const int peer = team.world_ranks[member];
         ControlBlock *control = control_of(rank, peer);
@@ -104,7 +107,8 @@ sennit_status open_state(Rank &rank, team::Team &team) {
             state->kernel_copies = false;
         if (peer != rank.world_rank && path != SENNIT_PATH_INPROC && path != SENNIT_PATH_MAPPED)
             state->reaches_data = false;
-        if (control == nullptr) {
+        // Who reaches some member of another node too still takes part in what its node does.
+        if (control == nullptr || (by_nodes && !rank.peers[peer].same_node)) {
             state->reaches_control = false;
             continue;
         }
@@ -112,6 +116,11 @@ sennit_status open_state(Rank &rank, team::Team &team) {
         state->bells[member] = &control->doorbell;
     }
     state->blocking.state = state;
+    const sennit_status status = by_nodes ? open_nodes(*state) : SENNIT_OK;
+    if (status != SENNIT_OK) {
+        std::free(state);
+        return status;
+    }
     state->turn.set_shared(rank.thread_level == SENNIT_THREAD_MULTIPLE);
     Collectives &all = *rank.collectives;
     // relaxed: nothing is read through it before the exchange below succeeds.

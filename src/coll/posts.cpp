@@ -20,29 +20,6 @@ int world_rank_of(const TeamState &state, std::uint32_t member) {
     return state.team->world_ranks[member];
 }
 
-// The member's number is kGaveUp. True: it means this team, and none that had the slot before.
-bool gave_up(TeamState &state, std::uint32_t member) {
-    LatestPost fetched{};
-    const LatestPost *latest = &fetched;
-    if (state.areas[member] != nullptr) {
-        latest = &state.areas[member]->latest;
-    } else if (op::get_control(*state.rank, world_rank_of(state, member),
-                               area_offset(state) + offsetof(Area, latest), &fetched,
-                               sizeof fetched) != SENNIT_OK) {
-        return false;
-    }
-    // SYNC coll-post: pairs with the release in give_up(); who was lost, and why, come before.
-    if (latest->team.load(std::memory_order_acquire) != state.handle) return false;
-    // relaxed twice: the acquire above orders them.
-    const auto status = static_cast<sennit_status>(latest->status.load(std::memory_order_relaxed));
-    const int about = static_cast<int>(latest->lost.load(std::memory_order_relaxed)) - 1;
-    (void)fail_peer(status, about >= 0 ? about : world_rank_of(state, member), "",
-                    "rank %d gave up the team's collective calls: %s", world_rank_of(state, member),
-                    sennit_status_string(status));
-    end_all(state, status);
-    return true;
-}
-
 // Of a member out of reach: into state.headers.
 sennit_status get_header(TeamState &state, std::uint32_t member, Place place) {
     return op::get_control(*state.rank, world_rank_of(state, member),
@@ -90,6 +67,12 @@ bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) 
     // SYNC coll-post: pairs with the releases in post(), carried by the transport's delivery; the
     // payload comes before the number.
     return done != 0 && note_number(state, member, word.load(std::memory_order_acquire), number);
+}
+
+// Of a member out of reach.
+bool find_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
+    return state.board != nullptr ? is_passed_on(state, member, number)
+                                  : fetch_number(state, member, number);
 }
 
 // Made when it is first needed. Null: the thread's last error tells.
@@ -151,8 +134,32 @@ constexpr unsigned kFewPolls = 8;  // where ranks share processors, and a look m
 
 }  // namespace
 
+bool gave_up(TeamState &state, std::uint32_t member) {
+    LatestPost fetched{};
+    const LatestPost *latest = &fetched;
+    if (state.areas[member] != nullptr) {
+        latest = &state.areas[member]->latest;
+    } else if (op::get_control(*state.rank, world_rank_of(state, member),
+                               area_offset(state) + offsetof(Area, latest), &fetched,
+                               sizeof fetched) != SENNIT_OK) {
+        return false;
+    }
+    // SYNC coll-post: pairs with the release in give_up(); who was lost, and why, come before.
+    if (latest->team.load(std::memory_order_acquire) != state.handle) return false;
+    // relaxed twice: the acquire above orders them.
+    const auto status = static_cast<sennit_status>(latest->status.load(std::memory_order_relaxed));
+    const int about = static_cast<int>(latest->lost.load(std::memory_order_relaxed)) - 1;
+    (void)fail_peer(status, about >= 0 ? about : world_rank_of(state, member), "",
+                    "rank %d gave up the team's collective calls: %s", world_rank_of(state, member),
+                    sennit_status_string(status));
+    end_all(state, status);
+    return true;
+}
+
 Found header_of(TeamState &state, std::uint32_t member, Place place, sennit_status *status) {
     *status = SENNIT_OK;
+    if (state.board != nullptr && state.areas[member] == nullptr)
+        return {passed_header(state, member, place.number), SlotSize::small};
     for (const SlotSize size :
          {place.size, SlotSize::full, SlotSize::middle, SlotSize::small, SlotSize::tiny}) {
         const Place here{place.number, size};
@@ -182,7 +189,7 @@ PostedCall posted_call(const Found &found) {
 bool has_posted(TeamState &state, std::uint32_t member, Place place) {
     if (state.seen[member] >= place.number) return true;
     if (member == state.team->rank) return state.number >= place.number;
-    if (state.areas[member] == nullptr) return fetch_number(state, member, place.number);
+    if (state.areas[member] == nullptr) return find_number(state, member, place.number);
     const SlotHeader &header = header_at(*state.areas[member], place);
     // SYNC coll-post: pairs with the release in post(); the payload comes before the number.
     const std::uint64_t found = header.number.load(std::memory_order_acquire);
@@ -198,7 +205,7 @@ bool has_posted(TeamState &state, std::uint32_t member, Place place) {
 bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number) {
     if (state.seen[member] >= number) return true;
     if (member == state.team->rank) return state.number >= number;
-    if (state.areas[member] == nullptr) return fetch_number(state, member, number);
+    if (state.areas[member] == nullptr) return find_number(state, member, number);
     // SYNC coll-post: pairs with the release in post(); what the member read of earlier posts comes
     // before.
     const std::uint64_t found = state.areas[member]->latest.number.load(std::memory_order_acquire);
@@ -256,6 +263,8 @@ namespace {
 // The payload that came with the content of the member's post, if the part is in it.
 [[gnu::noinline]] const std::byte *find_payload(const TeamState &state, const OpenCall &operation,
                                                 std::uint32_t member, const PayloadPart &part) {
+    if (state.board != nullptr)
+        return passed_payload(state, operation, member, part.offset + part.bytes);
     const Place place = place_of(operation);
     const std::size_t begin = shape_of(place.size).payload;
     if (begin + part.offset + part.bytes > state.content_bytes) return nullptr;
@@ -328,6 +337,23 @@ void give_up(TeamState &state, sennit_status status) {
     ring(state);
 }
 
+namespace {
+
+// Of a member that is gone: does this rank wait for more than it has done?
+bool is_missing(const TeamState &state, std::uint32_t member, std::uint64_t number) {
+    const Area *area = state.areas[member];
+    if (area == nullptr) return state.board == nullptr || !is_released(state, number);
+    // SYNC coll-post: pairs with the releases in post() and give_up().
+    const std::uint64_t found = area->latest.number.load(std::memory_order_acquire);
+    // relaxed: the acquire above orders it.
+    if (found == kGaveUp) return area->latest.team.load(std::memory_order_relaxed) != state.handle;
+    if (found < number) return true;
+    return state.board != nullptr && member == team::leader_of(*state.team, state.team->node) &&
+           !is_released(state, number);
+}
+
+}  // namespace
+
 int find_lost_member(Rank &rank, const void *context) {
     const auto &state = *static_cast<const TeamState *>(context);
     // relaxed: a number of the past only makes the search miss, and it is made again.
@@ -340,16 +366,8 @@ int find_lost_member(Rank &rank, const void *context) {
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         if (member == state.team->rank) continue;
         const int peer = world_rank_of(state, member);
-        // The order counts: a rank posts first and goes then.
-        if (known_gone(rank, peer) == Gone::no) continue;
-        if (state.areas[member] == nullptr) return peer;
-        const Area &area = *state.areas[member];
-        // SYNC coll-post: pairs with the releases in post() and give_up().
-        const std::uint64_t found = area.latest.number.load(std::memory_order_acquire);
-        // relaxed: the acquire above orders it.
-        const bool is_of_earlier_team =
-            found == kGaveUp && area.latest.team.load(std::memory_order_relaxed) != state.handle;
-        if (found < number || is_of_earlier_team) return peer;
+        // The order counts: a rank posts, and a leader releases its node, first and goes then.
+        if (known_gone(rank, peer) != Gone::no && is_missing(state, member, number)) return peer;
     }
     return -1;
 }

@@ -32,6 +32,17 @@ std::uint32_t posted_rounds(const OpenCall &operation) {
     return rounds > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(rounds);
 }
 
+// Of the present round: what other nodes have posted is here, or on its way by gets of the first
+// `bytes` of each payload.
+inline Went look_out(TeamState &state, const OpenCall &operation, std::size_t bytes) {
+    if (state.reaches_control) [[likely]]
+        return Went::on;
+    const bool goes_on =
+        state.board != nullptr ? pass_on(state, operation) : ask_all(state, operation, bytes);
+    if (goes_on) return Went::on;
+    return is_broken(state) ? Went::over : Went::nowhere;
+}
+
 Went flush(TeamState &state, OpenCall &operation) {
     sennit_status status = SENNIT_OK;
     if (!op::engine_try_flush(*state.rank, operation.puts, &status)) return Went::nowhere;
@@ -63,10 +74,8 @@ Went begin(TeamState &state, OpenCall &operation) {
     note(operation, status);
     operation.in_place = letters;
     operation.divided = letters && can_be_divided(call.kind);
-    const std::size_t used =
-        has_own_blocks(call.kind) ? operation.cut.piece_bytes * operation.cut.group : most;
     if (!letters && operation.cut.rounds() == 1)
-        operation.slot_size = slot_size_for(call.kind, used);
+        operation.slot_size = slot_size_for(call.kind, posted_bytes(operation));
     operation.step = letters ? Step::letter_room : Step::room;
     return Went::on;
 }
@@ -111,7 +120,8 @@ Went write_and_post_letter(TeamState &state, OpenCall &operation) {
 }
 
 Went read_letters(TeamState &state, OpenCall &operation) {
-    if (!look_ahead(state, operation, sizeof(CollLetter))) return Went::over;
+    const Went went = look_out(state, operation, sizeof(CollLetter));
+    if (went != Went::on) return went;
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation)) ||
             !has_content(state, operation, operation.member))
@@ -153,7 +163,8 @@ Went take_posts(TeamState &state, OpenCall &operation) {
     const std::uint32_t own = state.team->rank;
     // Of several pieces each has a place of its own in the slot, and comes when it is read.
     const bool is_one = operation.cut.rounds() == 1 && !has_own_blocks(operation.call.kind);
-    if (!look_ahead(state, operation, is_one ? operation.most_bytes : 0)) return Went::over;
+    const Went went = look_out(state, operation, is_one ? operation.most_bytes : 0);
+    if (went != Went::on) return went;
     for (; operation.member < state.team->size; ++operation.member) {
         const std::uint32_t member = operation.member;
         if (!operation.relayed && !reads(operation.call, own, member)) continue;
@@ -212,7 +223,8 @@ void note_part_of(TeamState &state, OpenCall &operation, std::uint32_t member) {
 }
 
 Went wait_for_last(TeamState &state, OpenCall &operation) {
-    if (!look_ahead(state, operation, 0)) return Went::over;
+    const Went went = look_out(state, operation, 0);
+    if (went != Went::on) return went;
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
         if (operation.divided && operation.member != state.team->rank)

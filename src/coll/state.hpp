@@ -17,6 +17,7 @@
 #include "op/engine.hpp"
 #include "rank/part.hpp"
 #include "request/request.hpp"
+#include "team/nodes.hpp"
 
 namespace sennit::coll {
 struct Collectives;
@@ -85,6 +86,22 @@ struct OpenCall : CallState {
     struct TeamState *state;
 };
 
+// What a leader does next in passing the posts of its node on.
+enum class PassStep : std::uint8_t { gather, send, deliver, await_word };
+
+// Of a leader between nodes, see nodes.cpp. Requests are {0} where nothing is under way.
+struct Passing {
+    std::uint64_t number;           // of the posts
+    std::uint32_t place;            // whose post is gathered next
+    std::uint32_t round;            // of dissemination
+    sennit_request sends[2];        // letters of this round
+    sennit_request words[kRounds];  // the last of each round
+    sennit_request ask;             // how far the leader is whose word is late
+    std::uint64_t told;             // what it has said
+    std::int64_t ask_ns;            // when it is asked next; 0: the wait has only begun
+    PassStep step;
+};
+
 struct TeamState {
     // What short calls use comes first, on few lines.
     Rank *rank;
@@ -127,6 +144,11 @@ struct TeamState {
     std::uint64_t *fetched;                  // [size], the posts whose content was asked for last
     std::byte *contents;        // [size], their headers and payloads; null until needed
     std::size_t content_bytes;  // of each, as asked for last
+    // Where posts go from node to node; null elsewhere.
+    std::byte *board;           // of this node, in its leader's memory
+    team::PostWords *on_board;  // there
+    std::uint32_t *places;      // [size], of the members' letters
+    Passing passing;
 };
 
 // Did some rank give up? Needs the turn.
@@ -158,9 +180,6 @@ bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number);
 // that it does not wait for one after the other: whether they have posted and, of those that have,
 // the header and the first `bytes` of the payload, 0 for none. False: the team is broken.
 bool ask_all(TeamState &state, const OpenCall &operation, std::size_t bytes);
-inline bool look_ahead(TeamState &state, const OpenCall &operation, std::size_t bytes) {
-    return state.reaches_control || ask_all(state, operation, bytes);
-}
 // Of a member that has posted: what was so asked for is there, if anything was.
 bool has_fetched(TeamState &state, const OpenCall &operation, std::uint32_t member);
 inline bool has_content(TeamState &state, const OpenCall &operation, std::uint32_t member) {
@@ -199,6 +218,8 @@ PostedCall posted_call(const Found &found);
 bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::uint32_t rounds);
 // Ends the team's collective calls with this status on all members.
 void give_up(TeamState &state, sennit_status status);
+// The member's number is kGaveUp. True: it means this team, and none that had the slot before.
+bool gave_up(TeamState &state, std::uint32_t member);
 // A member without which the queue has no hope: its world rank, or -1. A LostSearch of a TeamState.
 int find_lost_member(Rank &rank, const void *state);
 // Two pieces of kScratchBytes. Null: the thread's last error tells.
@@ -218,6 +239,30 @@ inline SlotSize slot_size_for(Kind kind, std::size_t bytes) {
     if (bytes <= kSmallPayloadBytes) return SlotSize::small;
     return bytes <= kMiddlePayloadBytes ? SlotSize::middle : SlotSize::full;
 }
+
+// Of the payload of a round's post, at most.
+inline std::size_t posted_bytes(const OpenCall &operation) {
+    return has_own_blocks(operation.call.kind) ? operation.cut.piece_bytes * operation.cut.group
+                                               : operation.most_bytes;
+}
+
+// ---- nodes.cpp
+
+// Of a team of several nodes. Errors: those of attaching the leader's memory.
+sennit_status open_nodes(TeamState &state);
+void close_nodes(TeamState &state);
+// Passes the posts of this rank's node on, if it leads one, and takes those of the others. True:
+// that is done for the present round. False: not yet, or the team is broken.
+bool pass_on(TeamState &state, const OpenCall &operation);
+// Are the posts of that number of all other nodes here?
+bool is_released(const TeamState &state, std::uint64_t number);
+// Of a member on one of them. Finds out too whether this node's leader gave up.
+bool is_passed_on(TeamState &state, std::uint32_t member, std::uint64_t number);
+// The header of such a post, or null: the member has come that far without one that is read.
+const SlotHeader *passed_header(const TeamState &state, std::uint32_t member, std::uint64_t number);
+// The payload behind it, if it has the part.
+const std::byte *passed_payload(const TeamState &state, const OpenCall &operation,
+                                std::uint32_t member, std::size_t end);
 
 // ---- rounds.cpp
 

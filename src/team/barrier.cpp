@@ -335,8 +335,9 @@ sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadl
     if (!is_arrived(team)) write_letter(team, what.purpose, what.mine, what.bytes);
     sennit_status status = meet(rank, team, what.purpose, deadline);
     if (status != SENNIT_OK) return status;
-    const std::byte *board = nullptr;
-    if (team.way == Way::nodes) status = find_board(rank, team, team.epoch, &board);
+    std::byte *board = nullptr;
+    if (team.way == Way::nodes) status = find_board(rank, team, &board);
+    if (board != nullptr) board += letters_of_exchange(team, team.epoch).first;
     for (std::uint32_t place = 0; status == SENNIT_OK && place < team.size; ++place) {
         Letter letter;
         std::uint32_t member = place;

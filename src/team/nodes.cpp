@@ -16,14 +16,6 @@
 namespace sennit::team {
 namespace {
 
-std::uint32_t leader_of(const Team &team, std::uint32_t node) {
-    return team.by_place[team.first_places[node]];
-}
-
-bool leads(const Team &team) {
-    return leader_of(team, team.node) == team.rank;
-}
-
 // Of a member on this node.
 bool has_come(Rank &rank, const Team &team, std::uint32_t member, std::uint64_t epoch) {
     // SYNC barrier-arrival: pairs with the release in arrive().
@@ -89,19 +81,16 @@ sennit_status await_release(Rank &rank, const Team &team, std::uint64_t epoch,
 
 // ---- Letters.
 
-std::size_t offset_on_board(const Team &team, std::uint64_t number, std::uint32_t place) {
-    return kMailboxBytes * (number % 2 * team.size + place);
-}
-
 std::byte *own_board(const Team &team) {
     return reinterpret_cast<std::byte *>(team.board_record->owner_address);
 }
 
 // The letters of this node, as far as they lie in the members' mailboxes.
 void collect_letters(Rank &rank, const Team &team, std::uint64_t number) {
+    const BoardLetters letters = letters_of_exchange(team, number);
     for (std::uint32_t place = team.first_places[team.node];
          place < team.first_places[team.node + 1]; ++place)
-        std::memcpy(own_board(team) + offset_on_board(team, number, place),
+        std::memcpy(own_board(team) + letters.first + letters.bytes * place,
                     sync_of(rank, team, team.by_place[place])->mailboxes[number % 2].bytes,
                     kMailboxBytes);
 }
@@ -113,32 +102,47 @@ sennit_status start_send(Rank &rank, const op::Target &target, const void *data,
                             {op::Completion::Mode::request, request, true, is_hint});
 }
 
-// Puts the letters of the nodes from `first` on, `count` of them, into the board of a leader.
-sennit_status send_nodes(Rank &rank, Team &team, std::uint32_t leader, std::uint32_t first,
-                         std::uint32_t count, sennit_request *request) {
+struct NodeRange {
+    std::uint32_t first;
+    std::uint32_t count;
+};
+
+sennit_status send_nodes(Rank &rank, const Team &team, std::uint32_t leader,
+                         const BoardLetters &letters, const NodeRange &nodes,
+                         sennit_request *request) {
+    const std::uint32_t place = team.first_places[nodes.first];
+    const std::uint32_t end = team.first_places[nodes.first + nodes.count];
+    const std::size_t offset = letters.first + letters.bytes * place;
+    return put_on_board(rank, team, leader,
+                        {offset, letters.bytes * (end - place), own_board(team) + offset}, request);
+}
+
+}  // namespace
+
+sennit_status put_on_board(Rank &rank, const Team &team, std::uint32_t leader,
+                           const BoardPart &part, sennit_request *request) {
     const int peer = team.world_ranks[leader];
     memory::SegmentEntry *entry = nullptr;
     const sennit_status status = op::resolve(rank, {peer, team.boards[leader], 0}, &entry);
     if (status != SENNIT_OK) return status;
-    const std::uint32_t place = team.first_places[first];
-    const std::size_t offset = offset_on_board(team, team.epoch + 1, place);
-    const std::size_t bytes = kMailboxBytes * (team.first_places[first + count] - place);
-    const op::Target target{peer, transport::RemoteMemory{nullptr, entry->handle}, offset};
-    return start_send(rank, target, own_board(team) + offset, bytes, request);
+    const op::Target target{peer, transport::RemoteMemory{nullptr, entry->handle}, part.offset};
+    return start_send(rank, target, part.data, part.bytes, request);
 }
 
-// What this round's other leader has not: the letters of the last 2^k nodes up to this one, which
-// may go round the end of the board.
-sennit_status send_letters(Rank &rank, Team &team, std::uint32_t leader) {
-    const std::uint32_t count = std::min(1u << team.round, team.node_count - (1u << team.round));
+sennit_status send_letters(Rank &rank, const Team &team, std::uint32_t round,
+                           const BoardLetters &letters, sennit_request sends[2]) {
+    const std::uint32_t leader = next_leader(team, round);
+    const std::uint32_t count = std::min(1u << round, team.node_count - (1u << round));
     const std::uint32_t here = std::min(count, team.node + 1);
     sennit_status status =
-        send_nodes(rank, team, leader, team.node + 1 - here, here, &team.sends[0]);
+        send_nodes(rank, team, leader, letters, {team.node + 1 - here, here}, &sends[0]);
     if (status == SENNIT_OK && here < count)
-        status = send_nodes(rank, team, leader, team.node_count - (count - here), count - here,
-                            &team.sends[1]);
+        status = send_nodes(rank, team, leader, letters,
+                            {team.node_count - (count - here), count - here}, &sends[1]);
     return status;
 }
+
+namespace {
 
 // ---- Dissemination.
 
@@ -282,11 +286,9 @@ sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_
 
 // One step of the present round. A step that failed is made again by the next call.
 sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline &deadline) {
-    const std::uint32_t distance = 1u << team.round;
-    const std::uint32_t to = leader_of(team, (team.node + distance) % team.node_count);
+    const std::uint32_t to = next_leader(team, team.round);
     const int to_rank = team.world_ranks[to];
-    const int from = team.world_ranks[leader_of(
-        team, (team.node + team.node_count - distance) % team.node_count)];
+    const int from = team.world_ranks[last_leader(team, team.round)];
     sennit_status status = SENNIT_OK;
     switch (team.round_step) {
         case RoundStep::send_letters:
@@ -295,7 +297,9 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
                 status = wait_until(rank, deadline, search,
                                     [&] { return are_old_sends_over(rank, team); });
             }
-            if (status == SENNIT_OK && has_letters) status = send_letters(rank, team, to);
+            if (status == SENNIT_OK && has_letters)
+                status = send_letters(rank, team, team.round,
+                                      letters_of_exchange(team, team.epoch + 1), team.sends);
             if (status == SENNIT_OK) team.round_step = RoundStep::await_letters;
             return status;
         case RoundStep::await_letters:
@@ -364,7 +368,9 @@ sennit_status make_board(Rank &rank, Team &team, std::uint32_t *id) {
     for (std::uint32_t member = 0; member < team.rank; ++member)
         if (rank.peers[team.world_ranks[member]].same_node) return SENNIT_OK;
     const ColdLock lock(rank);
-    const memory::SegmentArgs args{SegmentKind::slots, 0, 2 * kMailboxBytes * team.size, 4096, 0};
+    const BoardLetters last = letters_of_post(team, 1, has_long_posts(team));
+    const memory::SegmentArgs args{SegmentKind::slots, 0, last.first + last.bytes * team.size, 4096,
+                                   0};
     const sennit_status status = memory::segment_create(rank, args, &team.board_record);
     // relaxed: the rank's own record, under its cold mutex.
     if (status == SENNIT_OK) *id = team.board_record->id.load(std::memory_order_relaxed);
@@ -404,18 +410,16 @@ sennit_status meet_by_nodes(Rank &rank, Team &team, Purpose purpose, const Deadl
     return status;
 }
 
-sennit_status find_board(Rank &rank, const Team &team, std::uint64_t number,
-                         const std::byte **letters) {
-    const std::size_t offset = offset_on_board(team, number, 0);
+sennit_status find_board(Rank &rank, const Team &team, std::byte **board) {
     const std::uint32_t leader = leader_of(team, team.node);
     if (leader == team.rank) {
-        *letters = own_board(team) + offset;
+        *board = own_board(team);
         return SENNIT_OK;
     }
     memory::SegmentEntry *entry = nullptr;
     const sennit_status status =
         op::resolve(rank, {team.world_ranks[leader], team.boards[leader], 0}, &entry);
-    if (status == SENNIT_OK) *letters = entry->base + offset;
+    if (status == SENNIT_OK) *board = entry->base;
     return status;
 }
 

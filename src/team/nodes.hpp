@@ -14,8 +14,57 @@
 
 namespace sennit::team {
 
+inline std::uint32_t leader_of(const Team &team, std::uint32_t node) {
+    return team.by_place[team.first_places[node]];
+}
+inline bool leads(const Team &team) {
+    return leader_of(team, team.node) == team.rank;
+}
+// The other leaders of a round: whom this one sends to, and whose word it awaits. Leaders alone.
+inline std::uint32_t next_leader(const Team &team, std::uint32_t round) {
+    return leader_of(team, (team.node + (1u << round)) % team.node_count);
+}
+inline std::uint32_t last_leader(const Team &team, std::uint32_t round) {
+    return leader_of(team, (team.node + team.node_count - (1u << round)) % team.node_count);
+}
+
 // Alike on all members, which all know the nodes.
 void form_nodes(Rank &rank, Team &team);
+
+// A board has two letters of exchanges for each member. Behind them are the words of posts between
+// nodes and their letters (coll/nodes.cpp), again two for each member: short ones, and long ones
+// too unless the team is so large that those of one round would take more than kMostLongLetters.
+struct PostWords {
+    std::atomic<std::uint64_t> words[kRounds];  // of rounds of dissemination, by their leaders
+    std::atomic<std::uint64_t> released;        // by the leader of the node
+    std::uint8_t unused[120];
+};
+static_assert(sizeof(PostWords) == 256 && offsetof(PostWords, released) == 128);
+inline constexpr std::size_t kShortPostBytes = 96;
+inline constexpr std::size_t kLongPostBytes = 640;
+inline constexpr std::size_t kMostLongLetters = 4 << 20;
+
+// Letters on a board, that of each member at its place.
+struct BoardLetters {
+    std::size_t first;  // where the first one lies
+    std::size_t bytes;  // of each
+};
+inline BoardLetters letters_of_exchange(const Team &team, std::uint64_t number) {
+    return {kMailboxBytes * (number % 2 * team.size), kMailboxBytes};
+}
+inline std::size_t post_words_on_board(const Team &team) {
+    return 2 * kMailboxBytes * team.size;
+}
+inline bool has_long_posts(const Team &team) {
+    return kLongPostBytes * team.size <= kMostLongLetters;
+}
+inline BoardLetters letters_of_post(const Team &team, std::uint64_t number, bool are_long) {
+    const std::size_t bytes = are_long ? kLongPostBytes : kShortPostBytes;
+    const std::size_t shorter = are_long ? 2 * kShortPostBytes * team.size : 0;
+    return {
+        post_words_on_board(team) + sizeof(PostWords) + shorter + bytes * (number % 2 * team.size),
+        bytes};
+}
 
 // Before the members agree on how they reach each other. Makes the board if this rank may lead its
 // node; `*id` is its segment, or 0. Errors: NOMEM, OS.
@@ -26,10 +75,22 @@ void drop_board(Rank &rank, Team &team);
 // As meet(), where messages lead to some members.
 sennit_status meet_by_nodes(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline);
 
-// After a meeting with letters by Way::nodes: where those of other nodes lie, each at its member's
-// place. Errors: those of attaching the leader's memory.
-sennit_status find_board(Rank &rank, const Team &team, std::uint64_t number,
-                         const std::byte **letters);
+// By Way::nodes: the board of this node. Errors: those of attaching the leader's memory.
+sennit_status find_board(Rank &rank, const Team &team, std::byte **board);
+
+// Start puts to the board of another leader, whose data is copied, so nothing is lent when a call
+// ends early. Errors: those of resolve() and engine_start().
+struct BoardPart {
+    std::size_t offset;
+    std::size_t bytes;
+    const void *data;
+};
+sennit_status put_on_board(Rank &rank, const Team &team, std::uint32_t leader,
+                           const BoardPart &part, sennit_request *request);
+// What the next leader of the round has not: the letters of the last 2^round nodes up to this one,
+// which may go round the end of the board.
+sennit_status send_letters(Rank &rank, const Team &team, std::uint32_t round,
+                           const BoardLetters &letters, sennit_request sends[2]);
 
 // A rank without which the present meeting can not end, or -1. A LostSearch of a Team.
 int find_lost_of_nodes(Rank &rank, const void *team);

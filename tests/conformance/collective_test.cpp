@@ -515,6 +515,22 @@ RANK_TEST(collective, broadcasts_whose_sizes_differ_are_errors_whatever_slots_th
     }
 }
 
+// Broken by a rank that waits without end for one that gave up, or, between nodes, for a leader
+// that did because a rank of its node had.
+RANK_TEST(collective, a_rank_that_gives_up_keeps_no_other_waiting, kTwoRanks) {
+    sennit_team team{};
+    test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
+    // Of several rounds, and no letters tell the size before.
+    std::vector<std::uint8_t> data(20000);
+    const bool differs = test.rank == test.size - 1;
+    const sennit_status status =
+        sennit_broadcast(team, 0, data.data(), differs ? 10000 : data.size(), 10'000'000'000);
+    // The others may have read all before, or wait for the one that has not.
+    if (differs || status != SENNIT_OK) test.is(status, SENNIT_ERR_ARG);
+    test.barrier();
+    test.ok(sennit_team_destroy(team));
+}
+
 // Broken by requests that are not carried on while their rank waits for something else.
 RANK_TEST(collective, requests_go_on_while_other_calls_wait, kTwoRanks) {
     const std::size_t bytes = test.load_store ? 300000 : 30000;

@@ -2,10 +2,12 @@
 #include "layout.hpp"
 
 #include "coll/area.hpp"
+#include "team/nodes.hpp"
 
 void print_collective_layouts() {
     using namespace sennit::coll;
     using sennit::coll::Slot;  // and not that of a rank
+    using sennit::team::PostWords;
     STRUCT(Area);
     FIELD(Area, latest);
     FIELD(Area, tiny_slots);
@@ -34,6 +36,9 @@ void print_collective_layouts() {
     FIELD(CollLetter, wide_segment);
     FIELD(CollLetter, source);
     FIELD(CollLetter, destination);
+    STRUCT(PostWords);
+    FIELD(PostWords, words);
+    FIELD(PostWords, released);
     STRUCT(LetterPlace);
     FIELD(LetterPlace, gptr);
     FIELD(LetterPlace, address);

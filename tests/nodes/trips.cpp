@@ -1,12 +1,14 @@
 // How many operations a rank starts towards other nodes in collective calls, under `sennit run
-// --nodes`. `trips` prints them. With four numbers it fails where a rank starts more than these in
-// a barrier, an allocation, the creation of a team, and an allreduce of 8 bytes.
+// --nodes`. `trips` prints them. With numbers it fails where a rank starts more than these in a
+// barrier, an allocation, the creation of a team, an allreduce of 8 bytes, a broadcast from the
+// last rank, and an alltoall, or where one that does not lead its node starts any.
 #include <sennit/sennit.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -58,18 +60,25 @@ Trips measure(const std::function<void()> &call, const std::function<void()> &un
     return fewest;
 }
 
-// True: no rank has needed more than `most`.
+// The first rank of each node leads it.
+bool leads() {
+    const sennit::Rank &rank = *sennit::current_rank();
+    return rank.peers[rank.world_rank].first_of_node == rank.world_rank;
+}
+
+// True: no rank has needed more than `most`, and those that lead no node nothing.
 bool report(const char *call, const Trips &mine, std::int64_t most) {
-    std::int64_t counts[4] = {mine.puts, mine.gets, mine.tasks, mine.sum()};
-    std::int64_t highest[4];
+    std::int64_t counts[5] = {mine.puts, mine.gets, mine.tasks, mine.sum(),
+                              leads() ? 0 : mine.sum()};
+    std::int64_t highest[5];
     expect(sennit_allreduce(SENNIT_TEAM_WORLD, counts, highest,
-                            sennit_reduction_of(4, SENNIT_INT64, SENNIT_MAX), kLimit),
+                            sennit_reduction_of(5, SENNIT_INT64, SENNIT_MAX), kLimit),
            "sennit_allreduce");
     if (sennit_rank() == 0)
         std::printf("%-20s %3lld puts %3lld gets %3lld tasks\n", call,
                     static_cast<long long>(highest[0]), static_cast<long long>(highest[1]),
                     static_cast<long long>(highest[2]));
-    return most < 0 || highest[3] <= most;
+    return most < 0 || (highest[3] <= most && highest[4] == 0);
 }
 
 }  // namespace
@@ -120,6 +129,26 @@ int main(int argc, char **argv) {
         },
         nothing);
     good &= report("allreduce", trips, most(4)) && all == sennit_size();
+    // The root does not lead where nodes have several ranks.
+    const int last = sennit_size() - 1;
+    std::uint8_t block[600];
+    trips = measure(
+        [&] {
+            std::memset(block, sennit_rank(), sizeof block);
+            expect(sennit_broadcast(SENNIT_TEAM_WORLD, last, block, sizeof block, kLimit),
+                   "sennit_broadcast");
+        },
+        nothing);
+    good &= report("broadcast", trips, most(5)) && block[0] == last && block[599] == last;
+    std::vector<std::int64_t> from(static_cast<std::size_t>(sennit_size()), sennit_rank());
+    std::vector<std::int64_t> to(from.size());
+    trips = measure(
+        [&] {
+            expect(sennit_alltoall(SENNIT_TEAM_WORLD, from.data(), to.data(), 8, kLimit),
+                   "sennit_alltoall");
+        },
+        nothing);
+    good &= report("alltoall", trips, most(6)) && to.back() == last;
     expect(sennit_deregister(region), "sennit_deregister");
     expect(sennit_finalize(), "sennit_finalize");
     return good ? 0 : 2;

@@ -1,0 +1,329 @@
+// Posts between nodes: what a rank sends to other nodes must not grow with the ranks of a node, and
+// only the first member of each node uses peers on other nodes. In each round of posts the leader
+// waits for the posts of its node, copies them as letters to its board, passes the letters on by
+// dissemination as exchanges do (team/nodes.hpp), and then stores the number in `released`: the
+// posts of all other nodes are here. It stays in the round until then. Other members read letters
+// of other nodes on the board, and go on at once if they read none.
+//
+// A letter is the header of a post and so much of its payload as carried_bytes() says. A longer
+// payload is got from its slot, whose number need not be asked for any more.
+//
+// docs/design/collectives.md has the invariants, tests/models/node_posts.pml is the model.
+#include <algorithm>
+#include <cstring>
+
+#include "base/fail.hpp"
+#include "coll/buffers.hpp"
+#include "coll/post.hpp"
+#include "request/request.hpp"
+#include "runtime/detector.hpp"
+
+namespace sennit::coll {
+namespace {
+
+// While the word of another leader is late this leader looks so often whether that one gave up.
+constexpr std::int64_t kAskNs = 100'000'000;
+
+constexpr std::size_t kMostShort = team::kShortPostBytes - sizeof(SlotHeader);
+constexpr std::size_t kMostLong = team::kLongPostBytes - sizeof(SlotHeader);
+static_assert(kMostShort >= sizeof(CollLetter) && kMostLong >= kSmallPayloadBytes);
+
+// Of each payload of this round, from its beginning. The same on all members.
+std::size_t carried_bytes(const TeamState &state, const OpenCall &operation) {
+    const std::size_t most = team::has_long_posts(*state.team) ? kMostLong : kMostShort;
+    if (operation.step == Step::letters || operation.step == Step::in_place) {
+        const std::size_t extents =
+            has_extents(operation.call) ? sizeof(LetterExtent) * state.size : 0;
+        return sizeof(CollLetter) + extents <= most ? sizeof(CollLetter) + extents
+                                                    : sizeof(CollLetter);
+    }
+    if (operation.step != Step::posts || operation.cut.rounds() != 1) return 0;
+    const std::size_t bytes = posted_bytes(operation);
+    return bytes <= most ? bytes : 0;
+}
+
+team::BoardLetters letters_of(const TeamState &state, const OpenCall &operation) {
+    return team::letters_of_post(*state.team, operation.number,
+                                 carried_bytes(state, operation) > kMostShort);
+}
+
+SlotHeader &letter_at(const TeamState &state, const team::BoardLetters &letters,
+                      std::uint32_t place) {
+    return *reinterpret_cast<SlotHeader *>(state.board + letters.first + letters.bytes * place);
+}
+
+std::byte *payload_in(SlotHeader &letter) {
+    return reinterpret_cast<std::byte *>(&letter + 1);
+}
+
+bool comes_from_root(const OpenCall &operation) {
+    return operation.step == Step::posts && from_root(operation.call.kind);
+}
+
+// The member's post is there.
+void write_letter_of(TeamState &state, const OpenCall &operation, std::uint32_t member) {
+    if (comes_from_root(operation) && member != operation.call.root) return;
+    sennit_status status = SENNIT_OK;
+    const Found found = header_of(state, member, place_of(operation), &status);
+    // A post that nobody reads. If its call differs, its readers find no letter.
+    if (found.header == nullptr) return;
+    const PostedCall posted = posted_call(found);
+    SlotHeader &letter = letter_at(state, letters_of(state, operation), state.places[member]);
+    letter.call = posted.signature;
+    letter.bytes = posted.bytes;
+    letter.rounds = posted.rounds;
+    letter.status = static_cast<std::uint32_t>(posted.status);
+    if (found.size == operation.slot_size)
+        std::memcpy(payload_in(letter), payload_at(*state.areas[member], place_of(operation)),
+                    carried_bytes(state, operation));
+    // relaxed: the leaders' words and coll-released come after.
+    letter.number.store(operation.number, std::memory_order_relaxed);
+}
+
+bool gather(TeamState &state, const OpenCall &operation) {
+    const team::Team &team = *state.team;
+    std::uint32_t &place = state.passing.place;
+    for (; place < team.first_places[team.node + 1]; ++place) {
+        const std::uint32_t member = team.by_place[place];
+        if (!has_come(state, member, operation.number)) return false;
+        write_letter_of(state, operation, member);
+        if (is_broken(state)) return false;
+    }
+    return true;
+}
+
+// What was started is over, or *request is {0}. False: not yet, or it failed, which ends the team.
+bool is_over(TeamState &state, sennit_request *request) {
+    if (request->handle == 0) return true;
+    int done = 0;
+    const sennit_status status = op::engine_test(*state.rank, *request, true, &done);
+    if (done != 0) *request = SENNIT_REQUEST_NULL;
+    if (status != SENNIT_OK) end_all(state, status);
+    return done != 0 && status == SENNIT_OK;
+}
+
+// Of a call from a root its letter alone goes, from leaders that have it to those that have not.
+sennit_status send_letter_of_root(TeamState &state, const OpenCall &operation) {
+    const team::Team &team = *state.team;
+    Passing &passing = state.passing;
+    const std::uint32_t place = state.places[operation.call.root];
+    const std::uint32_t *const first = team.first_places;
+    const auto node = static_cast<std::uint32_t>(
+        std::upper_bound(first, first + team.node_count, place) - first - 1);
+    const std::uint32_t distance = (team.node + team.node_count - node) % team.node_count;
+    const std::uint32_t reached = 1u << passing.round;
+    if (distance >= std::min(reached, team.node_count - reached)) return SENNIT_OK;
+    const team::BoardLetters letters = letters_of(state, operation);
+    return team::put_on_board(
+        *state.rank, team, team::next_leader(team, passing.round),
+        {letters.first + letters.bytes * place, letters.bytes, &letter_at(state, letters, place)},
+        passing.sends);
+}
+
+sennit_status send(TeamState &state, const OpenCall &operation) {
+    if (comes_from_root(operation)) return send_letter_of_root(state, operation);
+    return team::send_letters(*state.rank, *state.team, state.passing.round,
+                              letters_of(state, operation), state.passing.sends);
+}
+
+sennit_status send_word(TeamState &state) {
+    const team::Team &team = *state.team;
+    Passing &passing = state.passing;
+    const std::size_t offset = team::post_words_on_board(team) + offsetof(team::PostWords, words) +
+                               sizeof(std::uint64_t) * passing.round;
+    passing.ask_ns = 0;
+    // SYNC coll-word: pairs with the acquire in has_word(), by the transport's delivery; the
+    // letters that were delivered before come before.
+    return team::put_on_board(*state.rank, team, team::next_leader(team, passing.round),
+                              {offset, sizeof passing.number, &passing.number},
+                              &passing.words[passing.round]);
+}
+
+bool has_word(const TeamState &state) {
+    const Passing &passing = state.passing;
+    // SYNC coll-word: pairs with the put in send_word(); the letters come before.
+    return state.on_board->words[passing.round].load(std::memory_order_acquire) >= passing.number;
+}
+
+// A leader that gave up sends no words. A get that fails says nothing: the wait itself hears what
+// has become of a peer.
+void ask_for_word(TeamState &state) {
+    Passing &passing = state.passing;
+    Rank &rank = *state.rank;
+    const std::uint32_t leader = team::last_leader(*state.team, passing.round);
+    int done = 0;
+    if (passing.ask.handle != 0) {
+        (void)op::engine_test(rank, passing.ask, false, &done);
+        if (done == 0) return;
+        passing.ask = SENNIT_REQUEST_NULL;
+        if (passing.told == kGaveUp && gave_up(state, leader)) return;
+    }
+    const std::int64_t now = now_ns();
+    if (passing.ask_ns == 0) passing.ask_ns = now + kAskNs;
+    if (now < passing.ask_ns) return;
+    passing.ask_ns = now + kAskNs;
+    passing.told = 0;
+    const int peer = state.team->world_ranks[leader];
+    const op::Target target{
+        peer, transport::RemoteMemory{nullptr, rank.peers[peer].control_handle},
+        team::sync_offset(*state.team) + offsetof(TeamSync, coll) + offsetof(Area, latest)};
+    // SYNC coll-post: pairs with the release in give_up(), by the transport's get.
+    (void)op::engine_start(rank, op::Direction::get, target, &passing.told, sizeof passing.told,
+                           {op::Completion::Mode::request, &passing.ask, true});
+}
+
+// A member whose call differs in size may have sent a letter of the other length. Its header goes
+// on with those that this leader sends, so that all see it. Nobody reads a payload behind it:
+// whoever makes the same call as the member has letters of the other length too.
+void take_over_letter(TeamState &state, const OpenCall &operation, std::uint32_t place) {
+    SlotHeader &letter = letter_at(state, letters_of(state, operation), place);
+    // relaxed twice: the leaders' words come before, and after.
+    if (letter.number.load(std::memory_order_relaxed) == operation.number) return;
+    const SlotHeader *other = passed_header(state, state.team->by_place[place], operation.number);
+    if (other == nullptr) return;
+    letter.call = other->call;
+    letter.bytes = other->bytes;
+    letter.rounds = other->rounds;
+    letter.status = other->status;
+    // relaxed: as above.
+    letter.number.store(operation.number, std::memory_order_relaxed);
+}
+
+// Those that came in this round.
+void take_over_letters(TeamState &state, const OpenCall &operation) {
+    if (comes_from_root(operation))
+        return take_over_letter(state, operation, state.places[operation.call.root]);
+    const team::Team &team = *state.team;
+    const std::uint32_t reached = 1u << state.passing.round;
+    const std::uint32_t count = std::min(reached, team.node_count - reached);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::uint32_t node = (team.node + team.node_count - reached - i) % team.node_count;
+        for (std::uint32_t place = team.first_places[node]; place < team.first_places[node + 1];
+             ++place)
+            take_over_letter(state, operation, place);
+    }
+}
+
+void release_node(TeamState &state) {
+    // SYNC coll-released: pairs with the acquire in is_released(); the letters of other nodes, and
+    // all that their members read of earlier posts, come before.
+    state.on_board->released.store(state.passing.number, std::memory_order_release);
+    ring(state);
+}
+
+// False: it waits for something, or failed, which has ended the team.
+bool take_pass_step(TeamState &state, const OpenCall &operation) {
+    Passing &passing = state.passing;
+    sennit_status status = SENNIT_OK;
+    switch (passing.step) {
+        case PassStep::gather:
+            if (!gather(state, operation)) return false;
+            passing.step = PassStep::send;
+            return true;
+        case PassStep::send:
+            status = send(state, operation);
+            passing.step = PassStep::deliver;
+            break;
+        case PassStep::deliver:
+            // Puts overtake each other: the letters, and the last word of this round, come first.
+            if (!is_over(state, &passing.sends[0]) || !is_over(state, &passing.sends[1]) ||
+                !is_over(state, &passing.words[passing.round]))
+                return false;
+            status = send_word(state);
+            passing.step = PassStep::await_word;
+            break;
+        case PassStep::await_word:
+            if (!has_word(state)) {
+                ask_for_word(state);
+                return false;
+            }
+            take_over_letters(state, operation);
+            passing.step = PassStep::send;
+            ++passing.round;
+            return true;
+    }
+    if (status != SENNIT_OK) end_all(state, status);
+    return status == SENNIT_OK;
+}
+
+}  // namespace
+
+sennit_status open_nodes(TeamState &state) {
+    const team::Team &team = *state.team;
+    const sennit_status status = team::find_board(*state.rank, team, &state.board);
+    if (status != SENNIT_OK) return status;
+    state.on_board =
+        reinterpret_cast<team::PostWords *>(state.board + team::post_words_on_board(team));
+    for (std::uint32_t place = 0; place < state.size; ++place)
+        state.places[team.by_place[place]] = place;
+    return SENNIT_OK;
+}
+
+void close_nodes(TeamState &state) {
+    const auto give_back = [&](sennit_request &request) {
+        op::engine_abandon(*state.rank, request, op::Abandoned::library_s);
+        request = SENNIT_REQUEST_NULL;
+    };
+    for (sennit_request &request : state.passing.sends)
+        give_back(request);
+    for (sennit_request &request : state.passing.words)
+        give_back(request);
+    give_back(state.passing.ask);
+}
+
+bool pass_on(TeamState &state, const OpenCall &operation) {
+    const team::Team &team = *state.team;
+    if (!team::leads(team) || is_released(state, operation.number)) return true;
+    Passing &passing = state.passing;
+    if (passing.number != operation.number) {
+        passing.number = operation.number;
+        passing.place = team.first_places[team.node];
+        passing.round = 0;
+        passing.step = PassStep::gather;
+    }
+    while ((1u << passing.round) < team.node_count)
+        if (!take_pass_step(state, operation)) return false;
+    release_node(state);
+    return true;
+}
+
+bool is_released(const TeamState &state, std::uint64_t number) {
+    // SYNC coll-released: pairs with the release in release_node().
+    return state.on_board->released.load(std::memory_order_acquire) >= number;
+}
+
+bool is_passed_on(TeamState &state, std::uint32_t member, std::uint64_t number) {
+    const team::Team &team = *state.team;
+    if (is_released(state, number)) {
+        state.seen[member] = number;
+        return true;
+    }
+    const std::uint32_t leader = team::leader_of(team, team.node);
+    // SYNC coll-post: pairs with the release in give_up().
+    const std::uint64_t found = state.areas[leader]->latest.number.load(std::memory_order_acquire);
+    if (leader != team.rank && found == kGaveUp) (void)gave_up(state, leader);
+    return false;
+}
+
+const SlotHeader *passed_header(const TeamState &state, std::uint32_t member,
+                                std::uint64_t number) {
+    for (const bool are_long : {false, true}) {
+        if (are_long && !team::has_long_posts(*state.team)) break;
+        const team::BoardLetters letters = team::letters_of_post(*state.team, number, are_long);
+        const SlotHeader &letter = letter_at(state, letters, state.places[member]);
+        // relaxed: coll-released comes before.
+        if (letter.number.load(std::memory_order_relaxed) == number) return &letter;
+    }
+    return nullptr;
+}
+
+const std::byte *passed_payload(const TeamState &state, const OpenCall &operation,
+                                std::uint32_t member, std::size_t end) {
+    if (end > carried_bytes(state, operation)) return nullptr;
+    SlotHeader &letter = letter_at(state, letters_of(state, operation), state.places[member]);
+    // relaxed: coll-released comes before.
+    const std::uint64_t found = letter.number.load(std::memory_order_relaxed);
+    return found == operation.number ? payload_in(letter) : nullptr;
+}
+
+}  // namespace sennit::coll

@@ -1,0 +1,129 @@
+/* Posts between nodes (src/coll/nodes.cpp): two nodes of two ranks, the even ones lead. In round n a
+ * member posts into one of its slots, or posts nothing that is read. A leader waits for the posts of its
+ * node, puts them as letters into the other leader's board and then its word, and releases its node when
+ * the other word has come; it stays in the round until then. Members read their own node's posts where
+ * they lie, those of the other node in the board of their leader, and larger ones by a get from
+ * the slot. Who reads nothing goes on without waiting. Puts overtake each other, a word that of the
+ * round before too. Shown: what is read is of this round, and nobody waits for ever.
+ *
+ * Mistakes that must be found: SINGLE_BOARD (rounds do not take turns), WORD_FIRST (the word does not
+ * wait until the letters are delivered), WORD_OVERTAKES (nor until the last word is), SKIPS_GATHER (the
+ * leader does not wait for its node), RELEASES_FIRST (it releases its node before the other word has
+ * come), LEAVES_EARLY (a leader that reads nothing does not take part in the round), ROOM_OF_NODE (who
+ * writes a slot again looks at the members of its node alone), RELAXED_NUMBER. */
+#define LONG_SEARCH
+#define RANKS 4
+#define ROUNDS 5
+#define SLOTS 2
+#define PROCESSES 6 /* the ranks, and for each leader the words that it has put */
+#define WORDS 24
+#define SAME_WORD_OVERTAKES true
+#define LATEST(rank) (rank)
+#define WORD(node) (RANKS + (node))
+#define RELEASED(node) (RANKS + 2 + (node))
+#define PAYLOAD(rank, slot) (RANKS + 4 + 2 * (rank) + (slot))
+#define BOARD(node, local, turn) (RANKS + 12 + 4 * (node) + 2 * (local) + (turn))
+#include "memory.pml"
+
+/* Three rounds of root 1, which does not lead, one of all, and one of root 0, which does. */
+#define IS_READ(rank, n) ((n) == 4 || ((n) < 4 && (rank) == 1) || ((n) == 5 && (rank) == 0))
+
+#ifdef SINGLE_BOARD
+#define TURN(n) 0
+#else
+#define TURN(n) ((n) % 2)
+#endif
+#ifdef RELAXED_NUMBER
+#define STORE_NUMBER(word, value) store_relaxed(me, word, value)
+#else
+#define STORE_NUMBER(word, value) store_release(me, word, value)
+#endif
+
+inline lead() {
+#ifndef SKIPS_GATHER
+    memory[LATEST(me + 1)] >= n;
+#endif
+    if
+    :: IS_READ(me, n) -> store_relaxed(me, BOARD(1 - node, 0, TURN(n)), n)
+    :: else
+    fi;
+    if
+    :: IS_READ(me + 1, n) ->
+        store_relaxed(me, BOARD(1 - node, 1, TURN(n)), memory[PAYLOAD(me + 1, n % SLOTS)])
+    :: else
+    fi;
+#ifndef WORD_FIRST
+    fence(me); /* the letters are delivered */
+#endif
+#ifndef WORD_OVERTAKES
+    fence(RANKS + node);
+#endif
+    store_relaxed(RANKS + node, WORD(1 - node), n);
+#ifndef RELEASES_FIRST
+    memory[WORD(node)] >= n;
+#endif
+    store_release(me, RELEASED(node), n)
+}
+
+inline make_post() {
+    if
+    :: IS_READ(me, n) ->
+        memory[LATEST(me ^ 1)] >= needed[n % SLOTS];
+#ifndef ROOM_OF_NODE
+        memory[RELEASED(node)] >= needed[n % SLOTS];
+#endif
+        store_relaxed(me, PAYLOAD(me, n % SLOTS), n);
+        needed[n % SLOTS] = n + 1
+    :: else
+    fi;
+    STORE_NUMBER(LATEST(me), n)
+}
+
+proctype rank(byte me) {
+    byte n = 1;
+    byte peer;
+    byte node = me / 2;
+    byte needed[SLOTS];
+    do
+    :: n <= ROUNDS ->
+        make_post();
+#ifdef LEAVES_EARLY
+        if
+        :: me % 2 == 0 && !(n == 5 && me == 0) -> lead()
+        :: else
+        fi;
+#else
+        if
+        :: me % 2 == 0 -> lead()
+        :: else
+        fi;
+#endif
+        for (peer : 0 .. RANKS - 1) {
+            if
+            :: peer != me && IS_READ(peer, n) && peer / 2 == node ->
+                memory[LATEST(peer)] >= n;
+                assert(memory[PAYLOAD(peer, n % SLOTS)] == n)
+            :: peer != me && IS_READ(peer, n) && peer / 2 != node ->
+                memory[RELEASED(node)] >= n;
+                assert(memory[BOARD(node, peer % 2, TURN(n))] == n);
+                assert(memory[PAYLOAD(peer, n % SLOTS)] == n)
+            :: else
+            fi
+        }
+        peer = 0;
+        n++
+    :: else -> break
+    od
+}
+
+init {
+    atomic {
+        byte r;
+        for (r : 0 .. RANKS - 1) {
+            run rank(r)
+        }
+        for (r : 0 .. PROCESSES - 1) {
+            run drain(r)
+        }
+    }
+}
