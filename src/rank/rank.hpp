@@ -62,7 +62,7 @@ struct ProgressHook {
 struct ProgressBell {
     std::atomic<std::uint64_t> waits{0};  // that poll: those begun << 32 | those that go on
     std::atomic<bool> is_wanted{false};   // the end of a wait rings
-    int descriptor = -1;                  // an eventfd; -1: no thread stays
+    int descriptor = -1;                  // an eventfd
 
     static constexpr std::uint64_t kBegun = (std::uint64_t{1} << 32) + 1;
     static constexpr bool is_any_on(std::uint64_t waits) {

@@ -15,12 +15,9 @@
 namespace sennit {
 namespace {
 
-constexpr std::int64_t kBusyNs = 100'000;   // of looks with progress, then yields between them
-constexpr std::int64_t kYieldNs = 500'000;  // then sleep
-// So long polls of the network go on before they are left to the progress thread, whose wake-up
-// comes before the sleeper's.
-constexpr std::int64_t kPolledNs = 2'000'000;
-constexpr std::int64_t kCheckNs = 1'000'000;      // look for dead peers this often
+constexpr std::int64_t kBusyNs = 100'000;     // of looks with progress, then yields between them
+constexpr std::int64_t kYieldNs = 500'000;    // then sleep
+constexpr std::int64_t kCheckNs = 1'000'000;  // look for dead peers this often
 constexpr std::int64_t kFirstTickNs = 1'000'000;  // sleeps double from here
 // A yield that is back within kAtOnceNs gave the processor to nobody. That many in a row, while
 // ranks share processors: those who could run are in scheduling groups of their own, which a yield
@@ -71,12 +68,9 @@ WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &searc
       tick_ns_(kFirstTickNs),
       // relaxed: hooks are added during start-up only.
       polls_paths_(rank.hook_count.load(std::memory_order_relaxed) != 0) {
-    if (polls_paths_) begin_polling();
-}
-
-void WaitLoop::begin_polling() {
     // relaxed: a progress thread that sees it late makes a look too many.
-    rank_.progress_bell.waits.fetch_add(ProgressBell::kBegun, std::memory_order_relaxed);
+    if (polls_paths_)
+        rank_.progress_bell.waits.fetch_add(ProgressBell::kBegun, std::memory_order_relaxed);
 }
 
 void WaitLoop::end_polling() {
@@ -112,8 +106,7 @@ WaitLoop::Step WaitLoop::step() {
         return Step::timed_out;
     }
     // relaxed: hooks are added during start-up only.
-    const bool has_hooks = rank_.hook_count.load(std::memory_order_relaxed) != 0;
-    const bool must_poll = (has_hooks && !may_sleep(now)) ||
+    const bool must_poll = rank_.hook_count.load(std::memory_order_relaxed) != 0 ||
                            // relaxed: as in make_progress().
                            rank_.polled_requests.load(std::memory_order_relaxed) != 0;
     const bool may_yield = now - started_ns_ < kYieldNs && !yields_reach_nobody(now);
@@ -124,12 +117,6 @@ WaitLoop::Step WaitLoop::step() {
         return Step::again;
     }
     return Step::sleep;
-}
-
-// Where ranks share processors, a long wait that polls the network leaves that to the thread.
-bool WaitLoop::may_sleep(std::int64_t now) const {
-    return rank_.shares_processors && now - started_ns_ >= kPolledNs &&
-           rank_.progress_bell.descriptor >= 0;
 }
 
 bool WaitLoop::yields_reach_nobody(std::int64_t now) {
@@ -162,18 +149,8 @@ void WaitLoop::announce_sleep() {
 void WaitLoop::sleep() {
     Doorbell &bell = rank_.control->doorbell;
     const std::int64_t left = deadline_.left_ns();
-    if (polls_paths_) {
-        end_polling();
-        // It may sleep by the clock, since polls were going on.
-        ring_progress_thread(rank_.progress_bell.descriptor);
-    }
     futex_wait(&bell.rings, rings_seen_, left < tick_ns_ ? left : tick_ns_);
-    // A thread of the program that polls meanwhile keeps the progress thread away, and rings
-    // nobody.
-    if (polls_paths_)
-        begin_polling();
-    else if (tick_ns_ < kLastTickNs)
-        tick_ns_ *= 2;
+    if (tick_ns_ < kLastTickNs) tick_ns_ *= 2;
     cancel_sleep();
     stepped_ns_ = now_ns();  // what a yield has cost is not known here: the count stays
 }

@@ -102,9 +102,7 @@ class WaitLoop {
     sennit_status result(Step step);
 
   private:
-    void begin_polling();
     void end_polling();
-    bool may_sleep(std::int64_t now) const;
     // Counts the yields that were back at once; true when there have been too many.
     bool yields_reach_nobody(std::int64_t now);
 

@@ -183,7 +183,7 @@ sennit_status Network::start() {
         }
     }
     status = join_thread(*this);
-    if (status == SENNIT_OK && progress_.is_on) rank_->progress_bell.descriptor = thread_bell();
+    if (status == SENNIT_OK) rank_->progress_bell.descriptor = thread_bell();
     return status;
 }
 

@@ -239,8 +239,6 @@ bool Network::tend(ThreadSleep *sleep) {
     if (leaves_alone(sleep)) return true;
     const std::int64_t now = now_ns();
     if (look_once(has_engine)) tended_.busy_until_ns = now + kBusyNs;
-    // What has come may be what a caller sleeps for.
-    if (now < tended_.busy_until_ns) ring_doorbell(*rank_->control);
     if (now < tended_.busy_until_ns) {
         // Queues that fill all the time are ready at once, and no lie.
         const unsigned lies = tended_.lies;
@@ -281,11 +279,7 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
     const std::uint64_t waits = bell.waits.load(std::memory_order_relaxed);
     const bool is_same_wait = ProgressBell::is_any_on(waits) && waits == tended_.waits;
-    // Who was polling and sleeps now has rung for that.
-    const bool sleeps = !ProgressBell::is_any_on(waits) &&
-                        // relaxed: a sleeper that is seen too late costs a sleep of the thread.
-                        rank_->control->doorbell.sleepers.load(std::memory_order_relaxed) != 0;
-    const bool polled = polls != tended_.polls && !sleeps;
+    const bool polled = polls != tended_.polls;
     tended_.polls = polls;
     tended_.waits = waits;
     bell.is_wanted.store(false, std::memory_order_relaxed);  // relaxed: set anew below
