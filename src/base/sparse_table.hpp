@@ -6,14 +6,13 @@
 // A Row is made without arguments and has `bool is_used = true`: what is there before is zeros.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <new>
 #include <span>
 #include <type_traits>
 
 #include "base/invariant.hpp"
+#include "base/zero_pages.hpp"
 
 namespace sennit {
 
@@ -24,23 +23,16 @@ class SparseTable {
 
   public:
     SparseTable() = default;
-    ~SparseTable() {
-        if (rows_ != nullptr) (void)munmap(rows_, bytes_);
-    }
+    ~SparseTable() { free_zero_pages(rows_, bytes_); }
     SparseTable(const SparseTable &) = delete;
     SparseTable &operator=(const SparseTable &) = delete;
 
     // For the numbers from 0 to size - 1; once. False: no memory.
     bool open(std::size_t size) {
         bytes_ = size * (sizeof(Row) + sizeof(int));
-        void *const memory =
-            mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) return false;
-        // A row would take 2 MiB.
-        (void)madvise(memory, bytes_, MADV_NOHUGEPAGE);
-        rows_ = static_cast<Row *>(memory);
+        rows_ = static_cast<Row *>(zero_pages(bytes_));
         used_ = reinterpret_cast<int *>(rows_ + size);
-        return true;
+        return rows_ != nullptr;
     }
 
     // One that is used.

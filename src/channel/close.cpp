@@ -23,8 +23,7 @@ void say_closing(Channel &channel, bool is_closing) {
 bool is_drained(const Rank &rank, const Channel &channel) {
     if (is_closed_by_peer(channel) || is_all_read(channel)) return true;
     if (is_peer_closing(channel)) return true;
-    // relaxed: the word stands alone, see detector.cpp.
-    return rank.peers[channel.peer].gone.load(std::memory_order_relaxed) != 0;
+    return known_gone(rank, channel.peer) != Gone::no;
 }
 
 // The end of a peer ends the wait for that peer alone: it is noted, and the next look sees it.

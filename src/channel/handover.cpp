@@ -23,8 +23,7 @@ sennit_status closed_by_peer(const Rank &rank, const Channel &channel) {
 // Asked by every test that finds nothing; looks itself about once a millisecond.
 bool is_peer_gone(Rank &rank, Channel &channel) {
     if (channel.peer == rank.world_rank) return false;
-    // relaxed: the word stands alone, see detector.cpp.
-    if (rank.peers[channel.peer].gone.load(std::memory_order_relaxed) != 0) return true;
+    if (known_gone(rank, channel.peer) != Gone::no) return true;
     // relaxed: a rough count.
     if (channel.misses.fetch_add(1, std::memory_order_relaxed) % kMissesPerLook != 0) return false;
     const std::int64_t now = now_ns();

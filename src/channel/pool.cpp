@@ -62,8 +62,7 @@ bool is_rested(Rank &rank, const OwnChunk &own, std::uint32_t place, bool thorou
         own.chunk->halves[place].written.word.load(std::memory_order_acquire);
     if ((word & kClosedBit) != 0) return true;
     if (thorough) return peer_gone(rank, peer) != Gone::no;
-    // relaxed: see detector.cpp.
-    return rank.peers[peer].gone.load(std::memory_order_relaxed) != 0;
+    return known_gone(rank, peer) != Gone::no;
 }
 
 // A free half, or one that has rested; false if there is none.

@@ -120,7 +120,7 @@ void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind
     waits_ = wait_ns_ = 0;
     peer_ = peer >= 0 && peer < observer.size ? peer : kNobody;
     path_ = SENNIT_PATH_NONE;
-    if (peer_ >= 0 && rank.peers != nullptr)
+    if (peer_ >= 0 && rank.peers.exists())
         path_ = static_cast<std::uint8_t>(rank.peers[peer_].path);
     if (!is_operation(kind) && outer_ != nullptr) {
         peer_ = outer_->peer_;

@@ -217,9 +217,7 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
     PeerQueue &queue = use_queue(engine, peer);
     if (queue.path == nullptr)
         return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "", "no message path leads to rank %d", peer);
-    // relaxed: the word stands alone, see detector.cpp.
-    if (engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0)
-        return fail_lost(*engine.rank, peer);
+    if (known_gone(*engine.rank, peer) != Gone::no) return fail_lost(*engine.rank, peer);
     if (args.direction == Direction::execute && queue.path->task_bytes == 0)
         return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue.path),
                          "the path %s carries no atomic operations", path_name(queue.path));

@@ -22,8 +22,7 @@ std::uint64_t cost(const OperationPiece &piece) {
 }
 
 bool is_gone(Engine &engine, int peer) {
-    // relaxed: the word stands alone, see detector.cpp.
-    return engine.rank->peers[peer].gone.load(std::memory_order_relaxed) != 0;
+    return known_gone(*engine.rank, peer) != Gone::no;
 }
 
 PeerQueue *next_active(Engine &engine) {

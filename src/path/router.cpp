@@ -106,8 +106,7 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
     return SENNIT_OK;
 }
 
-void set_reasons_before_trying(Rank &rank, int peer) {
-    Peer &other = rank.peers[peer];
+void set_reasons_before_trying(Rank &rank, int peer, PeerPath &other) {
     for (int path = 0; path < SENNIT_PATH_END; ++path) {
         Reason &reason = other.reasons[path];
         if (peer == rank.world_rank) {
@@ -133,28 +132,26 @@ Transport *best_of(const Router &router, std::uint8_t common, bool for_private_m
     return nullptr;
 }
 
-// The paths between nodes that do not lead to the peer's are left out.
-void settle(Rank &rank, int peer, const NodeTrial *trials, std::uint8_t *mine) {
-    const Router &router = *rank.router;
-    for (int i = router.node_count; i < router.count; ++i) {
-        Transport *const transport = router.transports[i];
+// Tries all paths, keeps the reasons in `other`, and returns those that work from this side.
+std::uint8_t try_all(Rank &rank, int peer, PeerPath &other) {
+    unsigned usable = 0;
+    set_reasons_before_trying(rank, peer, other);
+    for (int i = 0; i < rank.router->count && peer != rank.world_rank; ++i) {
+        Transport *const transport = rank.router->transports[i];
         const sennit_path path = transport->traits().path;
-        if ((*mine >> path & 1) == 0) continue;
-        transport->settle(peer, trials[i - router.node_count]);
         const Reason reason = transport->reach(peer);
-        rank.peers[peer].reasons[path] = reason;
-        if (reason.code == Reason::Code::taken)
-            transport->forget(peer);
-        else
-            *mine = static_cast<std::uint8_t>(*mine & ~(1u << path));
+        other.reasons[path] = reason;
+        if (reason.code != Reason::Code::taken) continue;
+        usable |= 1u << path;
+        transport->forget(peer);
     }
+    return static_cast<std::uint8_t>(usable);
 }
 
 // `mine` and `theirs`: the paths that work from this side and from the peer's, as sets.
-void choose(Rank &rank, int peer, std::uint8_t mine, std::uint8_t theirs) {
-    Peer &other = rank.peers[peer];
+void choose(const Router &router, int peer, std::uint8_t mine, std::uint8_t theirs,
+            PeerPath &other) {
     const std::uint8_t common = mine & theirs;
-    Router &router = *rank.router;
     Transport *chosen = best_of(router, common, false);
     for (int i = 0; i < router.count; ++i) {
         const sennit_path path = router.transports[i]->traits().path;
@@ -174,15 +171,31 @@ void choose(Rank &rank, int peer, std::uint8_t mine, std::uint8_t theirs) {
     other.reasons[other.copier->traits().path].code = Reason::Code::private_memory;
 }
 
+// To a rank of another node, as both have agreed: the rails between the nodes are known now.
+void choose_network(Rank &rank, int peer, const NodeTrial *trials, std::uint8_t agreed) {
+    const Router &router = *rank.router;
+    for (int i = router.node_count; i < router.count; ++i)
+        if ((agreed >> router.transports[i]->traits().path & 1) != 0)
+            router.transports[i]->settle(peer, trials[i - router.node_count]);
+    PeerPath found;
+    const std::uint8_t mine = try_all(rank, peer, found) & agreed;
+    choose(router, peer, mine, mine, found);
+    Peer &shared = rank.peers[peer];
+    if (peer == shared.first_of_node)
+        static_cast<PeerPath &>(shared) = found;
+    else if (!shared.is_like(found))
+        rank.peers.part(peer, found);
+}
+
 // The transport that reaches such a segment of the peer; null if none does, and then the reason is
 // in the thread's error.
-Transport *transport_for(const Peer &peer, const SegmentRecord &record) {
+Transport *transport_for(const Peer &peer, int world_rank, const SegmentRecord &record) {
     if (peer.transport == nullptr) {
-        (void)fail_no_path(peer.world_rank);
+        (void)fail_no_path(world_rank);
         return nullptr;
     }
     if (record.memory != MemoryKind::host) {
-        (void)fail_peer(SENNIT_ERR_UNSUPPORTED, peer.world_rank, "",
+        (void)fail_peer(SENNIT_ERR_UNSUPPORTED, world_rank, "",
                         "the segment lies in memory of kind %u, and this rank knows that of hosts",
                         static_cast<unsigned>(record.memory));
         return nullptr;
@@ -192,32 +205,33 @@ Transport *transport_for(const Peer &peer, const SegmentRecord &record) {
     if (peer.copier != nullptr) return peer.copier;
     char text[160];
     reason_text(peer.reasons[SENNIT_PATH_CMA], SENNIT_PATH_CMA, text, sizeof text);
-    (void)fail_peer(SENNIT_ERR_UNSUPPORTED, peer.world_rank, "cma",
+    (void)fail_peer(SENNIT_ERR_UNSUPPORTED, world_rank, "cma",
                     "rank %d registered private memory, and no path reaches it: cma: %s",
-                    peer.world_rank, text);
+                    world_rank, text);
     return nullptr;
 }
 
 // By the transport that is chosen. Where the owner offers its memory by XPMEM and this process can
 // not attach it, by the kernel's copies, as far as a path does them.
-sennit_status attach_by(Peer &peer, const SegmentRecord &record, Transport **transport,
+sennit_status attach_by(Rank &rank, int peer, const SegmentRecord &record, Transport **transport,
                         transport::RemoteMemory *remote, std::uint8_t *attach_errno) {
     const sennit_error before = *thread_error();
-    const sennit_status status = (*transport)->attach(peer.world_rank, record, remote);
+    const sennit_status status = (*transport)->attach(peer, record, remote);
+    Transport *const copier = rank.peers[peer].copier;
     if (status != SENNIT_ERR_UNSUPPORTED || record.mechanism != Mechanism::xpmem ||
-        peer.copier == nullptr)
+        copier == nullptr)
         return status;
     *attach_errno = static_cast<std::uint8_t>(thread_error()->os_errno);
     *thread_error() = before;
-    *transport = peer.copier;
+    *transport = copier;
     *remote = transport::RemoteMemory{};
-    return peer.copier->attach(peer.world_rank, record, remote);
+    return copier->attach(peer, record, remote);
 }
 
 sennit_status attach_entry(Rank &rank, sennit_gptr gptr, const SegmentRecord &record,
                            memory::SegmentEntry *entry) {
     SENNIT_INVARIANT(entry->id() == 0);
-    Peer &peer = rank.peers[gptr.rank];
+    const Peer &peer = rank.peers[gptr.rank];
     memory::EntryFields fields{peer.path, nullptr, 0, nullptr, rank.observer != nullptr};
     if (peer.control != nullptr || gptr.rank == rank.world_rank)
         fields.live = &control_of(rank, gptr.rank)->records[record.owner_slot].live;
@@ -225,11 +239,11 @@ sennit_status attach_entry(Rank &rank, sennit_gptr gptr, const SegmentRecord &re
         fields.base = reinterpret_cast<std::byte *>(record.owner_address);
         if (record.mechanism == Mechanism::file) fields.mapped_bytes = record.mapped_bytes;
     } else {
-        Transport *transport = transport_for(peer, record);
+        Transport *transport = transport_for(peer, gptr.rank, record);
         if (transport == nullptr) return thread_error()->status;
         transport::RemoteMemory remote;
         const sennit_status status =
-            attach_by(peer, record, &transport, &remote, &fields.attach_errno);
+            attach_by(rank, gptr.rank, record, &transport, &remote, &fields.attach_errno);
         if (status != SENNIT_OK) return status;
         fields.path = transport->traits().path;
         fields.base = remote.pointer;
@@ -346,20 +360,10 @@ bool router_allows(Rank &rank, sennit_path path) {
 }
 
 void router_try(Rank &rank, std::uint8_t *usable) {
-    const auto size = static_cast<int>(size_of(rank));
-    for (int peer = 0; peer < size; ++peer) {
-        usable[peer] = 0;
-        set_reasons_before_trying(rank, peer);
-        if (peer == rank.world_rank) continue;
-        for (int i = 0; i < rank.router->count; ++i) {
-            Transport *transport = rank.router->transports[i];
-            const sennit_path path = transport->traits().path;
-            const Reason reason = transport->reach(peer);
-            rank.peers[peer].reasons[path] = reason;
-            if (reason.code != Reason::Code::taken) continue;
-            usable[peer] = static_cast<std::uint8_t>(usable[peer] | 1u << path);
-            transport->forget(peer);
-        }
+    for (int peer = 0; peer < world_size(rank); ++peer) {
+        PeerPath found;
+        usable[peer] = try_all(rank, peer, found);
+        if (rank.peers[peer].same_node) static_cast<PeerPath &>(rank.peers[peer]) = found;
     }
 }
 
@@ -385,20 +389,17 @@ void router_try_nodes(Rank &rank, const Nodes &nodes, NodeTrial *out) {
     }
 }
 
-void router_agree(Rank &rank, std::uint8_t *mine, const std::uint8_t *theirs, const Nodes &nodes,
-                  const NodeTrial *trials) {
-    const auto size = static_cast<int>(size_of(rank));
+void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *theirs,
+                  const Nodes &nodes, const NodeTrial *trials) {
     rank.peers[rank.world_rank].path = SENNIT_PATH_SELF;
-    const auto agree = [&](bool same_node) {
-        for (int peer = 0; peer < size; ++peer) {
-            if (peer == rank.world_rank || rank.peers[peer].same_node != same_node) continue;
-            if (!same_node) settle(rank, peer, trials + nodes.of[peer] * kNetworks, &mine[peer]);
-            choose(rank, peer, mine[peer], theirs[peer]);
-        }
-    };
+    for (int peer = 0; peer < world_size(rank); ++peer)
+        if (peer != rank.world_rank && rank.peers[peer].same_node)
+            choose(*rank.router, peer, mine[peer], theirs[peer], rank.peers[peer]);
     // The network uses memory of the node when it settles.
-    agree(true);
-    agree(false);
+    for (int peer = 0; peer < world_size(rank); ++peer)
+        if (!rank.peers[peer].same_node)
+            choose_network(rank, peer, trials + nodes.of[peer] * kNetworks,
+                           mine[peer] & theirs[peer]);
 }
 
 bool router_needs_engine(Rank &rank) {

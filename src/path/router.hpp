@@ -69,8 +69,8 @@ void router_try_nodes(Rank &rank, const Nodes &nodes, transport::NodeTrial *out)
 // `mine` is what router_try() found, and `theirs` what each peer has found of this rank; `trials`
 // is what both nodes say, as router_try_nodes() has it. Takes for each peer the best path that
 // works both ways, lets go of the others, and fills path and reasons of every peer.
-void router_agree(Rank &rank, std::uint8_t *mine, const std::uint8_t *theirs, const Nodes &nodes,
-                  const transport::NodeTrial *trials);
+void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *theirs,
+                  const Nodes &nodes, const transport::NodeTrial *trials);
 
 // The error of all that wants to reach a peer without a path.
 [[gnu::cold]] sennit_status fail_no_path(int peer);

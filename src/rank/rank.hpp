@@ -17,41 +17,14 @@
 
 #include "base/handle_table.hpp"
 #include "base/mutex.hpp"
-#include "base/reason.hpp"
 #include "rank/control_block.hpp"
 #include "rank/part.hpp"
+#include "rank/peers.hpp"
 
 namespace sennit {
 
 struct Rank;
 class Deadline;
-
-// How a peer ended, as far as this rank knows. Goes up only.
-enum class Gone : std::uint32_t { no = 0, left = 1, died = 2 };
-
-struct Peer {
-    int world_rank = -1;
-    int first_of_node = -1;  // the lowest rank of its node
-    int numa = -1;
-    int process_id = -1;  // in the peer's own pid namespace, for messages
-    int pid_fd = -1;      // readable once the process has ended; -1 if not known
-    // Where there is no pidfd: the start of its process, by which /proc tells whether it lives; 0
-    // if /proc does not.
-    std::uint32_t start_ticks = 0;
-    std::atomic<std::int64_t> looked_ns{0};  // there last
-    int memory_file = -1;                    // the peer's memory file, -1 if not received
-    sennit_path path = SENNIT_PATH_NONE;
-    PartPointer<Part::transport> transport;  // of that path
-    PartPointer<Part::transport> copier;     // an immediate one, for private memory; or null
-    ControlBlock *control = nullptr;         // if load and store reach it
-    std::uint64_t control_handle = 0;        // for the transport otherwise
-    std::uint64_t team_chunks = 0;           // of `control` that are mapped; under `cold`
-    std::atomic<std::uint32_t> gone{0};      // Gone
-    bool same_node = false;
-    bool same_process = false;
-    Reason reasons[SENNIT_PATH_END];
-};
-static_assert(sizeof(Peer) <= 104, "each rank has one of each other");
 
 struct ProgressHook {
     void (*poll)(void *context);
@@ -117,8 +90,8 @@ struct HotTables {
 // What is set up once and constant while the rank is in use, and what only its set-up, its end and
 // holders of `cold` look at. Nobody reads it where `size` is 0.
 struct RankSetup {
-    Peer *peers = nullptr;  // [size]
-    int *mates = nullptr;   // [mate_count], the other ranks of its node
+    PeerTable peers;
+    int *mates = nullptr;  // [mate_count], the other ranks of its node
     int mate_count = 0;
     ControlBlock *control = nullptr;
     sennit_bootstrap bootstrap{};
@@ -216,6 +189,12 @@ class ColdLock : private MutexLock {
   public:
     explicit ColdLock(Rank &rank) : MutexLock(rank.cold) {}
 };
+
+// How the peer has ended, as far as this rank has found out: runtime/detector.hpp.
+inline Gone known_gone(const Rank &rank, int peer) {
+    // relaxed: see note_gone().
+    return rank.peers.end(peer).load(std::memory_order_relaxed);
+}
 
 // Null: load and store do not reach it.
 inline ControlBlock *control_of(const Rank &rank, int peer) {

@@ -63,24 +63,18 @@ bool has_state(const ControlBlock *control, RankState state) {
 }  // namespace
 
 void note_gone(Rank &rank, int peer, Gone how) {
-    std::uint32_t none = 0;
+    Gone known = Gone::no;
     // relaxed: the count below orders it. Who reads the word alone wants its value and nothing that
     // came before.
-    if (!rank.peers[peer].gone.compare_exchange_strong(none, static_cast<std::uint32_t>(how),
-                                                       std::memory_order_relaxed))
+    if (!rank.peers.end(peer).compare_exchange_strong(known, how, std::memory_order_relaxed))
         return;
-    none = 0;
+    std::uint32_t none = 0;
     const auto dead = static_cast<std::uint32_t>(peer) + 1;
     if (how == Gone::died)
         // relaxed: as above; one that has died is enough, and stays.
         (void)rank.first_dead.compare_exchange_strong(none, dead, std::memory_order_relaxed);
     // SYNC peers-ended: pairs with the acquire in count_ended(); the words above.
     rank.ended.fetch_add(1, std::memory_order_release);
-}
-
-Gone known_gone(const Rank &rank, int peer) {
-    // relaxed: see note_gone().
-    return static_cast<Gone>(rank.peers[peer].gone.load(std::memory_order_relaxed));
 }
 
 std::uint32_t count_ended(Rank &rank) {
@@ -142,8 +136,12 @@ const char *how_lost(const Rank &rank, int peer) {
 
 sennit_status fail_lost(const Rank &rank, int peer) {
     const Peer &target = rank.peers[peer];
-    return fail_peer(SENNIT_ERR_PEER_LOST, peer, sennit_path_name(target.path),
-                     "rank %d (process %d) %s", peer, target.process_id, how_lost(rank, peer));
+    const char *const path = sennit_path_name(target.path);
+    if (!target.same_node)
+        return fail_peer(SENNIT_ERR_PEER_LOST, peer, path, "rank %d (on the node of rank %d) %s",
+                         peer, target.first_of_node, how_lost(rank, peer));
+    return fail_peer(SENNIT_ERR_PEER_LOST, peer, path, "rank %d (process %d) %s", peer,
+                     target.process_id, how_lost(rank, peer));
 }
 
 }  // namespace sennit

@@ -16,9 +16,6 @@ bool is_leaving(const Rank &rank, int peer);
 // Has it not called sennit_finalize, as its control block says? False where that is not to be seen.
 bool is_staying(const Rank &rank, int peer);
 
-// How the peer has ended, as far as this rank has found out.
-Gone known_gone(const Rank &rank, int peer);
-
 // Finds what has become of peers on other nodes, which cost nothing while none of them ends. Those
 // of this node are found by peer_gone() alone. How many peers have ended: where that is as before,
 // known_gone() is too, of all.

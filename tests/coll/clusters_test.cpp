@@ -37,7 +37,6 @@ void count_touch(int, siginfo_t *info, void *) {
 // A rank that knows as much of its peers as teams ask for; its control block is its first pages.
 struct MadeUp {
     Rank rank;
-    std::vector<Peer> peers;
     team::Team *team = nullptr;
 };
 
@@ -61,12 +60,12 @@ class MadeUpTeam {
         for (std::uint32_t i = 0; i < size; ++i) {
             ranks_.push_back(std::make_unique<MadeUp>());
             MadeUp &mine = *ranks_.back();
-            mine.peers = std::vector<Peer>(size);
+            EXPECT_TRUE(mine.rank.peers.open(size));
             for (std::size_t peer = 0; peer < size; ++peer) {
-                mine.peers[peer].control = blocks[peer];
-                mine.peers[peer].numa = numas[peer];
+                Peer &made = mine.rank.peers.make(static_cast<int>(peer));
+                made.control = blocks[peer];
+                made.numa = numas[peer];
             }
-            mine.rank.peers = mine.peers.data();
             mine.rank.world_rank = static_cast<int>(i);
             mine.rank.control = blocks[i];
             EXPECT_EQ(team::make(mine.rank, kSlot, {size, i, world_ranks.data()}, &mine.team),
@@ -79,7 +78,7 @@ class MadeUpTeam {
             team::drop(*one->team);
             std::free(one->team);
             (void)munmap(one->rank.control, kControlBytes);
-            one->rank.peers = nullptr;
+            one->rank.peers.close();
         }
     }
     MadeUpTeam(const MadeUpTeam &) = delete;

@@ -200,7 +200,7 @@ TEST_F(EngineTest, no_call_ends_with_peer_lost_before_the_transport_has_given_ba
 
     has_gone = false;
     ends = 0;
-    rank().peers[1].gone = 0;
+    rank().peers.end(1) = Gone::no;
     EXPECT_EQ(
         op::engine_start(rank(), Direction::get, to(1), &into, 8, {op::Completion::Mode::implicit}),
         SENNIT_OK);
@@ -288,11 +288,10 @@ class ManyPeers : public EngineTest {
     static constexpr int kMany = 5000;
 
     void SetUp() override {
-        delete[] rank().peers;
-        rank().peers = new Peer[kMany];
+        rank().peers.close();
+        EXPECT_TRUE(rank().peers.open(kMany));
         for (int peer = 1; peer < kMany; ++peer) {
-            rank().peers[peer].world_rank = peer;
-            rank().peers[peer].transport = &fake;
+            rank().peers.make(peer).transport = &fake;
         }
         rank().bootstrap.size = kMany;
         rank().size = kMany;

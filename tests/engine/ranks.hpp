@@ -30,9 +30,10 @@ class Ranks {
             rank->bootstrap.rank = world_rank;
             rank->bootstrap.size = size;
             rank->size.store(static_cast<std::uint32_t>(size));
-            rank->peers = new Peer[static_cast<std::size_t>(size)];
+            if (!rank->peers.open(static_cast<std::size_t>(size)))
+                throw std::runtime_error("no memory for the peers");
             for (int peer = 0; peer < size; ++peer)
-                rank->peers[peer].world_rank = peer;
+                (void)rank->peers.make(peer);
             // Anonymous pages: the table of records is large and hardly used.
             void *memory = mmap(nullptr, sizeof(ControlBlock), PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -46,8 +47,7 @@ class Ranks {
     ~Ranks() {
         for (Rank *rank : ranks_) {
             munmap(rank->control, sizeof(ControlBlock));
-            delete[] rank->peers;
-            rank->peers = nullptr;
+            rank->peers.close();
             rank->size.store(0);
             process_release_rank(rank);
         }

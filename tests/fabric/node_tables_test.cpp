@@ -20,7 +20,6 @@ constexpr int kSize = 5;  // the others are of another node
 struct NodeTables : testing::Test {
     struct OneRank {
         Rank rank;
-        Peer peers[kSize];
         NodeRoom room;  // before what lies in it
         Cards cards;
         NodeTable names;
@@ -33,11 +32,11 @@ struct NodeTables : testing::Test {
             Rank &rank = of[r]->rank;
             rank.world_rank = r;
             rank.size = kSize;
-            rank.peers = of[r]->peers;
-            for (int peer = 0; peer < kSize; ++peer) {
-                rank.peers[peer].world_rank = peer;
-                rank.peers[peer].same_node = peer < 2;
-                rank.peers[peer].first_of_node = peer < 2 ? 0 : 2;
+            ASSERT_TRUE(rank.peers.open(kSize));
+            for (int other = 0; other < kSize; ++other) {
+                Peer &peer = rank.peers.make(other);
+                peer.same_node = other < 2;
+                peer.first_of_node = other < 2 ? 0 : 2;
             }
             ASSERT_EQ(memory::segments_open(rank, r, kSize), SENNIT_OK);
         }
@@ -54,7 +53,7 @@ struct NodeTables : testing::Test {
     }
     void meet() {
         for (int r = 0; r < 2; ++r) {
-            Peer &other = of[r]->peers[1 - r];
+            Peer &other = of[r]->rank.peers[1 - r];
             other.memory_file = dup(of[1 - r]->rank.memory_file);
             ASSERT_EQ(control_view_open(of[r]->rank, 1 - r).code, Reason::Code::taken);
         }
@@ -83,8 +82,10 @@ struct NodeTables : testing::Test {
             if (other.control != nullptr) control_view_close(rank, 1 - r);
             if (other.memory_file >= 0) (void)close(other.memory_file);
         }
-        for (const auto &one : of)
+        for (const auto &one : of) {
             memory::segments_close(one->rank, true);
+            one->rank.peers.close();
+        }
     }
 };
 

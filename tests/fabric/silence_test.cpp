@@ -183,7 +183,7 @@ TEST_F(Watched, a_peer_that_has_died_before_its_first_use_is_lost_at_it) {
     change();
     step();
     EXPECT_EQ(network->submit(&put(1, 2)), Submit::again);
-    EXPECT_EQ(rank.peers[2].gone.load(), static_cast<std::uint32_t>(Gone::died));
+    EXPECT_EQ(known_gone(rank, 2), Gone::died);
     for (int i = 0; i < 10; ++i) {
         pass(10 * kMs);
         steps(30);
@@ -194,11 +194,11 @@ TEST_F(Watched, a_peer_that_has_died_before_its_first_use_is_lost_at_it) {
 TEST_F(Watched, news_of_a_peer_reach_what_waits_for_its_lease) {
     table.places[2].answered_ns = 0;
     EXPECT_EQ(network->submit(&put(1, 2)), Submit::again);
-    EXPECT_EQ(rank.peers[2].gone.load(), 0u);
+    EXPECT_EQ(known_gone(rank, 2), Gone::no);
     table.places[2].gone = static_cast<std::uint32_t>(Gone::died);
     change();
     step();
-    EXPECT_EQ(rank.peers[2].gone.load(), static_cast<std::uint32_t>(Gone::died));
+    EXPECT_EQ(known_gone(rank, 2), Gone::died);
 }
 
 // Broken by a row that begins as if there were no news.

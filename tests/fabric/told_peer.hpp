@@ -269,12 +269,11 @@ class ToldPeers : public testing::Test {
         rank.world_rank = 0;
         rank.size = static_cast<std::uint32_t>(world);
         rank.job_cookie = kCookie;
-        peers_ = std::vector<Peer>(static_cast<std::size_t>(world));
-        rank.peers = peers_.data();
-        for (std::size_t i = 0; i < peers_.size(); ++i) {
-            const int r = static_cast<int>(i);
-            peers_[i].world_rank = peers_[i].first_of_node = r;
-            peers_[i].same_node = r == 0;
+        ASSERT_TRUE(rank.peers.open(static_cast<std::size_t>(world)));
+        for (int r = 0; r < world; ++r) {
+            Peer &peer = rank.peers.make(r);
+            peer.first_of_node = peer.node = r;
+            peer.same_node = r == 0;
         }
         const EventSink sink{nullptr, this, [](void *self, const Arrived &task) {
                                  auto &all = *static_cast<ToldPeers *>(self);
@@ -284,7 +283,7 @@ class ToldPeers : public testing::Test {
                              }};
         network = std::make_unique<Network>();
         ASSERT_EQ(network->open(rank, settings, sink), SENNIT_OK) << sennit_last_error()->text;
-        std::vector<Address> cards(peers_.size());
+        std::vector<Address> cards(static_cast<std::size_t>(world));
         network->address(&cards[0]);
         const Library *library = nullptr;
         ASSERT_EQ(library_open(&library), SENNIT_OK);
@@ -330,7 +329,7 @@ class ToldPeers : public testing::Test {
     }
     // Where the provider names its endpoints.
     void tell_names(std::size_t bytes) {
-        std::vector<std::byte> all(bytes * peers_.size());
+        std::vector<std::byte> all(bytes * static_cast<std::size_t>(world));
         network->write_more(all.data());
         RailCard card;
         std::memcpy(&card, all.data(), sizeof card);
@@ -358,6 +357,7 @@ class ToldPeers : public testing::Test {
             there[r].close();
         network.reset();
         watch::watch_free(rank);
+        rank.peers.close();
         if (mapped_ != MAP_FAILED) (void)munmap(mapped_, kBlockBytes + alignof(ControlBlock));
     }
 
@@ -504,8 +504,7 @@ class ToldPeers : public testing::Test {
 
     // A watch of other nodes, whose words the test writes.
     void start_watch() {
-        const int first_of[kRanks] = {0, 1, 2};
-        ASSERT_EQ(watch::watch_start(rank, first_of, false), SENNIT_OK);
+        ASSERT_EQ(watch::watch_start(rank, false), SENNIT_OK);
         table = watch::table_in(*rank.control, kRanks);
         for (int r = 1; r < kRanks; ++r)
             table.places[r].answered_ns = in_an_hour();
@@ -547,7 +546,6 @@ class ToldPeers : public testing::Test {
     Rank rank;
     int world = kRanks;  // ranks; nobody tells those from kRanks on what to say
     long resident_before_kb = 0;
-    std::vector<Peer> peers_;
     void *mapped_ = MAP_FAILED;
     void *block_ = nullptr;  // in it, at a place for a ControlBlock
     std::unique_ptr<Network> network;

@@ -164,13 +164,14 @@ void parts(int rounds) {
         ring_doorbell(control);
     });
     Rank rank;
-    Peer peers[2];
-    rank.peers = peers;
     rank.world_rank = 0;
-    peers[1].pid_fd = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
-    if (peers[1].pid_fd >= 0) {
+    const int process = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+    if (process >= 0 && rank.peers.open(2)) {
+        (void)rank.peers.make(0);
+        rank.peers.make(1).pid_fd = process;
         measure("look-for-death", rounds, 100, [&] { (void)peer_gone(rank, 1); });
-        (void)close(peers[1].pid_fd);
+        rank.peers.close();
+        (void)close(process);
     }
 }
 

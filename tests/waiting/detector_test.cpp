@@ -21,12 +21,11 @@ class Detector : public testing::Test {
     static constexpr std::int64_t kSecond = 1'000'000'000;
 
     Detector() : ranks(1) {
-        delete[] rank().peers;
-        rank().peers = new Peer[kPeers];
+        rank().peers.close();
+        EXPECT_TRUE(rank().peers.open(kPeers));
         rank().size = kPeers;
         for (int r = 0; r < kPeers; ++r) {
-            Peer &peer = rank().peers[r];
-            peer.world_rank = r;
+            Peer &peer = rank().peers.make(r);
             peer.same_node = r < kMates;
             peer.process_id = getpid();
             peer.start_ticks = process_start_ticks(getpid());

@@ -48,8 +48,7 @@ sennit_status make_tables(Startup &start) {
     if (status == SENNIT_OK) status = make_array(size, &start.firsts);
     if (status == SENNIT_OK) status = make_array(size * path::kNetworks, &start.trials);
     if (status != SENNIT_OK) return status;
-    start.rank.peers = new (std::nothrow) Peer[size];
-    return start.rank.peers != nullptr ? SENNIT_OK
+    return start.rank.peers.open(size) ? SENNIT_OK
                                        : fail(SENNIT_ERR_NOMEM, "no memory for the peers");
 }
 
@@ -171,13 +170,20 @@ void meet_peers(Startup &start) {
     const runtime::Card &mine = start.all[start.rank.world_rank].card;
     for (int r = 0; r < start.size; ++r) {
         const runtime::Card &theirs = start.all[r].card;
-        Peer &peer = start.rank.peers[r];
-        const int first = peer.first_of_node = find_first_of_node(start, r);
+        const int first = find_first_of_node(start, r);
         if (first == r) start.firsts[start.node_count] = r;
         start.nodes[r] = first == r ? start.node_count++ : start.nodes[first];
-        peer.world_rank = r;
-        peer.same_node = std::memcmp(theirs.node, mine.node, sizeof mine.node) == 0;
-        peer.same_process = peer.same_node && theirs.process_cookie == mine.process_cookie;
+        const bool same_node = std::memcmp(theirs.node, mine.node, sizeof mine.node) == 0;
+        if (!same_node && first != r) {
+            start.rank.peers.share(r, first);
+            continue;
+        }
+        Peer &peer = start.rank.peers.make(r);
+        peer.first_of_node = first;
+        peer.node = start.nodes[r];
+        peer.same_node = same_node;
+        if (!same_node) continue;
+        peer.same_process = theirs.process_cookie == mine.process_cookie;
         peer.numa = theirs.numa;
         peer.process_id = theirs.process_id;
         if (peer.same_process && r != start.rank.world_rank) start.rank.shares_process = true;
@@ -320,16 +326,9 @@ sennit_status open_upper_layers(Startup &start) {
 // Before the introductions are overwritten. Ranks are known by then that no path leads to.
 sennit_status watch_other_nodes(Startup &start) {
     if (start.rank.watch == nullptr) return SENNIT_OK;
-    int *first_of = nullptr;
-    const sennit_status status = make_array(static_cast<std::size_t>(start.size), &first_of);
-    for (int r = 0; r < start.size && status == SENNIT_OK; ++r)
-        first_of[r] = start.rank.peers[r].first_of_node;
     const bool crowded =
         runtime::cards_oversubscribed(&start.all->card, start.size, kStride, start.rank.world_rank);
-    const sennit_status started =
-        status == SENNIT_OK ? watch::watch_start(start.rank, first_of, crowded) : status;
-    std::free(first_of);
-    return started;
+    return watch::watch_start(start.rank, crowded);
 }
 
 // What a rank says in the last exchange.

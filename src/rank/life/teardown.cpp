@@ -111,7 +111,7 @@ sennit_status meet_at_the_end(Rank &rank, team::Team &world, Barrier barrier,
 }  // namespace
 
 void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
-    const bool met = rank.router != nullptr && rank.peers != nullptr;
+    const bool met = rank.router != nullptr && rank.peers.exists();
     path::router_stop_threads(rank);
     // The engine first: what it still has queued names segments by their attachments.
     op::engine_destroy(rank, deadline);
@@ -135,8 +135,7 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     runtime::domains_free(rank.domains);
     rank.domains = nullptr;
     runtime::observer_close(rank);
-    delete[] rank.peers;
-    rank.peers = nullptr;
+    rank.peers.close();
     std::free(rank.mates);
     rank.mates = nullptr;
     rank.mate_count = 0;

@@ -20,7 +20,7 @@ constexpr std::int64_t kRetry_ns = 20'000'000;
 // Nobody of it is there any more, or needs to be: what it sent last is still taken.
 bool NodeWatch::has_left(const Node &node) const {
     for (int r = node.first; r < size_; ++r) {
-        if (first_of_[r] != node.first) continue;
+        if (first_of(r) != node.first) continue;
         if (is_present(table_.places[r])) return false;
     }
     return true;
@@ -151,7 +151,7 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
         is_unheard ? " by the network, though its watch answers" : "");
     // Not told to others: each node knows by itself when the silent one accepts nothing from it.
     for (int r = node.first; r < size_; ++r) {
-        if (first_of_[r] != node.first) continue;
+        if (first_of(r) != node.first) continue;
         // relaxed: the count below orders it. For is_unheard().
         if (!is_unheard) table_.places[r].unheard_ns.store(0, std::memory_order_relaxed);
         // relaxed: as above.
@@ -171,7 +171,7 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
 // answered.
 bool NodeWatch::withholds(int first, std::int64_t now) const {
     for (int r = first; r < size_; ++r) {
-        if (first_of_[r] != first) continue;
+        if (first_of(r) != first) continue;
         const TablePlace &place = table_.places[r];
         // relaxed twice: each word stands alone.
         const std::int64_t unheard = place.unheard_ns.load(std::memory_order_relaxed);
@@ -189,7 +189,7 @@ bool NodeWatch::ask_who_looks(Node &node, std::int64_t now) {
     if (now < node.next_look_ns) return true;
     node.next_look_ns = now + times_.pause_ns;
     for (int r = node.first; r < size_; ++r) {
-        if (first_of_[r] != node.first) continue;
+        if (first_of(r) != node.first) continue;
         // relaxed: the word stands alone.
         const std::int64_t unheard = table_.places[r].unheard_ns.load(std::memory_order_relaxed);
         if (unheard != 0 && now - std::abs(unheard) < times_.fresh_ns &&
@@ -205,7 +205,7 @@ bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64
     // relaxed: the word stands alone.
     const std::int64_t looked = word.load(std::memory_order_relaxed);
     const int speaker = message.value == 0 ? rank_->world_rank : message.from;
-    if (first_of_[message.rank] != first_of_[speaker]) return true;
+    if (first_of(message.rank) != first_of(speaker)) return true;
     if (message.value == 0) {
         if (looked == 0) return true;  // nobody knows
         Note reply = make(NoteKind::looks, message.rank);
@@ -268,7 +268,7 @@ void NodeWatch::drive_slow(Node &node, std::int64_t now) {
 int NodeWatch::next_rank(const Node &node) const {
     int found = -1;
     for (int r = node.first; r < size_; ++r) {
-        if (first_of_[r] != node.first || !is_present(table_.places[r])) continue;
+        if (first_of(r) != node.first || !is_present(table_.places[r])) continue;
         if (host(r).port == 0) continue;
         if (r > node.connection.rank) return r;
         if (found < 0) found = r;
@@ -322,7 +322,7 @@ bool NodeWatch::receive(Node &node, WatchConnection &from, std::int64_t now) {
     for (;;) {
         const WatchConnection::Read read = from.read(&message);
         if (read != WatchConnection::Read::whole) return read == WatchConnection::Read::none;
-        if (!is_well_formed(message) || first_of_[message.from] != node.first) return false;
+        if (!is_well_formed(message) || first_of(message.from) != node.first) return false;
         if (message.kind == NoteKind::answer)
             take_answer(node, message, now);
         else if (!take(message, from, now))
@@ -356,7 +356,7 @@ void NodeWatch::repeat(Node &node, std::int64_t now) {
 // What is stored here comes before the answer: then the time of the report is known before the
 // other node accepts anything by it.
 bool NodeWatch::answer(const Note &question, WatchConnection &to, std::int64_t now) {
-    const int first = first_of_[question.from];
+    const int first = first_of(question.from);
     TablePlace &place = table_.places[first];
     // relaxed: compared again below.
     std::int64_t answered = place.answered_ns.load(std::memory_order_relaxed);

@@ -65,12 +65,12 @@ void NodeWatch::meet(HostOf host_of, const void *context) {
 }
 
 sennit_status NodeWatch::make_nodes() {
-    const int own = first_of_[rank_->world_rank];
+    const int own = first_of(rank_->world_rank);
     std::size_t mates = 0;
     for (int r = 0; r < size_; ++r) {
-        if (first_of_[r] == own)
+        if (first_of(r) == own)
             ++mates;
-        else if (first_of_[r] == r)
+        else if (first_of(r) == r)
             ++node_count_;
     }
     nodes_ = new (std::nothrow) Node[node_count_];
@@ -81,17 +81,17 @@ sennit_status NodeWatch::make_nodes() {
     if (nodes_ == nullptr || guests_ == nullptr || polls_ == nullptr) return no_memory();
     std::size_t next = 0;
     for (int r = 0; r < size_; ++r)
-        if (first_of_[r] == r && r != own) nodes_[next++].first = r;
+        if (first_of(r) == r && r != own) nodes_[next++].first = r;
     for (std::size_t i = 0; i < node_count_; ++i)
         for (int r = nodes_[i].first; r < size_; ++r)
-            if (first_of_[r] == nodes_[i].first)
+            if (first_of(r) == nodes_[i].first)
                 nodes_[i].is_reached |= rank_->peers[r].path != SENNIT_PATH_NONE;
     return SENNIT_OK;
 }
 
 void NodeWatch::watch_the_next() {
     const std::size_t all = node_count_ + 1;
-    const int own = first_of_[rank_->world_rank];
+    const int own = first_of(rank_->world_rank);
     std::size_t here = 0;
     while (here < node_count_ && nodes_[here].first < own)
         ++here;
@@ -132,17 +132,13 @@ void NodeWatch::set_times(bool crowded) {
               8 * part};
 }
 
-sennit_status NodeWatch::start(const int *first_of, bool crowded) {
+sennit_status NodeWatch::start(bool crowded) {
     if (host_of_ == nullptr) return SENNIT_OK;
-    const auto size = static_cast<std::size_t>(size_);
-    first_of_ = Array<int>(size);
-    if (first_of_ == nullptr) return no_memory();
-    std::copy_n(first_of, size, static_cast<int *>(first_of_));
     const sennit_status status = make_nodes();
     if (status != SENNIT_OK) return status;
     set_times(crowded);
     // Where load and store do not reach the node's lowest rank, this one watches for itself.
-    ControlBlock *shared = control_of(*rank_, first_of_[rank_->world_rank]);
+    ControlBlock *shared = control_of(*rank_, first_of(rank_->world_rank));
     table_ = table_in(shared != nullptr ? *shared : *rank_->control, size_);
     watch_the_next();
     const int code = create_own_thread(&thread_, thread_main, this);
@@ -181,7 +177,7 @@ bool NodeWatch::has_lease(int peer) const {
     if (!is_running_.load(std::memory_order_acquire)) return true;
     // relaxed: what is sent after this load is sent after the answer, whose time is stored first.
     if (place_of_node(peer).answered_ns.load(std::memory_order_relaxed) != 0) return true;
-    if (watch_node(first_of_[peer])) wake_watcher();
+    if (watch_node(first_of(peer))) wake_watcher();
     return false;
 }
 
@@ -266,9 +262,9 @@ bool NodeWatch::looks(int peer) const {
 
 bool NodeWatch::is_unheard(int peer) const {
     if (!is_silent(peer)) return false;
-    for (int r = first_of_[peer]; r < size_; ++r)
+    for (int r = first_of(peer); r < size_; ++r)
         // relaxed: the words stay as they were when the node was found to be silent.
-        if (first_of_[r] == first_of_[peer] &&
+        if (first_of(r) == first_of(peer) &&
             table_.places[r].unheard_ns.load(std::memory_order_relaxed) < 0)
             return true;
     return false;
@@ -293,8 +289,8 @@ void watch_meet(Rank &rank, HostOf host_of, const void *context) {
     rank.watch->meet(host_of, context);
 }
 
-sennit_status watch_start(Rank &rank, const int *first_of, bool crowded) {
-    return rank.watch != nullptr ? rank.watch->start(first_of, crowded) : SENNIT_OK;
+sennit_status watch_start(Rank &rank, bool crowded) {
+    return rank.watch != nullptr ? rank.watch->start(crowded) : SENNIT_OK;
 }
 
 void watch_stop(Rank &rank) {

@@ -40,9 +40,9 @@ bool are_neighbours(std::size_t one, std::size_t other, std::size_t count);
 sennit_status watch_open(Rank &rank, std::uint16_t *port);
 // `host_of` says where the watches of all ranks are: asked by any thread, until watch_stop().
 void watch_meet(Rank &rank, HostOf host_of, const void *context);
-// Once the paths are agreed: `first_of` has the lowest rank of each rank's node. `crowded`: ranks
-// share processors. Nothing where watch_meet() was not called. Errors: OS, NOMEM.
-sennit_status watch_start(Rank &rank, const int *first_of, bool crowded);
+// Once the paths are agreed. `crowded`: ranks share processors. Nothing where watch_meet() was not
+// called. Errors: OS, NOMEM.
+sennit_status watch_start(Rank &rank, bool crowded);
 // Tells other nodes that this rank leaves. From here on there is no news.
 void watch_stop(Rank &rank);
 void watch_free(Rank &rank);

@@ -105,12 +105,9 @@ void NodeWatch::sleep() {
     add(listener_, POLLIN);
     // relaxed: see take_role().
     const int watcher = static_cast<int>(table_.head->watcher.load(std::memory_order_relaxed)) - 1;
-    for (int r = 0; r < size_; ++r) {
-        // relaxed: the word stands alone.
-        const bool gone = rank_->peers[r].gone.load(std::memory_order_relaxed) != 0;
-        if (is_mate(r) && !gone && (is_watcher_ || r == watcher))
+    for (int r = 0; r < size_; ++r)
+        if (is_mate(r) && known_gone(*rank_, r) == Gone::no && (is_watcher_ || r == watcher))
             add(rank_->peers[r].pid_fd, POLLIN);
-    }
     bool must_look = is_watcher_ && !all_mates_have_pidfds();
     for (std::size_t i = 0; i < node_count_; ++i) {
         const Node &node = nodes_[i];
@@ -148,7 +145,7 @@ void NodeWatch::take_guests(std::int64_t now) {
 // False: the connection is of no use.
 bool NodeWatch::serve(Guest &guest, std::int64_t now) {
     Note message;
-    if (guest.has_withheld && !withholds(first_of_[guest.from], now)) {
+    if (guest.has_withheld && !withholds(first_of(guest.from), now)) {
         guest.has_withheld = false;
         if (!answer(guest.withheld, guest.connection, now)) return false;
     }
@@ -159,7 +156,7 @@ bool NodeWatch::serve(Guest &guest, std::int64_t now) {
             return guest.from >= 0 || now - guest.since_ns < kStranger_ns;
         if (!is_well_formed(message)) return false;
         if (guest.from < 0) greet(guest, message.from);
-        if (message.kind == NoteKind::question && withholds(first_of_[guest.from], now)) {
+        if (message.kind == NoteKind::question && withholds(first_of(guest.from), now)) {
             guest.withheld = message;
             guest.has_withheld = true;
         } else if (!take(message, guest.connection, now)) {
@@ -231,7 +228,7 @@ void NodeWatch::note_leaving(int rank) {
 void NodeWatch::note_quiet(int rank) {
     for (std::size_t i = 0; i < node_count_; ++i) {
         Node &node = nodes_[i];
-        if (node.first != first_of_[rank] || node.is_quiet) continue;
+        if (node.first != first_of(rank) || node.is_quiet) continue;
         node.is_quiet = true;
         (void)watch_node(node.first);
         send_to_all(NoteKind::quiet, node.first);

@@ -72,7 +72,7 @@ class NodeWatch {
 
     sennit_status open(std::uint16_t *port);
     void meet(HostOf host_of, const void *context);
-    sennit_status start(const int *first_of, bool crowded);
+    sennit_status start(bool crowded);
     void stop();
     void forked();
 
@@ -122,9 +122,11 @@ class NodeWatch {
     void send_to_all(NoteKind kind, int rank);
     void send_known(WatchConnection &connection);
     Note make(NoteKind kind, int rank) const;
-    bool is_mate(int rank) const { return first_of_[rank] == first_of_[rank_->world_rank]; }
+    // The lowest rank of its node.
+    int first_of(int rank) const { return rank_->peers[rank].first_of_node; }
+    bool is_mate(int rank) const { return first_of(rank) == first_of(rank_->world_rank); }
     Host host(int rank) const { return host_of_(network_, rank); }
-    TablePlace &place_of_node(int rank) const { return table_.places[first_of_[rank]]; }
+    TablePlace &place_of_node(int rank) const { return table_.places[first_of(rank)]; }
 
     // lease.cpp
     void settle(std::int64_t now) const;
@@ -158,7 +160,6 @@ class NodeWatch {
     int wake_ = -1;
     HostOf host_of_ = nullptr;
     const void *network_ = nullptr;  // for host_of_
-    Array<int> first_of_;            // [size_], lowest rank of each rank's node
     Node *nodes_ = nullptr;          // [node_count_], the others
     std::size_t node_count_ = 0;
     Guest *guests_ = nullptr;  // [guest_count_]

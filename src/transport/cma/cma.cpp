@@ -134,8 +134,7 @@ class Cma final : public NodeTransport {
             looks_[peer].store(tick, std::memory_order_relaxed);  // relaxed: as above
             return peer_gone(*rank_, peer) != Gone::no;
         }
-        // relaxed: the word stands alone, see detector.cpp.
-        return rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
+        return known_gone(*rank_, peer) != Gone::no;
     }
 
     // Also what a single run comes to that was not moved at once: it begins again.

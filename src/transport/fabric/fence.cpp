@@ -71,8 +71,7 @@ void Network::look_after_links(std::int64_t now) {
 
 void Network::look_after(int peer, unsigned rail, std::int64_t now) {
     RailLink &link = link_of(peer, rail);
-    // relaxed: the word stands alone.
-    if (rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0) abandon(link);
+    if (known_gone(*rank_, peer) != Gone::no) abandon(link);
     if (link.is_out) knock(peer, rail, now);
     if (link.asks && now >= link.next_question_ns) send_question(peer, rail, now);
     if (link.asks) look_for_unreached(peer, now);

@@ -120,14 +120,17 @@ struct RailState {
     bool must_close = false;           // its passive endpoint, which could not be closed yet
 };
 
-// What is known of the way to a peer that is not used: each rank has one of each other.
-struct PeerWay {
+// What is known of the way to a node, and so to the peers there that are not used.
+struct NodeWay {
     std::atomic<std::uint8_t> usable{0};  // rails that carry to it, as bits
     std::uint8_t lossy = 0;               // rails that are not taken, by the trial of the nodes
-    std::uint8_t error = 0;               // errno: why it does not answer, or its node
+    std::uint8_t error = 0;               // errno: why it does not answer
     bool is_settled = false;              // the nodes have agreed on the rails
 };
-static_assert(sizeof(PeerWay) == 4);
+
+// Rails that carry to a peer that is used, with this bit; 0: those that carry to its node.
+using PeerRails = std::atomic<std::uint16_t>;
+inline constexpr unsigned kOfPeer = 0x100;
 
 // A peer that is used, as one rail reaches it.
 struct RailLink {
@@ -199,8 +202,9 @@ struct PeerLink {
     std::uint32_t blind_looks = 0;
     std::uint32_t awake_looks = 0;
     // The first use: since when it has been asked; whether nobody takes connections for it, with
-    // PeerWay::error; and the connection that tries.
+    // the errno; and the connection that tries.
     bool is_unreachable = false;
+    std::uint8_t error = 0;
     std::uint8_t probe_rail = 0;
     int probe = -1;
     std::int64_t probe_ns = 0;
@@ -257,7 +261,9 @@ class Network final : public Transport {
     RailLink &link_of(int peer, unsigned rail) const {
         return rail_links_[peer * static_cast<int>(rail_count_) + static_cast<int>(rail)];
     }
+    NodeWay &way_to_node_of(int peer) const { return ways_[rank_->peers[peer].node]; }
     std::uint8_t usable(int peer) const;
+    void set_usable(int peer, unsigned rails);
 
     // trial.cpp
     struct Trial;
@@ -458,7 +464,8 @@ class Network final : public Transport {
     InterfaceChoice named_choice_;
     Deadline start_limit_ = Deadline::never();
     std::int64_t unreached_limit_ns_ = 0;  // of trials that fail
-    Array<PeerWay> ways_;                  // [size]
+    Array<NodeWay> ways_;                  // by number of a node
+    PeerRails *peer_rails_ = nullptr;      // [size], zero_pages()
     SparseTable<PeerLink> links_;          // [size]
     SparseTable<RailLink> rail_links_;     // [size][rail_count_], used with their peer
     Exposed *exposed_ = nullptr;           // [kPlaces]

@@ -47,8 +47,15 @@ constexpr std::int64_t kSeldomKnockNs = 30'000'000'000;
 }  // namespace
 
 std::uint8_t Network::usable(int peer) const {
+    // relaxed, both: the set stands alone.
+    const unsigned own = peer_rails_[peer].load(std::memory_order_relaxed);
+    if (own == 0) return way_to_node_of(peer).usable.load(std::memory_order_relaxed);
+    return static_cast<std::uint8_t>(own);
+}
+
+void Network::set_usable(int peer, unsigned rails) {
     // relaxed: the set stands alone.
-    return ways_[peer].usable.load(std::memory_order_relaxed);
+    peer_rails_[peer].store(static_cast<std::uint16_t>(kOfPeer | rails), std::memory_order_relaxed);
 }
 
 // The next one of the set, around its end; the rail itself if there is no other.
@@ -258,7 +265,7 @@ void Network::leave_out(int peer, unsigned rail) {
     link.back_after_ns = now + link.out_pause_ns;
     link.is_out = true;
     link.is_out_known = link.asks = false;
-    ways_[peer].usable.store(others, std::memory_order_relaxed);  // relaxed: it stands alone
+    set_usable(peer, others);
     log(SENNIT_LOG_INFO, "rail %u carries nothing to rank %d and is left out", rail, peer);
     if (link.posted != 0)
         set_in_doubt(link);
@@ -272,8 +279,7 @@ void Network::take_back(int peer, unsigned rail) {
     if (now_ns() < link.back_after_ns) return;
     link.is_out = false;
     link.silent_looks = 0;
-    ways_[peer].usable.store(static_cast<std::uint8_t>(usable(peer) | bit(rail)),
-                             std::memory_order_relaxed);  // relaxed: it stands alone
+    set_usable(peer, usable(peer) | bit(rail));
     log(SENNIT_LOG_INFO, "rail %u carries to rank %d again", rail, peer);
 }
 

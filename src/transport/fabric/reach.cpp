@@ -31,12 +31,13 @@ PeerLink &Network::make_link(int peer) {
     const int first = peer * static_cast<int>(rail_count_);
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         (void)rail_links_.make(first + static_cast<int>(rail));
+    set_usable(peer, usable(peer));
     (void)take_news_of(peer);
     return link;
 }
 
 bool Network::is_lossy(int peer, unsigned rail) const {
-    return (ways_[peer].lossy & bit(rail)) != 0;
+    return (way_to_node_of(peer).lossy & bit(rail)) != 0;
 }
 
 // With the lock held. Of one that loses data nothing is awaited any more.
@@ -53,13 +54,14 @@ void Network::settle(int peer, const NodeTrial &found) {
         for (unsigned rail = 0; rail < rail_count_; ++rail)
             rails_[rail].rail.expect_data(false);
     }
-    PeerWay &way = ways_[peer];
+    NodeWay &way = way_to_node_of(peer);
     PeerLink *const link = links_.find(peer);
     const bool is_reached = link != nullptr && link->is_reached;
     // A rail that this rank has tried may have been left out since.
     const unsigned known = is_reached ? usable(peer) : (1u << rail_count_) - 1;
-    way.usable.store(static_cast<std::uint8_t>(found.rails & known),
-                     std::memory_order_relaxed);  // relaxed: it stands alone
+    const auto carry = static_cast<std::uint8_t>(found.rails & ((1u << rail_count_) - 1));
+    way.usable.store(carry, std::memory_order_relaxed);  // relaxed: it stands alone
+    if (link != nullptr) set_usable(peer, found.rails & known);
     way.lossy = found.lossy;
     way.error = found.is_tried() ? found.error : 0;
     way.is_settled = true;
@@ -74,7 +76,7 @@ Reason Network::reach(int peer) {
     const Reason lacks[] = {lack_of(rank_->world_rank), lack_of(peer)};
     for (const Reason &lack : lacks)
         if (lack.code != Reason::Code::taken) return lack;
-    const PeerWay &way = ways_[peer];
+    const NodeWay &way = way_to_node_of(peer);
     if (way.is_settled && usable(peer) == 0)
         return way.lossy != 0 ? Reason{Reason::Code::lossy}
                               : Reason{Reason::Code::no_answer, way.error};
@@ -110,7 +112,7 @@ void Network::note_reached(int peer) {
     link.is_reached = true;
     link.is_unreachable = false;
     end_probe(link);
-    if (ways_[peer].is_settled) leave_out_others(peer);
+    if (way_to_node_of(peer).is_settled) leave_out_others(peer);
 }
 
 // A peer that has not answered for SENNIT_PEER_TIMEOUT may be stopped, or compute without a thread
@@ -119,7 +121,7 @@ void Network::note_reached(int peer) {
 // on, and their first answer ends that.
 void Network::look_for_unreached(int peer, std::int64_t now) {
     PeerLink &link = links_[peer];
-    if (!ways_[peer].is_settled || link.is_reached || link.is_unreachable ||
+    if (!way_to_node_of(peer).is_settled || link.is_reached || link.is_unreachable ||
         link.asked_since_ns == 0 || now - link.asked_since_ns < runtime::knobs().peer_timeout)
         return;
     int error = 0;
@@ -142,13 +144,13 @@ void Network::look_for_unreached(int peer, std::int64_t now) {
         link.probe_rail = 0;
         return;
     }
-    ways_[peer].error = NodeTrial::short_error(error == EINPROGRESS ? ETIMEDOUT : error);
+    link.error = NodeTrial::short_error(error == EINPROGRESS ? ETIMEDOUT : error);
     if (++link.probe_rail < rail_count_) return;
     link.probe_rail = 0;
     link.is_unreachable = true;
     char text[96];
     log(SENNIT_LOG_WARNING, "rank %d does not answer by the network and counts as out of reach: %s",
-        peer, strerror_r(ways_[peer].error, text, sizeof text));
+        peer, strerror_r(link.error, text, sizeof text));
 }
 
 // ---- For people.
@@ -185,7 +187,7 @@ void Network::describe_trouble(int peer, char *text, std::size_t bytes) {
     if (link->is_unreachable) {
         char reason[64];
         (void)std::snprintf(text, bytes, "it has not answered since it was first used: %s",
-                            strerror_r(ways_[peer].error, reason, sizeof reason));
+                            strerror_r(link->error, reason, sizeof reason));
         return;
     }
     for (unsigned rail = 0; rail < rail_count_; ++rail) {

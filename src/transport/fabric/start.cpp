@@ -10,6 +10,7 @@
 #include "base/fail.hpp"
 #include "base/knobs.hpp"
 #include "base/log.hpp"
+#include "base/zero_pages.hpp"
 #include "bootstrap/descriptor_limit.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/watch/watch.hpp"
@@ -41,6 +42,7 @@ Network::~Network() {
     std::free(posts_);
     std::free(copies_);
     free_messages();
+    if (peer_rails_ != nullptr) free_zero_pages(peer_rails_, size_of(*rank_) * sizeof *peer_rails_);
     (void)pthread_mutex_destroy(&lock_);
 }
 
@@ -82,11 +84,15 @@ sennit_status Network::make_pools() {
         state.registrations = static_cast<fid_mr **>(std::calloc(kPlaces, sizeof(fid_mr *)));
         has_memory = has_memory && state.registrations != nullptr;
     }
-    ways_ = Array<PeerWay>(size);
+    int nodes = 0;
+    for (int peer = 0; peer < world_size(*rank_); ++peer)
+        nodes = std::max(nodes, rank_->peers[peer].node + 1);
+    ways_ = Array<NodeWay>(static_cast<std::size_t>(nodes));
+    peer_rails_ = static_cast<PeerRails *>(zero_pages(size * sizeof *peer_rails_));
     posts_ = static_cast<Posted *>(std::malloc(post_count_ * sizeof(Posted)));
     exposed_ = static_cast<Exposed *>(std::calloc(kPlaces, sizeof(Exposed)));
-    if (!has_memory || ways_ == nullptr || posts_ == nullptr || exposed_ == nullptr ||
-        !links_.open(size) || !rail_links_.open(size * rails))
+    if (!has_memory || ways_ == nullptr || peer_rails_ == nullptr || posts_ == nullptr ||
+        exposed_ == nullptr || !links_.open(size) || !rail_links_.open(size * rails))
         return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     for (std::size_t i = 0; i < post_count_; ++i) {
         new (posts_ + i) Posted;
@@ -289,9 +295,7 @@ void Network::stop_thread() {
 // nothing is to be waited for. With the lock held.
 bool Network::part_from(int peer) {
     PeerLink &link = links_[peer];
-    // relaxed: the word stands alone.
-    const auto gone = static_cast<Gone>(rank_->peers[peer].gone.load(std::memory_order_relaxed));
-    if (!link.is_met || gone == Gone::died) return true;
+    if (!link.is_met || known_gone(*rank_, peer) == Gone::died) return true;
     Message *const message = link.is_parted ? nullptr : take_message();
     link.is_parted = true;
     if (message != nullptr) {

@@ -99,10 +99,9 @@ bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
     std::int64_t since = INT64_MAX;
     for (const int peer : links_.used()) {
         const RailLink &link = link_of(peer, rail);
-        // relaxed: the word stands alone.
-        const bool gone = rank_->peers[peer].gone.load(std::memory_order_relaxed) != 0;
+        const bool gone = known_gone(*rank_, peer) != Gone::no;
         if (link.unsent.length(now) == 0 || gone || link.is_out) continue;
-        const bool is_first = ways_[peer].is_settled && !links_[peer].is_reached;
+        const bool is_first = way_to_node_of(peer).is_settled && !links_[peer].is_reached;
         since = std::min(since, link.unsent.since_ns + (is_first ? kFirstConnectionNs : 0));
     }
     if (since == INT64_MAX) {
@@ -344,9 +343,7 @@ int Network::end_tasks_of_the_lost() {
         Operation *operation = nullptr;
         {
             const MutexLock guard(lock_);
-            // relaxed: the word stands alone.
-            if (open.operation == nullptr ||
-                rank_->peers[open.operation->peer].gone.load(std::memory_order_relaxed) == 0)
+            if (open.operation == nullptr || known_gone(*rank_, open.operation->peer) == Gone::no)
                 continue;
             operation = open.operation;
             open.operation = nullptr;

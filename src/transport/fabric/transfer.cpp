@@ -289,8 +289,7 @@ int Network::finish_transfer(Posted *posted) {
     {
         const MutexLock guard(lock_);
         RailLink &link = link_of(posted->peer, posted->rail);
-        // relaxed: the word stands alone.
-        const bool gone = rank_->peers[posted->peer].gone.load(std::memory_order_relaxed) != 0;
+        const bool gone = known_gone(*rank_, posted->peer) != Gone::no;
         if (posted->error != 0 && status == SENNIT_OK && !gone) {
             if (posted->failures < UINT8_MAX) ++posted->failures;
             end_lent(posted);

@@ -149,7 +149,7 @@ NodeTrial Network::try_node(int first) {
     if (peer < 0) return {};
     try_rails(peer);
     const MutexLock guard(lock_);
-    NodeTrial found{usable(peer), 0, ways_[peer].lossy};
+    NodeTrial found{usable(peer), 0, way_to_node_of(peer).lossy};
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         const int failed_by = link_of(peer, rail).failed_by;
         if ((found.rails & bit(rail)) == 0) found.error = NodeTrial::short_error(failed_by);
@@ -216,7 +216,8 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
                          (first_taken_ns != 0 && now - first_taken_ns > limit);
     // It ends what it is given, and what it has put is not there.
     if (trial->misses >= kLossyMisses && now - trial->missing_ns > kLossyNs) {
-        ways_[peer].lossy = static_cast<std::uint8_t>(ways_[peer].lossy | bit(rail));
+        std::uint8_t &lossy = way_to_node_of(peer).lossy;
+        lossy = static_cast<std::uint8_t>(lossy | bit(rail));
         log(SENNIT_LOG_WARNING, "rail %u is left out: what is put to rank %d by it does not arrive",
             rail, peer);
     }
@@ -259,8 +260,7 @@ bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
     }
     if (rails_[rail].rail.has_data())
         link.data = has_data ? RailLink::Data::comes : RailLink::Data::lost;
-    ways_[peer].usable.fetch_or(bit(rail),
-                                std::memory_order_relaxed);  // relaxed: it stands alone
+    set_usable(peer, usable(peer) | bit(rail));
     return true;
 }
 

@@ -2,6 +2,7 @@
 // descriptor came with the node's exchange; nothing else is needed from the peer.
 #include <new>
 
+#include "base/array.hpp"
 #include "base/fail.hpp"
 #include "memory/adopt/adopt.hpp"
 #include "memory/windows.hpp"
@@ -17,13 +18,11 @@ constexpr Traits kTraits{"mapped", SENNIT_PATH_MAPPED, true, true, 1, 0, SIZE_MA
 
 class Mapped final : public NodeTransport {
   public:
-    ~Mapped() override { delete[] views_; }
-
     const Traits &traits() const override { return kTraits; }
     void address(Address *out) override { *out = Address{}; }
 
     sennit_status connect(const Address *addresses, const Deadline &deadline) override {
-        views_ = new (std::nothrow) memory::FileWindows[size_of(*rank_)];
+        views_ = Array<memory::FileWindows>(size_of(*rank_));
         if (views_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the views of peers");
         return NodeTransport::connect(addresses, deadline);
     }
@@ -66,7 +65,7 @@ class Mapped final : public NodeTransport {
     }
 
   private:
-    memory::FileWindows *views_ = nullptr;  // [size]
+    Array<memory::FileWindows> views_;  // [size]
 };
 
 }  // namespace

@@ -1,0 +1,133 @@
+// What a rank knows of the others of its job. Of each rank of its own node it has a Peer. Those of
+// another node share one, since they are reached alike: what they differ in the cards say, which
+// lie once in the memory of the node. One that is reached otherwise than the first of its node,
+// because it has no network, has a Peer of its own with its neighbours. Only the pages of the Peers
+// that there are take memory; beside them it is 5 bytes for each rank.
+#pragma once
+
+#include <sennit/info.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+#include "base/reason.hpp"
+#include "base/zero_pages.hpp"
+#include "rank/part.hpp"
+
+namespace sennit {
+
+struct ControlBlock;
+
+// How a peer ended, as far as this rank knows. Goes up only.
+enum class Gone : std::uint8_t { no = 0, left = 1, died = 2 };
+
+// How a peer is reached.
+struct PeerPath {
+    sennit_path path = SENNIT_PATH_NONE;
+    PartPointer<Part::transport> transport;  // of that path
+    PartPointer<Part::transport> copier;     // an immediate one, for private memory; or null
+    Reason reasons[SENNIT_PATH_END];
+
+    bool is_like(const PeerPath &other) const {
+        return path == other.path && transport == other.transport && copier == other.copier &&
+               std::memcmp(reasons, other.reasons, sizeof reasons) == 0;
+    }
+};
+
+struct Peer : PeerPath {
+    int first_of_node = -1;            // the lowest rank of its node
+    int node = -1;                     // the number of that node
+    std::uint64_t control_handle = 0;  // for the transport, where load and store do not reach it
+    bool same_node = false;
+
+    // What follows is known of ranks of this node alone.
+    bool same_process = false;
+    int memory_file = -1;  // the peer's memory file, -1 if not received
+    int numa = -1;
+    int process_id = -1;  // in the peer's own pid namespace, for messages
+    int pid_fd = -1;      // readable once the process has ended; -1 if not known
+    // Where there is no pidfd: the start of its process, by which /proc tells whether it lives; 0
+    // if /proc does not.
+    std::uint32_t start_ticks = 0;
+    std::atomic<std::int64_t> looked_ns{0};  // there last
+    ControlBlock *control = nullptr;         // if load and store reach it
+    std::uint64_t team_chunks = 0;           // of `control` that are mapped; under `cold`
+};
+static_assert(sizeof(Peer) <= 104);
+
+// By world rank. Closed by its owner.
+class PeerTable {
+  public:
+    // For so many ranks, none of which has a Peer yet. False: no memory.
+    bool open(std::size_t size) {
+        *this = PeerTable{};
+        bytes_ = size * (sizeof(Peer) + sizeof *places_ + sizeof *ends_);
+        all_ = static_cast<Peer *>(zero_pages(bytes_));
+        places_ = reinterpret_cast<std::atomic<std::uint32_t> *>(all_ + size);
+        ends_ = reinterpret_cast<std::atomic<Gone> *>(places_ + size);
+        return all_ != nullptr;
+    }
+    void close() {
+        free_zero_pages(all_, bytes_);
+        *this = PeerTable{};
+    }
+    // Has each rank one?
+    bool exists() const { return count_ != 0; }
+
+    // A Peer for that rank, which may share one.
+    Peer &make(int rank) {
+        Peer &made = *new (all_ + count_) Peer;
+        place(rank, count_++);
+        return made;
+    }
+    // The rank is known as `other` is.
+    void share(int rank, int other) {
+        // relaxed: set-up, by one thread.
+        place(rank, places_[other].load(std::memory_order_relaxed));
+    }
+
+    // A rank of another node that is not reached as those are whose Peer it has shared so far. It
+    // may share that of the last one.
+    void part(int rank, const PeerPath &found) {
+        const Peer &shared = (*this)[rank];
+        const Peer &last = all_[count_ - 1];
+        if (last.first_of_node == shared.first_of_node && last.is_like(found))
+            return place(rank, count_ - 1);
+        Peer &made = *new (all_ + count_) Peer;
+        static_cast<PeerPath &>(made) = found;
+        made.first_of_node = shared.first_of_node;
+        made.node = shared.node;
+        made.control_handle = shared.control_handle;
+        place(rank, count_++);
+    }
+
+    template <class Number>
+    Peer &operator[](Number rank) const {
+        static_assert(std::is_integral_v<Number>);
+        return all_[place_of(static_cast<std::size_t>(rank))];
+    }
+
+    std::atomic<Gone> &end(int rank) const { return ends_[rank]; }
+
+  private:
+    void place(int rank, std::uint32_t place) {
+        // SYNC peer-place: pairs with the acquire in place_of(), of the path's thread for progress.
+        places_[rank].store(place, std::memory_order_release);
+    }
+    std::uint32_t place_of(std::size_t rank) const {
+        // SYNC peer-place: pairs with the release in place(); what is known of the rank.
+        return places_[rank].load(std::memory_order_acquire);
+    }
+
+    Peer *all_ = nullptr;                           // [size], of which the first `count_` are used
+    std::atomic<std::uint32_t> *places_ = nullptr;  // [size], of each rank in the former
+    std::atomic<Gone> *ends_ = nullptr;             // [size]
+    std::uint32_t count_ = 0;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace sennit
