@@ -16,9 +16,12 @@ IN_PYTHON = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from leftovers import Leftovers
+end = sys.argv.index("--")
+options = sys.argv[:end]
+within = [0.3, *(float(value) for name, value in zip(options, options[1:]) if name == "--within")][-1]
 try:
-    with Leftovers(0.3, "--mpi" in sys.argv) as job:
-        code = job.start(sys.argv[sys.argv.index("--") + 1:]).wait(40)
+    with Leftovers(within, "--mpi" in options) as job:
+        code = job.start(sys.argv[end + 1:]).wait(40)
 except AssertionError as error:
     sys.exit(print(error, file=sys.stderr) or 99)
 sys.exit(code if code >= 0 else 128 - code)
@@ -55,7 +58,7 @@ class Watch(unittest.TestCase):
         self.assertFalse(os.path.exists(f"/proc/{number}"))
 
     def test_a_process_that_ends_in_time_is_no_leftover(self):
-        self.assertEqual(watched("setsid sleep 0.3 > /dev/null 2>&1 &", "--within", "10").returncode, 0)
+        self.assertEqual(watched("setsid sleep 1.3 > /dev/null 2>&1 &", "--within", "10").returncode, 0)
 
     @unittest.skipIf(len(WATCH) > 1, "the program's own words")
     def test_wrong_words_and_a_command_that_is_not_there_are_told_apart(self):
