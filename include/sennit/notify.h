@@ -101,9 +101,10 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
  * Blocking: the private buffer is the caller's again when the call returns, and the data complete.
  * Errors: STATE, ARG (null with bytes, no attached block), RANGE (it leaves the block),
  * NOT_REGISTERED (the region has ended, the signal was destroyed), SIGNAL_EARLY (the owner is more
- * than one epoch behind, and lives: call again), PEER_LOST (it is so far behind, and gone), and
- * those of put and get: nothing has moved. After SIGNAL_OVERFLOW data may have moved, and nothing
- * was counted. */
+ * than one epoch behind, and lives: call again; on another node it says so itself, in a call or by
+ * its thread for progress), PEER_LOST (it is so far behind, and gone), and
+ * those of put and get: nothing has moved. After SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on
+ * another node, data may have moved, and nothing was counted. */
 SENNIT_HOT_CALL sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset,
                                                 const void *source, size_t bytes);
 SENNIT_HOT_CALL sennit_status sennit_get_notify(void *destination, sennit_peer_block source,
@@ -141,19 +142,20 @@ typedef struct sennit_notify_part {
 
 /* Make `count` notified puts, or gets: as many calls of sennit_put_notify_with or sennit_put_notify
  * in the order of the array, through any blocks. Where messages lead to the owners, up to 32 parts
- * are under way together: a batch takes as many trips as one of them. An event is counted when the
- * data of its part and of all parts before it is there. Parts of one epoch of a block's own signal
- * need a notice that names the epoch, since each without one takes the next.
- * Blocks and notices are looked at before anything moves: after ARG, RANGE and NOT_REGISTERED of
- * that look *done is 0 and the error's text names the part. Any other error ends the batch at
- * parts[*done]; all before that are complete and counted, and the call goes on from there when it
- * is made with parts + *done. After SIGNAL_EARLY nothing behind has moved. After an error of the
- * way (PEER_LOST, FABRIC, TIMEOUT, NOMEM) and SIGNAL_OVERFLOW a part behind may be over too, if it
- * was under way: leave out those whose status is SENNIT_OK. After TIMEOUT flush first, since data
- * may still be on its way; the event of the part at *done, and of others whose status is TIMEOUT,
- * may be counted or not, as after TIMEOUT of a single call. Where the memory of parts overlaps, the
- * data of either may be what is there afterwards. 0 parts are legal. Errors: STATE, ARG (null, and
- * as above), and those of the single calls for the part at *done. */
+ * are under way together, and take the two or three trips of a long one. An event is counted when
+ * the data of its part and of all parts before it is there. Parts of one epoch of a block's own
+ * signal need a notice that names the epoch, since each without one takes the next. Blocks and
+ * notices are looked at before anything moves: after ARG, RANGE and NOT_REGISTERED of that look
+ * *done is 0 and the error's text names the part. Any other error ends the batch at parts[*done];
+ * all before that are complete and counted, and the call goes on from there when it is made with
+ * parts + *done. After SIGNAL_EARLY nothing behind has moved. After an error of the way (PEER_LOST,
+ * FABRIC, TIMEOUT, NOMEM), SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on another node, a part
+ * behind may be over too, if it was under way: leave out those whose status is SENNIT_OK. After
+ * TIMEOUT flush first, since data may still be on its way; the event of the part at *done, and of
+ * others whose status is TIMEOUT, may be counted or not, as after TIMEOUT of a single call. Where
+ * the memory of parts overlaps, the data of either may be what is there afterwards. 0 parts are
+ * legal. Errors: STATE, ARG (null, and as above), and those of the single calls for the part at
+ * *done. */
 sennit_status sennit_put_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
 sennit_status sennit_get_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
 

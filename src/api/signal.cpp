@@ -78,8 +78,10 @@ sennit_status add(Rank &rank, sennit_signal signal, std::uint64_t epoch) {
     signal::RemoteSignal remote;
     sennit_status status = signal::reach(rank, signal, &remote);
     signal::Seen seen{};
-    if (status == SENNIT_OK) status = signal::check_epoch(rank, remote, epoch, &seen);
-    return status == SENNIT_OK ? signal::count_event(rank, remote, epoch, seen) : status;
+    // By messages, who counts it checks it.
+    if (status == SENNIT_OK && remote.record != nullptr)
+        status = signal::check_epoch(rank, remote, epoch, &seen);
+    return status == SENNIT_OK ? signal::count_event(rank, remote, epoch, &seen) : status;
 }
 
 sennit_status check_word(const std::uint64_t *word, sennit_comparison comparison) {

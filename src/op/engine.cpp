@@ -46,16 +46,28 @@ struct Trouble {
 sennit_status report(Engine &engine, const OperationRecord &record) {
     return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)),
                      "%s of %llu bytes at offset %llu of rank %d failed: %s%s",
-                     name_of(record.direction), static_cast<unsigned long long>(record.bytes),
+                     record.payload_bytes != 0 ? "event" : name_of(record.direction),
+                     static_cast<unsigned long long>(record.bytes),
                      static_cast<unsigned long long>(record.offset), record.peer,
                      sennit_status_string(record.status),
                      Trouble(engine, record.peer, record.status).text);
 }
 
+// An event's task that counts nothing.
+bool is_question(const OperationRecord &record) {
+    EventTask task{};
+    if (record.payload_bytes != 0) std::memcpy(&task, record.operands, sizeof task);
+    return record.payload_bytes != 0 && task.messages == 0;
+}
+
 // The record is over, and its caller is still there.
 void hand_over_answer(const OperationRecord &record) {
-    if (record.answer_to != nullptr && record.status == SENNIT_OK)
+    if (record.answer_to == nullptr || record.status != SENNIT_OK) return;
+    if (record.payload_bytes != 0) {
+        std::memcpy(record.answer_to, &record.answer, sizeof record.answer);
+    } else {
         std::memcpy(record.answer_to, record.kept, record.bytes);
+    }
 }
 
 sennit_status take_status(Engine &engine, OperationRecord *record) {
@@ -63,6 +75,30 @@ sennit_status take_status(Engine &engine, OperationRecord *record) {
     hand_over_answer(*record);
     engine.records.give_back(record);
     return status;
+}
+
+// Without data, the task's payload lies in the record.
+void fill_event(OperationRecord *record, const OperationArgs &args) {
+    const Work &work = *args.target->work;
+    record->operation = kEventTask;
+    record->type = SENNIT_UINT64;
+    record->element_bytes = sizeof(std::uint64_t);
+    record->payload_bytes =
+        static_cast<std::uint16_t>(sizeof *work.event + (args.local == nullptr ? 0 : args.bytes));
+    record->result = reinterpret_cast<std::byte *>(&record->answer);
+    record->answer_to = work.result;
+    std::memcpy(record->operands, work.event, sizeof *work.event);
+    record->local = reinterpret_cast<std::byte *>(record->operands);
+}
+
+// With data, in memory of the record's. False: there is none.
+bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
+    if (data == nullptr) return true;
+    if (!engine.records.keep(record, record->payload_bytes)) return false;
+    std::memcpy(record->kept, record->operands, sizeof(EventTask));
+    std::memcpy(record->kept + sizeof(EventTask), data, record->payload_bytes - sizeof(EventTask));
+    record->local = record->kept;
+    return true;
 }
 
 void fill_record(OperationRecord *record, const OperationArgs &args) {
@@ -81,6 +117,7 @@ void fill_record(OperationRecord *record, const OperationArgs &args) {
     }
     if (args.direction != Direction::execute) return;
     const Work &work = *args.target->work;
+    if (work.event != nullptr) return fill_event(record, args);
     record->operation = work.operation;
     record->type = static_cast<std::uint8_t>(work.type);
     record->element_bytes = static_cast<std::uint8_t>(work.element_bytes);
@@ -94,6 +131,8 @@ void fill_record(OperationRecord *record, const OperationArgs &args) {
 
 // What the caller has in variables of its own goes through memory of the record's.
 bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
+    if (record->payload_bytes != 0) return keep_event(engine, record, args.local);
+    if (!args.completion.is_kept) return true;
     if (!engine.records.keep(record, args.bytes)) return false;
     switch (args.direction) {
         case Direction::put:
@@ -121,7 +160,7 @@ bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
 void let_go_on(Engine &engine, OperationRecord *record, Abandoned kind = Abandoned::program_s) {
     record->answer_to = nullptr;
     record->mode = Completion::Mode::implicit;
-    record->is_forgotten = kind == Abandoned::library_s ||
+    record->is_forgotten = kind == Abandoned::library_s || is_question(*record) ||
                            (record->direction == Direction::get && record->kept != nullptr);
     if (!record->on_flush_list && !record->is_forgotten)
         append_to_flush_list(engine.queues[record->peer], record);
@@ -211,6 +250,15 @@ PeerQueue &make_queue(Engine &engine, int peer) {
     return queue;
 }
 
+namespace {
+
+std::uint64_t least_task_bytes(const OperationArgs &args) {
+    if (args.target->work->event == nullptr) return 1;
+    return sizeof(EventTask) + (args.local == nullptr ? 0 : args.bytes);
+}
+
+}  // namespace
+
 sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out) {
     *out = nullptr;
     const int peer = args.target->peer;
@@ -218,9 +266,10 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
     if (queue.path == nullptr)
         return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "", "no message path leads to rank %d", peer);
     if (known_gone(*engine.rank, peer) != Gone::no) return fail_lost(*engine.rank, peer);
-    if (args.direction == Direction::execute && queue.path->task_bytes == 0)
+    if (args.direction == Direction::execute && queue.path->task_bytes < least_task_bytes(args))
         return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue.path),
-                         "the path %s carries no atomic operations", path_name(queue.path));
+                         "the path %s carries no %s", path_name(queue.path),
+                         args.target->work->event == nullptr ? "atomic operations" : "such events");
     if (args.bytes == 0 && args.carried == nullptr) return SENNIT_OK;
     OperationRecord *record = engine.records.take();
     if (record == nullptr)
@@ -236,7 +285,7 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
         }
     }
     fill_record(record, args);
-    if (args.completion.is_kept && !keep(engine, record, args)) {
+    if (!keep(engine, record, args)) {
         engine.records.give_back(record);
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue.path), "no memory for an answer");
     }

@@ -26,6 +26,7 @@ struct sennit::PartType<sennit::Part::engine> {
 namespace sennit::op {
 
 struct Layout;
+struct EventTask;
 
 enum class Direction : std::uint8_t { put, get, execute };
 
@@ -38,7 +39,8 @@ struct Work {
     std::uint8_t operation = 0;  // sennit_operator or kCompareSwap
     sennit_type type = SENNIT_INT64;
     std::uint32_t element_bytes = 0;
-    void *result = nullptr;  // the old elements go there; null: not wanted
+    void *result = nullptr;            // the old elements go there; null: not wanted
+    const EventTask *event = nullptr;  // see kEventTask
 };
 inline constexpr std::uint8_t kCompareSwap = 64;
 // No operations on memory, see op/event_ack.hpp. A query: the peer takes no more events by the
@@ -46,6 +48,19 @@ inline constexpr std::uint8_t kCompareSwap = 64;
 // event that is retransmitted.
 inline constexpr std::uint8_t kQueryEvents = 65;
 inline constexpr std::uint8_t kRetransmitEvent = 66;
+// Messages of an epoch for a signal of the peer: its processor judges the epoch, takes the data
+// that they bring, and counts them. The operation's `local` is the data, of
+// engine_most_event_data() bytes at most, or null; then `bytes` only says that the memory it names
+// is there. Both and the answer, a word that the EventTaskConsumer makes, are kept by the engine
+// until it is over.
+inline constexpr std::uint8_t kEventTask = 67;
+struct EventTask {
+    std::uint32_t handle;
+    std::uint32_t messages;  // 0: would one be counted? Nothing is
+    std::uint64_t epoch;
+};
+static_assert(sizeof(EventTask) == 16);
+inline constexpr std::uint64_t kNoSuchSignal = 0;  // the answer where there are no signals
 
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
 struct Target {
@@ -121,6 +136,8 @@ sennit_status engine_fence(Rank &rank);
 //
 // How many bits of completion data puts to the peer carry; 0: none, or it is not reached so.
 unsigned engine_event_bits(const Rank &rank, int peer);
+// How much data an event's task to the peer may bring; the peer is reached by messages.
+std::size_t engine_most_event_data(const Rank &rank, int peer);
 
 // The events of a message in completion data of some width.
 struct EventForm {
@@ -155,7 +172,15 @@ sennit_status engine_await_acks(Rank &rank, int peer, AckWait until);
 // is taken back.
 using EventConsumer = void (*)(Rank &rank, int from, unsigned event_bits,
                                const transport::EventData &event, bool is_surplus);
-void engine_take_events(Rank &rank, EventConsumer consumer);
+// Carries out an event's task, once each, and returns the answer; the same holds for it.
+struct ArrivedEvent {
+    EventTask task;
+    std::byte *memory;  // where the data goes
+    const std::byte *data;
+    std::size_t bytes;  // 0: none
+};
+using EventTaskConsumer = std::uint64_t (*)(Rank &rank, const ArrivedEvent &arrived);
+void engine_take_events(Rank &rank, EventConsumer consumer, EventTaskConsumer task_consumer);
 // The sink to open message transports with: {engine_event_arrived, &rank}. Transports call it from
 // progress(), which the engine alone calls.
 void engine_event_arrived(void *rank, int from, unsigned rail, const transport::EventData &event);

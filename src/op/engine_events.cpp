@@ -231,10 +231,18 @@ void count_retransmitted(Engine &engine, const transport::Arrived &arrived) {
     deliver(engine, arrived.from, kCountedBits, {words[1], words[2]}, retransmission.is_surplus);
 }
 
-void engine_take_events(Rank &rank, EventConsumer consumer) {
+std::size_t engine_most_event_data(const Rank &rank, int peer) {
+    const MessagePath *const path = path_to(*rank.engine, peer);
+    return path == nullptr || path->task_bytes < sizeof(EventTask)
+               ? 0
+               : path->task_bytes - sizeof(EventTask);
+}
+
+void engine_take_events(Rank &rank, EventConsumer consumer, EventTaskConsumer task_consumer) {
     if (rank.engine == nullptr) return;
     const MutexLock locked(rank.engine->lock);
     rank.engine->consumer = consumer;
+    rank.engine->task_consumer = task_consumer;
 }
 
 void engine_event_arrived(void *context, int from, unsigned rail,

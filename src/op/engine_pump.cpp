@@ -147,10 +147,15 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
     std::uint64_t payload = bytes;
     if (record.operation == kCompareSwap) payload = 2 * bytes;
     if (record.operation == SENNIT_NO_OP) payload = 0;
+    std::uint64_t reply = record.result == nullptr ? 0 : bytes;
+    if (record.payload_bytes != 0) {
+        payload = record.payload_bytes;
+        reply = sizeof record.answer;
+    }
     operation->task = transport::Task{queue.next_task++,
                                       static_cast<std::uint32_t>(bytes / record.element_bytes),
                                       static_cast<std::uint16_t>(payload),
-                                      static_cast<std::uint16_t>(record.result ? bytes : 0),
+                                      static_cast<std::uint16_t>(reply),
                                       record.operation,
                                       record.type,
                                       {}};
@@ -427,7 +432,7 @@ void activate(Engine &engine, PeerQueue &queue) {
 
 void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
     record->number = ++queue.last_number;
-    if (record->kept == nullptr) queue.last_lent = record->number;
+    if (record->kept == nullptr && record->payload_bytes == 0) queue.last_lent = record->number;
     record->on_flush_list = true;
     record->previous_open = queue.open_last;
     record->next_open = nullptr;

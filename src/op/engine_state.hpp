@@ -102,6 +102,7 @@ struct Engine {
     RequestTable records;
     PiecePool pieces;
     EventConsumer consumer = nullptr;
+    EventTaskConsumer task_consumer = nullptr;
     bool event_lost = false;
     MessagePath paths[kMessagePaths];
     unsigned path_count = 0;

@@ -42,7 +42,7 @@ void RequestTable::give_back(OperationRecord *record) {
     record->state = RecordState::free;
     layout_free(record->layout);
     record->layout = nullptr;
-    if (!keeps_inside(*record)) kept_bytes_ -= record->bytes;
+    if (!keeps_inside(*record)) kept_bytes_ -= record->kept_bytes;
     free_kept(*record);
     table_.give_back(*record);
 }
@@ -50,6 +50,7 @@ void RequestTable::give_back(OperationRecord *record) {
 bool RequestTable::keep(OperationRecord *record, std::uint64_t bytes) {
     record->kept = bytes <= sizeof record->answer ? reinterpret_cast<std::byte *>(&record->answer)
                                                   : static_cast<std::byte *>(std::malloc(bytes));
+    record->kept_bytes = bytes;
     if (!keeps_inside(*record)) kept_bytes_ += bytes;
     return record->kept != nullptr;
 }

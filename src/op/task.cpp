@@ -45,6 +45,27 @@ bool is_retransmission(const transport::Arrived &arrived) {
            arrived.task->reply_bytes == 0;
 }
 
+bool is_event(const transport::Arrived &arrived) {
+    const transport::Task &task = *arrived.task;
+    if (task.operation != kEventTask || task.payload_bytes < sizeof(EventTask) ||
+        task.reply_bytes != sizeof(std::uint64_t))
+        return false;
+    const std::size_t data = task.payload_bytes - sizeof(EventTask);
+    return data == 0 || data == arrived.bytes;
+}
+
+// A rank that has no signals yet knows none.
+void take_event_task(Rank &rank, const transport::Arrived &arrived, std::byte *reply) {
+    ArrivedEvent event{{},
+                       arrived.memory,
+                       arrived.payload + sizeof(EventTask),
+                       arrived.task->payload_bytes - sizeof(EventTask)};
+    std::memcpy(&event.task, arrived.payload, sizeof event.task);
+    const EventTaskConsumer consumer = rank.engine->task_consumer;
+    const std::uint64_t answer = consumer == nullptr ? kNoSuchSignal : consumer(rank, event);
+    std::memcpy(reply, &answer, sizeof answer);
+}
+
 TaskHistory *history_of(Engine &engine, int from) {
     TaskHistory *&history = use_queue(engine, from).history;
     if (history == nullptr)
@@ -105,13 +126,18 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     if (entry.sequence < task.sequence) {
         const bool query = is_query(arrived);
         const bool retransmission = is_retransmission(arrived);
-        const bool is_good = query || retransmission || well_formed(arrived);
+        if (arrived.memory == nullptr && !query && !retransmission)
+            return SENNIT_ERR_NOT_REGISTERED;
+        const bool event = is_event(arrived);
+        const bool is_good = query || retransmission || event || well_formed(arrived);
         std::byte *const reply = is_good ? place_of_reply(*history, task) : nullptr;
         if (is_good && reply == nullptr) return SENNIT_ERR_NOMEM;
         if (query) {
             reply_to_event_query(*engine, arrived, reply);
         } else if (retransmission) {
             count_retransmitted(*engine, arrived);
+        } else if (event) {
+            take_event_task(rank, arrived, reply);
         } else if (is_good && !carry_out(rank, arrived, reply)) {
             return kTaskIsToBeRepeated;
         }

@@ -1,19 +1,21 @@
 // Notified puts and gets of a batch. What load and store reach goes part by part. Where messages
-// lead, parts are under way together, in the steps of a single call: all look, all move, all count.
-// So a batch takes as many trips as one of them, and its order still holds where it counts: nothing
-// moves for a part before all parts ahead of it were let in, and no event is counted before the
-// data of all parts ahead of it is there. A plan looks at its signals by itself, before any of its
-// parts moves, and counts all messages of a signal with the last of its pieces.
+// lead, parts are under way together, in steps: the owners are asked where it is not known that
+// they take the event, all move, all count. So a batch takes as many trips as one long put, and its
+// order still holds where it counts: nothing moves for a part before all parts ahead of it were let
+// in, and no event is counted before the data of all parts ahead of it is there. A plan looks at
+// its signals by itself, before any of its parts moves, and counts all messages of a signal with
+// the last of its pieces.
 #include "signal/batch.hpp"
 
 #include <algorithm>
 
 #include "base/fail.hpp"
 #include "op/engine.hpp"
+#include "op/rma.hpp"
 #include "request/request.hpp"
 #include "runtime/whole_call.hpp"
 #include "signal/carried.hpp"
-#include "signal/messages.hpp"
+#include "signal/event_task.hpp"
 #include "signal/prepared.hpp"
 
 namespace sennit::signal {
@@ -26,14 +28,16 @@ constexpr std::size_t kTogether = 32;  // parts under way at a time
 // Of a part that has had no end yet.
 constexpr sennit_status kNoneYet = SENNIT_ERR_INTERNAL;
 
+// Of an owner that was not asked in the present step.
+constexpr std::uint64_t kNoAnswer = UINT64_MAX;
+
 // A part on its way.
 struct Flying {
     Prepared prepared;
     std::uint32_t messages = 1;
     Seen seen{};
     SignalRecord copy{};
-    std::uint64_t counter = 0;
-    bool fires = false;
+    std::uint64_t answer = kNoAnswer;
     sennit_status status = SENNIT_OK;  // of its steps so far
     sennit_request request{};          // of the present one
 
@@ -163,23 +167,56 @@ void settle_all(BatchSlice &slice) {
     }
 }
 
-// Which of them are let in?
+// Starts an event of `messages` for the part, and judges what its owner has answered.
+sennit_status start_event(BatchSlice &slice, Flying &part, std::uint32_t messages,
+                          const Completion &how) {
+    const Prepared &prepared = part.prepared;
+    part.answer = kNoAnswer;
+    return signal::start_event(slice.rank,
+                               {.remote = &prepared.remote, .messages = {prepared.epoch, messages}},
+                               &part.answer, how);
+}
+sennit_status judge(BatchSlice &slice, Flying &part, std::uint32_t messages) {
+    if (part.status != SENNIT_OK || part.answer == kNoAnswer) return SENNIT_OK;
+    const Prepared &prepared = part.prepared;
+    std::uint64_t named_elsewhere = 0;
+    return judge_answer(
+        slice.rank, prepared.remote, {prepared.epoch, messages}, part.answer,
+        prepared.notified == nullptr ? &named_elsewhere : &prepared.notified->known);
+}
+
+sennit_status judge_look(BatchSlice &slice, Flying &part) {
+    const Prepared &prepared = part.prepared;
+    if (!part.is_by_message() || !may_ride(slice.rank, prepared.remote))
+        return judge(slice, part, 0);
+    part.seen = seen_in(part.copy);
+    return judge_epoch(slice.rank, prepared.remote, prepared.epoch, &part.seen);
+}
+
+// A start of a plan that is refused has moved nothing, so there all owners are asked.
+bool is_known_to_be_let_in(const BatchSlice &slice, const Flying &part) {
+    return slice.batch.pieces == nullptr && is_let_in(part.prepared) &&
+           !may_ride(slice.rank, part.prepared.remote);
+}
+
+// Which of them are let in? Where it is not known the owners are asked.
 void look_all(BatchSlice &slice) {
     take_step(
         slice, After::those_ahead, true,
-        [](const Flying &part) { return !part.prepared.remote.is_none(); },
+        [&](const Flying &part) {
+            return !part.prepared.remote.is_none() &&
+                   !(part.is_by_message() && is_known_to_be_let_in(slice, part));
+        },
         [&](Flying &part, std::size_t, const Completion &how) {
             const Prepared &prepared = part.prepared;
-            return part.is_by_message()
+            if (!part.is_by_message())
+                return check_epoch(slice.rank, prepared.remote, prepared.epoch, &part.seen);
+            return may_ride(slice.rank, prepared.remote)
                        ? start_look(slice.rank, prepared.remote, &part.copy, how)
-                       : check_epoch(slice.rank, prepared.remote, prepared.epoch, &part.seen);
+                       : start_event(slice, part, 0, how);
         });
     for (std::size_t i = 0; i < slice.count; ++i) {
-        Flying &part = slice.parts[i];
-        if (!part.is_by_message()) continue;
-        part.seen = seen_in(part.copy);
-        const sennit_status status =
-            judge_epoch(slice.rank, part.prepared.remote, part.prepared.epoch, part.seen);
+        const sennit_status status = judge_look(slice, slice.parts[i]);
         if (status == SENNIT_OK) continue;
         note_failure(slice, i, status);
         slice.count = i;
@@ -209,38 +246,15 @@ void count_all(BatchSlice &slice) {
     take_step(
         slice, After::all, true, [](const Flying &part) { return !part.prepared.remote.is_none(); },
         [&](Flying &part, std::size_t, const Completion &how) {
-            const Prepared &prepared = part.prepared;
-            return part.is_by_message()
-                       ? start_count(slice.rank, prepared.remote, {prepared.epoch, part.messages},
-                                     &part.counter, how)
-                       : count_by_pointer(part);
+            return part.is_by_message() ? start_event(slice, part, part.messages, how)
+                                        : count_by_pointer(part);
         });
     for (std::size_t i = 0; i < slice.count; ++i) {
         Flying &part = slice.parts[i];
-        if (part.status != SENNIT_OK || !part.is_by_message()) continue;
-        const Prepared &prepared = part.prepared;
         const sennit_status status =
-            judge_count(slice.rank, prepared.remote, {prepared.epoch, part.messages},
-                        part.seen.expected, part.counter, &part.fires);
+            part.is_by_message() ? judge(slice, part, part.messages) : SENNIT_OK;
         if (status != SENNIT_OK) note_failure(slice, i, status);
     }
-}
-
-// Signals that have fired and are in sets are marked.
-void mark_all(BatchSlice &slice) {
-    const auto fires = [](const Flying &part) { return part.fires; };
-    if (std::none_of(slice.parts, slice.parts + slice.count, fires)) return;
-    take_step(slice, After::all, true, fires,
-              [&](Flying &part, std::size_t, const Completion &how) {
-                  return start_look(slice.rank, part.prepared.remote, &part.copy, how);
-              });
-    for (std::size_t i = 0; i < slice.count; ++i)
-        slice.parts[i].fires = slice.parts[i].fires && seen_in(slice.parts[i].copy).in_set != 0;
-    for (const Mark mark : {Mark::signal, Mark::summary})
-        take_step(slice, After::all, true, fires,
-                  [&](Flying &part, std::size_t, const Completion &how) {
-                      return start_mark(slice.rank, part.prepared.remote, mark, how);
-                  });
 }
 
 void conclude_all(BatchSlice &slice) {
@@ -260,21 +274,34 @@ void stop_if_late(BatchSlice &slice) {
     if (slice.status == SENNIT_ERR_TIMEOUT) slice.count = 0;
 }
 
-// A put alone takes its event with it where the path has room for that, as a single call does.
-// Returns whether its data and event are over.
+// A put alone takes its event with it where the path has room for that, or brings its data with the
+// event, as a single call does. Returns whether both are over.
 bool ride_alone(BatchSlice &slice) {
     Flying &part = slice.parts[0];
     const NotifyArgs args = args_of(slice.batch, slice.first);
-    if (slice.count != 1 || !part.is_by_message() || part.messages != 1 ||
-        args.direction != Direction::put)
-        return false;
+    if (slice.count != 1 || !part.is_by_message() || args.direction != Direction::put) return false;
     const Prepared &prepared = part.prepared;
-    bool rides = false;
-    const sennit_status status = put_riding(
-        slice.rank, {&prepared.remote, prepared.epoch, prepared.place, args.local, args.bytes},
-        &rides);
+    bool is_over = false;
+    sennit_status status = SENNIT_OK;
+    if (part.messages == 1)
+        status = put_riding(
+            slice.rank, {&prepared.remote, prepared.epoch, prepared.place, args.local, args.bytes},
+            &is_over);
+    if (status == SENNIT_OK && !is_over && !may_ride(slice.rank, prepared.remote) &&
+        args.bytes <= most_event_data(slice.rank, prepared.remote)) {
+        std::uint64_t named_elsewhere = 0;
+        is_over = true;
+        status =
+            send_event(slice.rank,
+                       {&prepared.remote,
+                        {prepared.epoch, part.messages},
+                        prepared.place,
+                        args.local,
+                        args.bytes},
+                       prepared.notified == nullptr ? &named_elsewhere : &prepared.notified->known);
+    }
     if (status != SENNIT_OK) note_failure(slice, 0, status);
-    return rides || status != SENNIT_OK;
+    return is_over || status != SENNIT_OK;
 }
 
 // Parts from *at on that messages lead to; at least the first is one.
@@ -290,7 +317,6 @@ sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
         move_all(slice);
         stop_if_late(slice);
         count_all(slice);
-        mark_all(slice);
     }
     conclude_all(slice);
     *at += std::min(slice.count, slice.failed);

@@ -78,7 +78,8 @@ sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epo
     if (status != SENNIT_OK) return status;
     Seen seen{};
     status = look(rank, notified->remote, &seen);
-    if (status == SENNIT_OK) notified->expected = seen.expected;
+    notified->expected = seen.expected;
+    notified->known = seen.epoch;
     return status;
 }
 

@@ -1,12 +1,13 @@
-// See carried.hpp. The sender looks at the owner's record first, as on every path of messages, so
-// an event that is early, late or of no signal is refused before anything moves. The owner looks
-// again, since a program that is wrong may be wrong in between.
+// See carried.hpp. The sender looks at the owner's record first, so an event that is early, late or
+// of no signal is refused before anything moves. The owner looks again, since a program that is
+// wrong may be wrong in between.
 #include "signal/carried.hpp"
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
 #include "op/event_ack.hpp"
 #include "op/rma.hpp"
+#include "signal/event_task.hpp"
 
 namespace sennit::signal {
 namespace {
@@ -127,12 +128,16 @@ void count_arrived(Rank &rank, int from, unsigned event_bits, const transport::E
 
 }  // namespace
 
+bool may_ride(const Rank &rank, const RemoteSignal &remote) {
+    const CarriedLayout &layout = layout_of(op::engine_event_bits(rank, remote.signal.rank));
+    return !layout.is_none() && index_of(remote.signal.handle) <= low_mask(layout.index_bits);
+}
+
 sennit_status put_riding(Rank &rank, const CarriedPutArgs &args, bool *rides) {
     *rides = false;
+    if (!may_ride(rank, *args.remote)) return SENNIT_OK;
     const int peer = args.place.rank;
     const CarriedLayout &layout = layout_of(op::engine_event_bits(rank, peer));
-    if (layout.is_none() || index_of(args.remote->signal.handle) > low_mask(layout.index_bits))
-        return SENNIT_OK;
     op::EventPut put{};
     put.local = args.local;
     put.bytes = args.bytes;
@@ -145,7 +150,7 @@ sennit_status put_riding(Rank &rank, const CarriedPutArgs &args, bool *rides) {
 }
 
 void expect_events(Rank &rank) {
-    op::engine_take_events(rank, count_arrived);
+    op::engine_take_events(rank, count_arrived, take_event);
 }
 
 sennit_status fail_reported(Own &own) {

@@ -101,6 +101,7 @@ struct CarriedPutArgs {
     void *local;
     std::size_t bytes;
 };
+bool may_ride(const Rank &rank, const RemoteSignal &remote);
 sennit_status put_riding(Rank &rank, const CarriedPutArgs &args, bool *rides);
 
 // Takes what comes for the rank's signals. Before the first of them is known to any peer.

@@ -4,6 +4,7 @@
 #include "op/rma.hpp"
 #include "runtime/whole_call.hpp"
 #include "signal/carried.hpp"
+#include "signal/event_task.hpp"
 #include "signal/prepared.hpp"
 
 namespace sennit::signal {
@@ -87,37 +88,77 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
     return status;
 }
 
+bool is_let_in(const Prepared &prepared) {
+    return prepared.notified != nullptr && is_counted(prepared.epoch, prepared.notified->known);
+}
+
 sennit_status conclude(Rank &rank, const Prepared &prepared) {
     if (prepared.notified != nullptr && !prepared.remote.is_none())
         prepared.notified->next_epoch = prepared.epoch + 1;
     if (prepared.local.is_none()) return SENNIT_OK;
     Seen seen{};
     const sennit_status status = look(rank, prepared.local, &seen);
-    return status != SENNIT_OK ? status : count_event(rank, prepared.local, seen.epoch, seen);
+    return status != SENNIT_OK ? status : count_event(rank, prepared.local, seen.epoch, &seen);
 }
+
+namespace {
+
+sennit_status move(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
+    return op::transfer(rank, args.direction, prepared.place, args.local, args.bytes, {});
+}
+
+// The signal, if any, is reached by load and store.
+sennit_status notify_by_pointer(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
+    const RemoteSignal &remote = prepared.remote;
+    if (remote.is_none()) return move(rank, prepared, args);
+    Seen seen{};
+    sennit_status status = check_epoch(rank, remote, prepared.epoch, &seen);
+    if (status == SENNIT_OK) status = move(rank, prepared, args);
+    return status == SENNIT_OK ? count_event(rank, remote, prepared.epoch, &seen) : status;
+}
+
+// One message where the data goes with its event; else the data goes first.
+sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
+    const RemoteSignal &remote = prepared.remote;
+    std::uint64_t named_elsewhere = 0;
+    std::uint64_t *known =
+        prepared.notified == nullptr ? &named_elsewhere : &prepared.notified->known;
+    EventArgs event{&remote, {prepared.epoch, 1}};
+    // What a message left that has failed comes first: it may be of the same signal.
+    sennit_status status = op::engine_await_acks(rank, prepared.place.rank, op::AckWait::all);
+    if (status != SENNIT_OK) return status;
+    const bool is_put = args.direction == op::Direction::put;
+    const bool rides_if_let_in = is_put && may_ride(rank, remote);
+    if (is_put && !rides_if_let_in && args.bytes <= most_event_data(rank, remote)) {
+        event.place = prepared.place;
+        event.data = args.local;
+        event.bytes = args.bytes;
+        return send_event(rank, event, known);
+    }
+    Seen seen{};
+    if (rides_if_let_in)
+        status = check_epoch(rank, remote, prepared.epoch, &seen);
+    else if (!is_let_in(prepared))
+        status = ask_owner(rank, remote, prepared.epoch, known);
+    bool rides = false;
+    if (status == SENNIT_OK && rides_if_let_in)
+        status = put_riding(rank, {&remote, prepared.epoch, prepared.place, args.local, args.bytes},
+                            &rides);
+    if (status != SENNIT_OK || rides) return status;
+    status = move(rank, prepared, args);
+    return status == SENNIT_OK ? send_event(rank, event, known) : status;
+}
+
+}  // namespace
 
 sennit_status notify(Rank &rank, Attached &attached, const NotifyArgs &args) {
     const WholeCall call;
     Prepared prepared;
     sennit_status status = prepare(rank, attached, args, &prepared);
     if (status != SENNIT_OK) return status;
-    const RemoteSignal &remote = prepared.remote;
-    const std::uint64_t epoch = prepared.epoch;
-    const sennit_gptr place = prepared.place;
-    Seen seen{};
-    // What a message left that has failed comes first: it may be of the same signal.
-    if (!remote.is_none() && remote.record == nullptr)
-        status = op::engine_await_acks(rank, attached.gptr.rank, op::AckWait::all);
-    if (status == SENNIT_OK && !remote.is_none()) status = check_epoch(rank, remote, epoch, &seen);
-    if (status != SENNIT_OK) return status;
-    bool rides = false;
-    if (args.direction == op::Direction::put && remote.record == nullptr && !remote.is_none())
-        status = put_riding(rank, {&remote, epoch, place, args.local, args.bytes}, &rides);
-    if (status == SENNIT_OK && !rides) {
-        status = op::transfer(rank, args.direction, place, args.local, args.bytes, {});
-        if (status == SENNIT_OK && !remote.is_none())
-            status = count_event(rank, remote, epoch, seen);
-    }
+    const bool is_by_message = prepared.remote.record == nullptr && !prepared.remote.is_none();
+    status = is_by_message ? notify_by_messages(rank, prepared, args)
+                           : notify_by_pointer(rank, prepared, args);
     return status != SENNIT_OK ? status : conclude(rank, prepared);
 }
 

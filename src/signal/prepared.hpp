@@ -19,6 +19,8 @@ sennit_status check_arguments(Rank &rank, const Attached &attached, const Notify
 // That, and which signals. Errors: also those of reach(), SIGNAL_OVERFLOW (the local one has
 // fired).
 sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Prepared *prepared);
+// Does what is known of the owner's epoch let the event in? If not, the owner is to be asked.
+bool is_let_in(const Prepared &prepared);
 // The data is complete and the remote event counted.
 sennit_status conclude(Rank &rank, const Prepared &prepared);
 

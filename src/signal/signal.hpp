@@ -235,8 +235,8 @@ inline bool reset_at_once(Own &own) {
         return false;
     // relaxed: no other thread resets.
     own.epoch.store(epoch + 1, std::memory_order_relaxed);
-    // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders; what
-    // this rank did with the data of the epoch comes before.
+    // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
+    // take_event(); what this rank did with the data of the epoch comes before.
     record.epoch.store(epoch + 1, std::memory_order_release);
     return true;
 }

@@ -27,29 +27,34 @@ void signal_destroy(Rank &rank, Own &own);
 sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const ChunkView **view);
 
 // Finds the signal; it may be the rank's own. Errors: RANGE (rank), NOT_REGISTERED (by messages
-// only count_event() finds that), and those of view_of().
+// only who looks at it or sends finds that), and those of view_of().
 sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote);
 
 // What a sender wants to know of a signal's record. Errors: NOT_REGISTERED (it is gone), and those
 // of a get.
 struct Seen {
     std::uint64_t epoch;
-    std::uint32_t in_set;
     std::uint32_t handle;
     Expected expected;
     std::uint64_t counters[2];  // of the slots; only where the record is reached by messages
 };
 sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen);
 
-// May a message of the epoch be counted? Fills *seen. Errors: as look(), SIGNAL_EARLY,
-// SIGNAL_OVERFLOW (the epoch is over).
+// May a message of the epoch be counted? Fills *seen; where the owner is asked by a task, its epoch
+// alone, if that is later. Errors: as look(), SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is
+// over), PEER_LOST (the owner never gets to it).
 sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
-// Counts it after that check. Errors: SIGNAL_OVERFLOW, and those of an atomic operation.
-sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
-                          const Seen &seen);
+// Counts it after that check. Errors: SIGNAL_OVERFLOW, and by messages those of check_epoch().
+sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
+// The owner counts two epochs, and this is neither. SIGNAL_EARLY or SIGNAL_OVERFLOW.
+[[gnu::cold]] sennit_status fail_epoch(sennit_signal signal, std::uint64_t epoch,
+                                       std::uint64_t receivers);
+[[gnu::cold]] sennit_status was_destroyed(sennit_signal signal);
 // More came than were expected, when the epoch had the value `before`. Tells how many that is.
 [[gnu::cold]] sennit_status fail_surplus(sennit_signal signal, const Expected &expected,
                                          const Messages &messages, std::uint64_t before);
+[[gnu::cold]] sennit_status fail_too_many(sennit_signal signal, std::uint64_t epoch,
+                                          std::uint64_t expected, std::uint64_t come);
 
 // Of the rank's own signals.
 sennit_status test(Rank &rank, Own &own, int *done);

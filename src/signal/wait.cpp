@@ -115,9 +115,9 @@ bool advance(Own &own, std::uint64_t epoch) {
         return false;
     // relaxed: only the order of the record's own values counts.
     std::uint64_t told = own.record->epoch.load(std::memory_order_relaxed);
-    // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders; what
-    // this rank did with the data of the epoch comes before. Another thread may have reset since,
-    // and have told more. relaxed on failure: as above.
+    // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
+    // take_event(); what this rank did with the data of the epoch comes before. Another thread may
+    // have reset since, and have told more. relaxed on failure: as above.
     while (told < next && !own.record->epoch.compare_exchange_weak(
                               told, next, std::memory_order_release, std::memory_order_relaxed)) {
     }

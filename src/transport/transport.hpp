@@ -69,14 +69,16 @@ struct Traits {
     std::size_t max_piece_bytes;  // the engine splits larger operations
     bool private_memory = false;  // attach() takes mechanism `copied` too
     bool immediate = false;       // copy() instead of submit()
-    std::size_t task_bytes = 0;   // longest payload and reply of a task, up to kMostTaskBytes;
-                                  // below 24 no events ride, at 0 atomics are UNSUPPORTED
-    bool yields = false;          // progress() gives the processor away where others wait for it
+    std::size_t task_bytes =
+        0;                // longest payload and reply of a task, up to kMostTaskBytes;
+                          // below 24 no events ride, below 16 none go, at 0 atomics are UNSUPPORTED
+    bool yields = false;  // progress() gives the processor away where others wait for it
 
     bool is_message() const { return !load_store && !immediate; }
 };
 
-// A small piece of work for the processors that own the memory: an atomic operation. It travels
+// A small piece of work for the processors that own the memory: an atomic operation, or an event
+// and the data that it brings. It travels
 // with its payload; the reply comes back. Made and carried out by op/task.cpp, carried by
 // transports that look at the two lengths only.
 inline constexpr std::size_t kMostTaskBytes = 512;
@@ -85,7 +87,7 @@ struct Task {
     std::uint32_t count;     // elements
     std::uint16_t payload_bytes;
     std::uint16_t reply_bytes;
-    std::uint8_t operation;  // sennit_operator, or op::kCompareSwap
+    std::uint8_t operation;  // sennit_operator, or one of op/engine.hpp
     std::uint8_t type;       // sennit_type
     std::uint8_t unused[6];
 };
@@ -191,7 +193,9 @@ struct Arrived {
     int from;
     const Task *task;
     const SegmentRecord *segment;  // null: the control block
-    std::byte *memory;             // what it works on: `bytes` there, as the owner sees it
+    std::byte *memory;  // what it works on: `bytes` there, as the owner sees it. Null: there is
+                        // nothing live, so only a repetition gets another answer than
+                        // NOT_REGISTERED
     std::size_t bytes;
     const std::byte *payload;
     std::byte *reply;  // room for task->reply_bytes

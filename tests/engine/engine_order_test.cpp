@@ -337,6 +337,40 @@ TEST_F(ManyPeers, a_peer_has_a_queue_once_it_is_used_and_not_before) {
     expect_sound();
 }
 
+std::uint64_t count_calls(Rank &, const op::ArrivedEvent &arrived) {
+    arrived.memory[0] = static_cast<std::byte>(static_cast<int>(arrived.memory[0]) + 1);
+    return 7000 + arrived.task.epoch;
+}
+
+// Broken by a look at the region before the one at the history: its owner may end it when the event
+// has come, and the answer be lost.
+TEST_F(ManyPeers, an_event_that_comes_again_has_its_answer_also_when_its_region_has_ended) {
+    op::engine_take_events(rank(), nullptr, count_calls);
+    struct {
+        op::EventTask event;
+        std::byte data[8];
+    } payload{{5, 1, 30}, {}};
+    std::byte memory[8] = {};
+    std::uint64_t answer = 0;
+    const auto execute = [&](std::uint64_t sequence, std::byte *where, std::uint16_t bytes = 24) {
+        const transport::Task task{sequence, 1, bytes, 8, op::kEventTask, SENNIT_UINT64, {}};
+        return op::engine_execute(
+            &rank(), {77, &task, nullptr, where, 8, reinterpret_cast<std::byte *>(&payload),
+                      reinterpret_cast<std::byte *>(&answer)});
+    };
+    EXPECT_EQ(execute(1, memory), SENNIT_OK);
+    EXPECT_EQ(answer, 7030u);
+    answer = 0;
+    EXPECT_EQ(execute(1, nullptr), SENNIT_OK);
+    EXPECT_EQ(answer, 7030u);
+    EXPECT_EQ(execute(2, nullptr), SENNIT_ERR_NOT_REGISTERED);
+    EXPECT_EQ(execute(2, memory), SENNIT_OK) << "nothing was carried out before";
+    for (const std::uint16_t bytes : {15, 17, 23})  // the last two are no data of 8 bytes
+        EXPECT_EQ(execute(100 + std::uint64_t{bytes}, memory, bytes), SENNIT_ERR_ARG);
+    EXPECT_EQ(memory[0], std::byte{2});
+    expect_sound();
+}
+
 // Broken by a flush or a fence that misses a peer, or asks about one that is not used.
 TEST_F(ManyPeers, a_flush_of_all_is_one_of_those_that_are_used) {
     std::vector<std::uint64_t> numbers(kMany);

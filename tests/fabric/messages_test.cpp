@@ -123,8 +123,9 @@ TEST_F(Messages, a_task_works_inside_of_memory_that_lives) {
         there[1].say(task);
         const auto answer = hear(MessageKind::answer);
         EXPECT_TRUE(answer && answer->header.id == id);
-        EXPECT_EQ(arrived.empty(), answer->header.status == SENNIT_ERR_NOT_REGISTERED);
-        return !arrived.empty();
+        // Who carries it out is to know of it also then: it may be a repetition.
+        EXPECT_EQ(arrived.size(), 1u);
+        return !arrived.empty() && arrived[0].memory != nullptr;
     };
     EXPECT_TRUE(tell(handle_of(7, 3), 24, 8));
     EXPECT_EQ(arrived[0].memory, reinterpret_cast<std::byte *>(words + 3));

@@ -424,6 +424,7 @@ class Network final : public Transport {
     bool is_well_formed(const Message &message) const;
     int take_in(const Message &message);
     void serve(const Message &message);
+    sennit_status carry_out(const Message &message, std::byte *reply);
     int take_answer(const Message &message);
     const SegmentRecord *live_record(std::uint64_t key) const;
     std::byte *memory_of(const MessageHeader &header, const SegmentRecord **segment) const;
@@ -472,7 +473,8 @@ class Network final : public Transport {
     TrialRoom trials_[kMostRails];
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-    Posted *posts_ = nullptr;  // [post_count_], of transfers
+    pthread_mutex_t work_lock_ = PTHREAD_MUTEX_INITIALIZER;  // of tasks; taken without `lock_`
+    Posted *posts_ = nullptr;                                // [post_count_], of transfers
     std::size_t post_count_ = 0;
     Posted *free_posts_ = nullptr;
     Message *free_messages_ = nullptr;

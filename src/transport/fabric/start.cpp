@@ -281,6 +281,8 @@ sennit_status Network::expose(void *network, const SegmentRecord &record, std::u
 
 void Network::withdraw(void *network, const SegmentRecord &record) {
     auto &self = *static_cast<Network *>(network);
+    // The record is not live any more: tasks from here on do not find it.
+    { const MutexLock none_works(self.work_lock_); }
     const MutexLock guard(self.lock_);
     self.withdraw_from(record.owner_slot);
     self.exposed_[record.owner_slot] = Exposed{};

@@ -285,6 +285,17 @@ std::byte *Network::memory_of(const MessageHeader &header, const SegmentRecord *
     return inside ? base + header.offset : nullptr;
 }
 
+// What ends a segment waits until no task works on it.
+sennit_status Network::carry_out(const Message &message, std::byte *reply) {
+    const MutexLock working(work_lock_);
+    const MessageHeader &header = message.header;
+    const SegmentRecord *segment = nullptr;
+    std::byte *const memory = memory_of(header, &segment);
+    const Arrived arrived{header.from,  &header.task, segment, memory,
+                          header.bytes, message.body, reply};
+    return sink_.execute(sink_.context, arrived);
+}
+
 void Network::serve(const Message &message) {
     const MessageHeader &header = message.header;
     Message *answer = nullptr;
@@ -297,12 +308,7 @@ void Network::serve(const Message &message) {
         // Without memory there is no answer now; the task comes again.
         if (answer == nullptr) return;
     }
-    const SegmentRecord *segment = nullptr;
-    std::byte *const memory = memory_of(header, &segment);
-    const Arrived arrived{header.from,  &header.task, segment,     memory,
-                          header.bytes, message.body, answer->body};
-    sennit_status status = SENNIT_ERR_NOT_REGISTERED;
-    if (memory != nullptr) status = sink_.execute(sink_.context, arrived);
+    const sennit_status status = carry_out(message, answer->body);
     fill_header(answer, header.from, way_to(header.from, message.rail), MessageKind::answer);
     answer->header.id = header.id;
     answer->header.status = static_cast<std::uint32_t>(status);

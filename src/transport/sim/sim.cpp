@@ -150,14 +150,14 @@ class SimTransport final : public Transport {
   private:
     // Tasks for this rank, by its own thread, as a network's progress would.
     void execute(Flight *flight) {
-        sennit_status status = SENNIT_ERR_NOT_REGISTERED;
         // SYNC segment-live: pairs with the release of the owner, which is this rank.
-        if (flight->segment == nullptr ||
-            flight->segment->live.load(std::memory_order_acquire) == flight->live_value)
-            status = sink_.execute(
-                sink_.context, Arrived{flight->from, &flight->task, flight->segment, flight->remote,
-                                       flight->bytes, flight->payload, flight->reply});
-        world_->answer(flight, status);
+        const bool is_there =
+            flight->segment == nullptr ||
+            flight->segment->live.load(std::memory_order_acquire) == flight->live_value;
+        const Arrived arrived{
+            flight->from,  &flight->task,   flight->segment, is_there ? flight->remote : nullptr,
+            flight->bytes, flight->payload, flight->reply};
+        world_->answer(flight, sink_.execute(sink_.context, arrived));
     }
 
     int hand_over(const Handover &handover) {

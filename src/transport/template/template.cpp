@@ -274,9 +274,7 @@ class TemplateTransport final : public Transport {
                 handle == kControlHandle ? nullptr : &mine.control->records[handle >> 32];
             const Arrived arrived{posted.from,      &operation->task, segment, memory,
                                   operation->bytes, payload,          reply};
-            sennit_status status = SENNIT_ERR_NOT_REGISTERED;
-            if (memory != nullptr) status = sink_.execute(sink_.context, arrived);
-            operation->scratch[1] = status;
+            operation->scratch[1] = sink_.execute(sink_.context, arrived);
             operation->scratch[0] = kAnswered;
         }
     }

@@ -1,0 +1,143 @@
+// See event_task.hpp.
+#include "signal/event_task.hpp"
+
+#include <cstring>
+
+#include "base/copy.hpp"
+#include "base/fail.hpp"
+#include "op/rma.hpp"
+#include "runtime/detector.hpp"
+
+namespace sennit::signal {
+namespace {
+
+// An answer: what became of the messages in the low 8 bits, and above them the owner's epoch modulo
+// 2^56; where they were too many, by how many (24 bits, or the most that these say) and above that
+// how many are expected.
+enum class Judged : std::uint8_t { no_signal, counted, early, late, surplus };
+constexpr unsigned kJudgedBits = 8;
+constexpr unsigned kSurplusBits = 24;
+static_assert(static_cast<std::uint64_t>(Judged::no_signal) == op::kNoSuchSignal);
+
+constexpr std::uint64_t answer_of(Judged judged, std::uint64_t value) {
+    return value << kJudgedBits | static_cast<std::uint64_t>(judged);
+}
+// The owner's epoch is near the one that it was asked about.
+constexpr std::uint64_t epoch_in(std::uint64_t answer, std::uint64_t near) {
+    const auto ahead = static_cast<std::int64_t>(answer - (near << kJudgedBits));
+    return near + static_cast<std::uint64_t>(ahead >> kJudgedBits);
+}
+static_assert(epoch_in(answer_of(Judged::late, 7), 5) == 7 &&
+              epoch_in(answer_of(Judged::early, 5), 7) == 5 &&
+              epoch_in(answer_of(Judged::late, 1), UINT64_MAX) == 1);
+
+std::uint64_t surplus_answer(const Own &own, std::uint64_t come) {
+    // What others have counted since is not in it.
+    const std::uint64_t surplus = come <= own.events ? 1 : come - own.events;
+    const std::uint64_t most = low_mask(kSurplusBits);
+    return answer_of(Judged::surplus,
+                     std::uint64_t{own.events} << kSurplusBits | (surplus < most ? surplus : most));
+}
+
+// One more than was expected: the owner's program is told, and nothing was added.
+void refuse(Rank &rank, const Own &own, const RemoteSignal &self, std::uint64_t epoch) {
+    // relaxed: no data hangs on it; the mark and the fence behind it come later.
+    own.record->refused.store(epoch + 1, std::memory_order_relaxed);
+    mark_fired(self.chunk, self.signal.handle);
+    ring_doorbell(*rank.control);
+}
+
+}  // namespace
+
+std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote) {
+    return op::engine_most_event_data(rank, remote.signal.rank);
+}
+
+sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
+                          const op::Completion &how) {
+    const RemoteSignal &remote = *args.remote;
+    const op::EventTask task{remote.signal.handle, args.messages.count, args.messages.epoch};
+    op::Work work;
+    work.result = answer;
+    work.event = &task;
+    // Without data, the memory that it names is the signal's.
+    const bool has_data = args.bytes != 0;
+    const std::size_t bytes = has_data ? args.bytes : sizeof(std::uint64_t);
+    op::Target target;
+    bool is_by_message = false;
+    const sennit_status status = op::message_target(rank, has_data ? args.place : remote.gptr,
+                                                    bytes, &target, &is_by_message);
+    if (status != SENNIT_OK) return status;
+    if (!is_by_message)
+        return fail_peer(SENNIT_ERR_INTERNAL, remote.signal.rank, "",
+                         "an event goes by messages to memory that is reached otherwise");
+    target.work = &work;
+    // The engine only reads it.
+    void *data = has_data ? const_cast<void *>(args.data) : nullptr;
+    return op::engine_start(rank, op::Direction::execute, target, data, bytes, how);
+}
+
+sennit_status judge_answer(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                           std::uint64_t answer, std::uint64_t *known) {
+    const auto judged = static_cast<Judged>(answer & ((1u << kJudgedBits) - 1));
+    if (judged == Judged::surplus) {
+        const std::uint64_t value = answer >> kJudgedBits;
+        const std::uint64_t events = value >> kSurplusBits;
+        return fail_too_many(remote.signal, messages.epoch, events,
+                             events + (value & low_mask(kSurplusBits)));
+    }
+    if (judged == Judged::no_signal) return was_destroyed(remote.signal);
+    const std::uint64_t epoch = epoch_in(answer, messages.epoch);
+    if (is_early(epoch, *known)) *known = epoch;
+    if (judged == Judged::counted) return SENNIT_OK;
+    const bool early = judged == Judged::early;
+    if (early && peer_gone(rank, remote.signal.rank) != Gone::no)
+        return fail_lost(rank, remote.signal.rank);
+    return fail_epoch(remote.signal, messages.epoch, epoch);
+}
+
+sennit_status send_event(Rank &rank, const EventArgs &args, std::uint64_t *known) {
+    std::uint64_t answer = 0;
+    const sennit_status status = start_event(rank, args, &answer, op::kKept);
+    return status != SENNIT_OK ? status
+                               : judge_answer(rank, *args.remote, args.messages, answer, known);
+}
+
+sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
+                        std::uint64_t *known) {
+    return send_event(rank, {.remote = &remote, .messages = {epoch, 0}}, known);
+}
+
+std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
+    const op::EventTask &task = arrived.task;
+    const sennit_signal signal{rank.world_rank, task.handle};
+    const Own *own = find_own(rank, signal);
+    RemoteSignal self;
+    if (own == nullptr || reach(rank, signal, &self) != SENNIT_OK)
+        return answer_of(Judged::no_signal, 0);
+    // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
+    // threads; what they did with the data of earlier epochs comes before this data.
+    const std::uint64_t epoch = own->record->epoch.load(std::memory_order_acquire);
+    if (!is_counted(task.epoch, epoch))
+        return answer_of(is_early(task.epoch, epoch) ? Judged::early : Judged::late, epoch);
+    const Expected expected{own->events, own->event_bits};
+    // relaxed: only compared; what is added is judged once more by count_whole().
+    const std::uint64_t before =
+        value_of(own->record->slot[slot_of(task.epoch)].load(std::memory_order_relaxed),
+                 own->events, task.epoch);
+    const std::uint32_t messages = task.messages == 0 ? 1 : task.messages;
+    const std::uint64_t come = events_come(before, own->events, own->event_bits) + messages;
+    if (messages > own->events || is_surplus(before, messages, own->events, own->event_bits)) {
+        refuse(rank, *own, self, task.epoch);
+        return surplus_answer(*own, come);
+    }
+    if (arrived.bytes != 0) copy_any(arrived.memory, arrived.data, arrived.bytes);
+    if (task.messages == 0) return answer_of(Judged::counted, epoch);
+    const sennit_error unrelated = *thread_error();
+    if (count_whole(self, expected, task.epoch, task.messages))
+        return answer_of(Judged::counted, epoch);
+    *thread_error() = unrelated;  // of this thread, which has come to carry this out
+    return surplus_answer(*own, come);
+}
+
+}  // namespace sennit::signal
