@@ -147,7 +147,8 @@ void require_ranks(const BenchOptions &options) {
                 fmt::format("sennit bench {}: -n wants 2, not {}: one rank moves the "
                             "data, one owns it",
                             options.bench, ranks));
-        const bool is_pair_of_hosts = options.bench == "barrier" || options.bench == "atomic";
+        const bool is_pair_of_hosts =
+            options.bench == "barrier" || options.bench == "atomic" || options.bench == "notify";
         if (is_pair_of_hosts && !options.cluster.empty() && ranks != 2)
             throw UsageError(fmt::format(
                 "sennit bench {}: with --cluster -n wants 2, not {}: the provider's own calls are "
@@ -194,8 +195,8 @@ void add_bench_command(CLI::App &app, int &exit_code) {
                 ->check(check_seconds)
                 ->capture_default_str();
         }
-        static const std::set<std::string> between_hosts{"put",  "get",     "rate",
-                                                         "wake", "barrier", "atomic"};
+        static const std::set<std::string> between_hosts{"put",     "get",    "rate",  "wake",
+                                                         "barrier", "atomic", "notify"};
         if (between_hosts.count(options->bench) != 0) {
             command
                 ->add_option("--rails", options->rails, "With --cluster: rails between the hosts")

@@ -128,8 +128,13 @@ class MpiLibrary final : public Library {
     }
 
     std::vector<Subject> notify(const Job &job, const Messages &messages) const override {
-        std::vector<Subject> subjects = pingpong(job, messages);
-        subjects.push_back(put_and_poll(job, messages, Polling::kMemory, Kind::kShared));
+        // Between nodes no word of a window is polled.
+        std::vector<Subject> subjects =
+            job.spans_nodes()
+                ? std::vector<Subject>{send_and_receive(job, messages), persistent(job, messages)}
+                : pingpong(job, messages);
+        if (!job.spans_nodes())
+            subjects.push_back(put_and_poll(job, messages, Polling::kMemory, Kind::kShared));
         for (Subject &subject : mpi_notify(m_comm, job, messages))
             subjects.push_back(std::move(subject));
         return subjects;

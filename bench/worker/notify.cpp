@@ -1,6 +1,7 @@
 // A message and the event that tells of it: two ranks put messages into each other's memory and
 // wait for a signal. By hand it is a copy and an atomic add on a counter of the partner's, on a
-// line of its own, for which the partner spins. Half a round trip is reported; the message is made
+// line of its own, for which the partner spins; between two nodes a put of the provider with
+// completion data, which the partner reads. Half a round trip is reported; the message is made
 // anew and read each time.
 #include <sennit/sennit.h>
 
@@ -9,6 +10,7 @@
 #include "worker/cases.hpp"
 #include "worker/check.hpp"
 #include "worker/private_buffer.hpp"
+#include "worker/raw_network.hpp"
 #include "worker/spin.hpp"
 #include "worker/trips.hpp"
 
@@ -46,6 +48,26 @@ Subject raw(const Run &run, const Pair &pair, const Messages &messages) {
                 };
                 return time_trips(pair.starts, number, operations, send, receive);
             }};
+}
+
+Subject raw_events(const Run &run, const Pair &pair, const Messages &messages) {
+    auto network = std::make_shared<RawNetwork>(run.job, static_cast<std::size_t>(messages.bytes),
+                                                RawNetwork::Use::events);
+    const std::string provider = network->provider();
+    return {"raw-" + provider,
+            [=, number = std::uint64_t{0}](std::size_t operations) mutable {
+                const auto send = [&](std::uint64_t trip) {
+                    messages.produce(trip);
+                    network->put_event(messages.outgoing, static_cast<std::size_t>(messages.bytes));
+                    return true;
+                };
+                const auto receive = [&](std::uint64_t trip) {
+                    network->await_event();
+                    return messages.consume_at(network->memory(), trip);
+                };
+                return time_trips(pair.starts, number, operations, send, receive);
+            },
+            provider};
 }
 
 // The partner's block and the own signal, for as long as the subject lives. Collective.
@@ -122,7 +144,8 @@ Subject by_signal(const char *name, const Run &run, const Pair &pair, const Mess
 void run_size(const Run &run, const Messages &messages) {
     const Pair pair(run.job);
     Case what{"notify", messages.bytes, 2.0, {}};
-    what.subjects.push_back(raw(run, pair, messages));
+    what.subjects.push_back(run.job.spans_nodes() ? raw_events(run, pair, messages)
+                                                  : raw(run, pair, messages));
     what.subjects.push_back(by_signal<Reset::once_read>("sennit-put-notify", run, pair, messages));
     what.subjects.push_back(
         by_signal<Reset::once_answered>("sennit-put-notify-late", run, pair, messages));

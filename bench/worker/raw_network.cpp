@@ -66,15 +66,18 @@ struct RawNetwork::Objects {
     fi_addr_t peer = FI_ADDR_UNSPEC;
     std::vector<std::byte> window;
     std::array<fi_context2, kWindow> contexts;
+    std::size_t events = 0;  // that have come and were not waited for yet
+    std::size_t ended = 0;   // of this rank's puts with events
 
     void open_library();
     bool find(const char *name, Use use);
-    void open(std::size_t bytes, bool sleeps);
+    void open(std::size_t bytes, bool sleeps, bool has_events);
     void meet(const Job &job);
     bool has_atomics(const Job &job) const;
     ssize_t post_fetch_add(std::uint64_t value, std::uint64_t *old, fi_context2 *context) const;
     std::size_t finish_some() const;
     void finish(std::size_t count) const;
+    void take_events();
     template <class Post>
     void post_and_finish(const char *what, Post post) const;
     void close();
@@ -112,14 +115,14 @@ bool RawNetwork::Objects::find(const char *name, Use use) {
     return true;
 }
 
-void RawNetwork::Objects::open(std::size_t bytes, bool sleeps) {
+void RawNetwork::Objects::open(std::size_t bytes, bool sleeps, bool has_events) {
     window.assign(bytes, std::byte{0});
     need(fi_domain(fabric, info, &domain, nullptr), "fi_domain");
     fi_av_attr table{};
     table.type = FI_AV_UNSPEC;
     need(fi_av_open(domain, &table, &addresses, nullptr), "fi_av_open");
     fi_cq_attr queue{};
-    queue.format = FI_CQ_FORMAT_CONTEXT;
+    queue.format = has_events ? FI_CQ_FORMAT_DATA : FI_CQ_FORMAT_CONTEXT;
     queue.wait_obj = sleeps ? FI_WAIT_FD : FI_WAIT_NONE;
     need(fi_cq_open(domain, &queue, &completions, nullptr), "fi_cq_open");
     if (sleeps) need(fi_control(&completions->fid, FI_GETWAIT, &descriptor), "fi_control");
@@ -156,6 +159,15 @@ std::size_t RawNetwork::Objects::finish_some() const {
 void RawNetwork::Objects::finish(std::size_t count) const {
     while (count > 0)
         count -= finish_some();
+}
+
+void RawNetwork::Objects::take_events() {
+    std::array<fi_cq_data_entry, 16> entries{};
+    const ssize_t count = fi_cq_read(completions, entries.data(), entries.size());
+    if (count == -FI_EAGAIN) return;
+    if (count < 0) throw std::runtime_error("libfabric: an operation failed");
+    for (ssize_t i = 0; i < count; ++i)
+        ++((entries[static_cast<std::size_t>(i)].flags & FI_REMOTE_CQ_DATA) != 0 ? events : ended);
 }
 
 // One operation at a time, so nothing else can end meanwhile.
@@ -220,7 +232,7 @@ RawNetwork::RawNetwork(const Job &job, std::size_t bytes, Use use)
     m_objects->open_library();
     for (const char *name : kProviders) {
         if (!m_objects->find(name, use)) continue;
-        m_objects->open(bytes, use == Use::sleeping && job.rank() == kTarget);
+        m_objects->open(bytes, use == Use::sleeping && job.rank() == kTarget, use == Use::events);
         m_objects->meet(job);
         if (use != Use::atomics || m_objects->has_atomics(job)) return;
         m_objects->close();
@@ -283,6 +295,34 @@ void RawNetwork::put_window(const void *from, std::size_t bytes) const {
         need(static_cast<int>(code), "fi_writemsg");
     }
     m_objects->finish(kWindow - ended);
+}
+
+void RawNetwork::put_event(const void *from, std::size_t bytes) const {
+    constexpr std::uint64_t kData = 1;
+    Objects &objects = *m_objects;
+    const bool is_short = bytes <= objects.info->tx_attr->inject_size;
+    const std::size_t ended = objects.ended;
+    ssize_t code = 0;
+    do {
+        code = is_short ? fi_inject_writedata(objects.endpoint, from, bytes, kData, objects.peer, 0,
+                                              kKey)
+                        : fi_writedata(objects.endpoint, from, bytes, nullptr, kData, objects.peer,
+                                       0, kKey, objects.contexts.data());
+        if (code == -FI_EAGAIN) objects.take_events();
+    } while (code == -FI_EAGAIN);
+    need(static_cast<int>(code), "fi_writedata");
+    while (!is_short && objects.ended == ended)
+        objects.take_events();
+}
+
+void RawNetwork::await_event() const {
+    while (m_objects->events == 0)
+        m_objects->take_events();
+    --m_objects->events;
+}
+
+const std::byte *RawNetwork::memory() const {
+    return m_objects->window.data();
 }
 
 void RawNetwork::look() const {

@@ -16,8 +16,8 @@ namespace sennit::bench {
 class RawNetwork {
   public:
     // atomics: the first provider whose fi_fetch_atomic works, which need not be Sennit's.
-    // sleeping: the target can sleep until something comes.
-    enum class Use { transfers, atomics, sleeping };
+    // sleeping: the target can sleep until something comes. events: either rank puts to the other.
+    enum class Use { transfers, atomics, sleeping, events };
 
     // Collective, of two ranks: rank 0 works on `bytes` of memory of rank 1. Throws where libfabric
     // or a provider is missing.
@@ -41,6 +41,12 @@ class RawNetwork {
     // By rank 1 while rank 0 does one of these: providers in software want the target to look.
     void look() const;
     void sleep(int timeout_ms) const;
+
+    // By either rank: a put with completion data, after which `from` may be used again, and the
+    // wait for that of the other rank, which is then in memory().
+    void put_event(const void *from, std::size_t bytes) const;
+    void await_event() const;
+    const std::byte *memory() const;
 
     // A barrier of the two by a put of a word to each other. The memory is of 8 bytes or more.
     void barrier(std::uint64_t number) const;

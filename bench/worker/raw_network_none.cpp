@@ -26,6 +26,11 @@ std::uint64_t RawNetwork::compare_swap(std::uint64_t, std::uint64_t) const {
 }
 void RawNetwork::put_window(const void *, std::size_t) const {}
 void RawNetwork::look() const {}
+void RawNetwork::put_event(const void *, std::size_t) const {}
+void RawNetwork::await_event() const {}
+const std::byte *RawNetwork::memory() const {
+    return nullptr;
+}
 void RawNetwork::sleep(int) const {}
 void RawNetwork::barrier(std::uint64_t) const {}
 

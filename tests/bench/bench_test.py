@@ -305,19 +305,22 @@ def between_hosts(*names):
     own = {"put": ["sennit-put"], "get": ["sennit-get"], "rate": ["sennit-put-nbi", "sennit-put-nb"],
            "barrier": ["sennit-barrier"], "fetch-add": ["sennit-fetch-add"], "compare-swap": ["sennit-compare-swap"],
            "wake-put": ["sennit-put"], "wake-put-busy": ["sennit-put"],
-           "wake-get": ["sennit-get"], "wake-get-busy": ["sennit-get"]}
-    of_mpi = {"put": "rma", "get": "rma", "rate": "rma", "barrier": "barrier", "fetch-add": "fetch-and-op"}
+           "wake-get": ["sennit-get"], "wake-get-busy": ["sennit-get"],
+           "notify": ["sennit-put-notify", "sennit-put-notify-late"]}
+    of_mpi = {"put": ["rma"], "get": ["rma"], "rate": ["rma"], "barrier": ["barrier"], "fetch-add": ["fetch-and-op"],
+              "notify": ["sendrecv", "persistent", "put-message", "lock-message", "fence", "pscw"]}
+    sized = ("put", "get", "notify")
     parts = {"atomic": ["fetch-add", "compare-swap"], "wake": ["wake-put", "wake-get", "wake-put-busy", "wake-get-busy"]}
     for bench_name in names:
-        sizes = (8, 64 << 10) if bench_name in ("put", "get") else (0,) if bench_name == "barrier" else (8,)
-        words = ["--bytes", ",".join(map(str, sizes))] if bench_name in ("put", "get") else []
+        sizes = (8, 64 << 10) if bench_name in sized else (0,) if bench_name == "barrier" else (8,)
+        words = ["--bytes", ",".join(map(str, sizes))] if bench_name in sized else []
         all_lines = bench(bench_name, "--cluster", tool, "--mpi", ",".join(MPIS), *words, *TINY)
         for name in parts.get(bench_name, [bench_name]):
             lines = [line for line in all_lines if line["bench"] == name]
             raw = [line for line in lines if line["subject"].startswith("raw-")]
             provider = raw[0]["provider"]
             subjects = [f"raw-{provider}", *own[name]]
-            check(lines, name, {(mpi, size): subjects + ([f"{mpi}-{of_mpi[name]}"] if name in of_mpi else [])
+            check(lines, name, {(mpi, size): subjects + [f"{mpi}-{way}" for way in of_mpi.get(name, [])]
                                 for mpi in MPIS for size in sizes})
             for line in lines:
                 assert line["hosts"] == 2 and line["rails"] >= 1 and line["median_ns"] > 100, line
@@ -337,6 +340,7 @@ CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": pla
          "an_interrupted_benchmark_leaves_nothing": an_interrupted_benchmark_leaves_nothing,
          "rate": rate, "puts_and_gets_between_hosts": lambda: between_hosts("put", "get"),
          "rates_atomics_barriers_and_sleepers_between_hosts": lambda: between_hosts("rate", "atomic", "barrier", "wake"),
+         "messages_and_events_between_hosts": lambda: between_hosts("notify"),
          "wrong_words_are_refused": wrong_words_are_refused}
 
 if __name__ == "__main__":
