@@ -77,14 +77,17 @@ sennit_status take_status(Engine &engine, OperationRecord *record) {
     return status;
 }
 
+std::uint64_t payload_of_event(const OperationArgs &args) {
+    return sizeof(EventTask) + (args.local == nullptr ? 0 : args.bytes);
+}
+
 // Without data, the task's payload lies in the record.
 void fill_event(OperationRecord *record, const OperationArgs &args) {
     const Work &work = *args.target->work;
     record->operation = kEventTask;
     record->type = SENNIT_UINT64;
     record->element_bytes = sizeof(std::uint64_t);
-    record->payload_bytes =
-        static_cast<std::uint16_t>(sizeof *work.event + (args.local == nullptr ? 0 : args.bytes));
+    record->payload_bytes = static_cast<std::uint16_t>(payload_of_event(args));
     record->result = reinterpret_cast<std::byte *>(&record->answer);
     record->answer_to = work.result;
     std::memcpy(record->operands, work.event, sizeof *work.event);
@@ -253,8 +256,7 @@ PeerQueue &make_queue(Engine &engine, int peer) {
 namespace {
 
 std::uint64_t least_task_bytes(const OperationArgs &args) {
-    if (args.target->work->event == nullptr) return 1;
-    return sizeof(EventTask) + (args.local == nullptr ? 0 : args.bytes);
+    return args.target->work->event == nullptr ? 1 : payload_of_event(args);
 }
 
 }  // namespace

@@ -179,10 +179,8 @@ sennit_status start_event(BatchSlice &slice, Flying &part, std::uint32_t message
 sennit_status judge(BatchSlice &slice, Flying &part, std::uint32_t messages) {
     if (part.status != SENNIT_OK || part.answer == kNoAnswer) return SENNIT_OK;
     const Prepared &prepared = part.prepared;
-    std::uint64_t named_elsewhere = 0;
-    return judge_answer(
-        slice.rank, prepared.remote, {prepared.epoch, messages}, part.answer,
-        prepared.notified == nullptr ? &named_elsewhere : &prepared.notified->known);
+    return judge_answer(slice.rank, prepared.remote, {prepared.epoch, messages}, part.answer,
+                        known_of(prepared));
 }
 
 sennit_status judge_look(BatchSlice &slice, Flying &part) {
@@ -287,18 +285,9 @@ bool ride_alone(BatchSlice &slice) {
         status = put_riding(
             slice.rank, {&prepared.remote, prepared.epoch, prepared.place, args.local, args.bytes},
             &is_over);
-    if (status == SENNIT_OK && !is_over && !may_ride(slice.rank, prepared.remote) &&
-        args.bytes <= most_event_data(slice.rank, prepared.remote)) {
-        std::uint64_t named_elsewhere = 0;
+    if (status == SENNIT_OK && !is_over && goes_with_event(slice.rank, prepared, args)) {
         is_over = true;
-        status =
-            send_event(slice.rank,
-                       {&prepared.remote,
-                        {prepared.epoch, part.messages},
-                        prepared.place,
-                        args.local,
-                        args.bytes},
-                       prepared.notified == nullptr ? &named_elsewhere : &prepared.notified->known);
+        status = put_with_event(slice.rank, prepared, args, part.messages);
     }
     if (status != SENNIT_OK) note_failure(slice, 0, status);
     return is_over || status != SENNIT_OK;

@@ -63,16 +63,19 @@ void mark_fired(std::byte *chunk, std::uint32_t handle) {
     store_load_fence();
 }
 
+void tell_refused(const RemoteSignal &to, std::uint64_t epoch) {
+    // relaxed: no data hangs on it; the mark and the fence behind it come later.
+    to.record->refused.store(epoch + 1, std::memory_order_relaxed);
+    mark_fired(to.chunk, to.signal.handle);
+    ring_doorbell(*to.control);
+}
+
 void take_back(const RemoteSignal &to, const Expected &expected, const Messages &messages,
                std::uint64_t before) {
     // relaxed: the messages were of nobody's epoch, and no data hangs on them.
     to.record->slot[slot_of(messages.epoch)].fetch_add(messages.count, std::memory_order_relaxed);
-    // relaxed: no data hangs on it; the mark and the fence behind it come later.
-    to.record->refused.store(messages.epoch + 1, std::memory_order_relaxed);
-    // The owner is to be told, and may have looked in between and have found that the signal had
-    // not fired.
-    mark_fired(to.chunk, to.signal.handle);
-    ring_doorbell(*to.control);
+    // It may have looked in between and have found that the signal had not fired.
+    tell_refused(to, messages.epoch);
     (void)fail_surplus(to.signal, expected, messages, before);
 }
 

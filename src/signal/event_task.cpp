@@ -39,14 +39,6 @@ std::uint64_t surplus_answer(const Own &own, std::uint64_t come) {
                      std::uint64_t{own.events} << kSurplusBits | (surplus < most ? surplus : most));
 }
 
-// One more than was expected: the owner's program is told, and nothing was added.
-void refuse(Rank &rank, const Own &own, const RemoteSignal &self, std::uint64_t epoch) {
-    // relaxed: no data hangs on it; the mark and the fence behind it come later.
-    own.record->refused.store(epoch + 1, std::memory_order_relaxed);
-    mark_fired(self.chunk, self.signal.handle);
-    ring_doorbell(*rank.control);
-}
-
 }  // namespace
 
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote) {
@@ -88,7 +80,7 @@ sennit_status judge_answer(Rank &rank, const RemoteSignal &remote, const Message
     }
     if (judged == Judged::no_signal) return was_destroyed(remote.signal);
     const std::uint64_t epoch = epoch_in(answer, messages.epoch);
-    if (is_early(epoch, *known)) *known = epoch;
+    if (known != nullptr && is_early(epoch, *known)) *known = epoch;
     if (judged == Judged::counted) return SENNIT_OK;
     const bool early = judged == Judged::early;
     if (early && peer_gone(rank, remote.signal.rank) != Gone::no)
@@ -128,7 +120,7 @@ std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
     const std::uint32_t messages = task.messages == 0 ? 1 : task.messages;
     const std::uint64_t come = events_come(before, own->events, own->event_bits) + messages;
     if (messages > own->events || is_surplus(before, messages, own->events, own->event_bits)) {
-        refuse(rank, *own, self, task.epoch);
+        tell_refused(self, task.epoch);
         return surplus_answer(*own, come);
     }
     if (arrived.bytes != 0) copy_any(arrived.memory, arrived.data, arrived.bytes);

@@ -24,9 +24,9 @@ struct EventArgs {
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
                           const op::Completion &how);
 
-// What the owner has answered; *known becomes its epoch if it is later. Errors: SIGNAL_EARLY,
-// SIGNAL_OVERFLOW (the epoch is over, or there were too many of them), NOT_REGISTERED, PEER_LOST
-// (an owner that is gone never gets to the epoch).
+// What the owner has answered; *known, if not null, becomes its epoch if that is later. Errors:
+// SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over, or there were too many of them),
+// NOT_REGISTERED, PEER_LOST (an owner that is gone never gets to the epoch).
 sennit_status judge_answer(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                            std::uint64_t answer, std::uint64_t *known);
 

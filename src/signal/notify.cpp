@@ -92,6 +92,18 @@ bool is_let_in(const Prepared &prepared) {
     return prepared.notified != nullptr && is_counted(prepared.epoch, prepared.notified->known);
 }
 
+bool goes_with_event(const Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
+    return args.direction == op::Direction::put && !may_ride(rank, prepared.remote) &&
+           args.bytes <= most_event_data(rank, prepared.remote);
+}
+
+sennit_status put_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
+                             std::uint32_t messages) {
+    const EventArgs event{
+        &prepared.remote, {prepared.epoch, messages}, prepared.place, args.local, args.bytes};
+    return send_event(rank, event, known_of(prepared));
+}
+
 sennit_status conclude(Rank &rank, const Prepared &prepared) {
     if (prepared.notified != nullptr && !prepared.remote.is_none())
         prepared.notified->next_epoch = prepared.epoch + 1;
@@ -120,21 +132,12 @@ sennit_status notify_by_pointer(Rank &rank, const Prepared &prepared, const Noti
 // One message where the data goes with its event; else the data goes first.
 sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     const RemoteSignal &remote = prepared.remote;
-    std::uint64_t named_elsewhere = 0;
-    std::uint64_t *known =
-        prepared.notified == nullptr ? &named_elsewhere : &prepared.notified->known;
-    EventArgs event{&remote, {prepared.epoch, 1}};
+    std::uint64_t *const known = known_of(prepared);
     // What a message left that has failed comes first: it may be of the same signal.
     sennit_status status = op::engine_await_acks(rank, prepared.place.rank, op::AckWait::all);
     if (status != SENNIT_OK) return status;
-    const bool is_put = args.direction == op::Direction::put;
-    const bool rides_if_let_in = is_put && may_ride(rank, remote);
-    if (is_put && !rides_if_let_in && args.bytes <= most_event_data(rank, remote)) {
-        event.place = prepared.place;
-        event.data = args.local;
-        event.bytes = args.bytes;
-        return send_event(rank, event, known);
-    }
+    if (goes_with_event(rank, prepared, args)) return put_with_event(rank, prepared, args, 1);
+    const bool rides_if_let_in = args.direction == op::Direction::put && may_ride(rank, remote);
     Seen seen{};
     if (rides_if_let_in)
         status = check_epoch(rank, remote, prepared.epoch, &seen);
@@ -146,7 +149,9 @@ sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const Not
                             &rides);
     if (status != SENNIT_OK || rides) return status;
     status = move(rank, prepared, args);
-    return status == SENNIT_OK ? send_event(rank, event, known) : status;
+    return status == SENNIT_OK
+               ? send_event(rank, {.remote = &remote, .messages = {prepared.epoch, 1}}, known)
+               : status;
 }
 
 }  // namespace

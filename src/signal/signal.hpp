@@ -190,6 +190,9 @@ struct Messages {
     std::uint32_t count;
 };
 
+// The owner is to be told, once, of an event too many that is not counted.
+[[gnu::cold]] void tell_refused(const RemoteSignal &to, std::uint64_t epoch);
+
 // Messages came on top of all that were expected, when the epoch had this value: they are taken
 // back, which is the thread's error, and the owner finds out by SignalRecord::refused.
 [[gnu::cold, gnu::noinline]] void take_back(const RemoteSignal &to, const Expected &expected,
