@@ -32,7 +32,8 @@ using runtime::StatsState;
 constexpr const char *kStatsHelp =
     R"(Says what each rank did with each peer over which path: operations, bytes they moved, waits inside
 them and the time of those; and how many pieces, into which operations are cut, went by each rail
-(sennit info --peers has their names). The ranks count where SENNIT_STATS names a file. Loads and stores through
+(sennit info --peers has their names), and how many messages went to other nodes, by what they are for:
+tasks are events and atomic operations, and an answer may travel with another message. The ranks count where SENNIT_STATS names a file. Loads and stores through
 plain pointers, also of channels, are the program's own and not counted.
 
 Examples
@@ -79,8 +80,10 @@ std::string state_of(const StatsPart &part) {
 }
 
 Json rank_of(const StatsPart &part, const std::vector<PeerCounters> &counters) {
-    Json rank = {{"rank", part.rank}, {"state", state_of(part)}, {"process", part.process_id},
-                 {"host", part.host}, {"peers", Json::array()},  {"rails", Json::array()}};
+    Json rank = {{"rank", part.rank},          {"state", state_of(part)},
+                 {"process", part.process_id}, {"host", part.host},
+                 {"peers", Json::array()},     {"rails", Json::array()},
+                 {"messages", Json::array()}};
     for (int peer = runtime::kNobody; peer < part.size; ++peer) {
         for (int path = SENNIT_PATH_NONE; path < SENNIT_PATH_END; ++path) {
             Json row = row_of(counters[runtime::stats_index(part.size, peer, path)], peer, path);
@@ -93,6 +96,13 @@ Json rank_of(const StatsPart &part, const std::vector<PeerCounters> &counters) {
         if (row["operations"] != 0)
             rank["rails"].push_back(
                 {{"rail", rail}, {"pieces", row["operations"]}, {"bytes", row["bytes"]}});
+    }
+    for (unsigned kind = 0; kind < runtime::kCountedMessages; ++kind) {
+        const Json row = row_of(counters[runtime::stats_message_index(part.size, kind)], 0, 0);
+        if (row["operations"] != 0)
+            rank["messages"].push_back({{"kind", runtime::kCountedNames[kind]},
+                                        {"count", row["operations"]},
+                                        {"bytes", row["bytes"]}});
     }
     return rank;
 }
@@ -149,6 +159,10 @@ std::string table_of(const Json &ranks) {
             text +=
                 fmt::format("  {:<8} {:<8} {:>12} {:>16}\n", "by rail", row["rail"].get<int>(),
                             row["pieces"].get<std::uint64_t>(), row["bytes"].get<std::uint64_t>());
+        for (const Json &row : rank["messages"])
+            text +=
+                fmt::format("  {:<19} {:>10} {:>16}\n", row["kind"].get<std::string>(),
+                            row["count"].get<std::uint64_t>(), row["bytes"].get<std::uint64_t>());
     }
     return text;
 }

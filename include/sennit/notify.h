@@ -98,13 +98,19 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
  * the caller has completed before, a strided put for example; that the owner is more than one epoch
  * behind is then found after that put, and not before it. Any rank; one block that is attached is
  * used by one thread at a time.
- * Blocking: the private buffer is the caller's again when the call returns, and the data complete.
+ * Blocking: the private buffer is the caller's again when the call returns, and what was got is
+ * there. What was put is complete where load and store lead to the owner; on another node when the
+ * signal has counted it, or after a flush of the owner's rank and all calls that flush. What such
+ * an owner finds wrong may come too late for the call: then the next flush of its rank tells it,
+ * and the epoch of the call is used up.
  * Errors: STATE, ARG (null with bytes, no attached block), RANGE (it leaves the block),
  * NOT_REGISTERED (the region has ended, the signal was destroyed), SIGNAL_EARLY (the owner is more
  * than one epoch behind, and lives: call again; on another node it says so itself, in a call or by
- * its thread for progress), PEER_LOST (it is so far behind, and gone), and
- * those of put and get: nothing has moved. After SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on
- * another node, data may have moved, and nothing was counted. */
+ * its thread for progress), PEER_LOST (it is so far behind, and gone), and those of put and get:
+ * nothing has moved. After SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on another node, data
+ * may have moved, and nothing was counted. A flush may tell these two, NOT_REGISTERED of a region,
+ * and errors of the way: PEER_LOST, FABRIC, NOMEM.
+ */
 SENNIT_HOT_CALL sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset,
                                                 const void *source, size_t bytes);
 SENNIT_HOT_CALL sennit_status sennit_get_notify(void *destination, sennit_peer_block source,
@@ -142,20 +148,20 @@ typedef struct sennit_notify_part {
 
 /* Make `count` notified puts, or gets: as many calls of sennit_put_notify_with or sennit_put_notify
  * in the order of the array, through any blocks. Where messages lead to the owners, up to 32 parts
- * are under way together, and take the two or three trips of a long one. An event is counted when
- * the data of its part and of all parts before it is there. Parts of one epoch of a block's own
+ * are under way together, and take the trips of one. An event tells of the data of its own part.
+ * Parts of one epoch of a block's own
  * signal need a notice that names the epoch, since each without one takes the next. Blocks and
  * notices are looked at before anything moves: after ARG, RANGE and NOT_REGISTERED of that look
  * *done is 0 and the error's text names the part. Any other error ends the batch at parts[*done];
- * all before that are complete and counted, and the call goes on from there when it is made with
- * parts + *done. After SIGNAL_EARLY nothing behind has moved. After an error of the way (PEER_LOST,
- * FABRIC, TIMEOUT, NOMEM), SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on another node, a part
- * behind may be over too, if it was under way: leave out those whose status is SENNIT_OK. After
- * TIMEOUT flush first, since data may still be on its way; the event of the part at *done, and of
- * others whose status is TIMEOUT, may be counted or not, as after TIMEOUT of a single call. Where
- * the memory of parts overlaps, the data of either may be what is there afterwards. 0 parts are
- * legal. Errors: STATE, ARG (null, and as above), and those of the single calls for the part at
- * *done. */
+ * all before that are over as single calls are, and the call goes on from there when it is made
+ * with parts + *done. After SIGNAL_EARLY nothing behind has moved. After an error of the way
+ * (PEER_LOST, FABRIC, TIMEOUT, NOMEM), SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on another
+ * node, a part behind may be over too, if it was under way: leave out those whose status is
+ * SENNIT_OK. After TIMEOUT flush first, since data may still be on its way; the event of the part
+ * at *done, and of others whose status is TIMEOUT, may be counted or not, as after TIMEOUT of a
+ * single call. Where the memory of parts overlaps, the data of either may be what is there
+ * afterwards. 0 parts are legal. Errors: STATE, ARG (null, and as above), and those of the single
+ * calls for the part at *done, which a flush may tell as it does theirs. */
 sennit_status sennit_put_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
 sennit_status sennit_get_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
 

@@ -119,6 +119,14 @@ sennit_status observer_print(const Rank &rank) {
             static_cast<unsigned long long>(counters.operations),
             static_cast<unsigned long long>(counters.bytes));
     }
+    for (unsigned kind = 0; kind < kCountedMessages; ++kind) {
+        counters = {};
+        add_to(&counters, observer.counters[stats_message_index(observer.size, kind)]);
+        if (counters.operations == 0) continue;
+        log(SENNIT_LOG_NONE, "rank %d: %s: %llu, %llu bytes", rank.world_rank, kCountedNames[kind],
+            static_cast<unsigned long long>(counters.operations),
+            static_cast<unsigned long long>(counters.bytes));
+    }
     return SENNIT_OK;
 }
 

@@ -109,6 +109,14 @@ void count_piece(Observer &observer, unsigned rail, std::uint64_t bytes) {
     add(counters.bytes, bytes);
 }
 
+void count_message(Observer &observer, CountedMessage kind, std::uint64_t bytes) {
+    if (observer.counters == nullptr) return;
+    PeerCounters &counters =
+        observer.counters[stats_message_index(observer.size, static_cast<unsigned>(kind))];
+    add(counters.operations, 1);
+    add(counters.bytes, bytes);
+}
+
 void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind) {
     Observer &observer = *observer_;
     const Rank &rank = *observer.rank;

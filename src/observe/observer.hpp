@@ -77,6 +77,14 @@ inline void note_piece(Rank &rank, unsigned rail, std::uint64_t bytes) {
         count_piece(*rank.observer, rail, bytes);
 }
 
+// A message has left.
+[[gnu::cold, gnu::noinline]] void count_message(Observer &observer, CountedMessage kind,
+                                                std::uint64_t bytes);
+inline void note_message(Rank &rank, CountedMessage kind, std::uint64_t bytes) {
+    if (rank.observer != nullptr) [[unlikely]]
+        count_message(*rank.observer, kind, bytes);
+}
+
 // The life of the observer, called by start-up and teardown in this order. Nothing that goes wrong
 // with a file fails a call of the program: it is a warning, and that file is not written.
 

@@ -16,11 +16,19 @@ namespace sennit::runtime {
 
 inline constexpr std::uint64_t kTraceMagic = 0x31435254544E4E53;  // "SNNTTRC1", little endian
 inline constexpr std::uint64_t kStatsMagic = 0x31415453544E4E53;  // "SNNTSTA1"
-inline constexpr std::uint32_t kTraceVersion = 2;
+inline constexpr std::uint32_t kTraceVersion = 3;
 inline constexpr std::size_t kTraceNames = 511;
 inline constexpr std::size_t kOpenOperations = 64;
 inline constexpr unsigned kObservedRails = 8;  // those beyond are not told apart
 inline constexpr int kNobody = -1;             // the peer of what concerns several ranks
+
+// Messages to ranks of other nodes, by what they are for. `answer` brings answers and nothing else;
+// `answer_along` is an answer that came with such a message, or with a task. `other`: addresses,
+// fences, goodbyes.
+enum class CountedMessage : std::uint8_t { task, task_again, answer, answer_along, other };
+inline constexpr unsigned kCountedMessages = 5;
+inline constexpr const char *kCountedNames[kCountedMessages] = {
+    "tasks", "tasks sent again", "answers", "answers with others", "other messages"};
 
 // A name that records refer to by its number; number 0 stands for all that found no room.
 struct TraceName {
@@ -89,7 +97,8 @@ enum class StatsState : std::uint32_t { none = 0, running = 1, ended = 2 };
 
 // One rank's part of the file, at stats_part_bytes(size) * rank, followed by
 // (size + 1) * SENNIT_PATH_END counters: by peer, then by path; the last peer is kNobody. Behind
-// them kObservedRails of the rails: their `operations` are pieces, and nobody waits for a rail.
+// them kObservedRails of the rails: their `operations` are pieces, and nobody waits for a rail. And
+// kCountedMessages of the messages.
 // Where a rank has not written, or the file was cut off, the part is zero.
 struct alignas(kLineBytes) StatsPart {
     std::uint64_t magic;
@@ -107,7 +116,8 @@ static_assert(sizeof(StatsPart) == 128 && offsetof(StatsPart, state) == 32 &&
               offsetof(StatsPart, host) == 40);
 
 constexpr std::size_t stats_counters(int size) {
-    return (static_cast<std::size_t>(size) + 1) * SENNIT_PATH_END + kObservedRails;
+    return (static_cast<std::size_t>(size) + 1) * SENNIT_PATH_END + kObservedRails +
+           kCountedMessages;
 }
 // A multiple of 64 KiB: a reader finds parts without knowing the size of the job.
 constexpr std::size_t stats_part_bytes(int size) {
@@ -119,8 +129,11 @@ constexpr std::size_t stats_index(int size, int peer, int path) {
     return static_cast<std::size_t>(peer < 0 ? size : peer) * SENNIT_PATH_END +
            static_cast<std::size_t>(path);
 }
+constexpr std::size_t stats_message_index(int size, unsigned kind) {
+    return stats_counters(size) - kCountedMessages + kind;
+}
 constexpr std::size_t stats_rail_index(int size, unsigned rail) {
-    return stats_counters(size) - kObservedRails + rail;
+    return stats_message_index(size, 0) - kObservedRails + rail;
 }
 
 }  // namespace sennit::runtime

@@ -81,7 +81,7 @@ std::uint64_t payload_of_event(const OperationArgs &args) {
     return sizeof(EventTask) + (args.local == nullptr ? 0 : args.bytes);
 }
 
-// Without data, the task's payload lies in the record.
+// Where it is short, the task's payload lies in the record.
 void fill_event(OperationRecord *record, const OperationArgs &args) {
     const Work &work = *args.target->work;
     record->operation = kEventTask;
@@ -90,13 +90,20 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     record->payload_bytes = static_cast<std::uint16_t>(payload_of_event(args));
     record->result = reinterpret_cast<std::byte *>(&record->answer);
     record->answer_to = work.result;
+    record->judge = work.judge;
+    record->may_wait = args.completion.mode == Completion::Mode::implicit;
     std::memcpy(record->operands, work.event, sizeof *work.event);
     record->local = reinterpret_cast<std::byte *>(record->operands);
 }
 
-// With data, in memory of the record's. False: there is none.
+// With much data, in memory of the record's. False: there is none.
 bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
     if (data == nullptr) return true;
+    if (record->payload_bytes <= sizeof record->operands) {
+        std::memcpy(reinterpret_cast<std::byte *>(record->operands) + sizeof(EventTask), data,
+                    record->payload_bytes - sizeof(EventTask));
+        return true;
+    }
     if (!engine.records.keep(record, record->payload_bytes)) return false;
     std::memcpy(record->kept, record->operands, sizeof(EventTask));
     std::memcpy(record->kept + sizeof(EventTask), data, record->payload_bytes - sizeof(EventTask));
@@ -200,7 +207,10 @@ sennit_status wait_for_queue(Engine &engine, int peer, FlushScope scope, const D
     }
     return wait_until_ended(engine, deadline, peer, [&] {
         const MutexLock locked(engine.lock);
-        if (!covers(*queue, number)) progress(engine);
+        if (!covers(*queue, number)) {
+            hurry(engine.queues[peer]);
+            progress(engine);
+        }
         return covers(*queue, number);
     });
 }
@@ -229,6 +239,9 @@ sennit_status fill_paths(Engine &engine) {
         path->keeps_order = traits.ordered && path->rails == 1;
         path->max_piece_bytes = traits.max_piece_bytes;
         path->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
+        if (path->task_bytes != 0)
+            path->payload_bytes = std::max<std::uint64_t>(
+                path->task_bytes, std::min(traits.payload_bytes, transport::kMostPayloadBytes));
         // The acknowledgement protocol of events needs tasks.
         const bool can_acknowledge =
             path->task_bytes >= kRetransmissionWords * sizeof(std::uint64_t);
@@ -255,8 +268,9 @@ PeerQueue &make_queue(Engine &engine, int peer) {
 
 namespace {
 
-std::uint64_t least_task_bytes(const OperationArgs &args) {
-    return args.target->work->event == nullptr ? 1 : payload_of_event(args);
+bool carries_task(const MessagePath &path, const OperationArgs &args) {
+    return args.target->work->event == nullptr ? path.task_bytes != 0
+                                               : path.payload_bytes >= payload_of_event(args);
 }
 
 }  // namespace
@@ -268,7 +282,7 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
     if (queue.path == nullptr)
         return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "", "no message path leads to rank %d", peer);
     if (known_gone(*engine.rank, peer) != Gone::no) return fail_lost(*engine.rank, peer);
-    if (args.direction == Direction::execute && queue.path->task_bytes < least_task_bytes(args))
+    if (args.direction == Direction::execute && !carries_task(*queue.path, args))
         return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue.path),
                          "the path %s carries no %s", path_name(queue.path),
                          args.target->work->event == nullptr ? "atomic operations" : "such events");
@@ -318,6 +332,7 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
 sennit_status wait_for_record(Engine &engine, OperationRecord *record) {
     const sennit_status waited = wait_until_ended(engine, default_deadline(), record->peer, [&] {
         const MutexLock locked(engine.lock);
+        if (record->state == RecordState::pending) hurry(engine.queues[record->peer]);
         if (record->state != RecordState::complete) progress(engine);
         return record->state == RecordState::complete;
     });
@@ -332,6 +347,7 @@ void engine_free(Engine *engine) {
     engine->pieces.close();
     for (const int peer : engine->queues.used()) {
         free_history(engine->queues[peer].history);
+        std::free(engine->queues[peer].implicit_why);
         delete engine->queues[peer].events;
     }
     (void)pthread_mutex_destroy(&engine->lock);
@@ -372,6 +388,8 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     (void)wait_until(rank, deadline, rank.world_rank, [&] {
         const MutexLock locked(engine->lock);
         if (engine->records.in_use() == 0) return true;
+        for (const int peer : engine->queues.used())
+            hurry(engine->queues[peer]);
         progress(*engine);
         for (const int peer : engine->queues.used())
             if (has_work(engine->queues[peer])) return false;
@@ -397,6 +415,7 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
                            std::size_t bytes, const Completion &completion) {
     Engine &engine = *rank.engine;
     OperationRecord *record = nullptr;
+
     Completion::Mode mode = completion.mode;
     {
         const MutexLock locked(engine.lock);
@@ -409,6 +428,7 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
         }
         const sennit_status status = start(engine, args, &record);
         if (status != SENNIT_OK) return status;
+
         if (mode == Completion::Mode::request)
             *completion.request =
                 record == nullptr ? SENNIT_REQUEST_NULL : RequestTable::request_of(*record);
@@ -465,19 +485,29 @@ sennit_status take_implicit_error(Engine &engine, std::span<const int> peers) {
     int failed = -1;
     sennit_status error = SENNIT_OK;
     Direction direction = Direction::put;
+    char *why = nullptr;
     for (const int peer : peers) {
         PeerQueue *const queue = engine.queues.find(peer);
         if (queue == nullptr || queue->implicit_error == SENNIT_OK) continue;
         const sennit_status status = std::exchange(queue->implicit_error, SENNIT_OK);
-        if (failed >= 0 && failed < peer) continue;
+        char *const words = std::exchange(queue->implicit_why, nullptr);
+        const bool is_lower = failed < 0 || peer <= failed;
+        std::free(is_lower ? why : words);
+        if (!is_lower) continue;
+        why = words;
         failed = peer;
         error = status;
         direction = queue->implicit_direction;
     }
     if (failed < 0) return SENNIT_OK;
-    return fail_peer(error, failed, path_name(path_to(engine, failed)),
-                     "an implicit %s of rank %d failed: %s%s", name_of(direction), failed,
-                     sennit_status_string(error), Trouble(engine, failed, error).text);
+    const char *const path = path_name(path_to(engine, failed));
+    if (why == nullptr)
+        return fail_peer(error, failed, path, "an implicit %s of rank %d failed: %s%s",
+                         name_of(direction), failed, sennit_status_string(error),
+                         Trouble(engine, failed, error).text);
+    (void)fail_peer(error, failed, path, "%s", why);
+    std::free(why);
+    return error;
 }
 
 // The peer, or of all of them those that are used by now.
@@ -525,8 +555,13 @@ bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *
     {
         const MutexLock locked(engine.lock);
         peers = engine.queues.used();
-        for (const int peer : peers)
-            if (!covers(engine.queues[peer], numbers[peer])) return false;
+        bool all = true;
+        for (const int peer : peers) {
+            if (covers(engine.queues[peer], numbers[peer])) continue;
+            hurry(engine.queues[peer]);
+            all = false;
+        }
+        if (!all) return false;
     }
     *status = take_implicit_error(engine, peers);
     return true;

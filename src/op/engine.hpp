@@ -27,6 +27,10 @@ namespace sennit::op {
 
 struct Layout;
 struct EventTask;
+// What the answer to an event's task means, where its caller has gone on: the operation ends so,
+// and flush says why in the words of the thread's error. With the engine's mutex held.
+using EventJudge = sennit_status (*)(Rank &rank, int peer, const EventTask &task,
+                                     std::uint64_t answer);
 
 enum class Direction : std::uint8_t { put, get, execute };
 
@@ -41,6 +45,7 @@ struct Work {
     std::uint32_t element_bytes = 0;
     void *result = nullptr;            // the old elements go there; null: not wanted
     const EventTask *event = nullptr;  // see kEventTask
+    EventJudge judge = nullptr;        // with it; of an answer that no caller takes
 };
 inline constexpr std::uint8_t kCompareSwap = 64;
 // No operations on memory, see op/event_ack.hpp. A query: the peer takes no more events by the
@@ -52,7 +57,8 @@ inline constexpr std::uint8_t kRetransmitEvent = 66;
 // that they bring, and counts them. The operation's `local` is the data, of
 // engine_most_event_data() bytes at most, or null; then `bytes` only says that the memory it names
 // is there. Both and the answer, a word that the EventTaskConsumer makes, are kept by the engine
-// until it is over.
+// until it is over. Completion::Mode::implicit: the call is over when the message is on its way,
+// and the answer may wait for the owner's next one.
 inline constexpr std::uint8_t kEventTask = 67;
 struct EventTask {
     std::uint32_t handle;
@@ -107,6 +113,9 @@ inline constexpr Completion kKept{Completion::Mode::blocking, nullptr, true};
 // as an implicit one, and the buffer stays lent until flush.
 sennit_status engine_start(Rank &rank, Direction direction, const Target &target, void *local,
                            std::size_t bytes, const Completion &completion);
+// All events to the peer that nobody waits for are on their way: perhaps the program waits next for
+// what their owner does then, and not in Sennit. TIMEOUT, PEER_LOST: they go on all the same.
+sennit_status engine_await_sent(Rank &rank, int peer);
 // Nobody takes the request any more: it goes on as an implicit operation. The program's flush waits
 // for it and has its error, unless the library has started it for itself. {0} and what is no
 // request of this rank are let be.

@@ -2,6 +2,7 @@
 // and completing are in engine_pump.cpp.
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <cstring>
 #include <new>
 
@@ -233,9 +234,52 @@ void count_retransmitted(Engine &engine, const transport::Arrived &arrived) {
 
 std::size_t engine_most_event_data(const Rank &rank, int peer) {
     const MessagePath *const path = path_to(*rank.engine, peer);
-    return path == nullptr || path->task_bytes < sizeof(EventTask)
+    return path == nullptr || path->payload_bytes < sizeof(EventTask)
                ? 0
-               : path->task_bytes - sizeof(EventTask);
+               : path->payload_bytes - sizeof(EventTask);
+}
+
+void hurry(PeerQueue &queue) {
+    if (queue.answers_waited == 0 || queue.is_hurried) return;
+    queue.is_hurried = true;
+    queue.path->transport->hurry(queue.peer);
+}
+
+// Whose thread this is has nothing to do with it, and keeps its own last error.
+char *end_event(Engine &engine, OperationRecord *record) {
+    EventTask task;
+    std::memcpy(&task, record->operands, sizeof task);
+    if (record->status != SENNIT_OK) {
+        char why[160];
+        (void)std::snprintf(why, sizeof why,
+                            "an event of epoch %llu for signal %#x of rank %d failed: %s",
+                            static_cast<unsigned long long>(task.epoch), task.handle, record->peer,
+                            sennit_status_string(record->status));
+        return strdup(why);
+    }
+    const sennit_error unrelated = *thread_error();
+    record->status = record->judge(*engine.rank, record->peer, task, record->answer);
+    if (record->status == SENNIT_OK) return nullptr;
+    char *const why = strdup(thread_error()->text);
+    *thread_error() = unrelated;
+    return why;
+}
+
+sennit_status engine_await_sent(Rank &rank, int peer) {
+    Engine &engine = *rank.engine;
+    const auto is_sent = [&] {
+        const PeerQueue *const queue = engine.queues.find(peer);
+        return queue == nullptr || queue->events_pending == 0;
+    };
+    {
+        const MutexLock locked(engine.lock);
+        if (is_sent()) return SENNIT_OK;
+    }
+    return wait_until(rank, default_deadline(), peer, [&] {
+        const MutexLock locked(engine.lock);
+        if (!is_sent()) progress(engine);
+        return is_sent();
+    });
 }
 
 void engine_take_events(Rank &rank, EventConsumer consumer, EventTaskConsumer task_consumer) {

@@ -1,6 +1,8 @@
 // Cutting, submitting, completing: the moving part of the op engine. See engine_state.hpp.
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/invariant.hpp"
@@ -158,6 +160,7 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
                                       static_cast<std::uint16_t>(reply),
                                       record.operation,
                                       record.type,
+                                      std::uint8_t{record.may_wait && !queue.is_hurried},
                                       {}};
     operation->reply = record.result == nullptr ? nullptr : record.result + record.cut;
 }
@@ -270,6 +273,7 @@ void uncut_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
 
 void pop_pending(PeerQueue &queue) {
     OperationRecord *record = queue.pending.pop();
+    if (record->may_wait) --queue.events_pending;
     record->cut = record->bytes;
     record->state = RecordState::in_flight;
 }
@@ -285,9 +289,15 @@ void leave_flush_list(PeerQueue &queue, OperationRecord *record) {
 
 void end_ack_message(Engine &engine, PeerQueue &queue);
 
+void end_waiting_answer(PeerQueue &queue) {
+    if (--queue.answers_waited == 0) queue.is_hurried = false;
+}
+
 void finish(Engine &engine, PeerQueue &queue, OperationRecord *record) {
     if (record->on_flush_list) leave_flush_list(queue, record);
     if (record->direction == Direction::execute) --queue.tasks_started;
+    if (record->may_wait) end_waiting_answer(queue);
+    char *why = record->may_wait ? end_event(engine, record) : nullptr;
     if (record->carried.tickets != 0) end_events(queue, *record);
     record->state = RecordState::complete;
     if (queue.events != nullptr) {
@@ -298,7 +308,9 @@ void finish(Engine &engine, PeerQueue &queue, OperationRecord *record) {
         queue.implicit_error == SENNIT_OK && !record->is_forgotten) {
         queue.implicit_error = record->status;
         queue.implicit_direction = record->direction;
+        std::swap(queue.implicit_why, why);
     }
+    if (why != nullptr) std::free(why);
     if (record->mode == Completion::Mode::implicit) engine.records.give_back(record);
 }
 
@@ -394,7 +406,10 @@ bool pump_ack_message(Engine &engine, PeerQueue &queue) {
 
 bool pump_pending(Engine &engine, PeerQueue &queue) {
     OperationRecord *record = queue.pending.first();
-    if (record->barrier_put && record->cut == 0 && queue.puts_open > 0) return false;
+    if (record->barrier_put && record->cut == 0 && queue.puts_open > 0) {
+        hurry(queue);
+        return false;
+    }
     if (waits_for_data(*record)) return false;
     OperationPiece *piece = cut_piece(engine, queue, record);
     if (piece == nullptr) return false;
@@ -453,10 +468,15 @@ void enqueue(Engine &engine, OperationRecord *record) {
     const MessagePath &path = *queue.path;
     record->state = RecordState::pending;
     const bool is_task = record->direction == Direction::execute;
+    if (record->piece_bytes == 0 && record->judge != nullptr) record->piece_bytes = record->bytes;
     if (record->piece_bytes == 0)
         record->piece_bytes =
             is_task ? path.task_bytes : piece_bytes_of(path, record->peer, record->bytes);
     if (is_task) ++queue.tasks_started;
+    if (record->may_wait) {
+        ++queue.answers_waited;
+        ++queue.events_pending;
+    }
     if (changes(*record) && queue.next_put_is_barrier) {
         record->barrier_put = true;
         queue.next_put_is_barrier = false;

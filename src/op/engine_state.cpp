@@ -30,10 +30,21 @@ const char *check_record(const OperationRecord &record) {
     return nullptr;
 }
 
-const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
-    if (queue.puts_open != puts_open) return "puts_open is not the number of put pieces out";
+// What the records say that the queue counts.
+struct Counts {
+    std::uint32_t puts_open;
+    std::uint32_t answers_waited;
+};
+
+const char *check_queue(const PeerQueue &queue, const Counts &counts) {
+    if (queue.puts_open != counts.puts_open) return "puts_open is not the number of put pieces out";
+    if (queue.answers_waited != counts.answers_waited)
+        return "answers_waited is not the number of events that nobody waits for";
+    if (queue.is_hurried && queue.answers_waited == 0) return "a peer is hurried for nothing";
+    std::uint32_t events_pending = 0;
     for (const OperationRecord *record = queue.pending.first(); record != nullptr;
          record = record->next_pending) {
+        if (record->may_wait) ++events_pending;
         if (record->state != RecordState::pending) return "a queued record is not pending";
         if (record != queue.pending.first() && record->cut != 0)
             return "a record behind the head of its queue was cut";
@@ -44,6 +55,7 @@ const char *check_queue(const PeerQueue &queue, std::uint32_t puts_open) {
     if (tasks > kTaskWindow) return "more tasks are open than a window";
     if (tasks < kTaskWindow && queue.tasks_done >> tasks != 0)
         return "a task is over that never began";
+    if (queue.events_pending != events_pending) return "events_pending is not how many are queued";
     std::uint64_t number = 0;
     for (const OperationRecord *record = queue.open_first; record != nullptr;
          record = record->next_open) {
@@ -103,22 +115,22 @@ const char *engine_check(Engine &engine) {
         for (const OperationPiece *piece = engine.queues[peer].retry.first(); piece;
              piece = piece->next)
             ++waiting;
-        std::uint32_t puts_open = 0;
+        Counts counts{};
         if (const EventAckState *events = engine.queues[peer].events) {
             if (const char *fault = check_acks(*events)) return fault;
             for (const OperationPiece *piece = events->unacknowledged.first(); piece;
                  piece = piece->next)
                 ++waiting;
-            puts_open = events->message.open;
+            counts.puts_open = events->message.open;
             open += events->message.open;
         }
         for (std::uint32_t i = 0; i < engine.records.made(); ++i) {
             const OperationRecord &record = engine.records.at(i);
-            if (record.state != RecordState::free && record.peer == peer &&
-                record.direction != Direction::get)
-                puts_open += record.open;
+            if (record.state == RecordState::free || record.peer != peer) continue;
+            if (record.direction != Direction::get) counts.puts_open += record.open;
+            if (record.may_wait && record.state != RecordState::complete) ++counts.answers_waited;
         }
-        if (const char *fault = check_queue(engine.queues[peer], puts_open)) return fault;
+        if (const char *fault = check_queue(engine.queues[peer], counts)) return fault;
     }
     if (open != waiting + engine.with_transports)
         return "the pieces out are not those that transports hold or that wait";

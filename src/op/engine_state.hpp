@@ -27,8 +27,9 @@ struct MessagePath {
     unsigned rails = 1;
     bool keeps_order = false;  // puts to one peer arrive as submitted, so fence is free
     std::uint64_t max_piece_bytes = 0;
-    std::uint64_t task_bytes = 0;  // a multiple of 8; 0: no tasks
-    unsigned event_bits = 0;       // 0 where there are no tasks
+    std::uint64_t task_bytes = 0;     // a multiple of 8; 0: no tasks
+    std::uint64_t payload_bytes = 0;  // of an event's task, at least as many
+    unsigned event_bits = 0;          // 0 where there are no tasks
     std::uint64_t out_bytes[kRails] = {};
 };
 
@@ -78,10 +79,14 @@ struct PeerQueue {
     bool next_put_is_barrier = false;
     sennit_status implicit_error = SENNIT_OK;
     Direction implicit_direction = Direction::put;  // of the operation that had it
+    char *implicit_why = nullptr;                   // in words, or null: nothing is known
     std::uint32_t puts_open = 0;                    // pieces of puts and of tasks
-    std::uint32_t tasks_started = 0;  // records of Direction::execute that are not complete
-    std::uint32_t tasks_done = 0;     // bit i: the task numbered first_task + i is over
-    std::uint64_t first_task = 1;     // the oldest that is not over
+    std::uint32_t tasks_started = 0;   // records of Direction::execute that are not complete
+    std::uint32_t answers_waited = 0;  // of those, the ones whose answers may wait
+    std::uint32_t events_pending = 0;  // of those, the ones that no transport has seen
+    bool is_hurried = false;  // until all of these are there: the peer knows, and new ones may not
+    std::uint32_t tasks_done = 0;  // bit i: the task numbered first_task + i is over
+    std::uint64_t first_task = 1;  // the oldest that is not over
     std::uint64_t next_task = 1;
     std::uint64_t last_number = 0;
     std::uint64_t last_lent = 0;  // the number of the last record whose caller lends a buffer
@@ -154,6 +159,11 @@ void progress(Engine &engine);
 void work_off(Engine &engine);
 // From now on the queue is pumped; it has work.
 void activate(Engine &engine, PeerQueue &queue);
+// Somebody waits for answers that may wait.
+void hurry(PeerQueue &queue);
+// Of an event's task that no caller waits for: its answer is judged. Null, or why it has failed, in
+// words that the caller frees.
+char *end_event(Engine &engine, OperationRecord *record);
 // Must a query or a retransmission go to the peer?
 bool has_ack_work(const PeerQueue &queue);
 bool has_work(const PeerQueue &queue);

@@ -65,6 +65,8 @@ struct OperationRecord {
     std::uint8_t type;
     std::uint8_t element_bytes;
     std::uint16_t payload_bytes;  // of an event's task; 0: the record is none
+    bool may_wait;                // the answer to it
+    EventJudge judge;             // of it
     int peer;
     sennit_status status;  // first error
     std::uint32_t open;    // pieces out: with a transport or waiting to be repeated
@@ -76,8 +78,8 @@ struct OperationRecord {
     std::uint64_t kept_bytes;  // of that memory
     void *answer_to;           // of `kept`: where an answer goes that its caller takes; or null
     std::uint64_t answer;      // of an event's task; else `kept` points here where that is enough
-    std::uint64_t
-        operands[2];  // of execute on one element, or an event's; `local` points here then
+    // Of execute on one element, or an event's task with little data; `local` points here then.
+    std::uint64_t operands[8];
     std::uint64_t bytes;
     Layout *layout;             // owned; null: the bytes lie together on both sides
     Cursor cursor;              // of the layout

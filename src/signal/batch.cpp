@@ -1,10 +1,9 @@
 // Notified puts and gets of a batch. What load and store reach goes part by part. Where messages
 // lead, parts are under way together, in steps: the owners are asked where it is not known that
-// they take the event, all move, all count. So a batch takes as many trips as one long put, and its
-// order still holds where it counts: nothing moves for a part before all parts ahead of it were let
-// in, and no event is counted before the data of all parts ahead of it is there. A plan looks at
-// its signals by itself, before any of its parts moves, and counts all messages of a signal with
-// the last of its pieces.
+// they take the event, all move, all count. So a batch takes as many trips as one long put. Nothing
+// moves for a part before all parts ahead of it were let in; a short put brings its event along,
+// and tells of its own data alone. A plan looks at its signals by itself, before any of its parts
+// moves, and counts all messages of a signal with the last of its pieces.
 #include "signal/batch.hpp"
 
 #include <algorithm>
@@ -38,6 +37,7 @@ struct Flying {
     Seen seen{};
     SignalRecord copy{};
     std::uint64_t answer = kNoAnswer;
+    bool is_sent = false;              // with its event, in one task that nobody waits for
     sennit_status status = SENNIT_OK;  // of its steps so far
     sennit_request request{};          // of the present one
 
@@ -50,7 +50,8 @@ struct BatchSlice {
     Rank &rank;
     const Batch &batch;
     const std::size_t first;  // number of its first part in the batch
-    std::size_t count = 0;    // those that go on
+    std::size_t gathered = 0;
+    std::size_t count = 0;  // of these, from the first on, those that go on
     Flying parts[kTogether];
     std::size_t failed = kTogether;  // the first part that did, and how
     sennit_status status = SENNIT_OK;
@@ -179,8 +180,7 @@ sennit_status start_event(BatchSlice &slice, Flying &part, std::uint32_t message
 sennit_status judge(BatchSlice &slice, Flying &part, std::uint32_t messages) {
     if (part.status != SENNIT_OK || part.answer == kNoAnswer) return SENNIT_OK;
     const Prepared &prepared = part.prepared;
-    return judge_answer(slice.rank, prepared.remote, {prepared.epoch, messages}, part.answer,
-                        known_of(prepared));
+    return judge_answer(slice.rank, prepared.remote, {prepared.epoch, messages}, part.answer);
 }
 
 sennit_status judge_look(BatchSlice &slice, Flying &part) {
@@ -193,8 +193,9 @@ sennit_status judge_look(BatchSlice &slice, Flying &part) {
 
 // A start of a plan that is refused has moved nothing, so there all owners are asked.
 bool is_known_to_be_let_in(const BatchSlice &slice, const Flying &part) {
-    return slice.batch.pieces == nullptr && is_let_in(part.prepared) &&
-           !may_ride(slice.rank, part.prepared.remote);
+    const Prepared &prepared = part.prepared;
+    return slice.batch.pieces == nullptr && !may_ride(slice.rank, prepared.remote) &&
+           is_let_in(slice.rank, prepared.remote, prepared.epoch);
 }
 
 // Which of them are let in? Where it is not known the owners are asked.
@@ -222,11 +223,17 @@ void look_all(BatchSlice &slice) {
     }
 }
 
+// All owners have let their events in. Those of a plan count for other pieces too.
 void move_all(BatchSlice &slice) {
     take_step(
         slice, After::those_ahead, false, [](const Flying &) { return true; },
         [&](Flying &part, std::size_t number, const Completion &how) {
             const NotifyArgs args = args_of(slice.batch, slice.first + number);
+            part.is_sent = slice.batch.pieces == nullptr && part.is_by_message() &&
+                           goes_with_event(slice.rank, part.prepared, args);
+            if (part.is_sent)
+                return start_posted(slice.rank,
+                                    event_with_data(part.prepared, args, part.messages));
             return op::transfer(slice.rank, args.direction, part.prepared.place, args.local,
                                 args.bytes, how);
         });
@@ -242,10 +249,16 @@ sennit_status count_by_pointer(const Flying &part) {
 // From here on each part ends as it does: what is counted is counted.
 void count_all(BatchSlice &slice) {
     take_step(
-        slice, After::all, true, [](const Flying &part) { return !part.prepared.remote.is_none(); },
+        slice, After::all, true,
+        [](const Flying &part) { return !part.prepared.remote.is_none() && !part.is_sent; },
         [&](Flying &part, std::size_t, const Completion &how) {
-            return part.is_by_message() ? start_event(slice, part, part.messages, how)
-                                        : count_by_pointer(part);
+            if (!part.is_by_message()) return count_by_pointer(part);
+            part.answer = kNoAnswer;
+            const Prepared &prepared = part.prepared;
+            return slice.batch.pieces != nullptr
+                       ? start_event(slice, part, part.messages, how)
+                       : post_event(slice.rank,
+                                    {.remote = &prepared.remote, .messages = {prepared.epoch, 1}});
         });
     for (std::size_t i = 0; i < slice.count; ++i) {
         Flying &part = slice.parts[i];
@@ -255,9 +268,18 @@ void count_all(BatchSlice &slice) {
     }
 }
 
+// What cannot go in time goes on by itself.
+void await_sent(const BatchSlice &slice) {
+    for (std::size_t i = 0; i < slice.gathered; ++i)
+        if (slice.parts[i].is_sent)
+            (void)op::engine_await_sent(slice.rank, slice.parts[i].prepared.place.rank);
+}
+
+// Also what was sent behind a part that failed.
 void conclude_all(BatchSlice &slice) {
-    for (std::size_t i = 0; i < slice.count; ++i) {
+    for (std::size_t i = 0; i < slice.gathered; ++i) {
         Flying &part = slice.parts[i];
+        if (i >= slice.count && !part.is_sent) continue;
         if (part.status == SENNIT_OK) {
             const sennit_status status = conclude(slice.rank, part.prepared);
             if (status != SENNIT_OK) note_failure(slice, i, status);
@@ -266,8 +288,7 @@ void conclude_all(BatchSlice &slice) {
     }
 }
 
-// The time is over before anything is counted. What went on now could not be waited for: no event
-// of the slice is counted, so its parts ahead can be made again as well.
+// The time is over before anything is counted, and what went on now could not be waited for.
 void stop_if_late(BatchSlice &slice) {
     if (slice.status == SENNIT_ERR_TIMEOUT) slice.count = 0;
 }
@@ -287,7 +308,9 @@ bool ride_alone(BatchSlice &slice) {
             &is_over);
     if (status == SENNIT_OK && !is_over && goes_with_event(slice.rank, prepared, args)) {
         is_over = true;
-        status = put_with_event(slice.rank, prepared, args, part.messages);
+        const EventArgs event = event_with_data(prepared, args, part.messages);
+        status = slice.batch.pieces != nullptr ? send_event(slice.rank, event)
+                                               : post_event(slice.rank, event);
     }
     if (status != SENNIT_OK) note_failure(slice, 0, status);
     return is_over || status != SENNIT_OK;
@@ -299,13 +322,15 @@ sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     for (const auto step : {gather, settle_all, look_all}) {
         if (step == look_all && batch.pieces != nullptr) continue;
         step(slice);
+        if (step == gather) slice.gathered = slice.count;
         stop_if_late(slice);
         if (slice.count == 0) break;
     }
     if (!ride_alone(slice)) {
         move_all(slice);
-        stop_if_late(slice);
+        if (batch.pieces != nullptr) stop_if_late(slice);
         count_all(slice);
+        await_sent(slice);
     }
     conclude_all(slice);
     *at += std::min(slice.count, slice.failed);

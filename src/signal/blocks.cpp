@@ -79,7 +79,8 @@ sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epo
     Seen seen{};
     status = look(rank, notified->remote, &seen);
     notified->expected = seen.expected;
-    notified->known = seen.epoch;
+    if (status == SENNIT_OK && notified->remote.record == nullptr)
+        signals_of(rank)->known.begin(signal, seen.epoch);
     return status;
 }
 

@@ -17,7 +17,6 @@ struct Notified {
     Expected expected;
     // One thread at a time.
     std::uint64_t next_epoch;  // of a call that names none
-    std::uint64_t known;       // an epoch that the owner has come to; where messages lead to it
 };
 
 // A block as it is reached from here.

@@ -91,21 +91,21 @@ sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen) {
 }
 
 sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
-    if (remote.record == nullptr && !may_ride(rank, remote))
-        return ask_owner(rank, remote, epoch, &seen->epoch);
+    if (remote.record == nullptr && !may_ride(rank, remote)) return ask_owner(rank, remote, epoch);
     const sennit_status status = look(rank, remote, seen);
     return status != SENNIT_OK ? status : judge_epoch(rank, remote, epoch, seen);
 }
 
 sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (seen->handle != remote.signal.handle) return was_destroyed(remote.signal);
+    if (remote.record == nullptr) signals_of(rank)->known.begin(remote.signal, seen->epoch);
     if (is_counted(epoch, seen->epoch)) {
         // The counter that came with the owner's epoch may be older than that: the owner judges.
         const bool may_be_too_many =
             remote.record == nullptr &&
             is_surplus(value_of(seen->counters[slot_of(epoch)], seen->expected.events, epoch), 1,
                        seen->expected.events, seen->expected.event_bits);
-        return may_be_too_many ? ask_owner(rank, remote, epoch, &seen->epoch) : SENNIT_OK;
+        return may_be_too_many ? ask_owner(rank, remote, epoch) : SENNIT_OK;
     }
     // An owner that is gone never gets there, and the caller would come again for ever.
     if (is_early(epoch, seen->epoch) && peer_gone(rank, remote.signal.rank) != Gone::no)
@@ -125,7 +125,7 @@ sennit_status fail_epoch(sennit_signal signal, std::uint64_t epoch, std::uint64_
 
 sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (remote.record == nullptr)
-        return send_event(rank, {.remote = &remote, .messages = {epoch, 1}}, &seen->epoch);
+        return post_event(rank, {.remote = &remote, .messages = {epoch, 1}});
     return count_whole(remote, seen->expected, epoch) ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
 }
 

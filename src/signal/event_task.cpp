@@ -39,6 +39,37 @@ std::uint64_t surplus_answer(const Own &own, std::uint64_t come) {
                      std::uint64_t{own.events} << kSurplusBits | (surplus < most ? surplus : most));
 }
 
+// Errors: as judge_answer(), but PEER_LOST. Also with the engine's mutex held. `is_newest`: its
+// caller has waited for it.
+sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &messages,
+                          std::uint64_t answer, bool is_newest) {
+    KnownEpochs &known = signals_of(rank)->known;
+    const auto judged = static_cast<Judged>(answer & ((1u << kJudgedBits) - 1));
+    if (judged == Judged::surplus) {
+        const std::uint64_t value = answer >> kJudgedBits;
+        const std::uint64_t events = value >> kSurplusBits;
+        return fail_too_many(signal, messages.epoch, events,
+                             events + (value & low_mask(kSurplusBits)));
+    }
+    if (judged == Judged::no_signal) {
+        known.forget(signal);
+        return was_destroyed(signal);
+    }
+    const std::uint64_t epoch = epoch_in(answer, messages.epoch);
+    // An owner that finds early what was let in by what is known has another signal of that name.
+    if (is_newest || judged == Judged::early)
+        known.begin(signal, epoch);
+    else
+        known.learn(signal, epoch);
+    return judged == Judged::counted ? SENNIT_OK : fail_epoch(signal, messages.epoch, epoch);
+}
+
+// An op::EventJudge.
+sennit_status read_late_answer(Rank &rank, int peer, const op::EventTask &task,
+                               std::uint64_t answer) {
+    return read_answer(rank, {peer, task.handle}, {task.epoch, task.messages}, answer, false);
+}
+
 }  // namespace
 
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote) {
@@ -52,6 +83,7 @@ sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answ
     op::Work work;
     work.result = answer;
     work.event = &task;
+    work.judge = read_late_answer;
     // Without data, the memory that it names is the signal's.
     const bool has_data = args.bytes != 0;
     const std::size_t bytes = has_data ? args.bytes : sizeof(std::uint64_t);
@@ -70,34 +102,36 @@ sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answ
 }
 
 sennit_status judge_answer(Rank &rank, const RemoteSignal &remote, const Messages &messages,
-                           std::uint64_t answer, std::uint64_t *known) {
-    const auto judged = static_cast<Judged>(answer & ((1u << kJudgedBits) - 1));
-    if (judged == Judged::surplus) {
-        const std::uint64_t value = answer >> kJudgedBits;
-        const std::uint64_t events = value >> kSurplusBits;
-        return fail_too_many(remote.signal, messages.epoch, events,
-                             events + (value & low_mask(kSurplusBits)));
-    }
-    if (judged == Judged::no_signal) return was_destroyed(remote.signal);
-    const std::uint64_t epoch = epoch_in(answer, messages.epoch);
-    if (known != nullptr && is_early(epoch, *known)) *known = epoch;
-    if (judged == Judged::counted) return SENNIT_OK;
-    const bool early = judged == Judged::early;
-    if (early && peer_gone(rank, remote.signal.rank) != Gone::no)
+                           std::uint64_t answer) {
+    const sennit_status status = read_answer(rank, remote.signal, messages, answer, true);
+    if (status == SENNIT_ERR_SIGNAL_EARLY && peer_gone(rank, remote.signal.rank) != Gone::no)
         return fail_lost(rank, remote.signal.rank);
-    return fail_epoch(remote.signal, messages.epoch, epoch);
+    return status;
 }
 
-sennit_status send_event(Rank &rank, const EventArgs &args, std::uint64_t *known) {
+bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
+    std::uint64_t known = 0;
+    return signals_of(rank)->known.find(remote.signal, &known) && is_counted(epoch, known);
+}
+
+sennit_status send_event(Rank &rank, const EventArgs &args) {
     std::uint64_t answer = 0;
     const sennit_status status = start_event(rank, args, &answer, op::kKept);
-    return status != SENNIT_OK ? status
-                               : judge_answer(rank, *args.remote, args.messages, answer, known);
+    return status != SENNIT_OK ? status : judge_answer(rank, *args.remote, args.messages, answer);
 }
 
-sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
-                        std::uint64_t *known) {
-    return send_event(rank, {.remote = &remote, .messages = {epoch, 0}}, known);
+sennit_status start_posted(Rank &rank, const EventArgs &args) {
+    return start_event(rank, args, nullptr, {op::Completion::Mode::implicit});
+}
+
+sennit_status post_event(Rank &rank, const EventArgs &args) {
+    if (!is_let_in(rank, *args.remote, args.messages.epoch)) return send_event(rank, args);
+    const sennit_status status = start_posted(rank, args);
+    return status == SENNIT_OK ? op::engine_await_sent(rank, args.remote->signal.rank) : status;
+}
+
+sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
+    return send_event(rank, {.remote = &remote, .messages = {epoch, 0}});
 }
 
 std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {

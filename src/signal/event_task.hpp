@@ -11,9 +11,10 @@ namespace sennit::signal {
 // So much data goes with an event to the peer; the rest goes before it.
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote);
 
-// `data` is for `place`, or null. No messages: the owner judges one, and counts nothing. *answer is
-// there when the operation is complete; `how` is op::kKept, or with a request and is_kept. Errors:
-// those of a put, UNSUPPORTED (the path carries no tasks).
+// `data` is for `place`, or null. No messages: the owner judges one, and counts nothing. `how` is
+// op::kKept, or with a request and is_kept: then *answer is there when the operation is complete.
+// Or it is implicit, `answer` is null, and what it says is told by flush. Errors: those of a put,
+// UNSUPPORTED (the path carries no tasks).
 struct EventArgs {
     const RemoteSignal *remote;
     Messages messages;
@@ -24,17 +25,23 @@ struct EventArgs {
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
                           const op::Completion &how);
 
-// What the owner has answered; *known, if not null, becomes its epoch if that is later. Errors:
-// SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over, or there were too many of them),
-// NOT_REGISTERED, PEER_LOST (an owner that is gone never gets to the epoch).
+// What the owner has answered, which is known from now on. Errors: SIGNAL_EARLY, SIGNAL_OVERFLOW
+// (the epoch is over, or there were too many of them), NOT_REGISTERED, PEER_LOST (an owner that is
+// gone never gets to the epoch).
 sennit_status judge_answer(Rank &rank, const RemoteSignal &remote, const Messages &messages,
-                           std::uint64_t answer, std::uint64_t *known);
+                           std::uint64_t answer);
 
 // Both, one after the other.
-sennit_status send_event(Rank &rank, const EventArgs &args, std::uint64_t *known);
+sennit_status send_event(Rank &rank, const EventArgs &args);
+// The same, unless it is known that the owner lets the messages in: then the call
+// is over when the message is on its way, and errors of the answer are flush's.
+sennit_status post_event(Rank &rank, const EventArgs &args);
+// Of one that is let in; op::engine_await_sent() is the caller's.
+sennit_status start_posted(Rank &rank, const EventArgs &args);
+// Is it known that the owner lets the event in? If not, it is to be asked.
+bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 // Would the owner count one message of the epoch?
-sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
-                        std::uint64_t *known);
+sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 
 // Where the event would ride in completion data, the record is fetched in place of a question.
 // `how` is as for start_event(). What check_epoch() makes of what was seen: judge_epoch().

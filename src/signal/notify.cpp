@@ -88,20 +88,14 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
     return status;
 }
 
-bool is_let_in(const Prepared &prepared) {
-    return prepared.notified != nullptr && is_counted(prepared.epoch, prepared.notified->known);
-}
-
 bool goes_with_event(const Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     return args.direction == op::Direction::put && !may_ride(rank, prepared.remote) &&
            args.bytes <= most_event_data(rank, prepared.remote);
 }
 
-sennit_status put_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
-                             std::uint32_t messages) {
-    const EventArgs event{
-        &prepared.remote, {prepared.epoch, messages}, prepared.place, args.local, args.bytes};
-    return send_event(rank, event, known_of(prepared));
+EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args,
+                          std::uint32_t messages) {
+    return {&prepared.remote, {prepared.epoch, messages}, prepared.place, args.local, args.bytes};
 }
 
 sennit_status conclude(Rank &rank, const Prepared &prepared) {
@@ -132,17 +126,18 @@ sennit_status notify_by_pointer(Rank &rank, const Prepared &prepared, const Noti
 // One message where the data goes with its event; else the data goes first.
 sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     const RemoteSignal &remote = prepared.remote;
-    std::uint64_t *const known = known_of(prepared);
+
     // What a message left that has failed comes first: it may be of the same signal.
     sennit_status status = op::engine_await_acks(rank, prepared.place.rank, op::AckWait::all);
     if (status != SENNIT_OK) return status;
-    if (goes_with_event(rank, prepared, args)) return put_with_event(rank, prepared, args, 1);
+    if (goes_with_event(rank, prepared, args))
+        return post_event(rank, event_with_data(prepared, args, 1));
     const bool rides_if_let_in = args.direction == op::Direction::put && may_ride(rank, remote);
     Seen seen{};
     if (rides_if_let_in)
         status = check_epoch(rank, remote, prepared.epoch, &seen);
-    else if (!is_let_in(prepared))
-        status = ask_owner(rank, remote, prepared.epoch, known);
+    else if (!is_let_in(rank, remote, prepared.epoch))
+        status = ask_owner(rank, remote, prepared.epoch);
     bool rides = false;
     if (status == SENNIT_OK && rides_if_let_in)
         status = put_riding(rank, {&remote, prepared.epoch, prepared.place, args.local, args.bytes},
@@ -150,7 +145,7 @@ sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const Not
     if (status != SENNIT_OK || rides) return status;
     status = move(rank, prepared, args);
     return status == SENNIT_OK
-               ? send_event(rank, {.remote = &remote, .messages = {prepared.epoch, 1}}, known)
+               ? post_event(rank, {.remote = &remote, .messages = {prepared.epoch, 1}})
                : status;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "signal/blocks.hpp"
+#include "signal/event_task.hpp"
 
 namespace sennit::signal {
 
@@ -19,16 +20,9 @@ sennit_status check_arguments(Rank &rank, const Attached &attached, const Notify
 // That, and which signals. Errors: also those of reach(), SIGNAL_OVERFLOW (the local one has
 // fired).
 sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Prepared *prepared);
-// Where what is known of the owner's epoch is kept; null: the call has named another signal.
-inline std::uint64_t *known_of(const Prepared &prepared) {
-    return prepared.notified == nullptr ? nullptr : &prepared.notified->known;
-}
-// Does what is known of the owner's epoch let the event in? If not, the owner is to be asked.
-bool is_let_in(const Prepared &prepared);
-// A put whose data goes with its event in one task, and its `messages`.
+// A put whose data goes with its event in one task, and what that is.
 bool goes_with_event(const Rank &rank, const Prepared &prepared, const NotifyArgs &args);
-sennit_status put_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
-                             std::uint32_t messages);
+EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args, std::uint32_t messages);
 // The data is complete and the remote event counted.
 sennit_status conclude(Rank &rank, const Prepared &prepared);
 

@@ -12,6 +12,7 @@
 #include "rank/process.hpp"
 #include "runtime/wait.hpp"
 #include "signal/counters.hpp"
+#include "signal/known_epochs.hpp"
 #include "signal/words.hpp"
 
 namespace sennit::signal {
@@ -88,7 +89,8 @@ struct Signals {
     std::atomic<ChunkView *> *views = nullptr;  // [size], each [kSignalChunks]; SYNC signal-view
     Waitsets *sets = nullptr;                   // made with this
     AttachedBlocks *blocks = nullptr;           // null until the first is attached; under `cold`
-    bool resets_by_exchange = false;            // several threads may reset
+    KnownEpochs known;
+    bool resets_by_exchange = false;  // several threads may reset
 };
 
 // The rank's signals if it has any, else null.

@@ -40,9 +40,9 @@ struct Seen {
 };
 sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen);
 
-// May a message of the epoch be counted? Fills *seen; where the owner is asked by a task, its epoch
-// alone, if that is later. Errors: as look(), SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is
-// over), PEER_LOST (the owner never gets to it).
+// May a message of the epoch be counted? Fills *seen, unless the owner is asked by a task. Errors:
+// as look(), SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over), PEER_LOST (the owner never gets to
+// it).
 sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
 // Counts it after that check. Errors: SIGNAL_OVERFLOW, and by messages those of check_epoch().
 sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);

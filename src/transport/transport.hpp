@@ -70,9 +70,11 @@ struct Traits {
     bool private_memory = false;  // attach() takes mechanism `copied` too
     bool immediate = false;       // copy() instead of submit()
     std::size_t task_bytes =
-        0;                // longest payload and reply of a task, up to kMostTaskBytes;
-                          // below 24 no events ride, below 16 none go, at 0 atomics are UNSUPPORTED
-    bool yields = false;  // progress() gives the processor away where others wait for it
+        0;  // longest payload and reply of a task, up to kMostTaskBytes;
+            // below 24 no events ride, below 16 none go, at 0 atomics are UNSUPPORTED
+    std::size_t payload_bytes = 0;  // longest payload of an event's task, if that is more; up to
+                                    // kMostPayloadBytes
+    bool yields = false;            // progress() gives the processor away where others wait for it
 
     bool is_message() const { return !load_store && !immediate; }
 };
@@ -82,6 +84,7 @@ struct Traits {
 // with its payload; the reply comes back. Made and carried out by op/task.cpp, carried by
 // transports that look at the two lengths only.
 inline constexpr std::size_t kMostTaskBytes = 512;
+inline constexpr std::size_t kMostPayloadBytes = 16 + 8192;
 struct Task {
     std::uint64_t sequence;  // of the pair, from 1: a repetition has the number of the first try
     std::uint32_t count;     // elements
@@ -89,7 +92,9 @@ struct Task {
     std::uint16_t reply_bytes;
     std::uint8_t operation;  // sennit_operator, or one of op/engine.hpp
     std::uint8_t type;       // sennit_type
-    std::uint8_t unused[6];
+    std::uint8_t may_wait;   // not 0: its sender goes on without the answer, which may come later,
+                             // with another message
+    std::uint8_t unused[5];
 };
 static_assert(sizeof(Task) == 24 && offsetof(Task, operation) == 16);
 
@@ -251,6 +256,8 @@ class Transport {
 
     // Message transports only.
     virtual Submit submit(Operation *operation) = 0;
+    // Somebody waits now for the answers of the peer that may wait.
+    virtual void hurry(int) {}
     // Delivers what has arrived and completes what is done; returns the number of operations
     // completed. Bounded work per call.
     virtual int progress() = 0;

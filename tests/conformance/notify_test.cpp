@@ -152,7 +152,8 @@ RANK_TEST(notify, signals_and_epochs_are_given_in_the_call, kAnything) {
     notice.local = SENNIT_SIGNAL_NULL;
     notice.epoch = 0;
     std::uint64_t got = 0;
-    test.is(sennit_get_notify_with(&got, peer, 24, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.is(told(sennit_get_notify_with(&got, peer, 24, 8, &notice), test.next()),
+            SENNIT_ERR_SIGNAL_OVERFLOW);
     test.barrier();
     const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
     const std::uint64_t wanted = 77 + static_cast<std::uint64_t>(test.previous());
@@ -171,7 +172,7 @@ RANK_TEST(notify, signals_and_epochs_are_given_in_the_call, kAnything) {
     for (const sennit_signal signal : {bound, other, local})
         test.ok(sennit_signal_destroy(signal));
     test.barrier();
-    test.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+    test.is(told(sennit_put_notify(peer, 0, &word, 8), test.next()), SENNIT_ERR_NOT_REGISTERED);
     test.ok(sennit_block_detach(peer));
     test.barrier();
     test.free(memory);
@@ -287,7 +288,7 @@ RANK_TEST(notify, a_block_is_refused_when_its_region_has_ended_and_its_memory_is
         used_again = used_again || *std::max_element(all.begin(), all.end()) > 0;
         test.barrier();
         const std::uint64_t word = 5;
-        test.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+        test.is(told(sennit_put_notify(peer, 0, &word, 8), test.next()), SENNIT_ERR_NOT_REGISTERED);
         sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;
         test.is(sennit_block_attach(&block, &again), SENNIT_ERR_NOT_REGISTERED);
         test.ok(sennit_block_detach(peer));
@@ -324,7 +325,7 @@ RANK_TEST(notify, a_block_is_refused_when_another_region_has_got_the_id_of_its_o
     test.equal(now.segment, old.segment);
     sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;
     test.is(sennit_block_attach(&block, &again), SENNIT_ERR_NOT_REGISTERED);
-    test.is(sennit_put_notify(peer, 0, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+    test.is(told(sennit_put_notify(peer, 0, &word, 8), test.next()), SENNIT_ERR_NOT_REGISTERED);
     test.is(sennit_plan_start(plan), SENNIT_ERR_NOT_REGISTERED);
     test.ok(sennit_plan_destroy(plan));
     test.ok(sennit_block_detach(peer));
@@ -359,7 +360,8 @@ RANK_TEST(notify, a_block_of_memory_that_is_registered_anew_is_refused, kAnythin
         sennit_peer_block again = SENNIT_PEER_BLOCK_NULL;
         test.is(sennit_block_attach(&old, &again), SENNIT_ERR_NOT_REGISTERED);
         if (reached == SENNIT_OK) {
-            test.is(sennit_put_notify(peer, 8, &word, 8), SENNIT_ERR_NOT_REGISTERED);
+            test.is(told(sennit_put_notify(peer, 8, &word, 8), test.next()),
+                    SENNIT_ERR_NOT_REGISTERED);
             test.ok(sennit_block_detach(peer));
         }
         test.barrier();

@@ -62,7 +62,7 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
     test.ok(sennit_signal_reset(mine));
     test.require(is_fired(test, mine), "what came early counts as soon as its epoch begins");
     test.barrier();
-    test.is(sennit_signal_notify(peer, 0), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.is(told(sennit_signal_notify(peer, 0), peer.rank), SENNIT_ERR_SIGNAL_OVERFLOW);
     test.ok(sennit_signal_notify(peer, 2));
     test.barrier();
     test.ok(sennit_signal_reset(mine));
@@ -104,7 +104,8 @@ RANK_TEST(signal, one_event_too_many_is_refused_and_the_epoch_goes_on, kAnything
             for (int i = 0; i < 3; ++i)
                 test.ok(sennit_signal_notify(peer, epoch));
             for (int i = 0; i < 5; ++i)
-                test.is(sennit_signal_notify(peer, epoch), SENNIT_ERR_SIGNAL_OVERFLOW);
+                test.is(told(sennit_signal_notify(peer, epoch), peer.rank),
+                        SENNIT_ERR_SIGNAL_OVERFLOW);
             // A wait in the instant before one is taken back may report it too.
             test.barrier();
             test.ok(sennit_signal_wait(mine, SENNIT_FOREVER));
@@ -124,7 +125,7 @@ RANK_TEST(signal, a_wait_hears_of_an_event_too_many_of_the_next_epoch, kAnything
     const auto all = test.tell_all(mine);
     const sennit_signal peer = all[static_cast<std::size_t>(test.next())];
     test.ok(sennit_signal_notify(peer, 1));
-    test.is(sennit_signal_notify(peer, 1), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.is(told(sennit_signal_notify(peer, 1), peer.rank), SENNIT_ERR_SIGNAL_OVERFLOW);
     test.is(sennit_signal_wait(mine, 5000 * kMillisecond), SENNIT_ERR_SIGNAL_OVERFLOW);
     test.is(sennit_signal_wait(mine, 0), SENNIT_ERR_TIMEOUT);
     test.barrier();
@@ -159,7 +160,7 @@ RANK_TEST(signal, a_destroyed_signal_is_refused_everywhere, kAnything) {
     test.is(sennit_signal_destroy(old), SENNIT_ERR_ARG);
     test.is(sennit_signal_test(old, &done), SENNIT_ERR_ARG);
     test.is(sennit_signal_wait(old, SENNIT_FOREVER), SENNIT_ERR_ARG);
-    test.is(sennit_signal_notify(peer, 0), SENNIT_ERR_NOT_REGISTERED);
+    test.is(told(sennit_signal_notify(peer, 0), peer.rank), SENNIT_ERR_NOT_REGISTERED);
     test.is(sennit_signal_notify({test.next(), 0}, 0), SENNIT_ERR_NOT_REGISTERED);
     test.is(sennit_signal_notify({test.next(), UINT32_MAX}, 0), SENNIT_ERR_NOT_REGISTERED);
     test.is(sennit_signal_notify({test.next(), 0x00FFFF01}, 0), SENNIT_ERR_NOT_REGISTERED);

@@ -17,6 +17,12 @@ inline void add_when_taken(Ranks &test, sennit_signal signal, std::uint64_t epoc
     }
 }
 
+// What the call has said, or the flush behind it, which tells what an owner says that is reached by
+// messages.
+inline sennit_status told(sennit_status status, int owner) {
+    return status == SENNIT_OK ? sennit_flush(owner, SENNIT_FOREVER) : status;
+}
+
 inline sennit_signal make_signal(Ranks &test, std::uint32_t events, std::uint32_t most = 0) {
     sennit_signal made = SENNIT_SIGNAL_NULL;
     test.ok(sennit_signal_create(events, most == 0 ? events : most, &made));

@@ -283,6 +283,7 @@ static void print_task() {
     FIELD(Task, reply_bytes);
     FIELD(Task, operation);
     FIELD(Task, type);
+    FIELD(Task, may_wait);
     FIELD(Task, unused);
 }
 
@@ -303,6 +304,7 @@ static void print_fabric() {
     FIELD(MessageHeader, job_cookie);
     FIELD(MessageHeader, kind);
     FIELD(MessageHeader, rail);
+    FIELD(MessageHeader, answers);
     FIELD(MessageHeader, unused);
     FIELD(MessageHeader, from);
     FIELD(MessageHeader, id);
@@ -312,6 +314,9 @@ static void print_fabric() {
     FIELD(MessageHeader, status);
     FIELD(MessageHeader, body_bytes);
     FIELD(MessageHeader, task);
+    STRUCT(LateAnswer);
+    FIELD(LateAnswer, id);
+    FIELD(LateAnswer, reply);
     STRUCT(KeyRow);
     FIELD(KeyRow, handle);
     FIELD(KeyRow, base);

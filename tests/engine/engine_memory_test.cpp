@@ -65,7 +65,7 @@ TEST_F(EngineTest, without_memory_for_its_reply_a_task_is_refused_and_changes_no
         const auto arrive = [&](int from, std::uint64_t sequence, std::uint32_t count) {
             const auto bytes = static_cast<std::uint16_t>(count * 8);
             const transport::Task task{sequence,   count,         bytes, bytes,
-                                       SENNIT_SUM, SENNIT_UINT64, {}};
+                                       SENNIT_SUM, SENNIT_UINT64, 0,     {}};
             return op::engine_execute(
                 &rank(),
                 transport::Arrived{from, &task, nullptr, reinterpret_cast<std::byte *>(words),

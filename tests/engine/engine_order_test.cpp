@@ -328,7 +328,7 @@ TEST_F(ManyPeers, a_peer_has_a_queue_once_it_is_used_and_not_before) {
     // And by what it sends.
     std::uint64_t words[2] = {};
     auto *const bytes = reinterpret_cast<std::byte *>(words);
-    const transport::Task query{1, 1, 8, 8, op::kQueryEvents, SENNIT_UINT64, {}};
+    const transport::Task query{1, 1, 8, 8, op::kQueryEvents, SENNIT_UINT64, 0, {}};
     EXPECT_EQ(op::engine_execute(&rank(), {77, &query, nullptr, nullptr, 0, bytes, bytes + 8}),
               SENNIT_OK);
     op::engine_event_arrived(&rank(), 78, 0, {});
@@ -353,7 +353,7 @@ TEST_F(ManyPeers, an_event_that_comes_again_has_its_answer_also_when_its_region_
     std::byte memory[8] = {};
     std::uint64_t answer = 0;
     const auto execute = [&](std::uint64_t sequence, std::byte *where, std::uint16_t bytes = 24) {
-        const transport::Task task{sequence, 1, bytes, 8, op::kEventTask, SENNIT_UINT64, {}};
+        const transport::Task task{sequence, 1, bytes, 8, op::kEventTask, SENNIT_UINT64, 0, {}};
         return op::engine_execute(
             &rank(), {77, &task, nullptr, where, 8, reinterpret_cast<std::byte *>(&payload),
                       reinterpret_cast<std::byte *>(&answer)});

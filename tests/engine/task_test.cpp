@@ -134,7 +134,7 @@ TEST_F(TaskTest, a_path_without_tasks_refuses_atomic_operations) {
 class TargetTest : public TaskTest {
   protected:
     sennit_status arrive(std::uint64_t sequence, std::uint64_t value, int from = 1) {
-        transport::Task task{sequence, 1, 8, 8, SENNIT_SUM, SENNIT_UINT64, {}};
+        transport::Task task{sequence, 1, 8, 8, SENNIT_SUM, SENNIT_UINT64, 0, {}};
         return arrive(task, value, from);
     }
     sennit_status arrive(const transport::Task &task, std::uint64_t value, int from = 1) {
@@ -185,7 +185,7 @@ class LongReply : public TargetTest {
     // Adds `value` to each of the first `count` words.
     sennit_status add(std::uint64_t sequence, std::uint32_t count, std::uint64_t value) {
         const auto bytes = static_cast<std::uint16_t>(count * 8);
-        const transport::Task task{sequence, count, bytes, bytes, SENNIT_SUM, SENNIT_UINT64, {}};
+        const transport::Task task{sequence, count, bytes, bytes, SENNIT_SUM, SENNIT_UINT64, 0, {}};
         const std::vector<std::uint64_t> payload(count, value);
         return op::engine_execute(
             &rank(),
@@ -233,7 +233,7 @@ TEST_F(LongReply, a_repetition_that_asks_for_another_length_is_refused) {
 // Broken by a check that believes what came over a wire.
 TEST_F(TargetTest, a_task_that_makes_no_sense_is_refused_and_changes_nothing) {
     start();
-    const transport::Task good{1, 1, 8, 8, SENNIT_SUM, SENNIT_UINT64, {}};
+    const transport::Task good{1, 1, 8, 8, SENNIT_SUM, SENNIT_UINT64, 0, {}};
     const auto spoiled = [&](void (*spoil)(transport::Task &)) {
         static std::uint64_t number = 0;
         transport::Task task = good;

@@ -42,7 +42,7 @@ inline constexpr std::int64_t kMs = 1'000'000;
 struct Word {
     fi_context2 context;
     MessageHeader header{};
-    std::byte body[kMostTaskBytes];
+    std::byte body[kBodyBytes];
     unsigned by = 0;  // rail
 };
 

@@ -69,13 +69,15 @@ Counted count(Call call) {
             (started(Direction::execute) - tasks) * 100 / kRounds};
 }
 
-void compare(const char *what, const Counted &counted, const Counted &wanted) {
+// More tasks are questions, where the owner's answer to the last event is not there yet.
+void compare(const char *what, const Counted &counted, const Counted &wanted,
+             std::uint64_t questions = 10) {
     std::printf("rank %d: 100 of %s: %llu puts, %llu gets, %llu tasks\n", sennit_rank(), what,
                 static_cast<unsigned long long>(counted.puts),
                 static_cast<unsigned long long>(counted.gets),
                 static_cast<unsigned long long>(counted.tasks));
     expect(counted.puts == wanted.puts && counted.gets == wanted.gets &&
-               counted.tasks <= wanted.tasks + 10 && counted.tasks >= wanted.tasks,
+               counted.tasks <= wanted.tasks + questions && counted.tasks >= wanted.tasks,
            what);
 }
 
@@ -90,13 +92,16 @@ void test_refusals(const Side &side, sennit_signal others) {
         const sennit_notice notice{others, SENNIT_SIGNAL_NULL, of};
         return sennit_put_notify_with(side.other, 5, &byte, 1, &notice);
     };
+    const auto told = [](sennit_status status) {
+        return status == SENNIT_OK ? sennit_flush(1 - sennit_rank(), kLimit) : status;
+    };
     expect(put(epoch + 2) == SENNIT_ERR_SIGNAL_EARLY, "an early put is not refused");
-    expect(put(epoch - 1) == SENNIT_ERR_SIGNAL_OVERFLOW, "a late put is not refused");
+    expect(told(put(epoch - 1)) == SENNIT_ERR_SIGNAL_OVERFLOW, "a late put is not refused");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(side.memory[5] == 1, "a put that was refused has moved data");
     expect(put(epoch) == SENNIT_OK, "a put is refused");
     byte = 78;
-    expect(put(epoch) == SENNIT_ERR_SIGNAL_OVERFLOW, "one too many is not refused");
+    expect(told(put(epoch)) == SENNIT_ERR_SIGNAL_OVERFLOW, "one too many is not refused");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(side.memory[5] == 77, "one too many has moved data");
     int done = 0;
@@ -107,7 +112,8 @@ void test_refusals(const Side &side, sennit_signal others) {
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(sennit_signal_destroy(side.received) == SENNIT_OK, "destroy");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
-    expect(put(epoch + 1) == SENNIT_ERR_NOT_REGISTERED, "a signal that is gone takes an event");
+    expect(told(put(epoch + 1)) == SENNIT_ERR_NOT_REGISTERED,
+           "a signal that is gone takes an event");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(side.memory[5] == 77, "a put to no signal has moved data");
 }
@@ -138,10 +144,11 @@ int main() {
         return sennit_put_notify(side.other, half, from, bytes);
     };
     compare("put_notify of 8 bytes", count([&] { exchange(side, 8, put); }), {0, 0, 100});
-    compare("put_notify of 496 bytes", count([&] { exchange(side, 496, put); }), {0, 0, 100});
-    compare("put_notify of 497 bytes", count([&] { exchange(side, 497, put); }), {100, 0, 100});
+    compare("put_notify of 8192 bytes", count([&] { exchange(side, 8192, put); }), {0, 0, 100});
+    compare("put_notify of 8193 bytes", count([&] { exchange(side, 8193, put); }), {100, 0, 100},
+            100);
     compare("put_notify of 100000 bytes", count([&] { exchange(side, kBytes, put); }),
-            {100, 0, 100});
+            {100, 0, 100}, 100);
     compare("put_notify of no bytes", count([&] { exchange(side, 0, put); }), {0, 0, 100});
     std::uint64_t epoch = 0;
     expect(sennit_signal_epoch(side.received, &epoch) == SENNIT_OK, "epoch");

@@ -58,7 +58,7 @@ constexpr struct {
     {[](const fi_info &info) { return info.src_addrlen > kNameBytes; },
      "its addresses are longer than 48 bytes"},
     {[](const fi_info &info) {
-         return info.ep_attr->max_msg_size < (sizeof(MessageHeader) + kMostTaskBytes);
+         return info.ep_attr->max_msg_size < (sizeof(MessageHeader) + kBodyBytes);
      },
      "its messages are too short"},
     {[](const fi_info &info) {

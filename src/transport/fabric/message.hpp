@@ -36,8 +36,9 @@ struct MessagePool;
 
 struct Message : Posted {
     MessagePool *pool = nullptr;
+    bool is_again = false;  // a task that was sent before
     MessageHeader header;
-    alignas(8) std::byte body[kMostTaskBytes];
+    alignas(8) std::byte body[kBodyBytes];
 };
 
 // All messages of the rank lie in pools.

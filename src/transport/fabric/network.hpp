@@ -2,8 +2,8 @@
 // meet.cpp (what ranks tell each other at start), trial.cpp (the trial of other nodes), reach.cpp
 // (which rails lead to which peers, and the first use of a peer), transfer.cpp (puts and gets),
 // fence.cpp (what is done about those that fail), outage.cpp (what is overdue, and rails that carry
-// nothing), task.cpp (messages) and thread.cpp (progress while the rank computes). One object per
-// rank.
+// nothing), task.cpp (messages), answers.cpp (those that wait) and thread.cpp (progress while the
+// rank computes). One object per rank.
 //
 // Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
 // held or without, and never the other way round: nobody calls the engine while holding it.
@@ -195,6 +195,9 @@ struct PeerLink {
     bool is_lost = false;        // what was under way to it has ended
     std::int64_t left_ns = 0;    // when it said goodbye
     std::uint32_t messages = 0;  // from it
+    // Answers that waited in vain for a message to it, in a row; and so many are not to wait now.
+    std::uint8_t vain_waits = 0;
+    std::uint16_t not_to_wait = 0;
     std::uint32_t messages_before = 0;
     std::uint32_t last_look = 0;
     std::uint8_t mute_looks = 0;  // in a row in which it was asked, and no message had come
@@ -209,6 +212,16 @@ struct PeerLink {
     int probe = -1;
     std::int64_t probe_ns = 0;
     std::int64_t asked_since_ns = 0;  // 0: never
+};
+
+// Answers to a peer that wait for a message to it.
+struct HeldAnswers {
+    int peer = -1;  // -1: nobody's
+    std::uint8_t count = 0;
+    std::uint8_t rail = 0;    // the last task's
+    bool is_in_vain = false;  // nothing went to the peer in time
+    std::int64_t since_ns = 0;
+    LateAnswer answers[kMostLateAnswers];
 };
 
 // A task that was sent and has no answer yet.
@@ -238,6 +251,7 @@ class Network final : public Transport {
     sennit_status attach(int peer, const SegmentRecord &record, RemoteMemory *out) override;
     void detach(int peer, const RemoteMemory &remote) override;
     Submit submit(Operation *operation) override;
+    void hurry(int peer) override;
     int progress() override;
     void describe_trouble(int peer, char *text, std::size_t bytes) override;
     std::uint64_t rails_to(int peer) const override;
@@ -403,6 +417,7 @@ class Network final : public Transport {
 
     // thread.cpp
     bool leaves_alone(ThreadSleep *sleep);
+    bool holds_answers();
     bool look_once(bool has_engine);
     std::size_t arm_rails(pollfd *out);
     bool sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now);
@@ -413,6 +428,7 @@ class Network final : public Transport {
     void give_back(Message *message);
     Submit start_task(Operation *operation);
     bool send(Message *message);
+    void count_message(const Message &message, std::size_t bytes);
     void send_or_keep(Message *message);
     void look_for_stuck_messages(std::int64_t now);
     bool look_for_stuck_messages(unsigned rail, std::int64_t now);
@@ -425,12 +441,26 @@ class Network final : public Transport {
     int take_in(const Message &message);
     void serve(const Message &message);
     sennit_status carry_out(const Message &message, std::byte *reply);
-    int take_answer(const Message &message);
+    int take_answers(const Message &message);
+    int end_task(int from, std::uint64_t id, sennit_status status, const std::byte *reply,
+                 std::size_t bytes);
     const SegmentRecord *live_record(std::uint64_t key) const;
     std::byte *memory_of(const MessageHeader &header, const SegmentRecord **segment) const;
     void resend_tasks(std::int64_t now);
     int end_tasks_of_the_lost();
 
+    // answers.cpp
+    bool hold(const Message &task, const std::byte *reply);
+    HeldAnswers *held_for(int peer);
+    void add_held(Message *message);
+    void note_carried(const Message &message);
+    void let_go(HeldAnswers *held);
+    void send_held(HeldAnswers *held, bool is_in_vain);
+    void send_due(std::int64_t now);
+    void send_hurried(int peer);
+    void send_held_behind(int peer);
+
+    static constexpr std::size_t kHeldPeers = 16;
     static constexpr std::size_t kOpenTasks = 256;
     static constexpr std::size_t kMostKeptAnswers = 256;
 
@@ -445,7 +475,8 @@ class Network final : public Transport {
                    // Two on their way keep both ends of a connection busy, which one does not.
                    .max_piece_bytes = std::size_t{512} << 10,
                    .private_memory = true,
-                   .task_bytes = kMostTaskBytes};
+                   .task_bytes = kMostTaskBytes,
+                   .payload_bytes = kMostPayloadBytes};
     Settings settings_;
     Interfaces interfaces_;
     Interfaces watched_;  // with IPv4 addresses, where the others have none
@@ -488,6 +519,8 @@ class Network final : public Transport {
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
     std::size_t open_tasks_ = 0;
+    HeldAnswers held_[kHeldPeers];
+    std::size_t held_peers_ = 0;
     unsigned looks_ = 0;
     std::size_t uneasy_links_ = 0;
     std::int64_t looked_ns_ = 0;     // at what is to be tried again

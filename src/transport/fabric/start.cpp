@@ -319,6 +319,7 @@ void Network::say_goodbye(const Deadline &deadline) {
         {
             const MutexLock guard(lock_);
             all = true;
+            send_due(INT64_MAX);
             for (const int peer : links_.used())
                 all = part_from(peer) && all;
             poll_rails();

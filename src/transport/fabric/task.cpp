@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
+#include "observe/observer.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/watch/watch.hpp"
 #include "transport/fabric/network.hpp"
@@ -22,7 +24,7 @@ constexpr std::int64_t kLastPauseNs = 2'000'000'000;
 constexpr std::int64_t kLastStuckNs = 5'000'000'000;
 
 std::size_t length_of(const MessageHeader &header) {
-    return sizeof header + header.body_bytes;
+    return sizeof header + header.body_bytes + header.answers * sizeof(LateAnswer);
 }
 
 }  // namespace
@@ -48,11 +50,15 @@ bool Network::send(Message *message) {
     message->error = 0;
     RailLink &link = link_of(message->peer, message->rail);
     Rail &rail = rails_[message->rail].rail;
+    add_held(message);
     ssize_t code = -FI_EINVAL;
     if (this->link(message->peer, message->rail) == SENNIT_OK) code = -FI_EAGAIN;
     // The descriptor belongs to the endpoint, which may have to be opened again.
+    const std::size_t used = length_of(message->header);
+    const std::size_t length = std::max(used, rail.least_message());
+    std::memset(message->body + (used - sizeof message->header), 0, length - used);
     if (code == -FI_EAGAIN && rail.make_ready(Rail::Use::send))
-        code = rail.send(link.messages, iovec{&message->header, length_of(message->header)},
+        code = rail.send(link.messages, iovec{&message->header, length},
                          message->pool->sent[message->rail].descriptor(), &message->context);
     if (code == -FI_EAGAIN) {
         link.unsent.add(now_ns());
@@ -63,7 +69,11 @@ bool Network::send(Message *message) {
     link.unsent.since_ns = 0;
     message->is_out = code == 0;
     if (code == 0) links_[message->peer].is_met = true;
-    if (code == 0) return true;
+    if (code == 0) {
+        count_message(*message, length);
+        if (message->header.answers != 0) note_carried(*message);
+        return true;
+    }
     note_failing(message->peer, message->rail, static_cast<int>(-code));
     give_back(message);
     return true;
@@ -168,11 +178,13 @@ Submit Network::start_task(Operation *operation) {
     if (open_tasks_ == kOpenTasks) return Submit::again;
     Message *message = take_message();
     if (message == nullptr) return comes_again(nullptr);
-    OpenTask *open = tasks_;
-    while (open->operation != nullptr)
-        ++open;
+    // The number of its place is in an id, which is not 0.
+    do
+        ++last_task_;
+    while (tasks_[last_task_ % kOpenTasks].operation != nullptr);
+    OpenTask *const open = &tasks_[last_task_ % kOpenTasks];
     open->operation = operation;
-    open->id = ++last_task_;
+    open->id = last_task_;
     open->first_rail = open->rail = operation->rail;
     fill_task(message, *open);
     if (!send(message)) {
@@ -184,6 +196,22 @@ Submit Network::start_task(Operation *operation) {
     open->resend_ns = now_ns() + open->pause_ns;
     ++open_tasks_;
     return Submit::accepted;
+}
+
+// For SENNIT_STATS.
+void Network::count_message(const Message &message, std::size_t bytes) {
+    using runtime::CountedMessage;
+    const MessageHeader &header = message.header;
+    const bool is_task = header.kind == MessageKind::task;
+    const bool is_answer = header.kind == MessageKind::answer;
+    CountedMessage kind = CountedMessage::other;
+    if (is_task) kind = message.is_again ? CountedMessage::task_again : CountedMessage::task;
+    if (is_answer) kind = CountedMessage::answer;
+    runtime::note_message(*rank_, kind, bytes);
+    // An answer that needs no message of its own.
+    const unsigned along = header.answers - (is_answer && header.id == 0 && header.answers != 0);
+    for (unsigned i = 0; i < along; ++i)
+        runtime::note_message(*rank_, CountedMessage::answer_along, sizeof(LateAnswer));
 }
 
 void Network::fill_header(Message *message, int peer, unsigned rail, MessageKind kind) {
@@ -198,6 +226,7 @@ void Network::fill_header(Message *message, int peer, unsigned rail, MessageKind
 void Network::fill_task(Message *message, const OpenTask &open) {
     const Operation &operation = *open.operation;
     fill_header(message, operation.peer, open.rail, MessageKind::task);
+    message->is_again = false;
     message->header.id = open.id;
     message->header.handle = operation.remote.handle;
     message->header.offset = operation.offset;
@@ -215,6 +244,8 @@ void Network::resend_tasks(std::int64_t now) {
         if (message == nullptr) return;
         open.rail = static_cast<std::uint8_t>(rail_after(usable(open.operation->peer), open.rail));
         fill_task(message, open);
+        message->header.task.may_wait = 0;
+        message->is_again = true;
         const bool is_sent = send(message);
         if (!is_sent) give_back(message);
         if (is_sent && open.pause_ns < kLastPauseNs) open.pause_ns *= 2;
@@ -228,7 +259,11 @@ bool Network::is_well_formed(const Message &message) const {
     if (header.from < 0 || header.from >= world_size(*rank_)) return false;
     if (header.rail >= rail_count_) return false;
     // Nothing is longer than the room for it.
-    if (message.bytes != length_of(header)) return false;
+    const std::size_t length = length_of(header);
+    const bool is_padded = message.bytes == Rail::kPaddedBytes && length < message.bytes;
+    if ((message.bytes != length && !is_padded) || header.answers > kMostLateAnswers) return false;
+    const bool has_late = header.kind == MessageKind::task || header.kind == MessageKind::answer;
+    if (header.answers != 0 && !has_late) return false;
     if (header.kind == MessageKind::task)
         return header.task.payload_bytes == header.body_bytes &&
                header.task.reply_bytes <= kMostTaskBytes;
@@ -242,11 +277,16 @@ bool Network::is_well_formed(const Message &message) const {
 // What has arrived and is well formed. Returns how many operations are over.
 int Network::take_in(const Message &message) {
     switch (message.header.kind) {
-        case MessageKind::task:
+        case MessageKind::task: {
+            const int completed = take_answers(message);
             serve(message);
-            return 0;
+            return completed;
+        }
         case MessageKind::answer:
-            return take_answer(message);
+            return take_answers(message);
+        case MessageKind::hurry:
+            send_hurried(message.header.from);
+            return 0;
         case MessageKind::goodbye: {
             const MutexLock guard(lock_);
             links_[message.header.from].said_goodbye = some_leave_ = true;
@@ -309,36 +349,44 @@ void Network::serve(const Message &message) {
         if (answer == nullptr) return;
     }
     const sennit_status status = carry_out(message, answer->body);
+    const MutexLock guard(lock_);
+    if (status == SENNIT_OK && hold(message, answer->body)) return give_back(answer);
     fill_header(answer, header.from, way_to(header.from, message.rail), MessageKind::answer);
     answer->header.id = header.id;
     answer->header.status = static_cast<std::uint32_t>(status);
     answer->header.body_bytes = status == SENNIT_OK ? header.task.reply_bytes : 0;
-    const MutexLock guard(lock_);
     send_or_keep(answer);
 }
 
-int Network::take_answer(const Message &message) {
+// Those that have waited, and then its own. Returns how many operations are over.
+int Network::take_answers(const Message &message) {
+    const MessageHeader &header = message.header;
+    int completed = 0;
+    for (unsigned i = 0; i < header.answers; ++i) {
+        LateAnswer late;
+        std::memcpy(&late, message.body + header.body_bytes + i * sizeof late, sizeof late);
+        completed += end_task(header.from, late.id, SENNIT_OK,
+                              reinterpret_cast<const std::byte *>(&late.reply), sizeof late.reply);
+    }
+    if (header.kind != MessageKind::answer || header.id == 0) return completed;
+    auto status = static_cast<sennit_status>(header.status);
+    if (header.status >= SENNIT_STATUS_END) status = SENNIT_ERR_FABRIC;
+    return completed + end_task(header.from, header.id, status, message.body, header.body_bytes);
+}
+
+int Network::end_task(int from, std::uint64_t id, sennit_status status, const std::byte *reply,
+                      std::size_t bytes) {
     Operation *operation = nullptr;
     {
         const MutexLock guard(lock_);
-        for (OpenTask &open : tasks_) {
-            if (open.operation == nullptr || open.id != message.header.id ||
-                open.operation->peer != message.header.from)
-                continue;
-            operation = open.operation;
-            open.operation = nullptr;
-            --open_tasks_;
-            break;
-        }
+        OpenTask &open = tasks_[id % kOpenTasks];
+        // If not, it is a second answer to a task that was sent twice.
+        if (open.operation == nullptr || open.id != id || open.operation->peer != from) return 0;
+        operation = std::exchange(open.operation, nullptr);
+        --open_tasks_;
     }
-    // A second answer to a task that was sent twice.
-    if (operation == nullptr) return 0;
-    auto status = static_cast<sennit_status>(message.header.status);
-    if (message.header.status >= SENNIT_STATUS_END) status = SENNIT_ERR_FABRIC;
-    if (status == SENNIT_OK && message.header.body_bytes != operation->task.reply_bytes)
-        status = SENNIT_ERR_FABRIC;
-    if (status == SENNIT_OK && message.header.body_bytes != 0)
-        std::memcpy(operation->reply, message.body, message.header.body_bytes);
+    if (status == SENNIT_OK && bytes != operation->task.reply_bytes) status = SENNIT_ERR_FABRIC;
+    if (status == SENNIT_OK && bytes != 0) std::memcpy(operation->reply, reply, bytes);
     operation->completed(operation, status);
     return 1;
 }

@@ -67,7 +67,10 @@ bool tend_all(ThreadSleep *sleep, int bell) {
     return has_any;
 }
 
+thread_local bool is_here = false;
+
 void *run(void *) {
+    is_here = true;
     (void)pthread_setname_np(pthread_self(), "sennit-progress");
     ThreadSleep sleep;
     for (;;) {
@@ -212,6 +215,10 @@ void wake_thread() {
     ring_progress_thread(thread_bell());
 }
 
+bool is_progress_thread() {
+    return is_here;
+}
+
 void choose_place(ProgressSettings *settings) {
     cpu_set_t &place = settings->place;
     CPU_ZERO(&place);
@@ -289,6 +296,8 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     if (!polled) return false;
     tended_.polled_pause_ns = std::min(2 * pause_ns, progress_.interval_ns * kMostPerTimed);
     tended_.busy_until_ns = 0;
+    // Which nobody sends if the caller has gone.
+    if (holds_answers()) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
     if (!is_same_wait) {
         sleep->end_by(pause_ns);
         return true;
@@ -301,6 +310,11 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     // relaxed: as above.
     if (bell.waits.load(std::memory_order_relaxed) != waits) sleep->end_by(pause_ns);
     return true;
+}
+
+bool Network::holds_answers() {
+    const MutexLock guard(lock_);
+    return held_peers_ != 0;
 }
 
 // True if something has come.
@@ -347,6 +361,7 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
         // What the last read of the look has driven into a queue that was read before wakes nobody.
         if (now < tended_.busy_until_ns && (!are_sure || awaits_something()))
             sleep->end_by(progress_.interval_ns);
+        if (held_peers_ != 0) sleep->end_by(progress_.interval_ns);
         if (uneasy_links_ != 0 || some_are_hidden_ || some_are_unsent_ || some_wait_)
             sleep->end_by(kUneasyNs);
     }

@@ -50,6 +50,8 @@ void leave_thread(Network &network);
 int thread_bell();
 // The thread looks at all anew: what it sleeps on has changed.
 void wake_thread();
+// Is the caller that thread?
+bool is_progress_thread();
 
 // Fills `place`: the processor that is wanted; else those that no rank of this machine may run on,
 // of the process's, or of its launcher's. In sennit_init, since it reads the environment.

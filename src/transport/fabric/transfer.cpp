@@ -90,7 +90,10 @@ Submit Network::submit(Operation *operation) {
     if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
     Posted *posted = take_posted(operation);
     if (posted == nullptr) return Submit::again;
-    if (start_transfer(posted) == Submit::accepted) return Submit::accepted;
+    if (start_transfer(posted) == Submit::accepted) {
+        send_held_behind(operation->peer);
+        return Submit::accepted;
+    }
     give_back(posted);
     return comes_again(&peer);
 }
@@ -240,6 +243,7 @@ std::size_t Network::poll_rails(bool all) {
             look_for_outages();
         }
     }
+    if (held_peers_ != 0) send_due(now);
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (rails_[rail].receives < rails_[rail].receives_wanted) post_receives(rail);
     PostedList kept = outbox_.take_all();

@@ -66,6 +66,7 @@ enum class MessageKind : std::uint8_t {
     task = 1,
     answer = 2,
     goodbye = 3,
+    hurry = 6,     // answers that may wait are wanted
     question = 4,  // id: the number; body: handles of the transfers in doubt or without a key
     endpoint = 5   // id: the number; body: its name, then a KeyRow for each handle that is dead, or
                    // whose key is not what key_of() says
@@ -86,18 +87,27 @@ static_assert(sizeof(KeyRow) == 24 && offsetof(KeyRow, key) == 16);
 struct MessageHeader {
     std::uint64_t job_cookie;
     MessageKind kind;
-    std::uint8_t rail;  // whose passive endpoint the fence is about
-    std::uint8_t unused[2];
+    std::uint8_t rail;     // whose passive endpoint the fence is about
+    std::uint8_t answers;  // task, answer: so many LateAnswers follow the body
+    std::uint8_t unused;
     std::int32_t from;         // world rank of the sender
-    std::uint64_t id;          // of the task, chosen by who sent it; in its answer too. A number
+    std::uint64_t id;          // of the task, chosen by who sent it, not 0; in its answer too. A
+                               // number. Answer: 0: there are late ones alone
     std::uint64_t handle;      // task: of the segment. endpoint: its tag
     std::uint64_t offset;      // task: into it
     std::uint64_t bytes;       // task: how much of it the task works on. endpoint: 1: all keys are
                                // given in rows
     std::uint32_t status;      // answer: sennit_status. question, endpoint: those below
-    std::uint32_t body_bytes;  // what follows the header: payload or reply
+    std::uint32_t body_bytes;  // what follows the header: payload, reply, or what the kind says
     Task task;
 };
+// To a task that was carried out, and whose reply is of one word.
+struct LateAnswer {
+    std::uint64_t id;
+    std::uint64_t reply;
+};
+inline constexpr std::size_t kMostLateAnswers = 8;
+inline constexpr std::size_t kBodyBytes = kMostPayloadBytes + kMostLateAnswers * sizeof(LateAnswer);
 inline constexpr std::uint32_t kIsNew = 1;  // endpoint: opened for this question
 inline constexpr std::uint32_t kIsOut = 2;  // the rail carries nothing now, as the question says
 static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);

@@ -1,0 +1,151 @@
+// Answers that may wait. The sender of such a task goes on without its answer, which loses nothing
+// when it comes with the owner's next message to that rank; and where two ranks send to each other
+// in turn, a message less stands between what has come and what is sent then. An answer goes by
+// itself once it has waited for kLongestWaitNs and somebody polls, when there are many, when its
+// sender asks for it (Transport::hurry), or where waiting has been in vain before. One that is lost
+// is asked for by the task, which comes again.
+#include <cstring>
+
+#include "runtime/detector.hpp"
+#include "transport/fabric/network.hpp"
+#include "transport/fabric/thread.hpp"
+
+namespace sennit::transport::fabric {
+namespace {
+
+constexpr std::int64_t kLongestWaitNs = 20'000;
+// After n waits in vain 2^n answers do not wait, for n up to these. Where the caller polls, one
+// costs its sender 3 us; where the program has left Sennit, up to a millisecond.
+constexpr std::uint8_t kMostWhilePolled = 1;
+constexpr std::uint8_t kMostElse = 10;
+
+}  // namespace
+
+// Of a peer, or null. With the lock held, as all here.
+HeldAnswers *Network::held_for(int peer) {
+    for (std::size_t i = 0; i < kHeldPeers && held_peers_ != 0; ++i)
+        if (held_[i].peer == peer) return &held_[i];
+    return nullptr;
+}
+
+// The answer to a task that was carried out. False: it is to go now. Of the progress thread no
+// answer waits: the program computes, and sends nothing. Nor where there is no such thread: the
+// program may call nothing more.
+bool Network::hold(const Message &task, const std::byte *reply) {
+    const MessageHeader &header = task.header;
+    if (header.task.may_wait == 0 || header.task.reply_bytes != sizeof(std::uint64_t) ||
+        !progress_.is_on || is_progress_thread())
+        return false;
+    PeerLink &peer = links_[header.from];
+    if (peer.not_to_wait != 0) {
+        --peer.not_to_wait;
+        return false;
+    }
+    HeldAnswers *held = held_for(header.from);
+    const bool is_full =
+        held == nullptr ? held_peers_ == kHeldPeers : held->count == kMostLateAnswers;
+    if (is_full) return false;
+    if (held == nullptr) {
+        held = held_;
+        while (held->peer >= 0)
+            ++held;
+        ++held_peers_;
+        held->peer = header.from;
+        held->count = 0;
+        held->is_in_vain = false;
+
+        held->since_ns = now_ns();
+    }
+    held->rail = task.rail;
+    LateAnswer &late = held->answers[held->count];
+    late.id = header.id;
+    std::memcpy(&late.reply, reply, sizeof late.reply);
+    if (++held->count == kMostLateAnswers) send_held(held, false);
+    return true;
+}
+
+// All that wait for a message to this peer go with it. They wait on until it was taken.
+void Network::add_held(Message *message) {
+    MessageHeader &header = message->header;
+    header.answers = 0;
+    if (held_peers_ == 0) return;
+    if (header.kind != MessageKind::task && header.kind != MessageKind::answer) return;
+    const HeldAnswers *const held = held_for(message->peer);
+    if (held == nullptr) return;
+    header.answers = held->count;
+    std::memcpy(message->body + header.body_bytes, held->answers, held->count * sizeof(LateAnswer));
+}
+
+// The provider has taken it, with the answers.
+void Network::note_carried(const Message &message) {
+    HeldAnswers *const held = held_for(message.peer);
+    if (held == nullptr) return;
+    PeerLink &peer = links_[message.peer];
+    const std::uint8_t most = is_progress_thread() ? kMostElse : kMostWhilePolled;
+    if (!held->is_in_vain) peer.vain_waits = 0;
+    if (held->is_in_vain && peer.vain_waits < most) ++peer.vain_waits;
+    if (held->is_in_vain) peer.not_to_wait = static_cast<std::uint16_t>(1u << peer.vain_waits);
+    let_go(held);
+}
+
+void Network::let_go(HeldAnswers *held) {
+    held->peer = -1;
+    --held_peers_;
+}
+
+// By themselves. If there is no room for the message now, at another look.
+void Network::send_held(HeldAnswers *held, bool is_in_vain) {
+    Message *const message = take_message();
+    if (message == nullptr) return;
+    const int peer = held->peer;
+    fill_header(message, peer, way_to(peer, held->rail), MessageKind::answer);
+    held->is_in_vain = is_in_vain;
+    const bool is_over = send(message);
+    if (!is_over) give_back(message);
+    if (held->peer != peer) return;
+    // Lost: the tasks come again.
+    if (is_over) return let_go(held);
+    held->is_in_vain = false;
+    held->since_ns = now_ns();
+}
+
+void Network::send_due(std::int64_t now) {
+    for (HeldAnswers &held : held_) {
+        if (held.peer < 0 || now - held.since_ns < kLongestWaitNs) continue;
+        const bool is_gone = known_gone(*rank_, held.peer) != Gone::no;
+        // Nobody has missed them where the caller polls on.
+        const bool is_in_vain = is_progress_thread();
+        if (is_gone || links_[held.peer].is_refused)
+            let_go(&held);
+        else
+            send_held(&held, is_in_vain);
+    }
+}
+
+void Network::send_hurried(int peer) {
+    const MutexLock guard(lock_);
+    HeldAnswers *const held = held_for(peer);
+    if (held != nullptr) send_held(held, true);
+}
+
+// A put or get goes to the peer, which brings no answers, and takes longer than one more message.
+void Network::send_held_behind(int peer) {
+    HeldAnswers *const held = held_for(peer);
+    if (held != nullptr) send_held(held, false);
+}
+
+// By the rail of its last task, so that this comes behind.
+void Network::hurry(int peer) {
+    const MutexLock guard(lock_);
+    const OpenTask *last = nullptr;
+    for (const OpenTask &open : tasks_)
+        if (open.operation != nullptr && open.operation->peer == peer &&
+            (last == nullptr || open.id > last->id))
+            last = &open;
+    Message *const message = last == nullptr ? nullptr : take_message();
+    if (message == nullptr) return;
+    fill_header(message, peer, last->rail, MessageKind::hurry);
+    send_or_keep(message);
+}
+
+}  // namespace sennit::transport::fabric
