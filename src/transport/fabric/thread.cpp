@@ -42,7 +42,8 @@ struct Thread {
     bool has_thread = false;  // to be joined; under `life`
     bool runs = false;        // false too where no rank wants it
     bool stop = false;
-    std::atomic<int> bell{-1};  // eventfd; stays open
+    std::atomic<int> bell{-1};        // eventfd; stays open
+    std::atomic<pthread_t> itself{};  // as long as it runs; of no use to others but to compare
 };
 Thread shared;
 
@@ -67,10 +68,8 @@ bool tend_all(ThreadSleep *sleep, int bell) {
     return has_any;
 }
 
-thread_local bool is_here = false;
-
 void *run(void *) {
-    is_here = true;
+    shared.itself.store(pthread_self(), std::memory_order_relaxed);  // relaxed: for itself
     (void)pthread_setname_np(pthread_self(), "sennit-progress");
     ThreadSleep sleep;
     for (;;) {
@@ -216,7 +215,9 @@ void wake_thread() {
 }
 
 bool is_progress_thread() {
-    return is_here;
+    // relaxed: only the thread itself finds itself there. One that is made after its end may have
+    // its name, and answers a little earlier than it need.
+    return shared.itself.load(std::memory_order_relaxed) == pthread_self();
 }
 
 void choose_place(ProgressSettings *settings) {
