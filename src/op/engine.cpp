@@ -415,7 +415,6 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
                            std::size_t bytes, const Completion &completion) {
     Engine &engine = *rank.engine;
     OperationRecord *record = nullptr;
-
     Completion::Mode mode = completion.mode;
     {
         const MutexLock locked(engine.lock);
@@ -428,7 +427,6 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
         }
         const sennit_status status = start(engine, args, &record);
         if (status != SENNIT_OK) return status;
-
         if (mode == Completion::Mode::request)
             *completion.request =
                 record == nullptr ? SENNIT_REQUEST_NULL : RequestTable::request_of(*record);

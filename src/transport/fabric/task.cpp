@@ -70,7 +70,8 @@ bool Network::send(Message *message) {
     message->is_out = code == 0;
     if (code == 0) links_[message->peer].is_met = true;
     if (code == 0) {
-        count_message(*message, length);
+        if (rank_->observer != nullptr) [[unlikely]]
+            count_message(*message, length);
         if (message->header.answers != 0) note_carried(*message);
         return true;
     }
