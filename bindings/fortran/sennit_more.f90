@@ -26,6 +26,7 @@ module sennit_more
   type(sennit_producer), parameter, public :: SENNIT_PRODUCER_NULL = sennit_producer()
   type(sennit_plan), parameter, public :: SENNIT_PLAN_NULL = sennit_plan()
   integer(c_int64_t), parameter, public :: SENNIT_EPOCH_NEXT = -1_c_int64_t
+  integer(c_int64_t), parameter, public :: SENNIT_EPOCH_CURRENT = -2_c_int64_t
   integer(c_int), parameter, public :: SENNIT_REGISTER_SHARED_PAGES = 1
   integer(c_int), parameter, public :: SENNIT_REGISTER_STACK = 2
   type(sennit_gptr), parameter, public :: SENNIT_GPTR_NULL = sennit_gptr()

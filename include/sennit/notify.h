@@ -23,11 +23,11 @@
  * owner has reset epoch r - 1, and so has read what was in that half. examples/notified.c is a
  * whole program.
  *
- * A sender that is two epochs ahead gets SENNIT_ERR_SIGNAL_EARLY and makes its call again. It does
- * so in a short loop, with work of its own or sched_yield() in between; or it has a signal of its
- * own for credit, which the owner counts by sennit_signal_notify after each reset, and waits for
- * that before it sends. Where senders hear from the owner in each epoch anyway, as neighbours do
- * that exchange their edges, nobody gets so far ahead.
+ * A sender that is two epochs ahead gets SENNIT_ERR_SIGNAL_EARLY and makes its call again, or gives
+ * a notice with a time to wait; or it has a signal of its own for credit, which the owner counts by
+ * sennit_signal_notify after each reset, and waits for that before it sends. Where senders hear
+ * from the owner in each epoch anyway, as neighbours do that exchange their edges, nobody gets so
+ * far ahead.
  *
  * An owner that answers what it got answers first and resets then: the message that follows on the
  * answer belongs to the next epoch, and is counted whether the reset has come or not. A reset
@@ -118,19 +118,28 @@ SENNIT_HOT_CALL sennit_status sennit_get_notify(void *destination, sennit_peer_b
 
 /* In the place of an epoch: the one after that of the last call through the attached block. */
 #define SENNIT_EPOCH_NEXT UINT64_MAX
+/* The one that the owner of the remote signal is in when the event is counted: for programs whose
+ * senders know no epochs, since something else tells them when they may send, as in UNR. Such an
+ * event is never early or late; one for a signal that has fired is one too many. The epochs of the
+ * block go on as they were. */
+#define SENNIT_EPOCH_CURRENT (UINT64_MAX - 1)
 
 /* Signals and epoch given in the call. The remote one is of the block's owner, the local one of the
  * caller, which counts an event in its own epoch as it is then; either may be SENNIT_SIGNAL_NULL.
- */
+ * wait_ns is for an owner that is more than one epoch behind: SIGNAL_EARLY is told when it has been
+ * so for as long, in nanoseconds; SENNIT_FOREVER waits as long as it lives, and the knob
+ * SENNIT_TIMEOUT bounds the call. Such a call looks again after 20 us, and at last every
+ * millisecond; where ranks wait for each other in each epoch, a signal for credit is faster. */
 typedef struct sennit_notice {
     sennit_signal remote; /* in place of the block's own, also where it is none */
     sennit_signal local;  /* when the private buffer is the caller's again */
-    uint64_t epoch;       /* of the remote signal, or SENNIT_EPOCH_NEXT */
+    uint64_t epoch;       /* of the remote signal, SENNIT_EPOCH_NEXT or SENNIT_EPOCH_CURRENT */
+    int64_t wait_ns;      /* 0: not at all */
 } sennit_notice;
 
 /* As above with what `notice` says. With another signal than the block's own SENNIT_EPOCH_NEXT is
- * ARG, and the epochs of the block go on as they were. Errors: as above, and ARG (null, a remote
- * signal of another rank, a local one that is not the caller's). */
+ * ARG, and the epochs of the block go on as they were. Errors: as above, and ARG (null, wait_ns
+ * below 0, a remote signal of another rank, a local one that is not the caller's). */
 sennit_status sennit_put_notify_with(sennit_peer_block destination, size_t offset,
                                      const void *source, size_t bytes, const sennit_notice *notice);
 sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source, size_t offset,
@@ -149,17 +158,16 @@ typedef struct sennit_notify_part {
 /* Make `count` notified puts, or gets: as many calls of sennit_put_notify_with or sennit_put_notify
  * in the order of the array, through any blocks. Where messages lead to the owners, up to 32 parts
  * are under way together, and take the trips of one. An event tells of the data of its own part.
- * Parts of one epoch of a block's own
- * signal need a notice that names the epoch, since each without one takes the next. Blocks and
- * notices are looked at before anything moves: after ARG, RANGE and NOT_REGISTERED of that look
- * *done is 0 and the error's text names the part. Any other error ends the batch at parts[*done];
- * all before that are over as single calls are, and the call goes on from there when it is made
- * with parts + *done. After SIGNAL_EARLY nothing behind has moved. After an error of the way
- * (PEER_LOST, FABRIC, TIMEOUT, NOMEM), SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on another
- * node, a part behind may be over too, if it was under way: leave out those whose status is
- * SENNIT_OK. After TIMEOUT flush first, since data may still be on its way; the event of the part
- * at *done, and of others whose status is TIMEOUT, may be counted or not, as after TIMEOUT of a
- * single call. Where the memory of parts overlaps, the data of either may be what is there
+ * Parts of one epoch of a block's own signal need a notice that names the epoch, since each without
+ * one takes the next. Blocks and notices are looked at before anything moves: after ARG, RANGE and
+ * NOT_REGISTERED of that look *done is 0 and the error's text names the part. Any other error ends
+ * the batch at parts[*done]; all before that are over as single calls are, and the call goes on
+ * from there when it is made with parts + *done. After SIGNAL_EARLY nothing behind has moved. After
+ * an error of the way (PEER_LOST, FABRIC, TIMEOUT, NOMEM), SIGNAL_OVERFLOW, and NOT_REGISTERED of a
+ * signal on another node, a part behind may be over too, if it was under way: leave out those whose
+ * status is SENNIT_OK. After TIMEOUT flush first, since data may still be on its way; the event of
+ * the part at *done, and of others whose status is TIMEOUT, may be counted or not, as after TIMEOUT
+ * of a single call. Where the memory of parts overlaps, the data of either may be what is there
  * afterwards. 0 parts are legal. Errors: STATE, ARG (null, and as above), and those of the single
  * calls for the part at *done, which a flush may tell as it does theirs. */
 sennit_status sennit_put_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);

@@ -59,8 +59,9 @@ sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_b
 /* No more is recorded; the plan may be started. The events of run k = 0, 1, 2, ... are of epoch
  * first_epoch + k * epoch_step of their signals: 1 for a plan that is started in every epoch, 2 for
  * each of two plans that take turns. A plan without operations is legal.
- * Errors: STATE (no rank; committed already), ARG (no plan; more operations with one signal than it
- * expects in an epoch), NOT_REGISTERED, NOMEM. */
+ * Errors: STATE (no rank; committed already), ARG (no plan; SENNIT_EPOCH_NEXT or
+ * SENNIT_EPOCH_CURRENT; more operations with one signal than it expects in an epoch),
+ * NOT_REGISTERED, NOMEM. */
 sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_t epoch_step);
 
 /* Start the next run. The buffers belong to the library until sennit_plan_wait has returned.

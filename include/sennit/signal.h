@@ -85,14 +85,15 @@ sennit_status sennit_signal_remaining(sennit_signal signal, uint32_t *events);
 /* Its epoch. Errors: STATE, ARG (null, no signal of the caller's). */
 sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch);
 
-/* Count one event of `epoch`. Any rank, also the owner. What the caller has completed before
- * (stores, blocking puts, flushed ones) is seen by the owner when the signal has fired. Counted
- * when it returns where load and store lead to the owner; on another node it may be under way, and
- * what the owner finds wrong with it is then told by the next flush of its rank (notify.h). Errors,
- * which have counted nothing: STATE, RANGE (rank), NOT_REGISTERED (no such signal, or destroyed),
- * SIGNAL_EARLY (from an owner that lives), SIGNAL_OVERFLOW, OTHER_NODE, UNSUPPORTED (the owner's
- * memory is reached by copies of the kernel only), PEER_LOST, NOMEM, OS. After PEER_LOST, FABRIC
- * and TIMEOUT (knob SENNIT_TIMEOUT) of a path of messages the event may be counted or not. */
+/* Count one event of `epoch`, or of the epoch that the owner is in (SENNIT_EPOCH_CURRENT of
+ * notify.h). Any rank, also the owner. What the caller has completed before (stores, blocking puts,
+ * flushed ones) is seen by the owner when the signal has fired. Counted when it returns where load
+ * and store lead to the owner; on another node it may be under way, and what the owner finds wrong
+ * with it is then told by the next flush of its rank (notify.h). Errors, which have counted
+ * nothing: STATE, RANGE (rank), NOT_REGISTERED (no such signal, or destroyed), SIGNAL_EARLY (from
+ * an owner that lives), SIGNAL_OVERFLOW, OTHER_NODE, UNSUPPORTED (the owner's memory is reached by
+ * copies of the kernel only), PEER_LOST, NOMEM, OS. After PEER_LOST, FABRIC and TIMEOUT (knob
+ * SENNIT_TIMEOUT) of a path of messages the event may be counted or not. */
 sennit_status sennit_signal_notify(sennit_signal signal, uint64_t epoch);
 
 /* Waitsets: wait for any, some or all of many signals. The cost of a wait goes with the number of

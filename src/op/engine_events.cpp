@@ -251,10 +251,8 @@ char *end_event(Engine &engine, OperationRecord *record) {
     std::memcpy(&task, record->operands, sizeof task);
     if (record->status != SENNIT_OK) {
         char why[160];
-        (void)std::snprintf(why, sizeof why,
-                            "an event of epoch %llu for signal %#x of rank %d failed: %s",
-                            static_cast<unsigned long long>(task.epoch), task.handle, record->peer,
-                            sennit_status_string(record->status));
+        (void)std::snprintf(why, sizeof why, "an event for signal %#x of rank %d failed: %s",
+                            task.handle, record->peer, sennit_status_string(record->status));
         return strdup(why);
     }
     const sennit_error unrelated = *thread_error();

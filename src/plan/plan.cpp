@@ -325,6 +325,8 @@ signal::Batch batch_of(const BatchParts &parts) {
 
 // Nothing may move before all may.
 sennit_status check_start(Rank &rank, Plan &plan) {
+    if (plan.next_epoch >= SENNIT_EPOCH_CURRENT)
+        return fail(SENNIT_ERR_ARG, "the plan has no epochs left");
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
         const BlockGroup &group = plan.groups[i];
         const signal::Attached *attached = signal::find_attached(rank, group.block);
@@ -405,6 +407,8 @@ sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation)
 sennit_status commit(Rank &rank, Plan &plan, std::uint64_t first_epoch, std::uint64_t epoch_step) {
     sennit_status status = check_state(plan, PlanState::recording, "it was committed already");
     if (status != SENNIT_OK) return status;
+    if (first_epoch >= SENNIT_EPOCH_CURRENT)
+        return fail(SENNIT_ERR_ARG, "the epochs of a plan are numbers");
     free_committed(plan);  // of an attempt that failed
     const std::size_t room = std::size_t{plan.operation_count} + 1;
     const Array<Ordered> ordered(room);

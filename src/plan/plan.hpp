@@ -96,7 +96,7 @@ struct alignas(64) Plan {
     // Where not all goes at once: what a start looks at, and what it carries out.
     BatchParts looked_at;
     BatchParts carried_out;
-    sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};  // of all parts
+    sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};  // of all parts
 };
 
 // Under `cold`.

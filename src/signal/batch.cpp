@@ -185,8 +185,8 @@ sennit_status judge(BatchSlice &slice, Flying &part, std::uint32_t messages) {
 
 sennit_status judge_look(BatchSlice &slice, Flying &part) {
     const Prepared &prepared = part.prepared;
-    if (!part.is_by_message() || !may_ride(slice.rank, prepared.remote))
-        return judge(slice, part, 0);
+    const bool is_looked_at = part.is_by_message() && may_ride(slice.rank, prepared.remote);
+    if (!is_looked_at || prepared.is_current()) return judge(slice, part, 0);
     part.seen = seen_in(part.copy);
     return judge_epoch(slice.rank, prepared.remote, prepared.epoch, &part.seen);
 }
@@ -194,6 +194,7 @@ sennit_status judge_look(BatchSlice &slice, Flying &part) {
 // A start of a plan that is refused has moved nothing, so there all owners are asked.
 bool is_known_to_be_let_in(const BatchSlice &slice, const Flying &part) {
     const Prepared &prepared = part.prepared;
+    if (prepared.is_current()) return true;
     return slice.batch.pieces == nullptr && !may_ride(slice.rank, prepared.remote) &&
            is_let_in(slice.rank, prepared.remote, prepared.epoch);
 }
@@ -241,9 +242,11 @@ void move_all(BatchSlice &slice) {
 
 sennit_status count_by_pointer(const Flying &part) {
     const Prepared &prepared = part.prepared;
-    return count_whole(prepared.remote, part.seen.expected, prepared.epoch, part.messages)
-               ? SENNIT_OK
-               : SENNIT_ERR_SIGNAL_OVERFLOW;
+    const bool is_counted =
+        prepared.is_current()
+            ? count_current(prepared.remote, part.seen.expected, part.messages)
+            : count_whole(prepared.remote, part.seen.expected, prepared.epoch, part.messages);
+    return is_counted ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
 }
 
 // From here on each part ends as it does: what is counted is counted.
@@ -302,7 +305,7 @@ bool ride_alone(BatchSlice &slice) {
     const Prepared &prepared = part.prepared;
     bool is_over = false;
     sennit_status status = SENNIT_OK;
-    if (part.messages == 1)
+    if (part.messages == 1 && !prepared.is_current())
         status = put_riding(
             slice.rank, {&prepared.remote, prepared.epoch, prepared.place, args.local, args.bytes},
             &is_over);
@@ -385,8 +388,15 @@ sennit_status notify_batch(Rank &rank, const Batch &batch, std::size_t *done) {
     for (std::size_t i = 0; i < batch.count; ++i)
         batch.parts[i].status = kNoneYet;
     sennit_status status = check_all(rank, batch);
-    while (status == SENNIT_OK && *done < batch.count)
-        status = go_on(rank, batch, done);
+    while (status == SENNIT_OK && *done < batch.count) {
+        EarlyWait wait(batch.parts[*done].notice);
+        const std::size_t first = *done;
+        do
+            status = go_on(rank, batch, done);
+        while (status == SENNIT_ERR_SIGNAL_EARLY && *done == first && wait.pause(rank));
+        // Another part than the one whose time this was.
+        if (status == SENNIT_ERR_SIGNAL_EARLY && *done != first) status = SENNIT_OK;
+    }
     for (std::size_t i = *done; i < batch.count; ++i)
         if (batch.parts[i].status == kNoneYet) batch.parts[i].status = status;
     return status;

@@ -55,7 +55,8 @@ sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &mess
         known.forget(signal);
         return was_destroyed(signal);
     }
-    const std::uint64_t epoch = epoch_in(answer, messages.epoch);
+    const bool is_current = messages.epoch == SENNIT_EPOCH_CURRENT;
+    const std::uint64_t epoch = epoch_in(answer, is_current ? 0 : messages.epoch);
     // An owner that finds early what was let in by what is known has another signal of that name.
     if (is_newest || judged == Judged::early)
         known.begin(signal, epoch);
@@ -125,7 +126,9 @@ sennit_status start_posted(Rank &rank, const EventArgs &args) {
 }
 
 sennit_status post_event(Rank &rank, const EventArgs &args) {
-    if (!is_let_in(rank, *args.remote, args.messages.epoch)) return send_event(rank, args);
+    if (args.messages.epoch != SENNIT_EPOCH_CURRENT &&
+        !is_let_in(rank, *args.remote, args.messages.epoch))
+        return send_event(rank, args);
     const sennit_status status = start_posted(rank, args);
     return status == SENNIT_OK ? op::engine_await_sent(rank, args.remote->signal.rank) : status;
 }
@@ -143,25 +146,37 @@ std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
         return answer_of(Judged::no_signal, 0);
     // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
     // threads; what they did with the data of earlier epochs comes before this data.
-    const std::uint64_t epoch = own->record->epoch.load(std::memory_order_acquire);
-    if (!is_counted(task.epoch, epoch))
-        return answer_of(is_early(task.epoch, epoch) ? Judged::early : Judged::late, epoch);
+    std::uint64_t epoch = own->record->epoch.load(std::memory_order_acquire);
+    const bool is_current = task.epoch == SENNIT_EPOCH_CURRENT;
+    const auto counter_of = [&](std::uint64_t which) {
+        // SYNC signal-count: pairs with the releases of senders; only compared, and what is added
+        // is judged once more when it is counted.
+        return own->record->slot[slot_of(which)].load(std::memory_order_acquire);
+    };
+    std::uint64_t counter = counter_of(is_current ? epoch : task.epoch);
+    // relaxed: ordered by the load of the slot, as in count_current().
+    while (is_current && own->record->epoch.load(std::memory_order_relaxed) != epoch) {
+        // SYNC signal-epoch: as above.
+        epoch = own->record->epoch.load(std::memory_order_acquire);
+        counter = counter_of(epoch);
+    }
+    const std::uint64_t wanted = is_current ? epoch : task.epoch;
+    if (!is_counted(wanted, epoch))
+        return answer_of(is_early(wanted, epoch) ? Judged::early : Judged::late, epoch);
     const Expected expected{own->events, own->event_bits};
-    // relaxed: only compared; what is added is judged once more by count_whole().
-    const std::uint64_t before =
-        value_of(own->record->slot[slot_of(task.epoch)].load(std::memory_order_relaxed),
-                 own->events, task.epoch);
+    const std::uint64_t before = value_of(counter, own->events, wanted);
     const std::uint32_t messages = task.messages == 0 ? 1 : task.messages;
     const std::uint64_t come = events_come(before, own->events, own->event_bits) + messages;
     if (messages > own->events || is_surplus(before, messages, own->events, own->event_bits)) {
-        tell_refused(self, task.epoch);
+        tell_refused(self, wanted);
         return surplus_answer(*own, come);
     }
     if (arrived.bytes != 0) copy_any(arrived.memory, arrived.data, arrived.bytes);
     if (task.messages == 0) return answer_of(Judged::counted, epoch);
     const sennit_error unrelated = *thread_error();
-    if (count_whole(self, expected, task.epoch, task.messages))
-        return answer_of(Judged::counted, epoch);
+    const bool is_in = is_current ? count_current(self, expected, task.messages)
+                                  : count_whole(self, expected, wanted, task.messages);
+    if (is_in) return answer_of(Judged::counted, epoch);
     *thread_error() = unrelated;  // of this thread, which has come to carry this out
     return surplus_answer(*own, come);
 }

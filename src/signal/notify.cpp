@@ -1,5 +1,7 @@
 // Notified put and get, the general way: everything that notify_at_once() leaves. The order is the
 // same: look at the epoch, move the data, count the event.
+#include <algorithm>
+
 #include "base/fail.hpp"
 #include "op/rma.hpp"
 #include "runtime/whole_call.hpp"
@@ -48,6 +50,9 @@ sennit_status check_notice(const Rank &rank, const Attached &attached, const Not
                     notice->remote.rank, attached.gptr.rank);
     if (is_another && notice->epoch == SENNIT_EPOCH_NEXT)
         return fail(SENNIT_ERR_ARG, "a signal that is not the block's own needs its epoch");
+    if (notice->wait_ns < 0)
+        return fail(SENNIT_ERR_ARG, "wait_ns is %lld; SENNIT_FOREVER waits without end",
+                    static_cast<long long>(notice->wait_ns));
     if (notice->local.handle != 0 && find_own(rank, notice->local) == nullptr)
         return not_own(notice->local);
     return SENNIT_OK;
@@ -89,7 +94,8 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
 }
 
 bool goes_with_event(const Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
-    return args.direction == op::Direction::put && !may_ride(rank, prepared.remote) &&
+    const bool may_ride_too = may_ride(rank, prepared.remote) && !prepared.is_current();
+    return args.direction == op::Direction::put && !may_ride_too &&
            args.bytes <= most_event_data(rank, prepared.remote);
 }
 
@@ -98,8 +104,24 @@ EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args,
     return {&prepared.remote, {prepared.epoch, messages}, prepared.place, args.local, args.bytes};
 }
 
+bool EarlyWait::pause(Rank &rank) {
+    constexpr std::int64_t kMostNs = 1'000'000;
+    if (wait_ns_ == 0) return false;
+    if (!has_begun_) limit_ = Deadline::after(wait_ns_);
+    has_begun_ = true;
+    const Deadline whole = default_deadline();
+    const std::int64_t left_ns = std::min(limit_.left_ns(), whole.left_ns());
+    if (left_ns == 0) return false;
+    const sennit_error early = *thread_error();
+    (void)wait_until(rank, Deadline::after(std::min(pause_ns_, left_ns)), rank.world_rank,
+                     [] { return false; });
+    *thread_error() = early;
+    pause_ns_ = std::min(2 * pause_ns_, kMostNs);
+    return true;
+}
+
 sennit_status conclude(Rank &rank, const Prepared &prepared) {
-    if (prepared.notified != nullptr && !prepared.remote.is_none())
+    if (prepared.notified != nullptr && !prepared.remote.is_none() && !prepared.is_current())
         prepared.notified->next_epoch = prepared.epoch + 1;
     if (prepared.local.is_none()) return SENNIT_OK;
     Seen seen{};
@@ -132,11 +154,12 @@ sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const Not
     if (status != SENNIT_OK) return status;
     if (goes_with_event(rank, prepared, args))
         return post_event(rank, event_with_data(prepared, args, 1));
-    const bool rides_if_let_in = args.direction == op::Direction::put && may_ride(rank, remote);
+    const bool rides_if_let_in =
+        args.direction == op::Direction::put && may_ride(rank, remote) && !prepared.is_current();
     Seen seen{};
     if (rides_if_let_in)
         status = check_epoch(rank, remote, prepared.epoch, &seen);
-    else if (!is_let_in(rank, remote, prepared.epoch))
+    else if (!prepared.is_current() && !is_let_in(rank, remote, prepared.epoch))
         status = ask_owner(rank, remote, prepared.epoch);
     bool rides = false;
     if (status == SENNIT_OK && rides_if_let_in)
@@ -149,17 +172,30 @@ sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const Not
                : status;
 }
 
-}  // namespace
-
-sennit_status notify(Rank &rank, Attached &attached, const NotifyArgs &args) {
-    const WholeCall call;
+// A try of the call. After SIGNAL_EARLY nothing has moved, and nothing of what was prepared holds.
+sennit_status try_to_notify(Rank &rank, Attached &attached, const NotifyArgs &args,
+                            bool asks_first) {
     Prepared prepared;
     sennit_status status = prepare(rank, attached, args, &prepared);
     if (status != SENNIT_OK) return status;
     const bool is_by_message = prepared.remote.record == nullptr && !prepared.remote.is_none();
-    status = is_by_message ? notify_by_messages(rank, prepared, args)
-                           : notify_by_pointer(rank, prepared, args);
+    // The data of a short put goes once for all tries.
+    if (is_by_message && asks_first) status = ask_owner(rank, prepared.remote, prepared.epoch);
+    if (status == SENNIT_OK)
+        status = is_by_message ? notify_by_messages(rank, prepared, args)
+                               : notify_by_pointer(rank, prepared, args);
     return status != SENNIT_OK ? status : conclude(rank, prepared);
+}
+
+}  // namespace
+
+sennit_status notify(Rank &rank, Attached &attached, const NotifyArgs &args) {
+    const WholeCall call;
+    EarlyWait wait(args.notice);
+    sennit_status status = try_to_notify(rank, attached, args, false);
+    while (status == SENNIT_ERR_SIGNAL_EARLY && wait.pause(rank))
+        status = try_to_notify(rank, attached, args, true);
+    return status;
 }
 
 }  // namespace sennit::signal

@@ -13,6 +13,23 @@ struct Prepared {
     Notified *notified = nullptr;  // the block's own; null: the call has named another signal
     std::uint64_t epoch = 0;       // of `remote`
     sennit_gptr place = SENNIT_GPTR_NULL;
+
+    bool is_current() const { return epoch == SENNIT_EPOCH_CURRENT; }
+};
+
+// The tries of a call that SIGNAL_EARLY refuses, for as long as its notice says.
+class EarlyWait {
+  public:
+    explicit EarlyWait(const sennit_notice *notice)
+        : wait_ns_(notice == nullptr ? 0 : notice->wait_ns) {}
+    // Makes progress until the next try is due. False: there is none. Leaves the thread's error.
+    bool pause(Rank &rank);
+
+  private:
+    std::int64_t wait_ns_;
+    bool has_begun_ = false;
+    Deadline limit_ = Deadline::never();  // from the first refusal on
+    std::int64_t pause_ns_ = 20'000;      // doubles
 };
 
 // Place and notice, as far as this rank can see. Errors: ARG, RANGE, and those of check_lives().

@@ -226,6 +226,11 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
     return true;
 }
 
+// The same for one message of the epoch that the owner is in, which has at most one that is
+// complete. False: the signal has fired. Errors as above.
+[[gnu::cold]] bool count_current(const RemoteSignal &to, const Expected &expected,
+                                 std::uint32_t messages = 1);
+
 // Begins the next epoch, if that takes no more than a store: the signal has fired, is in no set,
 // no other thread resets, and there is nothing to tell.
 inline bool reset_at_once(Own &own) {

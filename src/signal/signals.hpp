@@ -40,11 +40,12 @@ struct Seen {
 };
 sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen);
 
-// May a message of the epoch be counted? Fills *seen, unless the owner is asked by a task. Errors:
-// as look(), SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over), PEER_LOST (the owner never gets to
-// it).
+// May a message of the epoch be counted? One of SENNIT_EPOCH_CURRENT may. Fills *seen, unless the
+// owner is asked by a task. Errors: as look(), SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over),
+// PEER_LOST (the owner never gets to it).
 sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
-// Counts it after that check. Errors: SIGNAL_OVERFLOW, and by messages those of check_epoch().
+// Counts it after that check, SENNIT_EPOCH_CURRENT in the epoch that the owner is in. Errors:
+// SIGNAL_OVERFLOW, and by messages those of check_epoch().
 sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
 // The owner counts two epochs, and this is neither. SIGNAL_EARLY or SIGNAL_OVERFLOW.
 [[gnu::cold]] sennit_status fail_epoch(sennit_signal signal, std::uint64_t epoch,

@@ -203,7 +203,7 @@ const std::vector<Row> wrong_signals =
          }},
         {"sennit_put_notify_with", "garbage", kRunning, kArg,
          [](Fixture &it) {
-             const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+             const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};
              return sennit_put_notify_with(it.peer_block, 0, it.buffer, 8, &notice);
          }},
         {"sennit_get_notify_with", "null notice", kRunning, kArg,
@@ -371,7 +371,7 @@ const std::vector<Row> signals_that_need_a_rank = {
      [](Fixture &it) { return sennit_put_notify_with(it.peer_block, 0, it.buffer, 8, nullptr); }},
     {"sennit_get_notify_with", "", kAny, kState,
      [](Fixture &it) {
-         const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+         const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};
          return sennit_get_notify_with(it.buffer, it.peer_block, 0, 8, &notice);
      }},
     {"sennit_put_notify_batch", "", kAny, kState,

@@ -101,7 +101,7 @@ struct Small {
 };
 
 constexpr sennit_notice in_epoch(std::uint64_t epoch) {
-    return {SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+    return {SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ RANK_TEST(notify, a_batch_of_puts_to_all_ranks_is_there_when_the_signals_fire, k
     for (std::uint64_t epoch = 0; epoch < (test.quick ? 4u : 40u); ++epoch) {
         const std::size_t bytes = test.common.one_in(4) ? 8 : test.common.between(0, part);
         fill(data.data(), bytes, salt_of(test.rank, epoch));
-        const sennit_notice notice{SENNIT_SIGNAL_NULL, sent, epoch};
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, sent, epoch, 0};
         std::vector<sennit_notify_part> parts;
         for (std::size_t i = 0; i < size * messages; ++i) {
             const std::size_t peer = (static_cast<std::size_t>(test.rank) + i) % size;
@@ -202,9 +202,9 @@ RANK_TEST(notify, a_batch_of_which_one_part_is_wrong_moves_nothing, kAnything) {
     third = small.part(2, &now);
     third.local = nullptr;
     refused(third, SENNIT_ERR_ARG);
-    const sennit_notice nobodys{SENNIT_SIGNAL_NULL, {test.rank, 77}, 0};
+    const sennit_notice nobodys{SENNIT_SIGNAL_NULL, {test.rank, 77}, 0, 0};
     refused(small.part(2, &nobodys), SENNIT_ERR_ARG);
-    const sennit_notice foreign{{test.size, 1}, SENNIT_SIGNAL_NULL, 0};
+    const sennit_notice foreign{{test.size, 1}, SENNIT_SIGNAL_NULL, 0, 0};
     refused(small.part(2, &foreign), SENNIT_ERR_ARG);
     test.barrier();
     test.equal(small.own[0], 0u);
@@ -242,7 +242,7 @@ RANK_TEST(notify, a_batch_that_ends_early_says_how_far_it_came_and_goes_on_from_
 // Broken by a message too many that is said to be done, or a local signal that counts it.
 RANK_TEST(notify, a_batch_ends_at_the_message_that_is_too_many, kAnything) {
     Small small(test);
-    const sennit_notice counted{SENNIT_SIGNAL_NULL, small.local, 0};
+    const sennit_notice counted{SENNIT_SIGNAL_NULL, small.local, 0, 0};
     std::vector<sennit_notify_part> parts{small.part(0, &counted), small.part(1, &counted),
                                           small.part(2, &counted)};
     small.is_too_many(parts, 2);

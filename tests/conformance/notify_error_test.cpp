@@ -38,7 +38,7 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
     test.ok(sennit_block_attach(&blocks[static_cast<std::size_t>(test.next())], &peer));
     std::uint64_t word = 7;
     std::size_t done = 0;
-    sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2};
+    sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2, 0};
     sennit_notify_part part{peer, SENNIT_OK, 0, &word, 8, &notice};
     const auto early = [&](sennit_status status) {
         refused(test, status, SENNIT_ERR_SIGNAL_EARLY, there, {"epoch 2 ", "epochs 0 and 1"});
@@ -78,7 +78,7 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
     test.ok(sennit_plan_destroy(plan));
 
     test.ok(sennit_signal_notify(local, 0));
-    notice = {SENNIT_SIGNAL_NULL, local, 1};
+    notice = {SENNIT_SIGNAL_NULL, local, 1, 0};
     refused(test, sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW,
             local, {"1 events in epoch 0", "with this one 2 have come"});
     test.barrier();

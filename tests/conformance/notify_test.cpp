@@ -134,7 +134,7 @@ RANK_TEST(notify, signals_and_epochs_are_given_in_the_call, kAnything) {
     const auto next = static_cast<std::size_t>(test.next());
     const sennit_peer_block peer = attach(test, blocks[next]);
     const std::uint64_t word = 77 + static_cast<std::uint64_t>(test.rank);
-    sennit_notice notice{others[next], local, 1};
+    sennit_notice notice{others[next], local, 1, 0};
     test.ok(sennit_put_notify_with(peer, 0, &word, 8, &notice));
     test.ok(sennit_put_notify_with(peer, 8, &word, 8, &notice));
     test.equal(left_of(test, local), 1u);
@@ -162,10 +162,10 @@ RANK_TEST(notify, signals_and_epochs_are_given_in_the_call, kAnything) {
     test.equal(own[3], 0u);
     test.equal(own[4], wanted);
     test.equal(left_of(test, other), 2u);
-    notice = sennit_notice{local, SENNIT_SIGNAL_NULL, 0};
+    notice = sennit_notice{local, SENNIT_SIGNAL_NULL, 0, 0};
     if (test.size > 1) test.is(sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_ARG);
     if (test.size > 1) {
-        notice = sennit_notice{others[next], others[next], 0};
+        notice = sennit_notice{others[next], others[next], 0, 0};
         test.is(sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_ARG);
     }
     test.barrier();
@@ -244,7 +244,7 @@ RANK_TEST(notify, what_leaves_the_block_is_refused_and_empty_messages_count, kAn
     }
     test.is(sennit_put_notify(peer, 0, nullptr, 1), SENNIT_ERR_ARG);
     test.ok(sennit_put_notify(peer, 0, nullptr, 0));
-    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};
     test.ok(sennit_put_notify_with(peer, 100, data, 0, &notice));
     test.ok(sennit_put_notify_with(peer, 92, data, 8, &notice));
     test.ok(sennit_get_notify(data, peer, 0, 100));  // no signal: a plain get
@@ -528,7 +528,7 @@ RANK_TEST(notify, blocks_of_registered_memory_are_written_and_read, kAnything) {
     std::vector<std::uint8_t> data(bytes);
     for (std::uint64_t epoch = 0; all_reach && epoch < (test.quick ? 3u : 40u); ++epoch) {
         fill(data.data(), bytes - 1, salt_of(test.rank, epoch));
-        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
         test.ok(epoch % 2 == 0 ? sennit_put_notify_with(peer, 0, data.data(), bytes - 1, &notice)
                                : sennit_get_notify_with(data.data(), peer, 0, bytes - 1, &notice));
         test.ok(sennit_signal_wait(signal, SENNIT_FOREVER));

@@ -154,7 +154,7 @@ void StormStreams::close() {
 
 sennit_status StormStreams::carry_out_with(const Sending &to, std::size_t place,
                                            std::size_t bytes) {
-    sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, to.epoch};
+    sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, to.epoch, 0};
     if (test_.own.one_in(2)) notice.remote = to.signal;
     const bool counts = test_.own.one_in(2);
     if (counts) notice.local = sent_;

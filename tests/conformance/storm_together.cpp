@@ -12,7 +12,7 @@ StormStreams::Part StormStreams::make_part(std::size_t sending, const Sending &a
     part.sending = sending;
     part.message = {at.owner, at.stream, at.sender, at.epoch, at.number};
     part.notice = {test_.own.one_in(2) ? at.signal : SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL,
-                   at.epoch};
+                   at.epoch, 0};
     // One byte more: a get must leave it alone.
     part.buffer.resize(bytes_of(part.message) + 1, kUntouched);
     if (!is_get(streams_[at.stream].way))

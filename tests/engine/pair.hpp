@@ -51,7 +51,7 @@ struct Pair {
     void barrier() const { ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier"); }
     void put(std::size_t bytes, std::uint64_t epoch) const {
         const std::vector<char> data(bytes, 'x');
-        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
         ok(sennit_put_notify_with(block, 0, data.data(), bytes, &notice), "put_notify");
     }
     // An event that the checks of a notified put would refuse.

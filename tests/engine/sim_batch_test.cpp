@@ -24,7 +24,7 @@ std::uint64_t steps_of_messages(bool in_a_batch, bool with_signals) {
         const Blocks blocks(job, rank, 3, with_signals ? kMessages : 0);
         if (rank == 0) {
             const std::uint64_t word = 7;
-            const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+            const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};
             std::vector<sennit_notify_part> parts;
             for (std::size_t i = 0; i < 2 * kMessages; ++i)
                 parts.push_back({blocks.peers[1 + i % 2], SENNIT_OK, 8 * i,
@@ -78,7 +78,7 @@ TEST(sim_batch, batches_and_single_calls_are_counted_once_although_rails_fail) {
             const Blocks blocks(job, rank, 3, 2 * 3 * kMessages);
             for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
                 std::uint64_t words[3 * kMessages];
-                const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+                const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
                 const std::size_t half = epoch % 2 * kBytes / 2;
                 std::vector<sennit_notify_part> parts;
                 for (std::size_t i = 0; i < 3 * kMessages; ++i) {
@@ -133,7 +133,7 @@ TEST(sim_batch, a_batch_whose_time_is_over_goes_on_with_the_parts_that_are_not) 
         const Blocks blocks(job, rank, 2, kSmall + 1, 2 * kLarge);
         if (rank == 0) {
             const std::vector<char> data(kLarge, 'x');
-            const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+            const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};
             std::vector<sennit_notify_part> parts;
             for (std::size_t i = 0; i <= kSmall; ++i)
                 parts.push_back({blocks.peers[1], SENNIT_OK, 8 * i, const_cast<char *>(data.data()),
@@ -186,7 +186,7 @@ TEST(sim_batch, when_an_owner_dies_each_part_says_whether_it_is_done) {
                 }
                 if (rank == 0) {
                     transport::sim::World *world = transport::sim::hold_world(*current_rank());
-                    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0};
+                    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};
                     const std::uint64_t word = 1;
                     std::uint32_t expected = 0;
                     for (int round = 0; round < 1000; ++round) {

@@ -222,7 +222,7 @@ TEST(sim_event_ack,
         }
         if (rank == 0) {
             const std::uint64_t word = 1;
-            const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2};
+            const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2, 0};
             pair.is(sennit_put_notify_with(pair.block, 0, &word, sizeof word, &notice),
                     SENNIT_ERR_TIMEOUT, "put_notify to a rank that does not answer");
             if (current_rank()->engine->queues[1].events->tickets.ended == 0)
@@ -238,7 +238,7 @@ TEST(sim_event_ack,
         }
         pair.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 1, &next, sizeof next, kLong), "broadcast");
         if (rank == 0) {
-            const sennit_notice notice{next, SENNIT_SIGNAL_NULL, 0};
+            const sennit_notice notice{next, SENNIT_SIGNAL_NULL, 0, 0};
             const std::uint64_t word = 2;
             pair.ok(sennit_put_notify_with(pair.block, 0, &word, sizeof word, &notice),
                     "put_notify");

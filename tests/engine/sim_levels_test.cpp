@@ -321,7 +321,7 @@ TEST(sim_levels, threads_of_a_rank_share_their_tickets) {
                 const auto send = [&](sennit_peer_block block, std::size_t offset) {
                     for (std::uint64_t epoch = 0; epoch < 50; ++epoch) {
                         const std::vector<char> data(epoch * 37 % 3000, 'x');
-                        const sennit_notice notice{pair.arrived, SENNIT_SIGNAL_NULL, epoch};
+                        const sennit_notice notice{pair.arrived, SENNIT_SIGNAL_NULL, epoch, 0};
                         sennit_status status = SENNIT_ERR_SIGNAL_EARLY;
                         while (status == SENNIT_ERR_SIGNAL_EARLY)
                             status = sennit_put_notify_with(block, offset, data.data(), data.size(),

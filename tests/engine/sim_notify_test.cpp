@@ -139,7 +139,7 @@ class Member {
         std::vector<std::uint8_t> data(message.bytes);
         for (std::size_t i = 0; i < data.size(); ++i)
             data[i] = message.at(i);
-        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
         sennit_status status = SENNIT_ERR_SIGNAL_EARLY;
         while (status == SENNIT_ERR_SIGNAL_EARLY)
             status = sennit_put_notify_with(peers_[static_cast<std::size_t>(to)],

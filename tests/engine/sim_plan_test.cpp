@@ -42,7 +42,7 @@ bool is_sent_to(const std::vector<Recorded> &pieces, int rank) {
 // The epoch's messages one by one, or in a batch.
 void send(const Blocks &blocks, const std::vector<Recorded> &pieces, std::uint64_t epoch,
           bool notified, char *data, bool in_a_batch) {
-    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
     std::vector<sennit_notify_part> parts;
     for (const Recorded &one : pieces)
         parts.push_back({blocks.peers[static_cast<std::size_t>(one.peer)], SENNIT_OK, one.place,

@@ -265,7 +265,7 @@ void stopped_owner() {
             check_words(there + epoch * kWords, epoch);
         }
         std::uint64_t data[kWords] = {};
-        const sennit_notice third{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2};
+        const sennit_notice third{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2, 0};
         const sennit_peer_block block = scene.peers[static_cast<std::size_t>(scene.victim)];
         // By the short way, and by the general one.
         expect(sennit_put_notify(block, 0, data, sizeof data), SENNIT_ERR_SIGNAL_EARLY, "epoch 2");
@@ -352,7 +352,7 @@ void early_for_ever() {
     }
     repeat_to_dead(scene, "sennit_put_notify",
                    [&] { return sennit_put_notify(block, 0, data, sizeof data); });
-    const sennit_notice third{theirs, SENNIT_SIGNAL_NULL, 2};
+    const sennit_notice third{theirs, SENNIT_SIGNAL_NULL, 2, 0};
     repeat_to_dead(scene, "sennit_put_notify_with",
                    [&] { return sennit_put_notify_with(block, 0, data, sizeof data, &third); });
     repeat_to_dead(scene, "sennit_get_notify_with",

@@ -179,7 +179,7 @@ class Sender {
     static constexpr std::uint64_t kKinds = 8;
 
     sennit_status send_once(std::uint64_t epoch) {
-        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch};
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
         sennit_notify_part part{block_, SENNIT_OK, 0, &word_, 8, &notice};
         std::size_t done = 0;
         switch (epoch % kKinds) {

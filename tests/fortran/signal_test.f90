@@ -96,9 +96,9 @@ contains
   end subroutine one_message_and_one_event_fire_the_signal
 
   subroutine a_notice_names_signals_and_epochs()
-    notice = sennit_notice(signals(next), SENNIT_SIGNAL_NULL, 1_c_int64_t)
+    notice = sennit_notice(signals(next), SENNIT_SIGNAL_NULL, 1_c_int64_t, 0_c_int64_t)
     call sennit_put_notify_with(peer, 0_c_size_t, 200_c_int64_t + rank, 8_c_size_t, notice)
-    notice = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT)
+    notice = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT, 0_c_int64_t)
     call sennit_get_notify_with(word, peer, 0, 8, notice)
     call check(word == 200 + rank, 'a get with a notice')
     call sennit_signal_reset(read)
@@ -112,7 +112,7 @@ contains
     integer(c_int64_t), target :: values(3)
     integer :: i
     ! To a block of its own, without signals: each notice names none.
-    of_no_signal = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT)
+    of_no_signal = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT, 0_c_int64_t)
     call sennit_block_init(region, 8_c_size_t, 24_c_size_t, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, plain_own)
     call sennit_allgather(SENNIT_TEAM_WORLD, plain_own, blocks, c_sizeof(plain_own), SENNIT_FOREVER)
     call sennit_block_attach(blocks(next), plain)

@@ -89,7 +89,7 @@ void test_refusals(const Side &side, sennit_signal others) {
     side.memory[5] = 1;
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     const auto put = [&](std::uint64_t of) {
-        const sennit_notice notice{others, SENNIT_SIGNAL_NULL, of};
+        const sennit_notice notice{others, SENNIT_SIGNAL_NULL, of, 0};
         return sennit_put_notify_with(side.other, 5, &byte, 1, &notice);
     };
     const auto told = [](sennit_status status) {
