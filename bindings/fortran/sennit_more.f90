@@ -21,6 +21,7 @@ module sennit_more
   type(sennit_channel), parameter, public :: SENNIT_CHANNEL_NULL = sennit_channel()
   type(sennit_signal), parameter, public :: SENNIT_SIGNAL_NULL = sennit_signal()
   type(sennit_waitset), parameter, public :: SENNIT_WAITSET_NULL = sennit_waitset()
+  type(sennit_block), parameter, public :: SENNIT_BLOCK_NULL = sennit_block()
   type(sennit_peer_block), parameter, public :: SENNIT_PEER_BLOCK_NULL = sennit_peer_block()
   type(sennit_queue), parameter, public :: SENNIT_QUEUE_NULL = sennit_queue()
   type(sennit_producer), parameter, public :: SENNIT_PRODUCER_NULL = sennit_producer()
@@ -40,6 +41,7 @@ module sennit_more
 
   public :: sennit_init, sennit_last_error, sennit_last_error_text, sennit_error_report, sennit_log_set
   public :: sennit_bootstrap_describe, sennit_wait_any, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
+  public :: sennit_block_is_null
   public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_vbuffer_of
   public :: sennit_combine, sennit_log_function, sennit_condition, sennit_wait_until, operator(==), operator(/=)
   public :: sennit_region_check, sennit_channel_ends_of, sennit_channel_ahead, sennit_channel_close
@@ -304,6 +306,12 @@ contains
     logical :: is_null
     is_null = gptr%segment == 0
   end function sennit_gptr_is_null
+
+  elemental function sennit_block_is_null(block) result(is_null)
+    type(sennit_block), intent(in) :: block
+    logical :: is_null
+    is_null = all(block%words == 0)
+  end function sennit_block_is_null
 
   elemental function is_same_team(left, right) result(is_same)
     type(sennit_team), intent(in) :: left, right

@@ -42,10 +42,27 @@
 extern "C" {
 #endif
 
-/* Opaque; all bytes count, and carry a check value. It stays good until its region ends. */
+/* Opaque, 64 bytes; all of them count, and carry a check value. It stays good until its region
+ * ends. */
 typedef struct sennit_block {
-    uint64_t words[24];
+    uint64_t words[8];
 } sennit_block;
+
+#ifdef __cplusplus
+#define SENNIT_BLOCK_NULL (sennit_block{{0u}})
+#else
+#define SENNIT_BLOCK_NULL ((sennit_block){{0u}})
+#endif
+
+/* 1 for a block that is all zero, as SENNIT_BLOCK_NULL, or no block at all (NULL), else 0. For
+ * tables with places that no block belongs into. Does not look whether it is a block that can be
+ * attached. */
+static inline int sennit_block_is_null(const sennit_block *block) {
+    uint64_t any = 0;
+    for (int i = 0; block != NULL && i < 8; ++i)
+        any |= block->words[i];
+    return any == 0;
+}
 
 /* A block as the calling rank has attached it: a handle by value, which may be copied within the
  * rank. {0} is none. */
@@ -63,8 +80,8 @@ typedef struct sennit_peer_block {
  * that a program makes of a global pointer and a size. `on_recv` counts what is put there,
  * `on_send` what is got from there; both are the caller's own or SENNIT_SIGNAL_NULL. Events that
  * name no epoch begin with the epochs that the signals have now. By one rank alone.
- * Errors: STATE, ARG (null, another rank's region, no signal of the caller's), RANGE (the block
- * leaves the region, or that its segment), NOT_REGISTERED. */
+ * Errors: STATE, ARG (null, SENNIT_REGION_NULL, another rank's region, no signal of the caller's),
+ * RANGE (the block leaves the region, or that its segment), NOT_REGISTERED. */
 sennit_status sennit_block_init(sennit_region region, size_t offset, size_t bytes,
                                 sennit_signal on_send, sennit_signal on_recv, sennit_block *block);
 
@@ -76,8 +93,8 @@ typedef struct sennit_block_info {
     sennit_signal on_recv;
 } sennit_block_info;
 
-/* Read a block, without looking whether its region lives. Errors: STATE, ARG (null; not a block of
- * this job: foreign, or changed on the way). */
+/* Read a block, without looking whether its region lives. Errors: STATE, ARG (null,
+ * SENNIT_BLOCK_NULL; not a block of this job: foreign, or changed on the way). */
 sennit_status sennit_block_query(const sennit_block *block, sennit_block_info *info);
 
 /* Make a block reachable for the calling rank; its own are legal too. One block may be attached

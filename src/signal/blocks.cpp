@@ -1,7 +1,6 @@
 // The record of a block and the table of attached ones. See blocks.hpp.
 #include "signal/blocks.hpp"
 
-#include <bit>
 #include <cstring>
 #include <new>
 
@@ -18,6 +17,10 @@ static_assert(sizeof(sennit_block) == sizeof(BlockRecord));
 
 std::uint32_t check_of(const BlockRecord &record) {
     return crc32c(reinterpret_cast<const unsigned char *>(&record), offsetof(BlockRecord, check));
+}
+
+std::uint32_t folded_job(const Rank &rank) {
+    return static_cast<std::uint32_t>(rank.job_cookie ^ rank.job_cookie >> 32);
 }
 
 sennit_status no_block(const char *why) {
@@ -139,20 +142,14 @@ sennit_status block_init(Rank &rank, const BlockArgs &args, sennit_block *block)
     const SegmentRecord &segment = record_of(*entry);
     made.magic = kBlockMagic;
     made.version = kBlockVersion;
-    made.record_bytes = sizeof made;
-    made.job = rank.job_cookie;
+    made.job = folded_job(rank);
     made.rank = rank.world_rank;
     made.segment = args.region.gptr.segment;
     made.offset = args.region.gptr.offset + args.offset;
     made.bytes = args.bytes;
-    made.region = segment.owner_slot;
+    made.region = static_cast<std::uint16_t>(segment.owner_slot);
     // relaxed: the entry was just found.
     made.region_generation = entry->live_value.load(std::memory_order_relaxed);
-    made.kind = static_cast<std::uint8_t>(segment.mechanism);
-    made.actor = static_cast<std::uint8_t>(segment.actor);
-    made.page_shift = static_cast<std::uint8_t>(std::countr_zero(segment.page_bytes));
-    made.address = segment.owner_address + made.offset;
-    made.region_offset = made.offset;
     made.check = check_of(made);
     std::memcpy(block, &made, sizeof made);
     return SENNIT_OK;
@@ -160,13 +157,11 @@ sennit_status block_init(Rank &rank, const BlockArgs &args, sennit_block *block)
 
 sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecord *record) {
     std::memcpy(record, &block, sizeof *record);
-    if (record->magic == __builtin_bswap32(kBlockMagic))
-        return no_block("it comes from a machine of another byte order");
-    if (record->magic != kBlockMagic) return no_block("its first word is wrong");
+    if (sennit_block_is_null(&block)) return no_block("it is SENNIT_BLOCK_NULL");
+    if (record->magic != kBlockMagic) return no_block("its first byte is wrong");
     if (record->check != check_of(*record)) return no_block("it was changed on the way");
-    if (record->version != kBlockVersion || record->record_bytes != sizeof *record)
-        return no_block("another version of Sennit made it");
-    if (record->job != rank.job_cookie) return no_block("it is of another job");
+    if (record->version != kBlockVersion) return no_block("another version of Sennit made it");
+    if (record->job != folded_job(rank)) return no_block("it is of another job");
     if (static_cast<std::uint32_t>(record->rank) >= size_of(rank) ||
         record->region >= kSegmentsPerTeam)
         return no_block("it names no rank");

@@ -97,43 +97,30 @@ constexpr std::size_t chunk_bytes(std::uint32_t chunk) {
 static_assert(chunk_of(255) == 0 && chunk_of(256) == 1 && chunk_of(511) == 1 && chunk_of(512) == 2);
 static_assert(first_index(2) == 512 && signals_in(1) == 256 && signals_in(2) == 512);
 
-// A block as it travels: the content of sennit_block, equal on all ranks of a job.
-inline constexpr std::uint32_t kBlockMagic = 0x4B424E53;  // "SNBK", little endian
-inline constexpr std::uint16_t kBlockVersion = 1;
-inline constexpr std::size_t kMostRails = 8;
+// A block as it travels: the content of sennit_block, equal on all ranks of a job. One that is all
+// zero is none.
+inline constexpr std::uint8_t kBlockMagic = 0x42;  // "B"
+inline constexpr std::uint8_t kBlockVersion = 2;
 struct BlockRecord {
-    std::uint32_t magic;
-    std::uint16_t version;
-    std::uint16_t record_bytes;
-    std::uint64_t job;
-    std::int32_t rank;  // of the owner, in the world
+    std::uint8_t magic;
+    std::uint8_t version;
+    std::uint16_t region;  // slot of the segment's record at its owner
+    std::uint32_t job;     // the cookie, folded
+    std::int32_t rank;     // of the owner, in the world
     std::uint32_t segment;
     std::uint64_t offset;  // in the segment
     std::uint64_t bytes;
-    std::uint32_t region;             // slot of the segment's record at its owner
+    std::uint64_t send_epoch;  // of the two signals when the block was made
+    std::uint64_t recv_epoch;
     std::uint32_t region_generation;  // SegmentRecord::live
     std::uint32_t on_send;            // signals of the owner, 0 for none
     std::uint32_t on_recv;
-    std::uint8_t kind;  // Mechanism
-    std::uint8_t actor;
-    std::uint8_t access;  // 0: read and write
-    std::uint8_t page_shift;
-    std::uint8_t rail_count;
-    std::uint8_t rail_virtual;
-    std::uint8_t key_form;  // 0: no keys
-    std::uint8_t unused_first;
-    std::uint64_t address;        // at the owner
-    std::uint64_t region_offset;  // in the owner's registration
-    std::uint64_t rail_key[kMostRails];
-    std::uint64_t key_reference;
-    std::uint64_t send_epoch;  // of the two signals when the block was made
-    std::uint64_t recv_epoch;
-    std::uint8_t unused[20];
     std::uint32_t check;  // CRC-32C of all before it
 };
-static_assert(sizeof(BlockRecord) == 192 && offsetof(BlockRecord, offset) == 24 &&
-              offsetof(BlockRecord, region) == 40 && offsetof(BlockRecord, kind) == 56 &&
-              offsetof(BlockRecord, address) == 64 && offsetof(BlockRecord, key_reference) == 144 &&
-              offsetof(BlockRecord, unused) == 168 && offsetof(BlockRecord, check) == 188);
+static_assert(sizeof(BlockRecord) == 64 && offsetof(BlockRecord, region) == 2 &&
+              offsetof(BlockRecord, rank) == 8 && offsetof(BlockRecord, offset) == 16 &&
+              offsetof(BlockRecord, send_epoch) == 32 &&
+              offsetof(BlockRecord, region_generation) == 48 && offsetof(BlockRecord, check) == 60);
+static_assert(kSegmentsPerTeam <= 1u << 16);
 
 }  // namespace sennit::signal

@@ -201,6 +201,12 @@ const Bears kBears[] = {
     {"sennit_gptr_add",
      [] { EXPECT_EQ(sennit_gptr_add(SENNIT_GPTR_NULL, -1).offset, UINT64_MAX); }},
     {"sennit_gptr_at", [] { EXPECT_EQ(sennit_gptr_at(SENNIT_GPTR_NULL, 7).rank, 7); }},
+    {"sennit_block_is_null",
+     [] {
+         const sennit_block null = SENNIT_BLOCK_NULL;
+         EXPECT_EQ(sennit_block_is_null(&null), 1);
+         EXPECT_EQ(sennit_block_is_null(nullptr), 1);
+     }},
     {"sennit_gptr_is_null", [] { EXPECT_EQ(sennit_gptr_is_null(SENNIT_GPTR_NULL), 1); }},
     // What is wrong in a description is refused by who gets it; here it stands as it was given.
     {"sennit_reduction_of",

@@ -201,9 +201,23 @@ RANK_TEST(notify, a_block_that_was_changed_or_is_of_another_job_is_refused, kAny
         test.is(sennit_block_query(&changed, &info), SENNIT_ERR_ARG);
     }
     test.equal(attached.handle, 99u);
-    const sennit_block zeros{};
+    const sennit_block zeros = SENNIT_BLOCK_NULL;
+    test.equal(sennit_block_is_null(&zeros), 1);
+    test.equal(sennit_block_is_null(nullptr), 1);
+    test.equal(sennit_block_is_null(&block), 0);
+    for (std::size_t byte = 0; byte < sizeof zeros; ++byte) {
+        sennit_block one = zeros;
+        reinterpret_cast<unsigned char *>(&one)[byte] = 1;
+        test.equal(sennit_block_is_null(&one), 0);
+    }
+    test.equal(sizeof zeros, 64u);
     test.is(sennit_block_attach(&zeros, &attached), SENNIT_ERR_ARG);
+    test.require(std::strstr(sennit_last_error()->text, "SENNIT_BLOCK_NULL") != nullptr,
+                 "the error says what it is");
+    test.is(sennit_block_query(&zeros, &info), SENNIT_ERR_ARG);
     sennit_block out = zeros;
+    test.is(sennit_block_init(SENNIT_REGION_NULL, 0, 0, SENNIT_SIGNAL_NULL, signal, &out),
+            SENNIT_ERR_ARG);
     test.is(sennit_block_init({mine, 256}, 200, 57, SENNIT_SIGNAL_NULL, signal, &out),
             SENNIT_ERR_RANGE);
     test.is(sennit_block_init({mine, 257}, 0, 8, SENNIT_SIGNAL_NULL, signal, &out),

@@ -150,7 +150,6 @@ static void print_signals() {
     STRUCT(BlockRecord);
     FIELD(BlockRecord, magic);
     FIELD(BlockRecord, version);
-    FIELD(BlockRecord, record_bytes);
     FIELD(BlockRecord, job);
     FIELD(BlockRecord, rank);
     FIELD(BlockRecord, segment);
@@ -160,20 +159,8 @@ static void print_signals() {
     FIELD(BlockRecord, region_generation);
     FIELD(BlockRecord, on_send);
     FIELD(BlockRecord, on_recv);
-    FIELD(BlockRecord, kind);
-    FIELD(BlockRecord, actor);
-    FIELD(BlockRecord, access);
-    FIELD(BlockRecord, page_shift);
-    FIELD(BlockRecord, rail_count);
-    FIELD(BlockRecord, rail_virtual);
-    FIELD(BlockRecord, key_form);
-    FIELD(BlockRecord, address);
-    FIELD(BlockRecord, region_offset);
-    FIELD(BlockRecord, rail_key);
-    FIELD(BlockRecord, key_reference);
     FIELD(BlockRecord, send_epoch);
     FIELD(BlockRecord, recv_epoch);
-    FIELD(BlockRecord, unused);
     FIELD(BlockRecord, check);
 }
 
