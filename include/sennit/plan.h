@@ -56,18 +56,34 @@ sennit_status sennit_plan_put(sennit_plan plan, sennit_peer_block destination, s
 sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_block source,
                               size_t offset, size_t bytes);
 
+/* The same with signals that the notice names, as in sennit_put_notify_with: the remote one in
+ * place of the block's own, the local one of the caller, which counts an event of its own epoch
+ * when the run has moved all data and the private buffers may be used. Its epoch is
+ * SENNIT_EPOCH_NEXT, since commit says the epochs of all operations, and wait_ns is 0. The notice
+ * is copied. Errors: as above, and ARG (null, another epoch or wait_ns, a remote signal of another
+ * rank, a local one that is not the caller's). */
+sennit_status sennit_plan_put_with(sennit_plan plan, sennit_peer_block destination, size_t offset,
+                                   const void *source, size_t bytes, const sennit_notice *notice);
+sennit_status sennit_plan_get_with(sennit_plan plan, void *destination, sennit_peer_block source,
+                                   size_t offset, size_t bytes, const sennit_notice *notice);
+
 /* No more is recorded; the plan may be started. The events of run k = 0, 1, 2, ... are of epoch
  * first_epoch + k * epoch_step of their signals: 1 for a plan that is started in every epoch, 2 for
- * each of two plans that take turns. A plan without operations is legal.
- * Errors: STATE (no rank; committed already), ARG (no plan; SENNIT_EPOCH_NEXT or
- * SENNIT_EPOCH_CURRENT; more operations with one signal than it expects in an epoch),
- * NOT_REGISTERED, NOMEM. */
+ * each of two plans that take turns. SENNIT_EPOCH_CURRENT with a step of 0: of the epoch that the
+ * owner is in when they are counted, for programs whose senders know no epochs (notify.h). A plan
+ * without operations is legal.
+ * Errors: STATE (no rank; committed already), ARG (no plan; SENNIT_EPOCH_NEXT;
+ * SENNIT_EPOCH_CURRENT with another step; more operations with one signal than it expects in an
+ * epoch), NOT_REGISTERED, NOMEM, and those of the way to a signal that a notice names: OTHER_NODE,
+ * UNSUPPORTED, PEER_LOST, OS. */
 sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_t epoch_step);
 
 /* Start the next run. The buffers belong to the library until sennit_plan_wait has returned.
  * Errors: STATE (no rank; not committed; the run before was not waited for), ARG (no plan, a block
- * that is not attached any more), NOT_REGISTERED, SIGNAL_EARLY (an owner is more than one epoch
- * behind), PEER_LOST (it is, and is gone), SIGNAL_OVERFLOW (its epoch is over): nothing has moved,
+ * that is not attached any more, a local signal that was destroyed, no epochs left),
+ * NOT_REGISTERED, SIGNAL_EARLY (an owner is more than one epoch
+ * behind), PEER_LOST (it is, and is gone), SIGNAL_OVERFLOW (its epoch is over; a local
+ * signal has fired): nothing has moved,
  * and the same run may be started again. After another error of put and get, and after
  * SIGNAL_OVERFLOW where one message came on top of all that were expected, a part has been carried
  * out, and the next start is another run. */

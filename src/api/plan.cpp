@@ -48,6 +48,15 @@ sennit_status call_on(sennit_plan handle, const char *name, Call call) {
     });
 }
 
+sennit_status check_notice(const sennit_notice *notice) {
+    if (notice == nullptr) return null_argument("notice");
+    if (notice->epoch != SENNIT_EPOCH_NEXT)
+        return fail(SENNIT_ERR_ARG,
+                    "commit says the epochs of a plan: the notice's is SENNIT_EPOCH_NEXT");
+    return notice->wait_ns == 0 ? SENNIT_OK
+                                : fail(SENNIT_ERR_ARG, "a plan does not wait: wait_ns is 0");
+}
+
 sennit_status started(bool is_counted) {
     return is_counted ? SENNIT_OK : fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_plan_start");
 }
@@ -55,9 +64,13 @@ sennit_status started(bool is_counted) {
 // The parts of a start that call something. Apart, so that the start itself calls nothing: then it
 // saves no register, and a plan of words is hardly more than its stores.
 [[gnu::noinline]] sennit_status start_groups(sennit_plan handle, plan::Plan *recorded) {
-    if (recorded == nullptr || !plan::may_start_at_once(*recorded)) [[unlikely]]
+    if (recorded == nullptr) [[unlikely]]
         return start_cold(handle);
-    return started(plan::run_groups(*recorded));
+    if (plan::may_start_at_once(*recorded)) [[likely]]
+        return started(plan::run_groups(*recorded));
+    if (plan::may_start_in_current(*recorded))
+        return started(plan::run_groups_in_current(*recorded));
+    return start_cold(handle);
 }
 
 [[gnu::noinline]] sennit_status end_with_event(plan::Plan &recorded) {
@@ -88,6 +101,30 @@ sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_b
     return call_on(plan, __func__, [=](Rank &rank, plan::Plan &recorded) {
         auto *local = static_cast<std::byte *>(destination);
         return plan::record(rank, recorded, {source, Direction::get, offset, local, bytes});
+    });
+}
+
+sennit_status sennit_plan_put_with(sennit_plan plan, sennit_peer_block destination, size_t offset,
+                                   const void *source, size_t bytes, const sennit_notice *notice) {
+    return call_on(plan, __func__, [=](Rank &rank, plan::Plan &recorded) {
+        const sennit_status status = check_notice(notice);
+        if (status != SENNIT_OK) return status;
+        auto *local = static_cast<std::byte *>(const_cast<void *>(source));
+        return plan::record(
+            rank, recorded,
+            {destination, Direction::put, offset, local, bytes, notice->remote, notice->local});
+    });
+}
+
+sennit_status sennit_plan_get_with(sennit_plan plan, void *destination, sennit_peer_block source,
+                                   size_t offset, size_t bytes, const sennit_notice *notice) {
+    return call_on(plan, __func__, [=](Rank &rank, plan::Plan &recorded) {
+        const sennit_status status = check_notice(notice);
+        if (status != SENNIT_OK) return status;
+        auto *local = static_cast<std::byte *>(destination);
+        return plan::record(
+            rank, recorded,
+            {source, Direction::get, offset, local, bytes, notice->remote, notice->local});
     });
 }
 

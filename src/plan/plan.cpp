@@ -33,6 +33,10 @@ void free_committed(Plan &plan) {
     plan.group_count = plan.move_count = plan.run_count = 0;
     plan.looked_at = {};
     plan.carried_out = {};
+    plan.notices = {};
+    plan.named = {};
+    plan.local = {};
+    plan.local_count = 0;
 }
 
 void free_plan(Plan *plan) {
@@ -66,16 +70,43 @@ struct Ordered {
     std::uint32_t operation;
 };
 
+bool name_the_same(const RecordedOperation &a, const RecordedOperation &b) {
+    return a.block.handle == b.block.handle && a.direction == b.direction &&
+           signal::name_of(a.remote_signal) == signal::name_of(b.remote_signal);
+}
+
+// What each operation notifies. A signal that it names is reached for it, or for the operation
+// before it if that names the same.
+sennit_status find_notified(Rank &rank, Plan &plan, Ordered *ordered) {
+    std::uint32_t named = 0;
+    for (std::uint32_t i = 0; i < plan.operation_count; ++i) {
+        const RecordedOperation &operation = plan.operations[i];
+        const signal::Attached *attached = signal::find_attached(rank, operation.block);
+        if (attached == nullptr) return not_attached(plan);
+        const signal::Notified *notified = &notified_of(*attached, operation.direction);
+        const sennit_signal signal = operation.remote_signal;
+        if (signal.handle != 0 &&
+            signal::name_of(signal) != signal::name_of(notified->remote.signal)) {
+            notified = &plan.named[named];
+            if (i != 0 && name_the_same(operation, plan.operations[i - 1])) {
+                notified = ordered[i - 1].notified;
+            } else {
+                const sennit_status status =
+                    signal::reach_notified(rank, signal, 0, &plan.named[named++]);
+                if (status != SENNIT_OK) return status;
+            }
+        }
+        ordered[i] = {notified, 0, i};
+    }
+    return SENNIT_OK;
+}
+
 // Sorts all operations into groups, in the order in which the groups and the operations of each
 // were recorded, and makes the groups.
 sennit_status make_groups(Rank &rank, Plan &plan, Ordered *ordered) {
     const std::uint32_t count = plan.operation_count;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const RecordedOperation &operation = plan.operations[i];
-        const signal::Attached *attached = signal::find_attached(rank, operation.block);
-        if (attached == nullptr) return not_attached(plan);
-        ordered[i] = {&notified_of(*attached, operation.direction), 0, i};
-    }
+    const sennit_status status = find_notified(rank, plan, ordered);
+    if (status != SENNIT_OK) return status;
     std::sort(ordered, ordered + count, [](const Ordered &a, const Ordered &b) {
         return std::tie(a.notified, a.operation) < std::tie(b.notified, b.operation);
     });
@@ -201,18 +232,20 @@ bool make_room(BatchParts *made, std::size_t room) {
     return made->parts != nullptr && made->pieces != nullptr;
 }
 
-void add_part(BatchParts *parts, const Plan &plan, const RecordedOperation &operation,
-              std::uint32_t messages) {
+void add_part(BatchParts *parts, const Plan &plan, std::uint32_t group,
+              const RecordedOperation &operation, std::uint32_t messages) {
     parts->parts[parts->count] =
         sennit_notify_part{operation.block, SENNIT_OK,       operation.offset,
-                           operation.local, operation.bytes, &plan.notice};
-    parts->pieces[parts->count] = signal::PlannedPart{operation.direction, messages};
+                           operation.local, operation.bytes, &plan.notices[group]};
+    parts->pieces[parts->count] =
+        signal::PlannedPart{operation.direction, messages, plan.groups[group].notified->expected};
     ++parts->count;
 }
 
 // The pieces of a group to which messages lead: what lies one behind the other is one, and the last
 // of them counts all messages.
-void make_pieces(Plan &plan, const BlockGroup &group, const Ordered *ordered) {
+void make_pieces(Plan &plan, std::uint32_t number, const Ordered *ordered) {
+    const BlockGroup &group = plan.groups[number];
     BatchParts &parts = plan.carried_out;
     const std::uint32_t first = parts.count;
     for (std::uint32_t i = 0; i < group.messages; ++i) {
@@ -226,9 +259,10 @@ void make_pieces(Plan &plan, const BlockGroup &group, const Ordered *ordered) {
                 continue;
             }
         }
-        add_part(&parts, plan, operation, 0);
+        add_part(&parts, plan, number, operation, 0);
     }
-    if (parts.count == first) add_part(&parts, plan, plan.operations[ordered->operation], 0);
+    if (parts.count == first)
+        add_part(&parts, plan, number, plan.operations[ordered->operation], 0);
     parts.pieces[parts.count - 1].messages = group.messages;
 }
 
@@ -241,22 +275,26 @@ bool make_parts(Plan &plan, const Ordered *ordered) {
     if (!make_room(&plan.looked_at, std::size_t{plan.group_count} + 1) ||
         !make_room(&plan.carried_out, std::size_t{plan.operation_count} + 1))
         return false;
+    plan.notices = Array<sennit_notice>(plan.group_count);
+    if (plan.notices == nullptr) return false;
     const Ordered *of_group = ordered;
     for (std::uint32_t i = 0; i < plan.group_count; of_group += plan.groups[i++].messages) {
         const BlockGroup &group = plan.groups[i];
+        const sennit_signal named = plan.operations[of_group->operation].remote_signal;
+        plan.notices[i] = sennit_notice{named, SENNIT_SIGNAL_NULL, 0, 0};
         if (!is_by_message(group)) continue;
-        make_pieces(plan, group, of_group);
+        make_pieces(plan, i, of_group);
         const signal::RemoteSignal &remote = group.notified->remote;
         if (remote.is_none() || remote.record != nullptr) continue;
         const op::Direction direction =
             plan.carried_out.pieces[plan.carried_out.count - 1].direction;
-        add_part(&plan.looked_at, plan, {group.block, direction, 0, nullptr, 0}, group.messages);
+        add_part(&plan.looked_at, plan, i, {group.block, direction, 0, nullptr, 0}, group.messages);
     }
     of_group = ordered;
     for (std::uint32_t i = 0; i < plan.group_count; of_group += plan.groups[i++].messages) {
         if (is_by_message(plan.groups[i])) continue;
         for (std::uint32_t k = 0; k < plan.groups[i].messages; ++k)
-            add_part(&plan.carried_out, plan, plan.operations[of_group[k].operation], 1);
+            add_part(&plan.carried_out, plan, i, plan.operations[of_group[k].operation], 1);
     }
     return true;
 }
@@ -267,23 +305,30 @@ sennit_status make_all(Rank &rank, Plan &plan, Ordered *ordered, Counted *counte
     plan.groups = Array<BlockGroup>(room);
     plan.moves = Array<Move>(room);
     plan.runs = Array<EqualMoves>(room);
-    if (plan.groups == nullptr || plan.moves == nullptr || plan.runs == nullptr) return no_memory();
+    plan.named = Array<signal::Notified>(room);
+    if (plan.groups == nullptr || plan.moves == nullptr || plan.runs == nullptr ||
+        plan.named == nullptr)
+        return no_memory();
     sennit_status status = make_groups(rank, plan, ordered);
     if (status == SENNIT_OK) status = check_groups(plan, counted);
+    if (status == SENNIT_OK) status = make_local(rank, plan);
     if (status != SENNIT_OK) return status;
-    plan.goes_at_once = true;
+    plan.is_by_pointer = true;
     plan.has_events = false;
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
-        plan.goes_at_once &= is_at_once(plan.groups[i]);
+        plan.is_by_pointer &= is_at_once(plan.groups[i]);
         plan.has_events |= !plan.groups[i].notified->remote.is_none();
     }
+    const bool is_short = plan.is_by_pointer && plan.local_count == 0;
+    plan.goes_at_once = is_short && !plan.is_current();
+    plan.goes_in_current = is_short && plan.is_current();
     const Ordered *of_group = ordered;
-    for (std::uint32_t i = 0; plan.goes_at_once && i < plan.group_count; ++i) {
+    for (std::uint32_t i = 0; plan.is_by_pointer && i < plan.group_count; ++i) {
         make_moves(plan, plan.groups[i], of_group);
         of_group += plan.groups[i].messages;
     }
     if (is_of_words(plan) && !make_words(plan)) return no_memory();
-    if (!plan.goes_at_once && !make_parts(plan, ordered)) return no_memory();
+    if (!plan.is_by_pointer && !make_parts(plan, ordered)) return no_memory();
     return SENNIT_OK;
 }
 
@@ -319,13 +364,36 @@ bool count_group(const BlockGroup &group, std::uint64_t epoch) {
            signal::count_whole(remote, group.notified->expected, epoch, group.messages);
 }
 
+bool count_group_in_current(const BlockGroup &group, std::uint64_t) {
+    const signal::RemoteSignal &remote = group.notified->remote;
+    return remote.is_none() ||
+           signal::count_current(remote, group.notified->expected, group.messages);
+}
+
+template <bool (*kCount)(const BlockGroup &, std::uint64_t)>
+bool run_each_group(Plan &plan) {
+    const std::uint64_t epoch = plan.next_epoch;
+    plan.next_epoch = epoch + plan.epoch_step;
+    bool is_counted = true;
+    const Move *move = plan.moves;
+    const EqualMoves *run = plan.runs;
+    for (std::uint32_t i = 0; i < plan.group_count; ++i) {
+        const BlockGroup &group = plan.groups[i];
+        for (const EqualMoves *end = run + group.run_count; run != end; ++run)
+            move = move_run(move, *run);
+        is_counted &= kCount(group, epoch);
+    }
+    if (is_counted) plan.state = PlanState::running;
+    return is_counted;
+}
+
 signal::Batch batch_of(const BatchParts &parts) {
     return {op::Direction::put, parts.parts, parts.count, parts.pieces};
 }
 
 // Nothing may move before all may.
 sennit_status check_start(Rank &rank, Plan &plan) {
-    if (plan.next_epoch >= SENNIT_EPOCH_CURRENT)
+    if (plan.next_epoch >= SENNIT_EPOCH_CURRENT && !plan.is_current())
         return fail(SENNIT_ERR_ARG, "the plan has no epochs left");
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
         const BlockGroup &group = plan.groups[i];
@@ -339,26 +407,32 @@ sennit_status check_start(Rank &rank, Plan &plan) {
         status = signal::check_epoch(rank, remote, plan.next_epoch, &seen);
         if (status != SENNIT_OK) return status;
     }
-    plan.notice.epoch = plan.next_epoch;
+    const sennit_status status = check_local(rank, plan);
+    if (status != SENNIT_OK || plan.is_by_pointer) return status;
+    for (std::uint32_t i = 0; i < plan.group_count; ++i)
+        plan.notices[i].epoch = plan.next_epoch;
     return signal::look_at_batch(rank, batch_of(plan.looked_at));
+}
+
+// Errors: as notify_batch().
+sennit_status run(Rank &rank, Plan &plan) {
+    if (plan.is_by_pointer) {
+        const bool is_counted = plan.is_current() ? run_groups_in_current(plan) : run_groups(plan);
+        return is_counted ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
+    }
+    plan.next_epoch += plan.epoch_step;
+    std::size_t done = 0;
+    return signal::notify_batch(rank, batch_of(plan.carried_out), &done);
 }
 
 }  // namespace
 
 bool run_groups(Plan &plan) {
-    const std::uint64_t epoch = plan.next_epoch;
-    plan.next_epoch = epoch + plan.epoch_step;
-    bool is_counted = true;
-    const Move *move = plan.moves;
-    const EqualMoves *run = plan.runs;
-    for (std::uint32_t i = 0; i < plan.group_count; ++i) {
-        const BlockGroup &group = plan.groups[i];
-        for (const EqualMoves *end = run + group.run_count; run != end; ++run)
-            move = move_run(move, *run);
-        is_counted &= count_group(group, epoch);
-    }
-    if (is_counted) plan.state = PlanState::running;
-    return is_counted;
+    return run_each_group<count_group>(plan);
+}
+
+bool run_groups_in_current(Plan &plan) {
+    return run_each_group<count_group_in_current>(plan);
 }
 
 bool count_words(Plan &plan) {
@@ -399,6 +473,12 @@ sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation)
                          static_cast<unsigned long long>(operation.bytes),
                          static_cast<unsigned long long>(operation.offset),
                          static_cast<unsigned long long>(attached->bytes));
+    if (operation.remote_signal.handle != 0 && operation.remote_signal.rank != attached->gptr.rank)
+        return fail(SENNIT_ERR_ARG, "the signal is of rank %d, and the block of rank %d",
+                    operation.remote_signal.rank, attached->gptr.rank);
+    if (operation.local_signal.handle != 0 &&
+        signal::find_own(rank, operation.local_signal) == nullptr)
+        return fail_not_own(operation.local_signal);
     if (plan.operation_count == plan.operation_room && !grow(plan)) return no_memory();
     plan.operations[plan.operation_count++] = operation;
     return SENNIT_OK;
@@ -407,17 +487,20 @@ sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation)
 sennit_status commit(Rank &rank, Plan &plan, std::uint64_t first_epoch, std::uint64_t epoch_step) {
     sennit_status status = check_state(plan, PlanState::recording, "it was committed already");
     if (status != SENNIT_OK) return status;
-    if (first_epoch >= SENNIT_EPOCH_CURRENT)
-        return fail(SENNIT_ERR_ARG, "the epochs of a plan are numbers");
+    if (first_epoch == SENNIT_EPOCH_NEXT)
+        return fail(SENNIT_ERR_ARG, "the epochs of a plan are numbers, or SENNIT_EPOCH_CURRENT");
+    if (first_epoch == SENNIT_EPOCH_CURRENT && epoch_step != 0)
+        return fail(SENNIT_ERR_ARG, "SENNIT_EPOCH_CURRENT goes with a step of 0, and not of %llu",
+                    static_cast<unsigned long long>(epoch_step));
     free_committed(plan);  // of an attempt that failed
+    plan.next_epoch = first_epoch;
+    plan.epoch_step = epoch_step;
     const std::size_t room = std::size_t{plan.operation_count} + 1;
     const Array<Ordered> ordered(room);
     const Array<Counted> counted(room);
     status = ordered == nullptr || counted == nullptr ? no_memory()
                                                       : make_all(rank, plan, ordered, counted);
     if (status != SENNIT_OK) return status;
-    plan.next_epoch = first_epoch;
-    plan.epoch_step = epoch_step;
     plan.state = PlanState::idle;
     return SENNIT_OK;
 }
@@ -431,12 +514,9 @@ sennit_status start(Rank &rank, Plan &plan) {
     sennit_status status = check_start(rank, plan);
     if (status != SENNIT_OK) return status;
     // What made the caller come here is over by now.
-    if (plan.goes_at_once) return run_groups(plan) ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
-    plan.notice.epoch = plan.next_epoch;
-    plan.next_epoch += plan.epoch_step;
-    std::size_t done = 0;
-    status = signal::notify_batch(rank, batch_of(plan.carried_out), &done);
-    if (status == SENNIT_OK) plan.state = PlanState::running;
+    status = run(rank, plan);
+    if (status == SENNIT_OK) status = count_local(plan);
+    plan.state = status == SENNIT_OK ? PlanState::running : PlanState::idle;
     return status;
 }
 

@@ -33,6 +33,8 @@ struct RecordedOperation {
     std::uint64_t offset;
     std::byte *local;  // of a put only read
     std::uint64_t bytes;
+    sennit_signal remote_signal = SENNIT_SIGNAL_NULL;  // in place of the block's own
+    sennit_signal local_signal = SENNIT_SIGNAL_NULL;   // of the rank's own
 };
 
 struct Move {
@@ -47,13 +49,20 @@ struct EqualMoves {
     std::uint32_t moves;
 };
 
-// All moves through one block in one direction, and their events.
+// All moves through one block in one direction that count in one signal, and their events.
 struct BlockGroup {
     sennit_peer_block block;
     signal::Attached *attached;
-    const signal::Notified *notified;  // of the attached block
+    const signal::Notified *notified;  // of the attached block, or one of the plan's `named`
     std::uint32_t run_count;
     std::uint32_t messages;
+};
+
+// Events of a run in a signal of the rank's own, counted when all buffers are the caller's again.
+struct LocalEvents {
+    signal::RemoteSignal signal;
+    signal::Expected expected;
+    std::uint32_t events;
 };
 
 // Of batches, of as many parts as there are.
@@ -78,7 +87,7 @@ struct WordMoves {
 struct alignas(64) Plan {
     std::uint32_t handle = 0;
     PlanState state = PlanState::recording;
-    bool goes_at_once = false;  // all by load and store, and the rank has no observer
+    bool goes_at_once = false;  // is_by_pointer, with epochs of its own and no local events
     bool has_events = false;
     std::uint32_t group_count = 0;
     std::uint32_t move_count = 0;
@@ -93,10 +102,18 @@ struct alignas(64) Plan {
     std::uint32_t operation_count = 0;
     std::uint32_t operation_room = 0;
     RecordedOperation *operations = nullptr;
-    // Where not all goes at once: what a start looks at, and what it carries out.
+    bool is_by_pointer = false;    // all by load and store, and the rank has no observer
+    bool goes_in_current = false;  // is_by_pointer, is_current() and without local events
+    // Else: what a start looks at, what it carries out, and the notices of the parts.
     BatchParts looked_at;
     BatchParts carried_out;
-    sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};  // of all parts
+    Array<sennit_notice> notices;   // [group_count]
+    Array<signal::Notified> named;  // signals that operations name
+    Array<LocalEvents> local;       // [local_count]
+    std::uint32_t local_count = 0;
+
+    // Its events are of the epoch that their owner is in.
+    bool is_current() const { return next_epoch == SENNIT_EPOCH_CURRENT && epoch_step == 0; }
 };
 
 // Under `cold`.
@@ -150,6 +167,21 @@ inline bool may_start_at_once(const Plan &plan) {
     return true;
 }
 
+// May that of a plan that is_current()?
+inline bool may_start_in_current(const Plan &plan) {
+    if (plan.state != PlanState::idle || !plan.goes_in_current) return false;
+    for (std::uint32_t i = 0; i < plan.group_count; ++i) {
+        const BlockGroup &group = plan.groups[i];
+        const signal::RemoteSignal &remote = group.notified->remote;
+        if (!is_reached(group)) return false;
+        // relaxed: as in signal::takes().
+        if (!remote.is_none() &&
+            remote.record->handle.load(std::memory_order_relaxed) != remote.signal.handle)
+            return false;
+    }
+    return true;
+}
+
 inline void move_word(const WordMoves &words, std::uint64_t pair) {
     copy_any(words.to + static_cast<std::uint32_t>(pair), words.from + (pair >> 32),
              sizeof(std::uint64_t));
@@ -168,10 +200,19 @@ inline void move_words(WordMoves words, std::uint32_t count) {
         move_word(words, *words.pairs);
 }
 
-// A run of a plan that may start at once, groups one after the other, the event of each behind its
-// moves. False: messages of a group were too many, which is the thread's error.
+// A run of a plan that may start at once, or is_by_pointer and in no epoch of its own: groups one
+// after the other, the event of each behind its moves. False: messages of a group were too many,
+// which is the thread's error.
 bool run_groups(Plan &plan);
+bool run_groups_in_current(Plan &plan);
 // The event of a plan of words, whose moves are done. False: as above.
 bool count_words(Plan &plan);
+
+// Local events (local.cpp). Errors of a commit: ARG, NOMEM, and those of look(); of a start: ARG,
+// SIGNAL_OVERFLOW.
+[[gnu::cold]] sennit_status fail_not_own(sennit_signal signal);
+sennit_status make_local(Rank &rank, Plan &plan);
+sennit_status check_local(const Rank &rank, const Plan &plan);
+sennit_status count_local(const Plan &plan);
 
 }  // namespace sennit::plan

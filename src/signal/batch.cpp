@@ -129,11 +129,11 @@ bool depends_on_slice(const BatchSlice &slice, const Prepared &next, const senni
     return own == nullptr || remaining(*own, &left) != SENNIT_OK || left <= local_events;
 }
 
-// The part of a plan: its signal was looked at, and what it expects is known since it was attached.
+// The part of a plan: its signal was looked at, and what it expects is known since then.
 void take_piece(const PlannedPart &piece, Flying *part) {
     part->messages = piece.messages;
     if (piece.messages == 0) part->prepared.remote = RemoteSignal{};
-    part->seen.expected = part->prepared.notified->expected;
+    part->seen.expected = piece.expected;
 }
 
 void gather(BatchSlice &slice) {

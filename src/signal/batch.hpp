@@ -4,6 +4,7 @@
 #include <sennit/notify.h>
 
 #include "op/engine.hpp"
+#include "signal/signal.hpp"
 
 namespace sennit::signal {
 
@@ -11,6 +12,7 @@ namespace sennit::signal {
 struct PlannedPart {
     op::Direction direction;
     std::uint32_t messages;  // that it counts when its data is there; 0: nothing
+    Expected expected;       // of the signal, which was looked at
 };
 
 struct Batch {

@@ -72,21 +72,6 @@ sennit_status check_region(Rank &rank, const BlockRecord &block,
     return lives ? SENNIT_OK : has_ended(block.rank);
 }
 
-sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epoch,
-                             Notified *notified) {
-    *notified = Notified{};
-    notified->next_epoch = epoch;
-    if (signal.handle == 0) return SENNIT_OK;
-    sennit_status status = reach(rank, signal, &notified->remote);
-    if (status != SENNIT_OK) return status;
-    Seen seen{};
-    status = look(rank, notified->remote, &seen);
-    notified->expected = seen.expected;
-    if (status == SENNIT_OK && notified->remote.record == nullptr)
-        signals_of(rank)->known.begin(signal, seen.epoch);
-    return status;
-}
-
 // An entry for one more block. Needs the cold mutex.
 sennit_status take_entry(Rank &rank, Signals &all, Attached **entry) {
     if (all.blocks == nullptr) all.blocks = new (std::nothrow) AttachedBlocks;
@@ -189,6 +174,21 @@ sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_bl
         status =
             reach_notified(rank, {record.rank, record.on_send}, record.send_epoch, &filled.get);
     return status == SENNIT_OK ? publish(rank, filled, attached) : status;
+}
+
+sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epoch,
+                             Notified *notified) {
+    *notified = Notified{};
+    notified->next_epoch = epoch;
+    if (signal.handle == 0) return SENNIT_OK;
+    sennit_status status = reach(rank, signal, &notified->remote);
+    if (status != SENNIT_OK) return status;
+    Seen seen{};
+    status = look(rank, notified->remote, &seen);
+    notified->expected = seen.expected;
+    if (status == SENNIT_OK && notified->remote.record == nullptr)
+        signals_of(rank)->known.begin(signal, seen.epoch);
+    return status;
 }
 
 sennit_status check_lives(Rank &rank, const Attached &attached) {

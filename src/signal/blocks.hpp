@@ -67,6 +67,9 @@ sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecor
 sennit_status check_lives(Rank &rank, const Attached &attached);
 
 sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_block *attached);
+// What counts in `signal`, of any rank or none, from `epoch` on. Errors: as reach() and look().
+sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epoch,
+                             Notified *notified);
 void block_detach(Rank &rank, Attached &attached);
 
 // The attached block of a handle, or null.

@@ -237,6 +237,14 @@ const std::vector<Row> wrong_signals =
          [](Fixture &it) { return sennit_plan_put(it.plan, it.peer_block, 0, it.buffer, 8); }},
         {"sennit_plan_get", "garbage", kRunning, kArg,
          [](Fixture &it) { return sennit_plan_get(it.plan, it.buffer, it.peer_block, 0, 8); }},
+        {"sennit_plan_put_with", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_plan_put_with(it.plan, it.peer_block, 0, it.buffer, 8, nullptr);
+         }},
+        {"sennit_plan_get_with", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_plan_get_with(it.plan, it.buffer, it.peer_block, 0, 8, nullptr);
+         }},
         {"sennit_plan_commit", "all bits", kRunning, kArg,
          [](Fixture &) { return sennit_plan_commit({UINT32_MAX}, 0, 1); }},
         {"sennit_plan_start", "no plan", kRunning, kArg,
@@ -384,6 +392,14 @@ const std::vector<Row> signals_that_need_a_rank = {
      [](Fixture &it) { return sennit_plan_put(it.plan, it.peer_block, 0, it.buffer, 8); }},
     {"sennit_plan_get", "null", kAny, kState,
      [](Fixture &it) { return sennit_plan_get(it.plan, nullptr, it.peer_block, 0, 8); }},
+    {"sennit_plan_put_with", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_plan_put_with(it.plan, it.peer_block, 0, it.buffer, 8, nullptr);
+     }},
+    {"sennit_plan_get_with", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_plan_get_with(it.plan, it.buffer, it.peer_block, 0, 8, nullptr);
+     }},
     {"sennit_plan_commit", "", kAny, kState,
      [](Fixture &it) { return sennit_plan_commit(it.plan, 0, 1); }},
     {"sennit_plan_start", "", kAny, kState, [](Fixture &it) { return sennit_plan_start(it.plan); }},

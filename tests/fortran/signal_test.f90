@@ -63,6 +63,7 @@ program signal_test
   call sennit_signal_destroy(read)
   call sennit_signal_destroy(read, stat=status)
   call check_status(status, SENNIT_ERR_ARG, 'a signal ends once')
+  call check(sennit_block_is_null(SENNIT_BLOCK_NULL) .and. .not. sennit_block_is_null(blocks(next)), 'null blocks')
   blocks(next)%words(5) = blocks(next)%words(5) + 1
   call sennit_block_attach(blocks(next), peer, stat=status)
   call check_status(status, SENNIT_ERR_ARG, 'a block that was changed')
@@ -190,11 +191,13 @@ contains
   end function third_look
 
   subroutine a_plan_runs_again_and_again()
+    type(sennit_plan) :: in_present_epoch
     integer(c_int64_t) :: run
     call sennit_plan_create(plan)
     call sennit_plan_put(plan, peer, 0, sent(1:1), 8)
-    call sennit_plan_put(plan, peer, 8, sent(2:2), 8)
-    call sennit_plan_get(plan, got, peer, 16, 8)
+    notice = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT, 0_c_int64_t)
+    call sennit_plan_put_with(plan, peer, 8, sent(2:2), 8, notice)
+    call sennit_plan_get_with(plan, got, peer, 16, 8, notice)
     call sennit_plan_commit(plan, 2, 1)
     do run = 2, 5
       call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
@@ -215,6 +218,12 @@ contains
     call sennit_plan_start(plan, stat=status)
     call check_status(status, SENNIT_ERR_STATE, 'a plan that runs is not started')
     call sennit_plan_wait(plan, SENNIT_FOREVER)
+    call sennit_plan_create(in_present_epoch)
+    call sennit_plan_get(in_present_epoch, got, peer, 16, 8)
+    call sennit_plan_commit(in_present_epoch, SENNIT_EPOCH_CURRENT, 1, stat=status)
+    call check_status(status, SENNIT_ERR_ARG, 'the present epoch has no step')
+    call sennit_plan_commit(in_present_epoch, SENNIT_EPOCH_CURRENT, 0)
+    call sennit_plan_destroy(in_present_epoch)
     call sennit_plan_destroy(plan)
     call check(plan /= SENNIT_PLAN_NULL, 'a plan has a name')
   end subroutine a_plan_runs_again_and_again
