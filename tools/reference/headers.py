@@ -10,8 +10,8 @@ documentation, nothing is said twice.
 A header is its head comment and its items. An item is a comment and the declarations up to the next comment; functions
 after types, types after functions and a further struct begin items of their own, which say nothing new. What a table macro declares (SENNIT_ATOMIC_INTEGERS(SENNIT_ATOMIC_DECLARE_WORD))
 is one item that shows the declarations once with T and TYPE, and names all functions. Left out: `#include`, guards,
-`extern "C"`, the C++ half of an `#ifdef __cplusplus`, SENNIT_HOT_CALL, bodies, and in sennit_mpi.h and sennit_zcom.h all that begins
-with sennit_mpi_ or sennit_zcom_, which is machinery.
+`extern "C"`, the C++ half of an `#ifdef __cplusplus`, SENNIT_HOT_CALL, bodies, and in sennit_mpi.h, sennit_unr.h and sennit_zcom.h all
+that begins with sennit_mpi_, sennit_unr_ or sennit_zcom_, which is machinery.
 """
 import os
 import re
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 # They are included by others and declare nothing for a program.
 WITHOUT_CONTENT = ("compiler.h", "sennit.h")
-MACHINERY = re.compile(r"sennit_(?:mpi|zcom)_\w+|SENNIT_MPI_\w+")
+MACHINERY = re.compile(r"sennit_(?:mpi|unr|zcom)_\w+|SENNIT_MPI_\w+")
 CODE_COLUMNS = 100
 
 
@@ -153,7 +153,7 @@ def names_declared(code):
         return [alias[1]]
     if code.startswith(("typedef", "struct", "enum")):
         return re.findall(r"(\w+);$", code.strip())
-    return re.findall(r"\b((?:sennit|ZCom)_\w+)\s*\(", code)[:1]
+    return re.findall(r"\b((?:sennit|unr|UNR|ZCom)_\w+)\s*\(", code)[:1]
 
 
 class Reader:
@@ -240,8 +240,8 @@ def read_header(path):
     reader = Reader()
     reader.read(text)
     # A comment with nothing after it introduces the items behind it, unless it spoke of what is not shown.
-    spoke_of_nothing = r"/\*(?:(?!\*/).)*\*/\s*(?:#define SENNIT_\w+\(|static inline \w+ sennit_(?:mpi|zcom)_|" \
-                       r"#define SENNIT_MPI_|typedef struct sennit_mpi_|__attribute__)"
+    spoke_of_nothing = r"/\*(?:(?!\*/).)*\*/\s*(?:#define SENNIT_\w+\(|static inline \w+ \*?sennit_(?:mpi|unr|zcom)_|" \
+                       r"#define SENNIT_MPI_|typedef struct sennit_(?:mpi|unr)_|__attribute__)"
     hidden = {plain(re.match(r"/\*.*?\*/", found.group(), re.DOTALL).group())
               for found in re.finditer(spoke_of_nothing, text, re.DOTALL)}
     items = [item for item in reader.items if item.kind != "text" or item.comment not in hidden]
