@@ -69,8 +69,6 @@ struct sennit_unr_plan {
 
 struct sennit_unr_pool {
     sennit_waitset set;
-    int32_t count;
-    unr_sig_h *signals;
 };
 
 /* Not 0: calls that fail return. */
@@ -176,8 +174,7 @@ static inline uru_status_t unr_sig_reset(unr_sig_h sig_h) {
 static inline uru_status_t unr_sig_pool_create(unr_sig_pool_h *sig_pool_h, int32_t num_sigs,
                                                unr_sig_h *sig_h_arr) {
     const size_t count = num_sigs > 0 ? (size_t)num_sigs : 0;
-    struct sennit_unr_pool *pool =
-        (struct sennit_unr_pool *)malloc(sizeof *pool + count * sizeof(unr_sig_h));
+    struct sennit_unr_pool *pool = (struct sennit_unr_pool *)malloc(sizeof *pool);
     sennit_status status = SENNIT_OK;
     if (pool == NULL)
         status = sennit_error_report(SENNIT_ERR_NOMEM, "unr_sig_pool_create", "no memory", 0);
@@ -186,12 +183,8 @@ static inline uru_status_t unr_sig_pool_create(unr_sig_pool_h *sig_pool_h, int32
         free(pool);
         return sennit_unr_end(status, "unr_sig_pool_create");
     }
-    pool->count = (int32_t)count;
-    pool->signals = (unr_sig_h *)(void *)(pool + 1);
-    for (size_t i = 0; status == SENNIT_OK && i < count; ++i) {
-        pool->signals[i] = sig_h_arr[i];
-        status = sennit_waitset_add(pool->set, sig_h_arr[i]);
-    }
+    for (size_t i = 0; status == SENNIT_OK && i < count; ++i)
+        status = sennit_waitset_add(pool->set, sig_h_arr[i], i);
     if (status == SENNIT_OK) {
         *sig_pool_h = pool;
         return URU_STATUS_OK;
@@ -208,14 +201,13 @@ static inline uru_status_t unr_sig_pool_create(unr_sig_pool_h *sig_pool_h, int32
 /* *sig_id gets the number of a signal of the pool whose events have come, which is reset, or -1.
  * Does not wait. */
 static inline uru_status_t unr_sig_pool_detect(unr_sig_pool_h sig_pool_h, int32_t *sig_id) {
-    unr_sig_h fired = UNR_NO_SIGNAL;
+    sennit_fired fired;
     const sennit_status status = sennit_waitset_wait_any(sig_pool_h->set, 0, &fired);
     *sig_id = -1;
     if (status == SENNIT_ERR_TIMEOUT) return URU_STATUS_OK;
     if (status != SENNIT_OK) return sennit_unr_end(status, "unr_sig_pool_detect");
-    for (int32_t i = 0; i < sig_pool_h->count; ++i)
-        if (sig_pool_h->signals[i].handle == fired.handle) *sig_id = i;
-    return sennit_unr_end(sennit_signal_reset(fired), "unr_sig_pool_detect");
+    *sig_id = (int32_t)fired.cookie;
+    return sennit_unr_end(sennit_signal_reset(fired.signal), "unr_sig_pool_detect");
 }
 
 /* A block of `size` bytes at `offset` of registered memory of the caller's. `send_sig_h` counts

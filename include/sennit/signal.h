@@ -116,10 +116,18 @@ sennit_status sennit_waitset_create(sennit_waitset *set);
 /* End it; the signals live on, in no set. Errors: STATE, ARG (no set). */
 sennit_status sennit_waitset_destroy(sennit_waitset set);
 
-/* Put a signal into a set, or take it out. Errors: STATE (no rank; it is in a set already), ARG (no
- * set, no signal of the caller's, not in this set). */
-sennit_status sennit_waitset_add(sennit_waitset set, sennit_signal signal);
+/* Put a signal into a set, or take it out. `cookie` is any value of the program's own, an index or
+ * an address: the waits give it back with the signal, and nothing else looks at it. It is forgotten
+ * when the signal leaves the set. Errors: STATE (no rank; it is in a set already), ARG (no set, no
+ * signal of the caller's, not in this set). */
+sennit_status sennit_waitset_add(sennit_waitset set, sennit_signal signal, uint64_t cookie);
 sennit_status sennit_waitset_remove(sennit_waitset set, sennit_signal signal);
+
+/* A signal of a set that has fired. */
+typedef struct sennit_fired {
+    sennit_signal signal;
+    uint64_t cookie; /* as given to sennit_waitset_add */
+} sennit_fired;
 
 /* Wait until a signal of the set has fired, or all of them, for at most timeout_ns. *fired gets
  * one; fired[] gets up to `most` (at least 1) of those that have, and *count their number. The same
@@ -128,9 +136,9 @@ sennit_status sennit_waitset_remove(sennit_waitset set, sennit_signal signal);
  * and what is waited for has not come), and where one of its signals got more events than it
  * expects, or one of no epoch that it takes, the error of sennit_signal_wait for that signal:
  * SIGNAL_OVERFLOW, SIGNAL_EARLY. Waits tell of too many events until the signal leaves the set. */
-sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns, sennit_signal *fired);
+sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns, sennit_fired *fired);
 sennit_status sennit_waitset_wait_some(sennit_waitset set, int64_t timeout_ns, size_t most,
-                                       sennit_signal fired[], size_t *count);
+                                       sennit_fired fired[], size_t *count);
 sennit_status sennit_waitset_wait_all(sennit_waitset set, int64_t timeout_ns);
 
 /* A word of the program's own as a signal: any memory that other ranks change by puts of a word, by

@@ -40,12 +40,10 @@ sennit_status call_on_set(const char *name, Call call) {
 }
 
 // A call on a set and one of the caller's signals.
-using Change = sennit_status (*)(signal::Signals &, sennit_waitset, sennit_signal);
-sennit_status change_set(sennit_waitset set, sennit_signal signal, const char *name,
-                         Change change) {
+template <class Change>
+sennit_status change_set(sennit_signal signal, const char *name, Change change) {
     return call_on_set(name, [=](Rank &rank, signal::Signals &all) {
-        if (signal::find_own(rank, signal) == nullptr) return no_signal(signal);
-        return change(all, set, signal);
+        return signal::find_own(rank, signal) == nullptr ? no_signal(signal) : change(all);
     });
 }
 
@@ -204,16 +202,18 @@ sennit_status sennit_waitset_destroy(sennit_waitset set) {
                        [=](Rank &, signal::Signals &all) { return signal::set_destroy(all, set); });
 }
 
-sennit_status sennit_waitset_add(sennit_waitset set, sennit_signal signal) {
-    return change_set(set, signal, __func__, signal::set_add);
+sennit_status sennit_waitset_add(sennit_waitset set, sennit_signal signal, uint64_t cookie) {
+    return change_set(signal, __func__, [=](signal::Signals &all) {
+        return signal::set_add(all, set, signal, cookie);
+    });
 }
 
 sennit_status sennit_waitset_remove(sennit_waitset set, sennit_signal signal) {
-    return change_set(set, signal, __func__, signal::set_remove);
+    return change_set(signal, __func__,
+                      [=](signal::Signals &all) { return signal::set_remove(all, set, signal); });
 }
 
-sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns,
-                                      sennit_signal *fired) {
+sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns, sennit_fired *fired) {
     return call_on_set(__func__, [=](Rank &rank, signal::Signals &all) {
         if (fired == nullptr) return null_argument("fired");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
@@ -223,7 +223,7 @@ sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns,
 }
 
 sennit_status sennit_waitset_wait_some(sennit_waitset set, int64_t timeout_ns, size_t most,
-                                       sennit_signal fired[], size_t *count) {
+                                       sennit_fired fired[], size_t *count) {
     return call_on_set(__func__, [=](Rank &rank, signal::Signals &all) {
         if (fired == nullptr || count == nullptr) return null_argument("fired or count");
         if (most == 0) return fail(SENNIT_ERR_ARG, "there is room for no signal");

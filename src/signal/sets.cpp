@@ -129,7 +129,8 @@ void report(const Rank &rank, Signals &all, Waitset &set, Some *some) {
     const std::size_t count = some->most < set.fired.count ? some->most : set.fired.count;
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t index = set.fired.first - 1;
-        some->fired[i] = sennit_signal{rank.world_rank, handle_of(own_at(all, index))};
+        const Own &own = own_at(all, index);
+        some->fired[i] = {sennit_signal{rank.world_rank, handle_of(own)}, own.cookie};
         unlink(all, set, index);
         link_last(all, set, Listed::fired, index);
     }
@@ -216,7 +217,8 @@ sennit_status set_destroy(Signals &all, sennit_waitset handle) {
     return SENNIT_OK;
 }
 
-sennit_status set_add(Signals &all, sennit_waitset handle, sennit_signal signal) {
+sennit_status set_add(Signals &all, sennit_waitset handle, sennit_signal signal,
+                      std::uint64_t cookie) {
     const MutexLock lock(all.sets->lock);
     Waitset *set = find(*all.sets, handle);
     if (set == nullptr) return no_set(handle);
@@ -225,6 +227,7 @@ sennit_status set_add(Signals &all, sennit_waitset handle, sennit_signal signal)
     if (own.set != 0)
         return fail(SENNIT_ERR_STATE, "signal %#x is in a set already", signal.handle);
     own.set = place_of(handle);
+    own.cookie = cookie;
     ++set->members;
     // relaxed: of this rank.
     own.state.fetch_or(kInSet, std::memory_order_relaxed);

@@ -21,7 +21,7 @@ sennit_status set_create(Waitsets &sets, sennit_waitset *set);
 // Errors of all that take a set: ARG (no set).
 sennit_status set_destroy(Signals &all, sennit_waitset set);
 // The signal is the rank's own. Errors: STATE, ARG.
-sennit_status set_add(Signals &all, sennit_waitset set, sennit_signal signal);
+sennit_status set_add(Signals &all, sennit_waitset set, sennit_signal signal, std::uint64_t cookie);
 sennit_status set_remove(Signals &all, sennit_waitset set, sennit_signal signal);
 
 // The signal ends: it leaves its set.
@@ -33,7 +33,7 @@ bool advance_in_set(Signals &all, Own &own, std::uint64_t epoch);
 // those of a wait for any signal of the set: SIGNAL_OVERFLOW, SIGNAL_EARLY.
 struct Some {
     std::size_t most;
-    sennit_signal *fired;
+    sennit_fired *fired;
     std::size_t count = 0;
 };
 sennit_status wait_some(Rank &rank, Signals &all, sennit_waitset set, const Deadline &deadline,

@@ -53,6 +53,7 @@ struct alignas(64) Own {
     std::uint16_t set;   // 0: none
     std::uint32_t next;  // index + 1, in a list of its set
     std::uint32_t previous;
+    std::uint64_t cookie;                       // the program's, for as long as it is in `set`
     std::atomic<std::uint64_t> reported_epoch;  // with kReported; SYNC signal-report
 };
 static_assert(sizeof(Own) == 64);

@@ -87,16 +87,16 @@ const std::vector<Row> wrong_signals =
         {"sennit_waitset_destroy", "garbage", kRunning, kArg,
          [](Fixture &it) { return sennit_waitset_destroy(it.signal_set); }},
         {"sennit_waitset_add", "no signal", kRunning, kArg,
-         [](Fixture &it) { return sennit_waitset_add(it.signal_set, kNoSignals[0]); }},
+         [](Fixture &it) { return sennit_waitset_add(it.signal_set, kNoSignals[0], 0); }},
         {"sennit_waitset_remove", "no signal", kRunning, kArg,
          [](Fixture &it) { return sennit_waitset_remove(it.signal_set, it.signal); }},
         {"sennit_waitset_wait_any", "null", kRunning, kArg,
          [](Fixture &it) { return sennit_waitset_wait_any(it.signal_set, 0, nullptr); }},
         {"sennit_waitset_wait_any", "a negative timeout", kRunning, kArg,
-         [](Fixture &it) { return sennit_waitset_wait_any(it.signal_set, -1, &it.signal); }},
+         [](Fixture &it) { return sennit_waitset_wait_any(it.signal_set, -1, &it.fired); }},
         {"sennit_waitset_wait_any", "no set", kRunning, kArg,
          [](Fixture &it) {
-             return sennit_waitset_wait_any(SENNIT_WAITSET_NULL, SENNIT_FOREVER, &it.signal);
+             return sennit_waitset_wait_any(SENNIT_WAITSET_NULL, SENNIT_FOREVER, &it.fired);
          }},
         {"sennit_waitset_wait_some", "null signals", kRunning, kArg,
          [](Fixture &it) {
@@ -104,15 +104,15 @@ const std::vector<Row> wrong_signals =
          }},
         {"sennit_waitset_wait_some", "a null count", kRunning, kArg,
          [](Fixture &it) {
-             return sennit_waitset_wait_some(it.signal_set, 0, 1, &it.signal, nullptr);
+             return sennit_waitset_wait_some(it.signal_set, 0, 1, &it.fired, nullptr);
          }},
         {"sennit_waitset_wait_some", "room for none", kRunning, kArg,
          [](Fixture &it) {
-             return sennit_waitset_wait_some(it.signal_set, 0, 0, &it.signal, &it.size);
+             return sennit_waitset_wait_some(it.signal_set, 0, 0, &it.fired, &it.size);
          }},
         {"sennit_waitset_wait_some", "garbage", kRunning, kArg,
          [](Fixture &it) {
-             return sennit_waitset_wait_some(it.signal_set, 0, 1, &it.signal, &it.size);
+             return sennit_waitset_wait_some(it.signal_set, 0, 1, &it.fired, &it.size);
          }},
         {"sennit_waitset_wait_all", "a negative timeout", kRunning, kArg,
          [](Fixture &it) { return sennit_waitset_wait_all(it.signal_set, -1); }},
@@ -344,14 +344,14 @@ const std::vector<Row> signals_that_need_a_rank = {
     {"sennit_waitset_destroy", "", kAny, kState,
      [](Fixture &it) { return sennit_waitset_destroy(it.signal_set); }},
     {"sennit_waitset_add", "", kAny, kState,
-     [](Fixture &it) { return sennit_waitset_add(it.signal_set, it.signal); }},
+     [](Fixture &it) { return sennit_waitset_add(it.signal_set, it.signal, 0); }},
     {"sennit_waitset_remove", "", kAny, kState,
      [](Fixture &it) { return sennit_waitset_remove(it.signal_set, it.signal); }},
     {"sennit_waitset_wait_any", "", kAny, kState,
      [](Fixture &it) { return sennit_waitset_wait_any(it.signal_set, -1, nullptr); }},
     {"sennit_waitset_wait_some", "", kAny, kState,
      [](Fixture &it) {
-         return sennit_waitset_wait_some(it.signal_set, SENNIT_FOREVER, 1, &it.signal, &it.size);
+         return sennit_waitset_wait_some(it.signal_set, SENNIT_FOREVER, 1, &it.fired, &it.size);
      }},
     {"sennit_waitset_wait_all", "", kAny, kState,
      [](Fixture &it) { return sennit_waitset_wait_all(it.signal_set, SENNIT_FOREVER); }},

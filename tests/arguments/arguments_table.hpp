@@ -40,6 +40,7 @@ struct Fixture {
     sennit_channel_info channel_info;
     void *pointers[2];
     sennit_signal signal;
+    sennit_fired fired;
     sennit_waitset signal_set;
     sennit_block block;
     sennit_block_info block_info;

@@ -156,7 +156,7 @@ RANK_TEST(notify, a_batch_of_gets_tells_each_owner_once, kAnything) {
     const sennit_signal read = make_signal(test, static_cast<std::uint32_t>(test.size));
     sennit_waitset set = SENNIT_WAITSET_NULL;
     test.ok(sennit_waitset_create(&set));
-    test.ok(sennit_waitset_add(set, read));
+    test.ok(sennit_waitset_add(set, read, 0));
     const auto peers = attach_all(test, make_block(test, memory, bytes, read, SENNIT_SIGNAL_NULL));
     std::vector<std::uint8_t> got(bytes * size);
     for (std::uint64_t epoch = 0; epoch < (test.quick ? 4u : 40u); ++epoch) {

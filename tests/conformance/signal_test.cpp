@@ -75,10 +75,10 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
 // By the reset, the test, or the wait for a set, whatever comes first.
 void owner_is_told_once(Ranks &test, sennit_signal mine, std::uint64_t epoch) {
     sennit_waitset set = SENNIT_WAITSET_NULL;
-    sennit_signal fired = SENNIT_SIGNAL_NULL;
+    sennit_fired fired{};
     int done = 0;
     test.ok(sennit_waitset_create(&set));
-    test.ok(sennit_waitset_add(set, mine));
+    test.ok(sennit_waitset_add(set, mine, 0));
     const auto call = [&](std::uint64_t which) {
         if (which == 0) return sennit_signal_test(mine, &done);
         if (which == 1) return sennit_waitset_wait_any(set, SENNIT_FOREVER, &fired);
@@ -304,12 +304,6 @@ static std::vector<sennit_signal> signals_of_next(Ranks &test,
     return theirs;
 }
 
-static std::size_t place_of(const std::vector<sennit_signal> &all, sennit_signal wanted) {
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](sennit_signal one) { return is_same(one, wanted); });
-    return static_cast<std::size_t>(found - all.begin());
-}
-
 // Broken by a mark that is lost, of the wrong signal, or of another set.
 RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
     const std::size_t count = 150;
@@ -319,7 +313,7 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
     test.ok(sennit_waitset_create(&sets[1]));
     for (std::size_t i = 0; i < count; ++i) {
         mine.push_back(make_signal(test, 1));
-        if (i < 100) test.ok(sennit_waitset_add(sets[i % 2], mine[i]));
+        if (i < 100) test.ok(sennit_waitset_add(sets[i % 2], mine[i], i));
     }
     const std::vector<sennit_signal> theirs = signals_of_next(test, mine);
     std::vector<std::uint64_t> epochs(count, 0);
@@ -335,18 +329,19 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
             for (const std::size_t i : chosen)
                 if (i < 100 && i % 2 == which) wanted.insert(i);
             while (!wanted.empty()) {
-                sennit_signal fired[7];
+                sennit_fired fired[7];
                 std::size_t found = 0;
                 test.ok(sennit_waitset_wait_some(sets[which], SENNIT_FOREVER,
                                                  test.own.between(1, 7), fired, &found));
                 test.require(found >= 1 && found <= 7, "some have fired");
                 for (std::size_t k = 0; k < found; ++k) {
-                    const std::size_t i = place_of(mine, fired[k]);
-                    test.equal(wanted.erase(i), 1u);
-                    test.ok(sennit_signal_reset(fired[k]));
+                    test.equal(wanted.erase(fired[k].cookie), 1u);
+                    test.require(is_same(fired[k].signal, mine[fired[k].cookie]),
+                                 "the cookie of that signal");
+                    test.ok(sennit_signal_reset(fired[k].signal));
                 }
             }
-            sennit_signal none = SENNIT_SIGNAL_NULL;
+            sennit_fired none{};
             test.is(sennit_waitset_wait_any(sets[which], 0, &none), SENNIT_ERR_TIMEOUT);
         }
         for (const std::size_t i : chosen) {
@@ -361,10 +356,63 @@ RANK_TEST(signal, a_set_tells_which_signals_have_fired, kAnything) {
     test.is(sennit_waitset_destroy(sets[0]), SENNIT_ERR_ARG);
     for (const sennit_signal signal : mine)
         test.ok(sennit_signal_destroy(signal));
-    sennit_signal none = SENNIT_SIGNAL_NULL;
+    sennit_fired none{};
     test.is(sennit_waitset_wait_any(sets[1], SENNIT_FOREVER, &none), SENNIT_ERR_STATE);
     test.ok(sennit_waitset_wait_all(sets[1], 0));
     test.ok(sennit_waitset_destroy(sets[1]));
+}
+
+// Broken by a cookie that is cut to fewer bits, stays with a signal that has left the set, or comes
+// with another signal.
+RANK_TEST(signal, a_set_gives_back_the_cookie_that_each_signal_was_added_with, kAnything) {
+    const std::size_t count = 80;
+    sennit_waitset sets[2] = {SENNIT_WAITSET_NULL, SENNIT_WAITSET_NULL};
+    for (sennit_waitset &set : sets)
+        test.ok(sennit_waitset_create(&set));
+    std::vector<sennit_signal> mine;
+    std::vector<std::uint64_t> cookies(count);
+    const auto add = [&](std::size_t i, sennit_waitset set, std::uint64_t cookie) {
+        cookies[i] = cookie;
+        test.ok(sennit_waitset_add(set, mine[i], cookie));
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+        mine.push_back(make_signal(test, 1));
+        // 0, every bit, and the high and the low half alone are cookies like any other.
+        const std::uint64_t first[] = {0, UINT64_MAX, std::uint64_t{1} << 63, 1};
+        add(i, sets[0], i < 4 ? first[i] : test.own.next());
+    }
+    const std::vector<sennit_signal> theirs = signals_of_next(test, mine);
+    for (std::uint64_t epoch = 0; epoch < (test.quick ? 3u : 20u); ++epoch) {
+        const sennit_waitset set = sets[epoch % 2];
+        for (const sennit_signal signal : theirs)
+            add_when_taken(test, signal, epoch);
+        std::set<std::size_t> left;
+        for (std::size_t i = 0; i < count; ++i)
+            left.insert(i);
+        while (!left.empty()) {
+            sennit_fired fired[9] = {};
+            std::size_t found = 1;
+            test.ok(test.own.one_in(2)
+                        ? sennit_waitset_wait_any(set, SENNIT_FOREVER, fired)
+                        : sennit_waitset_wait_some(set, SENNIT_FOREVER, 9, fired, &found));
+            for (std::size_t k = 0; k < found; ++k) {
+                std::size_t i = 0;
+                while (i < count && !is_same(mine[i], fired[k].signal))
+                    ++i;
+                test.equal(left.erase(i), 1u);
+                test.equal(fired[k].cookie, cookies[i]);
+                test.ok(sennit_signal_reset(mine[i]));
+                // Into the other set, with another cookie.
+                test.ok(sennit_waitset_remove(set, mine[i]));
+                add(i, sets[1 - epoch % 2], test.own.next());
+            }
+        }
+    }
+    test.barrier();
+    for (const sennit_waitset set : sets)
+        test.ok(sennit_waitset_destroy(set));
+    for (const sennit_signal signal : mine)
+        test.ok(sennit_signal_destroy(signal));
 }
 
 // Broken by marks that are taken before their epoch and then forgotten, or a list that keeps what
@@ -374,16 +422,16 @@ RANK_TEST(signal, a_set_counts_what_came_early_and_forgets_what_was_reset, kAnyt
     test.ok(sennit_waitset_create(&set));
     const sennit_signal a = make_signal(test, 1);
     const sennit_signal b = make_signal(test, 2);
-    sennit_signal got = SENNIT_SIGNAL_NULL;
+    sennit_fired got{};
     test.is(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got), SENNIT_ERR_STATE);
     test.ok(sennit_signal_notify(a, 1));
-    test.ok(sennit_waitset_add(set, a));
-    test.is(sennit_waitset_add(set, a), SENNIT_ERR_STATE);
+    test.ok(sennit_waitset_add(set, a, 0));
+    test.is(sennit_waitset_add(set, a, 0), SENNIT_ERR_STATE);
     test.is(sennit_waitset_remove(set, b), SENNIT_ERR_ARG);
     test.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_TIMEOUT);
     test.ok(sennit_signal_notify(a, 0));
     test.ok(sennit_waitset_wait_any(set, 0, &got));
-    test.require(is_same(got, a), "the signal that fired");
+    test.require(is_same(got.signal, a), "the signal that fired");
     test.ok(sennit_waitset_wait_any(set, 0, &got));
     test.ok(sennit_signal_reset(a));
     test.ok(sennit_waitset_wait_all(set, 0));  // its next epoch had come
@@ -392,17 +440,17 @@ RANK_TEST(signal, a_set_counts_what_came_early_and_forgets_what_was_reset, kAnyt
     test.ok(sennit_signal_notify(a, 2));
     test.ok(sennit_signal_notify(b, 0));
     test.ok(sennit_signal_notify(b, 0));
-    test.ok(sennit_waitset_add(set, b));  // has fired before
+    test.ok(sennit_waitset_add(set, b, 0));  // has fired before
     test.ok(sennit_waitset_wait_all(set, 0));
     std::set<std::uint32_t> seen;
     for (int i = 0; i < 2; ++i) {
         test.ok(sennit_waitset_wait_any(set, 0, &got));
-        seen.insert(got.handle);
+        seen.insert(got.signal.handle);
     }
     test.equal(seen.size(), 2u);  // in turns
     test.ok(sennit_waitset_remove(set, a));
     test.ok(sennit_waitset_wait_any(set, 0, &got));
-    test.require(is_same(got, b), "what was taken out is not reported");
+    test.require(is_same(got.signal, b), "what was taken out is not reported");
     test.ok(sennit_signal_destroy(b));
     test.is(sennit_waitset_wait_any(set, 0, &got), SENNIT_ERR_STATE);
     test.ok(sennit_waitset_destroy(set));
@@ -419,7 +467,7 @@ RANK_TEST(signal, a_hundred_thousand_signals_are_waited_for_at_once, kOnce) {
     std::vector<sennit_signal> mine;
     for (std::uint32_t i = 0; i < count; ++i) {
         mine.push_back(make_signal(test, 1));
-        test.ok(sennit_waitset_add(set, mine.back()));
+        test.ok(sennit_waitset_add(set, mine.back(), i));
     }
     std::vector<std::uint32_t> handles;
     for (const sennit_signal signal : mine)
@@ -431,20 +479,22 @@ RANK_TEST(signal, a_hundred_thousand_signals_are_waited_for_at_once, kOnce) {
     const auto firsts = test.tell_all(mine.front());
     const auto next = static_cast<std::size_t>(test.next());
     test.ok(sennit_signal_notify(lasts[next], 0));
-    sennit_signal got = SENNIT_SIGNAL_NULL;
+    sennit_fired got{};
     test.ok(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got));
-    test.require(is_same(got, mine.back()), "the last one");
-    test.ok(sennit_signal_reset(got));
+    test.require(is_same(got.signal, mine.back()), "the last one");
+    test.equal(got.cookie, count - 1);
+    test.ok(sennit_signal_reset(got.signal));
     test.barrier();
     test.ok(sennit_signal_notify(firsts[next], 0));
     test.ok(sennit_waitset_wait_any(set, SENNIT_FOREVER, &got));
-    test.require(is_same(got, mine.front()), "the first one");
+    test.require(is_same(got.signal, mine.front()), "the first one");
+    test.equal(got.cookie, 0u);
     test.barrier();
     for (const sennit_signal signal : mine)
-        test.ok(sennit_signal_notify(signal, is_same(signal, mine.back()) ? 1
-                                             : is_same(signal, got)       ? 1
-                                                                          : 0));
-    test.ok(sennit_signal_reset(got));
+        test.ok(sennit_signal_notify(signal, is_same(signal, mine.back())  ? 1
+                                             : is_same(signal, got.signal) ? 1
+                                                                           : 0));
+    test.ok(sennit_signal_reset(got.signal));
     test.ok(sennit_waitset_wait_all(set, SENNIT_FOREVER));
     test.ok(sennit_waitset_destroy(set));
     for (const sennit_signal signal : mine)
@@ -462,15 +512,16 @@ RANK_TEST(signal, threads_of_a_rank_use_signals_at_once, kFreeThreads) {
             sennit_signal own[3];
             for (sennit_signal &signal : own) {
                 signal = make_signal(mine, 2);
-                mine.ok(sennit_waitset_add(set, signal));
+                mine.ok(sennit_waitset_add(set, signal, signal.handle));
             }
             for (std::uint64_t epoch = 0; epoch < 3; ++epoch)
                 for (const sennit_signal signal : own) {
                     mine.ok(sennit_signal_notify(signal, epoch));
                     mine.ok(sennit_signal_notify(signal, epoch));
                     mine.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
-                    sennit_signal any = SENNIT_SIGNAL_NULL;
+                    sennit_fired any{};
                     mine.ok(sennit_waitset_wait_any(set, SENNIT_FOREVER, &any));
+                    mine.equal(any.cookie, any.signal.handle);
                     mine.ok(sennit_signal_reset(signal));
                 }
             for (const sennit_signal signal : own)

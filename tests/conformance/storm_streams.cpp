@@ -80,9 +80,8 @@ void StormStreams::open_own(std::size_t number, sennit_block *block, std::size_t
     test_.ok(sennit_block_init(region, offset, stream.bytes(),
                                gets ? own.signal : SENNIT_SIGNAL_NULL,
                                gets ? SENNIT_SIGNAL_NULL : own.signal, block));
-    of_handle_[own.signal.handle] = number;
     live_.push_back(number);
-    if (stream.set < kSets) test_.ok(sennit_waitset_add(sets_[stream.set], own.signal));
+    if (stream.set < kSets) test_.ok(sennit_waitset_add(sets_[stream.set], own.signal, number));
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch)
         if (gets) fill_epoch(number, epoch);
 }
@@ -293,7 +292,7 @@ bool StormStreams::take_one(std::size_t number, std::int64_t timeout_ns) {
 
 bool StormStreams::take_of_set(std::size_t set, std::int64_t timeout_ns) {
     constexpr std::size_t kMost = 16;
-    sennit_signal fired[kMost] = {};
+    sennit_fired fired[kMost] = {};
     std::size_t count = 1;
     const sennit_status status =
         test_.own.one_in(2) ? sennit_waitset_wait_any(sets_[set], timeout_ns, fired)
@@ -302,10 +301,10 @@ bool StormStreams::take_of_set(std::size_t set, std::int64_t timeout_ns) {
     if (status == SENNIT_ERR_TIMEOUT) return false;
     test_.ok(status);
     for (std::size_t i = 0; i < count; ++i) {
-        const auto found = of_handle_.find(fired[i].handle);
-        test_.require(found != of_handle_.end() && fired[i].rank == test_.rank,
-                      "a signal of this rank was reported");
-        take(found->second);
+        const std::size_t number = fired[i].cookie;
+        test_.require(number < own_.size() && is_same(fired[i].signal, own_[number].signal),
+                      "the cookie of the signal that was reported");
+        take(number);
     }
     return true;
 }

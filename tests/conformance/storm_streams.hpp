@@ -6,7 +6,6 @@
 #pragma once
 
 #include <array>
-#include <unordered_map>
 
 #include "signals.hpp"
 
@@ -142,9 +141,8 @@ class StormStreams {
 
     Ranks &test_;
     std::vector<Stream> streams_;
-    std::vector<Own> own_;                                      // by stream
-    std::vector<std::size_t> live_;                             // streams with epochs to come
-    std::unordered_map<std::uint32_t, std::size_t> of_handle_;  // stream of a signal
+    std::vector<Own> own_;           // by stream
+    std::vector<std::size_t> live_;  // streams with epochs to come
     std::vector<Sending> sendings_;
     std::vector<Planned> planned_;
     std::vector<sennit_peer_block> peers_;

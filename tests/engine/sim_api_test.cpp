@@ -308,7 +308,7 @@ class Sender {
         sennit_status status = sennit_alloc_local(4096, 0, 0, &memory);
         if (status == SENNIT_OK) status = sennit_signal_create(1, 1, &arrived_);
         if (status == SENNIT_OK) status = sennit_waitset_create(&set_);
-        if (status == SENNIT_OK) status = sennit_waitset_add(set_, arrived_);
+        if (status == SENNIT_OK) status = sennit_waitset_add(set_, arrived_, 0);
         if (status == SENNIT_OK)
             status =
                 sennit_block_init({memory, 4096}, 0, 4096, SENNIT_SIGNAL_NULL, arrived_, &mine);
@@ -327,7 +327,7 @@ class Sender {
         return status == SENNIT_OK ? sennit_plan_wait(plan_, kLong) : status;
     }
     sennit_status receive(bool all) {
-        sennit_signal fired[2] = {};
+        sennit_fired fired[2] = {};
         std::size_t count = 0;
         const sennit_status status = all ? sennit_waitset_wait_all(set_, kLong)
                                          : sennit_waitset_wait_some(set_, kLong, 2, fired, &count);

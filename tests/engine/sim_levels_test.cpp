@@ -157,11 +157,11 @@ TEST(sim_levels, what_is_too_many_or_of_no_epoch_is_told_by_waits_for_a_set) {
                     sennit_waitset set = SENNIT_WAITSET_NULL;
                     const auto join = [&] {
                         pair.ok(sennit_waitset_create(&set), "set_create");
-                        pair.ok(sennit_waitset_add(set, pair.arrived), "set_add");
+                        pair.ok(sennit_waitset_add(set, pair.arrived, 0), "set_add");
                     };
                     const auto wait = [&] {
                         std::size_t count = 0;
-                        sennit_signal fired = SENNIT_SIGNAL_NULL;
+                        sennit_fired fired{};
                         if (call == 0) return sennit_waitset_wait_any(set, kShort, &fired);
                         if (call == 1) return sennit_waitset_wait_all(set, kShort);
                         return sennit_waitset_wait_some(set, kShort, 1, &fired, &count);
@@ -192,7 +192,7 @@ TEST(sim_levels, what_is_too_many_or_of_no_epoch_is_told_by_waits_for_a_set) {
                     if (rank == 1) {
                         // The others of the set go on without it.
                         pair.ok(sennit_waitset_remove(set, pair.arrived), "set_remove");
-                        pair.ok(sennit_waitset_add(set, pair.other), "set_add");
+                        pair.ok(sennit_waitset_add(set, pair.other, 1), "set_add");
                         pair.ok(sennit_signal_notify(pair.other, 0), "add");
                         pair.ok(wait(), "wait for another");
                     }

@@ -89,7 +89,7 @@ class Member {
             job_.expect(sennit_signal_create(1, 1, &arrived_), "signal_create");
         job_.expect(sennit_signal_create(events, events + 5, &arrived_), "signal_create");
         job_.expect(sennit_waitset_create(&set_), "set_create");
-        job_.expect(sennit_waitset_add(set_, arrived_), "set_add");
+        job_.expect(sennit_waitset_add(set_, arrived_, 0), "set_add");
         sennit_block mine;
         job_.expect(sennit_block_init({memory_, 2 * turn}, 0, 2 * turn, SENNIT_SIGNAL_NULL,
                                       arrived_, &mine),
@@ -113,9 +113,9 @@ class Member {
             if (epoch % 2 == 0) {
                 job_.expect(sennit_signal_wait(arrived_, kLong), "signal_wait");
             } else {
-                sennit_signal fired = SENNIT_SIGNAL_NULL;
+                sennit_fired fired{};
                 job_.expect(sennit_waitset_wait_any(set_, kLong, &fired), "wait_any");
-                if (fired.handle != arrived_.handle) job_.note("another signal");
+                if (fired.signal.handle != arrived_.handle) job_.note("another signal");
             }
             look(epoch);
             go_on(epoch);

@@ -117,14 +117,14 @@ sennit_waitset set_of_all(const Scene &scene) {
     sennit_waitset set = SENNIT_WAITSET_NULL;
     expect(sennit_waitset_create(&set), SENNIT_OK, "set_create");
     for (const sennit_signal signal : scene.signals)
-        expect(sennit_waitset_add(set, signal), SENNIT_OK, "set_add");
+        expect(sennit_waitset_add(set, signal, 0), SENNIT_OK, "set_add");
     return set;
 }
 
 void in_set() {
     others_wait(
         [](const Scene &scene) {
-            sennit_signal fired = SENNIT_SIGNAL_NULL;
+            sennit_fired fired{};
             return sennit_waitset_wait_any(set_of_all(scene), SENNIT_FOREVER, &fired);
         },
         "sennit_waitset_wait_any");
@@ -133,7 +133,7 @@ void in_set() {
 void in_some() {
     others_wait(
         [](const Scene &scene) {
-            sennit_signal fired[4] = {};
+            sennit_fired fired[4] = {};
             std::size_t count = 0;
             return sennit_waitset_wait_some(set_of_all(scene), SENNIT_FOREVER, 4, fired, &count);
         },

@@ -169,9 +169,9 @@ class Sender {
         expect(sennit_signal_reset(signal), SENNIT_OK, "reset");
     }
     void wait_in(sennit_waitset set) const {
-        sennit_signal fired = SENNIT_SIGNAL_NULL;
+        sennit_fired fired{};
         expect(sennit_waitset_wait_any(set, SENNIT_FOREVER, &fired), SENNIT_OK, "wait_any");
-        expect(sennit_signal_reset(fired), SENNIT_OK, "reset");
+        expect(sennit_signal_reset(fired.signal), SENNIT_OK, "reset");
     }
     sennit_signal signal = SENNIT_SIGNAL_NULL;
 
@@ -221,7 +221,7 @@ void events() {
     epoch += kSleeps;
     sennit_waitset set = SENNIT_WAITSET_NULL;
     expect(sennit_waitset_create(&set), SENNIT_OK, "set_create");
-    expect(sennit_waitset_add(set, sender.signal), SENNIT_OK, "set_add");
+    expect(sennit_waitset_add(set, sender.signal, 0), SENNIT_OK, "set_add");
     while_the_other_sleeps(
         pair, !pair.is_owner, [&](unsigned i) { sender.send(epoch + i); },
         [&](unsigned) { sender.wait_in(set); });

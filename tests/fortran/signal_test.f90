@@ -7,7 +7,8 @@ program signal_test
   implicit none
   type(sennit_gptr) :: place
   type(sennit_region) :: region
-  type(sennit_signal) :: mine, read, none, fired, some(3)
+  type(sennit_signal) :: mine, read
+  type(sennit_fired) :: none, fired, some(3)
   type(sennit_waitset) :: set
   type(sennit_block) :: own, plain_own
   type(sennit_block), allocatable :: blocks(:)
@@ -147,13 +148,14 @@ contains
 
   subroutine sets_tell_what_has_fired()
     call sennit_waitset_create(set)
-    call sennit_waitset_add(set, mine)
-    call sennit_waitset_add(set, read)
+    call sennit_waitset_add(set, mine, 7)
+    call sennit_waitset_add(set, read, huge(0_c_int64_t))
     call sennit_waitset_wait_any(set, SENNIT_FOREVER, fired)
-    call check(fired == read, 'the signal that has fired')
+    call check(fired%signal == read .and. fired%cookie == huge(0_c_int64_t), 'the signal that has fired')
     count = 0
     call sennit_waitset_wait_some(set, SENNIT_FOREVER, 3_c_size_t, some, count)
-    call check(count == 1 .and. some(1) == read, 'some signals that have fired')
+    call check(count == 1 .and. some(1)%signal == read .and. some(1)%cookie == huge(0_c_int64_t), &
+        'some signals that have fired')
     call sennit_waitset_wait_all(set, 0, stat=status)
     call check_status(status, SENNIT_ERR_TIMEOUT, 'not all have fired')
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)

@@ -68,7 +68,7 @@ unsigned pages_of_waits(std::uint32_t members, std::uint32_t fired) {
     std::vector<sennit_signal> all(members);
     for (sennit_signal &one : all) {
         EXPECT_EQ(sennit_signal_create(1, 1, &one), SENNIT_OK);
-        EXPECT_EQ(sennit_waitset_add(set, one), SENNIT_OK);
+        EXPECT_EQ(sennit_waitset_add(set, one, one.handle), SENNIT_OK);
     }
     for (std::uint32_t i = 0; i < fired; ++i)
         EXPECT_EQ(sennit_signal_notify(all[members / 3 + i * (members / 2 / fired)], 0), SENNIT_OK);
@@ -81,14 +81,14 @@ unsigned pages_of_waits(std::uint32_t members, std::uint32_t fired) {
                   count * sizeof(signal::SignalRecord));
     }
     visits = 0;
-    sennit_signal got[16] = {};
+    sennit_fired got[16] = {};
     std::size_t count = 0;
     EXPECT_EQ(sennit_waitset_wait_any(set, SENNIT_FOREVER, got), SENNIT_OK);
     EXPECT_EQ(sennit_waitset_wait_some(set, SENNIT_FOREVER, 16, got, &count), SENNIT_OK);
     EXPECT_EQ(count, fired);
     EXPECT_EQ(sennit_waitset_wait_all(set, 0), SENNIT_ERR_TIMEOUT);
     for (std::size_t i = 0; i < count; ++i)
-        EXPECT_EQ(sennit_signal_reset(got[i]), SENNIT_OK);
+        EXPECT_EQ(sennit_signal_reset(got[i].signal), SENNIT_OK);
     EXPECT_EQ(sennit_waitset_wait_any(set, 0, got), SENNIT_ERR_TIMEOUT);
     const unsigned pages = visits;
     give_all_back();

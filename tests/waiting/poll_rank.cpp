@@ -58,7 +58,7 @@ bool poll_all(bool expected, sennit_lock lock, sennit_channel channel) {
     check(sennit_signal_create(1, 1, &signal), "sennit_signal_create");
     sennit_waitset set = SENNIT_WAITSET_NULL;
     check(sennit_waitset_create(&set), "sennit_waitset_create");
-    check(sennit_waitset_add(set, signal), "sennit_waitset_add");
+    check(sennit_waitset_add(set, signal, 0), "sennit_waitset_add");
     sennit_queue queue = SENNIT_QUEUE_NULL;
     sennit_queue_address address{SENNIT_GPTR_NULL};
     check(sennit_queue_create(8, 8, 1, &queue, &address), "sennit_queue_create");
@@ -68,7 +68,7 @@ bool poll_all(bool expected, sennit_lock lock, sennit_channel channel) {
     int is_done = 0;
     std::size_t count = 0;
     std::uint64_t item = 0;
-    sennit_signal fired = SENNIT_SIGNAL_NULL;
+    sennit_fired fired{};
     const auto never = [](void *) { return 0; };
     struct Call {
         const char *name;
