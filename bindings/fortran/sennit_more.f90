@@ -17,6 +17,7 @@ module sennit_more
   integer(c_int), parameter, public :: SENNIT_ALLOC_ACCUMULATE = 4
   integer(c_int), parameter, public :: SENNIT_CHANNEL_MIRROR = 1
   integer(c_int), parameter, public :: SENNIT_CHANNEL_PULL = 2
+  integer(c_int), parameter, public :: SENNIT_CHANNEL_NOT_READY = 4
   integer(c_int), parameter, public :: SENNIT_CHANNEL_AHEAD_MOST = 128
   type(sennit_channel), parameter, public :: SENNIT_CHANNEL_NULL = sennit_channel()
   type(sennit_signal), parameter, public :: SENNIT_SIGNAL_NULL = sennit_signal()

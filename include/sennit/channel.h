@@ -51,6 +51,12 @@ typedef struct sennit_channel {
  * when the writer stores through peers[i]; with it can_read or wait_read copies from there, as when
  * the reader loads through peers[i]. Where nothing is copied the flag changes nothing. */
 #define SENNIT_CHANNEL_PULL 0x2u
+/* Neither direction may be written at first: its reader calls sennit_channel_have_read once, before
+ * any message, to say that it is done with whatever used its buffer before the channel. What it did
+ * before that call is over when can_write or wait_write says yes to the peer. Until then the
+ * peer's can_write says no, its wait_write waits, its have_written is refused with STATE. A rank
+ * that reads nothing need not call it. Without the flag a new channel may be written at once. */
+#define SENNIT_CHANNEL_NOT_READY 0x4u
 /* The flag SENNIT_CHANNEL_AHEAD(messages): so many messages of each direction may be unread at
  * once, 1 (as without it) to SENNIT_CHANNEL_AHEAD_MOST. The writer may be ahead of the reader by as
  * many, and neither looks at what the other has counted while it knows enough. Which part of the
@@ -97,15 +103,15 @@ sennit_status sennit_channel_close(const sennit_channel channels[], size_t count
                                    int64_t timeout_ns);
 
 /* *can is 1 if the peer has read all that this rank wrote (with SENNIT_CHANNEL_AHEAD: fewer
- * messages than may be are unread), so that it may write, else 0. Never waits. Errors: ARG (null,
- * no open channel), STATE (the peer has closed), PEER_LOST (the peer is gone; noticed some
- * milliseconds after it happened, by tests that find nothing). */
+ * messages than may be are unread; with SENNIT_CHANNEL_NOT_READY: and has said that it is ready),
+ * so that it may write, else 0. Never waits. Errors: ARG (null, no open channel), STATE (the peer
+ * has closed), PEER_LOST (the peer is gone; noticed some milliseconds after it happened, by tests
+ * that find nothing). */
 sennit_status sennit_channel_can_write(sennit_channel channel, int *can);
 
 /* Hand what was written to the peer. Never waits for it. Errors: ARG (no open channel), STATE (the
- * peer has not read the last message, or as many as may be unread, or has closed; nothing is
- * changed), and where a mirror is
- * copied PEER_LOST, NOT_REGISTERED, OS. */
+ * peer has not read the last message, or as many as may be unread, or is not ready, or has closed;
+ * nothing is changed), and where a mirror is copied PEER_LOST, NOT_REGISTERED, OS. */
 sennit_status sennit_channel_have_written(sennit_channel channel);
 
 /* *can is 1 if there is a message of the peer that this rank has not read, else 0. Never waits.
@@ -114,7 +120,9 @@ sennit_status sennit_channel_have_written(sennit_channel channel);
 sennit_status sennit_channel_can_read(sennit_channel channel, int *can);
 
 /* Say that the message was read, the oldest that was not: its buffer is the peer's to write again.
- * Errors: ARG (no open channel), STATE (there was no message; nothing is changed). */
+ * The first call for a channel with SENNIT_CHANNEL_NOT_READY says that this rank is ready, and
+ * gives the peer the whole buffer. Errors: ARG (no open channel), STATE (there was no message, or
+ * the peer has closed; nothing is changed). */
 sennit_status sennit_channel_have_read(sennit_channel channel);
 
 /* Wait until can_write or can_read would say yes, for at most timeout_ns. Errors: as those, and ARG

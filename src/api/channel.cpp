@@ -14,8 +14,9 @@ using channel::Channel;
 
 namespace {
 
-constexpr unsigned kKnownFlags =
-    SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL | SENNIT_CHANNEL_AHEAD(channel::kAheadMask);
+constexpr unsigned kKnownFlags = SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL |
+                                 SENNIT_CHANNEL_NOT_READY |
+                                 SENNIT_CHANNEL_AHEAD(channel::kAheadMask);
 
 sennit_status no_channel(sennit_channel channel) {
     return fail(SENNIT_ERR_ARG, "%#x is no open channel of this rank", channel.handle);
@@ -47,9 +48,11 @@ template <class Call>
                                                Copies copies, Call call) {
     return call_on(handle, name, [&](Rank &rank, Channel &opened) {
         runtime::Observed observed(rank, name, opened.peer);
+        // Of a reader that was not ready there is no message that a copy was made for.
+        const bool is_none = copies == Copies::pulled && !is_ready(opened);
         const sennit_status status = call(rank, opened);
         if (observed.is_on() && status == SENNIT_OK) [[unlikely]]
-            observed.set_bytes(copied_bytes(opened, copies));
+            observed.set_bytes(is_none ? 0 : copied_bytes(opened, copies));
         return status;
     });
 }
@@ -412,11 +415,13 @@ sennit_status sennit_channel_query(sennit_channel channel, sennit_channel_info *
         if (info == nullptr) return null_argument("info");
         const Channel *opened = channel::find(rank, channel);
         if (opened == nullptr) return no_channel(channel);
+        // relaxed: a count of this rank's own.
+        const std::uint64_t read = opened->read.load(std::memory_order_relaxed);
         *info = sennit_channel_info{opened->peer, opened->mirror != nullptr ? 1 : 0,
                                     opened->peer_buffer, opened->peer_bytes,
-                                    // relaxed twice: counts of this rank's own.
+                                    // relaxed: as above.
                                     opened->written.load(std::memory_order_relaxed),
-                                    opened->read.load(std::memory_order_relaxed)};
+                                    read == channel::kNotReady ? 0 : read};
         return SENNIT_OK;
     });
 }

@@ -4,7 +4,8 @@
 // Each direction is a buffer that belongs to the writer until it says `written`, then to the reader
 // until that says `read`. The writer counts messages written, the reader messages read: the buffer
 // is the writer's while both counts are equal. The counts have 64 bits and only grow, so they are
-// compared for equality and never wrap.
+// compared for equality and never wrap. With SENNIT_CHANNEL_NOT_READY the count of messages read is
+// kNotReady until the reader says that it is ready, and then 0.
 //
 // With SENNIT_CHANNEL_AHEAD the writer may be `ahead` messages before the reader. Such a channel
 // has functions of its own here, whose names end in _ahead, and those of one message end in _one.
@@ -139,7 +140,7 @@ inline bool may_write_one(const Channel &channel) {
     const std::uint64_t word = channel.own->written.word.load(std::memory_order_acquire);
     if (reads_in(word) == written) return true;
     if ((word & kClosedBit) != 0) return false;
-    // SYNC channel-read: pairs with the release in note_read(), of the peer.
+    // SYNC channel-read: pairs with the release in show_read(), of the peer.
     return channel.own->read.count.load(std::memory_order_acquire) == written;
 }
 
@@ -150,7 +151,7 @@ inline bool may_write_ahead(Channel &channel) {
     const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
     // relaxed: of this thread; the acquire was made when it looked.
     if (written < channel.may_write_to.load(std::memory_order_relaxed)) return true;
-    // SYNC channel-read: pairs with the release in note_read(), of the peer; its use of the buffer
+    // SYNC channel-read: pairs with the release in show_read(), of the peer; its use of the buffer
     // comes before.
     const std::uint64_t read = channel.own->read.count.load(std::memory_order_acquire);
     // relaxed: of this thread.
@@ -166,9 +167,10 @@ inline bool may_write(Channel &channel) {
 inline bool is_all_read(const Channel &channel) {
     // relaxed: as in may_write_one().
     const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
+    if (written == 0) return true;  // also where the peer never said that it is ready
     // SYNC channel-read: pairs with the release in note_written(), of the peer.
     const std::uint64_t word = channel.own->written.word.load(std::memory_order_acquire);
-    // SYNC channel-read: pairs with the release in note_read(), of the peer.
+    // SYNC channel-read: pairs with the release in show_read(), of the peer.
     return reads_in(word) == written ||
            channel.own->read.count.load(std::memory_order_acquire) == written;
 }
@@ -178,7 +180,7 @@ inline std::uint64_t count_written(Channel &channel) {
     // relaxed twice: of this thread, as in may_write_one().
     const std::uint64_t next = channel.written.load(std::memory_order_relaxed) + 1;
     channel.written.store(next, std::memory_order_relaxed);
-    // SYNC channel-own-read: pairs with the release in note_read(), perhaps of another thread of
+    // SYNC channel-own-read: pairs with the release in show_read(), perhaps of another thread of
     // this rank; its use of the peer's message comes before.
     const std::uint64_t read = channel.read.load(std::memory_order_acquire);
     return pack(next, read);
@@ -245,20 +247,30 @@ inline bool may_read(Channel &channel) {
     return channel.ahead == 1 ? may_read_one(channel) : may_read_ahead(channel);
 }
 
-// Only after may_read().
-inline void note_read(Channel &channel) {
-    // relaxed: of this thread.
-    const std::uint64_t next = channel.read.load(std::memory_order_relaxed) + 1;
+// Whether the peer may write its first message. Not at first with SENNIT_CHANNEL_NOT_READY.
+inline bool is_ready(const Channel &channel) {
+    // relaxed: of this thread, as in may_write_one().
+    return channel.read.load(std::memory_order_relaxed) != kNotReady;
+}
+
+// Tells the peer how many of its messages this rank has read; 0: that it is ready.
+inline void show_read(Channel &channel, std::uint64_t next) {
     // SYNC channel-own-read: pairs with the acquire in count_written().
     channel.read.store(next, std::memory_order_release);
     // SYNC channel-read: pairs with the acquires in may_write_one() and may_write_ahead(), at the
-    // peer; the use of the message comes before. Both ways are at least a release. The light one:
+    // peer; the use of the buffer comes before. Both ways are at least a release. The light one:
     // whoever answers by a message does so next, and a fence would stand in its way.
     if (channel.rings_lightly) {
         store_and_ring_lightly(channel.theirs->read.count, next, *channel.peer_control);
     } else {
         store_and_ring(channel.theirs->read.count, next, *channel.peer_control);
     }
+}
+
+// Only after may_read().
+inline void note_read(Channel &channel) {
+    // relaxed: of this thread.
+    show_read(channel, channel.read.load(std::memory_order_relaxed) + 1);
 }
 
 // The rest of the calls: mirrors, observers, peers that closed or died, waits. hand_over_written()

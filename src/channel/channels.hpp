@@ -55,6 +55,9 @@ sennit_status close_all(Rank &rank, Channel *const *channels, std::size_t count,
 
 // A place and a half for a channel with `peer`. Errors: NOMEM, OS.
 sennit_status take_place(Rank &rank, int peer, Channel **channel);
+// The end begins with readers that are not ready (SENNIT_CHANNEL_NOT_READY), here and at the peer.
+// Before the peer knows of the half.
+void begin_not_ready(Channel &channel);
 // Gives the channel its handle.
 void publish(Rank &rank, Channel &channel);
 // Where this rank loads and stores what the peer's buffer holds. Errors: as open_all().

@@ -91,11 +91,15 @@ sennit_status test_read(Rank &rank, Channel &channel, int *can) {
 
 sennit_status hand_over_written(Rank &rank, Channel &channel) {
     if (is_closed_by_peer(channel)) return closed_by_peer(rank, channel);
+    // relaxed: of this thread.
+    const bool is_first = channel.written.load(std::memory_order_relaxed) == 0;
     if (!may_write(channel))
         return fail_peer(SENNIT_ERR_STATE, channel.peer, path_of(rank, channel.peer),
-                         "rank %d has not read the last message: the buffer is not this rank's to "
-                         "write (sennit_channel_can_write, sennit_channel_wait_write)",
-                         channel.peer);
+                         "rank %d has not %s: the buffer is not this rank's to write "
+                         "(sennit_channel_can_write, sennit_channel_wait_write)",
+                         channel.peer,
+                         is_first ? "said yet that it is ready, by sennit_channel_have_read"
+                                  : "read the last message");
     if (pushes(channel)) {
         const sennit_status status = move_mirror(rank, channel, op::Direction::put);
         if (status != SENNIT_OK) return status;
@@ -107,6 +111,10 @@ sennit_status hand_over_written(Rank &rank, Channel &channel) {
 sennit_status hand_over_read(Rank &rank, Channel &channel) {
     if (!may_read(channel) && is_closed_by_peer(channel) && !may_read(channel))
         return closed_by_peer(rank, channel);
+    if (!is_ready(channel)) {
+        show_read(channel, 0);
+        return SENNIT_OK;
+    }
     if (!may_read(channel))
         return fail_peer(SENNIT_ERR_STATE, channel.peer, path_of(rank, channel.peer),
                          "there is no message of rank %d that was not read already "

@@ -64,6 +64,7 @@ sennit_status prepare(Opening &opening, Item &item, const ChannelArgs &args) {
     Channel &channel = *item.channel;
     channel.flags = opening.flags;
     channel.ahead = ahead_in(opening.flags);
+    if ((opening.flags & SENNIT_CHANNEL_NOT_READY) != 0) begin_not_ready(channel);
     channel.region = args.region;
     channel.owns_region = args.owns_region;
     item.phase = Phase::waiting;

@@ -76,6 +76,15 @@ sennit_status take_place(Rank &rank, int peer, Channel **channel) {
     return SENNIT_OK;
 }
 
+void begin_not_ready(Channel &channel) {
+    // relaxed, in all of these: the offer comes afterwards.
+    channel.read.store(kNotReady, std::memory_order_relaxed);
+    channel.own->written.word.store(pack(0, kNotReady), std::memory_order_relaxed);
+    // So may_write_one() finds another count than that of messages written, which is 0, and
+    // may_write_ahead() that none may be.
+    channel.own->read.count.store(0 - std::uint64_t{channel.ahead}, std::memory_order_relaxed);
+}
+
 void publish(Rank &rank, Channel &channel) {
     ChannelTable &table = rank.channels->table;
     const std::uint32_t handle = table.next_handle(channel);

@@ -45,6 +45,12 @@ constexpr std::uint64_t reads_in(std::uint64_t word) {
     return word >> kCountBits;
 }
 
+// Stands for the count of messages read while their reader has not said that it is ready
+// (SENNIT_CHANNEL_NOT_READY). No count gets there, it leaves the bit of closing alone, and as it
+// ends in zeros there is no message yet.
+inline constexpr std::uint64_t kNotReady = (std::uint64_t{1} << 55) - (kCountMask + 1);
+static_assert((kNotReady << kCountBits & kClosedBit) == 0 && (kNotReady & kCountMask) == 0);
+
 struct alignas(kLineBytes) WrittenLine {
     std::atomic<std::uint64_t> word;  // SYNC channel-written, channel-read, channel-closed
     // 1 while it waits for its messages to be read and reads no more itself; SYNC channel-closing.

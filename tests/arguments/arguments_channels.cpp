@@ -63,7 +63,7 @@ const std::vector<Row> wrong_channels = {
     {"sennit_channel_open", "bytes that wrap", kRunning, SENNIT_ERR_ARG,
      [](Fixture &it) { return open_with(it, [](auto &all) { all.bytes = SIZE_MAX; }); }},
     {"sennit_channel_open", "an unknown flag", kRunning, SENNIT_ERR_ARG,
-     [](Fixture &it) { return open_with(it, kAsItIs, 4); }},
+     [](Fixture &it) { return open_with(it, kAsItIs, 8); }},
     {"sennit_channel_open", "all flags", kRunning, SENNIT_ERR_ARG,
      [](Fixture &it) { return open_with(it, kAsItIs, UINT_MAX); }},
     {"sennit_channel_open", "a negative timeout", kRunning, SENNIT_ERR_ARG,

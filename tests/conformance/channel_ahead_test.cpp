@@ -13,11 +13,6 @@ std::uint32_t messages_of(Ranks &test, sennit_channel channel, std::uint32_t lea
     return messages;
 }
 
-void write_one(Ranks &test, sennit_channel channel) {
-    test.ok(sennit_channel_wait_write(channel, SENNIT_FOREVER));
-    test.ok(sennit_channel_have_written(channel));
-}
-
 }  // namespace
 
 // Broken by a writer that is let one message further ahead, or one less; by a reader that sees more

@@ -87,6 +87,11 @@ inline void expect_word(Ranks &test, sennit_channel channel, const std::uint64_t
     test.ok(sennit_channel_have_read(channel));
 }
 
+inline void write_one(Ranks &test, sennit_channel channel) {
+    test.ok(sennit_channel_wait_write(channel, SENNIT_FOREVER));
+    test.ok(sennit_channel_have_written(channel));
+}
+
 inline int flag_of(Ranks &test, sennit_status (*ask)(sennit_channel, int *),
                    sennit_channel channel) {
     int flag = -1;

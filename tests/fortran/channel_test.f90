@@ -64,8 +64,11 @@ contains
     myself = rank
     none = 0
     nothing = c_null_ptr
-    call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(1, myself, nothing, none), sennit_channel_ahead(3), &
-                             SENNIT_FOREVER, peers, channels)
+    call sennit_channel_open(SENNIT_TEAM_WORLD, sennit_channel_ends_of(1, myself, nothing, none), &
+                             ior(sennit_channel_ahead(3), SENNIT_CHANNEL_NOT_READY), SENNIT_FOREVER, peers, channels)
+    call sennit_channel_can_write(channels(1), can)
+    call check(.not. can, 'the reader is not ready')
+    call sennit_channel_have_read(channels(1))
     do turn = 1, 3
       call sennit_channel_have_written(channels(1))
     end do

@@ -286,11 +286,17 @@ void moves_of_channels(unsigned flags) {
     ok(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, flags, SENNIT_FOREVER, nullptr, &channel),
        "open");
     ok(sennit_channel_query(channel, &info), "query");
+    const bool is_ready = (flags & SENNIT_CHANNEL_NOT_READY) == 0;
     const Counted hand_over;
+    if (!is_ready) {
+        ok(sennit_channel_have_read(channel), "have_read, to be ready");
+        ok(sennit_channel_wait_write(channel, SENNIT_FOREVER), "wait_write");
+    }
     ok(sennit_channel_have_written(channel), "have_written");
     ok(sennit_channel_wait_read(channel, SENNIT_FOREVER), "wait_read");
     ok(sennit_channel_have_read(channel), "have_read");
-    hand_over.expect(3, info.is_mirror != 0 ? bytes : 0, "a copy of a mirror counts once");
+    hand_over.expect(is_ready ? 3 : 5, info.is_mirror != 0 ? bytes : 0,
+                     "a copy of a mirror counts once");
     ok(sennit_channel_close(&channel, 1, SENNIT_FOREVER), "close");
 }
 
@@ -300,8 +306,10 @@ void moved(bool has_pointers) {
         moves_of_plans_and_batches(all);
         moves_of_queues();
     }
-    moves_of_channels(SENNIT_CHANNEL_MIRROR);
-    moves_of_channels(SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL);
+    for (const unsigned flags : {0u, SENNIT_CHANNEL_NOT_READY}) {
+        moves_of_channels(flags | SENNIT_CHANNEL_MIRROR);
+        moves_of_channels(flags | SENNIT_CHANNEL_MIRROR | SENNIT_CHANNEL_PULL);
+    }
     ok(sennit_free(all), "free");
 }
 
