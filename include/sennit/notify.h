@@ -36,6 +36,7 @@
 #ifndef SENNIT_NOTIFY_H
 #define SENNIT_NOTIFY_H
 
+#include <sennit/rma.h>
 #include <sennit/signal.h>
 
 #ifdef __cplusplus
@@ -161,6 +162,25 @@ sennit_status sennit_put_notify_with(sennit_peer_block destination, size_t offse
                                      const void *source, size_t bytes, const sennit_notice *notice);
 sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source, size_t offset,
                                      size_t bytes, const sennit_notice *notice);
+
+/* The same without a wait, as many at a time as memory allows: `notice` may be NULL, then signal
+ * and epoch are those of a call that takes none. The private buffer is the library's until *request
+ * is completed (sennit_wait, sennit_test); with NULL for `request`, until the local signal of the
+ * notice has counted it, or the next flush of the owner's rank. Where the buffer is the caller's
+ * again at once *request is SENNIT_REQUEST_NULL. The remote event comes when the data is there;
+ * what is still to be sent goes in later calls of Sennit, or by the rank's thread for progress.
+ * sennit_fence does not order such a put, whose event tells of it, before others.
+ * Errors: as of sennit_put_notify_with, and ARG (wait_ns is not 0). On another node SIGNAL_EARLY,
+ * NOT_REGISTERED, PEER_LOST and the errors of the way may come later, by the request, or by a flush
+ * where there is none; after SIGNAL_EARLY nothing has moved. What is wrong with the event when the
+ * data is there is told by a flush, as it is of the calls above. The epoch of the call is used up
+ * when it returns SENNIT_OK: who makes a call again that was refused later names the epoch. */
+sennit_status sennit_put_notify_nb(sennit_peer_block destination, size_t offset, const void *source,
+                                   size_t bytes, const sennit_notice *notice,
+                                   sennit_request *request);
+sennit_status sennit_get_notify_nb(void *destination, sennit_peer_block source, size_t offset,
+                                   size_t bytes, const sennit_notice *notice,
+                                   sennit_request *request);
 
 /* One put or get of a batch. */
 typedef struct sennit_notify_part {

@@ -2,7 +2,8 @@
  *
  * What would be found out by each call anew is found out once: blocks, addresses, signals. Pieces
  * that lie one behind the other on both sides are moved as one; where messages lead to the owners
- * up to 32 are under way together. Every run has its own epoch:
+ * all are under way together, also while the program computes: the rank's thread for progress
+ * (SENNIT_PROGRESS) moves them. Every run has its own epoch:
  *
  *     sennit_plan_create(&plan)
  *     sennit_plan_put(plan, there, offset, data, bytes)       as often as needed
@@ -42,7 +43,8 @@ typedef struct sennit_plan {
 #define SENNIT_PLAN_NULL ((sennit_plan){0u})
 #endif
 
-/* An empty plan. By one rank alone. A rank has at most 4095. Errors: STATE, ARG (null), NOMEM. */
+/* An empty plan. By one rank alone. A rank has at most 1048575. Errors: STATE, ARG (null), NOMEM.
+ */
 sennit_status sennit_plan_create(sennit_plan *plan);
 
 /* Record a put into an attached block, or a get from one, as sennit_put_notify and
@@ -81,17 +83,21 @@ sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_
 /* Start the next run. The buffers belong to the library until sennit_plan_wait has returned.
  * Errors: STATE (no rank; not committed; the run before was not waited for), ARG (no plan, a block
  * that is not attached any more, a local signal that was destroyed, no epochs left),
- * NOT_REGISTERED, SIGNAL_EARLY (an owner is more than one epoch
- * behind), PEER_LOST (it is, and is gone), SIGNAL_OVERFLOW (its epoch is over; a local
- * signal has fired): nothing has moved,
- * and the same run may be started again. After another error of put and get, and after
- * SIGNAL_OVERFLOW where one message came on top of all that were expected, a part has been carried
- * out, and the next start is another run. */
+ * NOT_REGISTERED, SIGNAL_EARLY (an owner is more than one epoch behind), PEER_LOST (it is, and is
+ * gone), SIGNAL_OVERFLOW (its epoch is over; a local signal has fired): nothing has moved, and the
+ * same run may be started again. After another error of put and get, and after SIGNAL_OVERFLOW
+ * where one message came on top of all that were expected, a part has been carried out, and the
+ * next start is another run; the buffers are the caller's again, unless the time of SENNIT_TIMEOUT
+ * was over before that: then the run is waited for as if it had been started. An owner on another
+ * node that is known to be near enough is not asked: what it finds wrong, SIGNAL_OVERFLOW or
+ * NOT_REGISTERED of a signal, is told by a flush of its rank, and data may have moved then. */
 SENNIT_HOT_CALL sennit_status sennit_plan_start(sennit_plan plan);
 
-/* Wait until the run that was started is complete, for at most timeout_ns: the buffers are the
- * caller's again, all data is complete and every event counted. Errors: STATE (no rank; no run was
- * started), ARG (no plan, a negative timeout), TIMEOUT, PEER_LOST. */
+/* Wait until the run that was started is over, for at most timeout_ns: the buffers are the caller's
+ * again, what was got is there, and what was put, with its event, is complete where load and store
+ * lead to the owner; on another node when the signal has counted it, or after a flush of its rank.
+ * After TIMEOUT the run goes on. Errors: STATE (no rank; no run was started), ARG (no plan, a
+ * negative timeout), TIMEOUT, and, of a run that is over, those of put and get. */
 SENNIT_HOT_CALL sennit_status sennit_plan_wait(sennit_plan plan, int64_t timeout_ns);
 
 /* End a plan; its blocks stay attached. Errors: STATE (no rank; a run was not waited for), ARG. */

@@ -14,8 +14,9 @@
  * (SENNIT_EPOCH_CURRENT of notify.h): the sender and the owner's next wait, check or reset report
  * it.
  *
- * What differs: a call that starts operations returns when they are over, so that local signals
- * have counted by then. Events too many are found by their number, and not by an overflow bit.
+ * What differs: a call that carries out operations by itself returns when their buffers are the
+ * caller's again, so that local signals have counted by then; a run of a plan goes on. Events too
+ * many are found by their number, and not by an overflow bit.
  *
  * As in UNR a call that fails says so on stderr and ends the program with exit, since programs do
  * not look at what it returns. With sennit_unr_returns_errors set to 1, an int that this header

@@ -65,6 +65,7 @@ struct sennit_unr_plan {
     sennit_plan plan;
     sennit_peer_block *blocks; /* attached for it */
     size_t count;
+    int is_running; /* its last run was not waited for */
 };
 
 struct sennit_unr_pool {
@@ -278,10 +279,19 @@ static inline sennit_status sennit_unr_resolve(const sennit_unr_list *list, size
     return SENNIT_OK;
 }
 
+/* Waits for the last run of the plan, if it has one. */
+static inline sennit_status sennit_unr_plan_wait(unr_plan_h plan) {
+    sennit_status status = SENNIT_OK;
+    if (plan->is_running) status = sennit_plan_wait(plan->plan, SENNIT_FOREVER);
+    if (status != SENNIT_ERR_TIMEOUT) plan->is_running = 0;
+    return status;
+}
+
 /* Ends the plan and gives up its blocks. Returns the first error, which stays the thread's. */
 static inline sennit_status sennit_unr_plan_end(unr_plan_h plan, sennit_status status) {
     const sennit_error error = *sennit_last_error();
-    const sennit_status ended = sennit_plan_destroy(plan->plan);
+    const sennit_status waited = sennit_unr_plan_wait(plan);
+    const sennit_status ended = plan->is_running ? waited : sennit_plan_destroy(plan->plan);
     if (ended != SENNIT_OK && status == SENNIT_OK) return ended;
     for (size_t i = 0; i < plan->count; ++i)
         (void)sennit_block_detach(plan->blocks[i]);
@@ -332,14 +342,19 @@ static inline sennit_status sennit_unr_plan_make(const sennit_unr_list *list, un
 }
 
 static inline sennit_status sennit_unr_plan_run(unr_plan_h plan) {
-    const sennit_status status = sennit_plan_start(plan->plan);
-    return status == SENNIT_OK ? sennit_plan_wait(plan->plan, SENNIT_FOREVER) : status;
+    sennit_status status = sennit_unr_plan_wait(plan);
+    if (status == SENNIT_OK) status = sennit_plan_start(plan->plan);
+    plan->is_running = status == SENNIT_OK;
+    return status;
 }
 
 static inline sennit_status sennit_unr_run_list(const sennit_unr_list *list) {
     unr_plan_h plan = NULL;
     const sennit_status status = sennit_unr_plan_make(list, &plan);
-    return status == SENNIT_OK ? sennit_unr_plan_end(plan, sennit_unr_plan_run(plan)) : status;
+    if (status != SENNIT_OK) return status;
+    const sennit_status started = sennit_unr_plan_run(plan);
+    const sennit_status waited = started == SENNIT_OK ? sennit_unr_plan_wait(plan) : started;
+    return sennit_unr_plan_end(plan, waited);
 }
 
 static inline sennit_status sennit_unr_run_one(const sennit_unr_list *list) {
@@ -362,7 +377,8 @@ static inline sennit_status sennit_unr_run_one(const sennit_unr_list *list) {
     return status;
 }
 
-/* Runs a recorded plan. */
+/* Starts a run of a recorded plan; its signals tell when it is over. A start waits for the run
+ * before, and so does the end of the plan; what was wrong with that run they tell. */
 static inline uru_status_t unr_plan_start(unr_plan_h plan_h) {
     return sennit_unr_end(sennit_unr_plan_run(plan_h), "unr_plan_start");
 }

@@ -45,6 +45,16 @@ sennit_status no_block(sennit_peer_block block) {
                        "sennit_get_notify");
 }
 
+sennit_status notify_nb(sennit_peer_block block, const signal::NotifyArgs &args,
+                        sennit_request *request, const char *name) {
+    return call(name, [&](Rank &rank) {
+        Attached *found = signal::find_attached(rank, block);
+        if (found == nullptr) return no_block(block);
+        const ObservedAccess observed(rank, name, found->gptr, args.bytes);
+        return signal::notify_nb(rank, *found, args, request);
+    });
+}
+
 sennit_status notify_batch(const char *name, const signal::Batch &batch, std::size_t *count_done) {
     return call(name, [&](Rank &rank) {
         if (count_done == nullptr) return null_argument("done");
@@ -153,6 +163,21 @@ sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source
     if (caller() == nullptr) return no_rank(name);
     if (notice == nullptr) return null_argument("notice", name);
     return notify_cold(source, {Direction::get, offset, destination, bytes, notice}, name);
+}
+
+sennit_status sennit_put_notify_nb(sennit_peer_block destination, size_t offset, const void *source,
+                                   size_t bytes, const sennit_notice *notice,
+                                   sennit_request *request) {
+    return notify_nb(destination,
+                     {Direction::put, offset, const_cast<void *>(source), bytes, notice}, request,
+                     __func__);
+}
+
+sennit_status sennit_get_notify_nb(void *destination, sennit_peer_block source, size_t offset,
+                                   size_t bytes, const sennit_notice *notice,
+                                   sennit_request *request) {
+    return notify_nb(source, {Direction::get, offset, destination, bytes, notice}, request,
+                     __func__);
 }
 
 sennit_status sennit_put_notify_batch(size_t count, sennit_notify_part parts[], size_t *done) {

@@ -42,9 +42,10 @@ sennit_status call_on(sennit_plan handle, const char *name, Call call) {
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status wait_cold(sennit_plan plan, std::int64_t timeout_ns) {
-    return call_on(plan, "sennit_plan_wait", [=](Rank &, plan::Plan &recorded) {
+    return call_on(plan, "sennit_plan_wait", [=](Rank &rank, plan::Plan &recorded) {
         const sennit_status status = check_timeout(timeout_ns);
-        return status == SENNIT_OK ? plan::wait(recorded) : status;
+        return status == SENNIT_OK ? plan::wait(rank, recorded, Deadline::after(timeout_ns))
+                                   : status;
     });
 }
 
@@ -149,7 +150,7 @@ sennit_status sennit_plan_wait(sennit_plan plan, int64_t timeout_ns) {
     const Rank *rank = current_rank();
     plan::Plan *recorded = plan::find(*rank, plan);
     if (recorded == nullptr || timeout_ns < 0 || recorded->state != plan::PlanState::running ||
-        rank->observer != nullptr) [[unlikely]]
+        !recorded->is_by_pointer || rank->observer != nullptr) [[unlikely]]
         return wait_cold(plan, timeout_ns);
     recorded->state = plan::PlanState::idle;
     return SENNIT_OK;

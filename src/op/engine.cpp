@@ -44,6 +44,9 @@ struct Trouble {
 
 // Why an operation failed, for the thread that takes its status.
 sennit_status report(Engine &engine, const OperationRecord &record) {
+    if (record.why != nullptr)
+        return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)), "%s",
+                         record.why);
     return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)),
                      "%s of %llu bytes at offset %llu of rank %d failed: %s%s",
                      record.payload_bytes != 0 ? "event" : name_of(record.direction),
@@ -51,13 +54,6 @@ sennit_status report(Engine &engine, const OperationRecord &record) {
                      static_cast<unsigned long long>(record.offset), record.peer,
                      sennit_status_string(record.status),
                      Trouble(engine, record.peer, record.status).text);
-}
-
-// An event's task that counts nothing.
-bool is_question(const OperationRecord &record) {
-    EventTask task{};
-    if (record.payload_bytes != 0) std::memcpy(&task, record.operands, sizeof task);
-    return record.payload_bytes != 0 && task.messages == 0;
 }
 
 // The record is over, and its caller is still there.
@@ -77,101 +73,20 @@ sennit_status take_status(Engine &engine, OperationRecord *record) {
     return status;
 }
 
-std::uint64_t payload_of_event(const OperationArgs &args) {
-    return sizeof(EventTask) + (args.local == nullptr ? 0 : args.bytes);
+// Is its error of no use to anybody, once nobody takes the record? So it is where a get brings
+// something to kept memory.
+void forget(OperationRecord *record, Abandoned kind) {
+    record->is_forgotten = kind == Abandoned::library_s || is_question(*record) ||
+                           (record->direction == Direction::get && record->kept != nullptr);
 }
 
-// Where it is short, the task's payload lies in the record.
-void fill_event(OperationRecord *record, const OperationArgs &args) {
-    const Work &work = *args.target->work;
-    record->operation = kEventTask;
-    record->type = SENNIT_UINT64;
-    record->element_bytes = sizeof(std::uint64_t);
-    record->payload_bytes = static_cast<std::uint16_t>(payload_of_event(args));
-    record->result = reinterpret_cast<std::byte *>(&record->answer);
-    record->answer_to = work.result;
-    record->judge = work.judge;
-    record->may_wait = args.completion.mode == Completion::Mode::implicit;
-    std::memcpy(record->operands, work.event, sizeof *work.event);
-    record->local = reinterpret_cast<std::byte *>(record->operands);
-}
-
-// With much data, in memory of the record's. False: there is none.
-bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
-    if (data == nullptr) return true;
-    if (record->payload_bytes <= sizeof record->operands) {
-        std::memcpy(reinterpret_cast<std::byte *>(record->operands) + sizeof(EventTask), data,
-                    record->payload_bytes - sizeof(EventTask));
-        return true;
-    }
-    if (!engine.records.keep(record, record->payload_bytes)) return false;
-    std::memcpy(record->kept, record->operands, sizeof(EventTask));
-    std::memcpy(record->kept + sizeof(EventTask), data, record->payload_bytes - sizeof(EventTask));
-    record->local = record->kept;
-    return true;
-}
-
-void fill_record(OperationRecord *record, const OperationArgs &args) {
-    record->mode = Completion::Mode::blocking;
-    record->direction = args.direction;
-    record->peer = args.target->peer;
-    record->remote = args.target->remote;
-    record->offset = args.target->offset;
-    record->local = static_cast<std::byte *>(args.local);
-    record->bytes = args.bytes;
-    record->piece_bytes = args.piece_bytes;
-    record->is_hint = args.completion.is_hint;
-    if (args.carried != nullptr) {
-        record->carried = *args.carried;
-        args.carried->tickets = 0;
-    }
-    if (args.direction != Direction::execute) return;
-    const Work &work = *args.target->work;
-    if (work.event != nullptr) return fill_event(record, args);
-    record->operation = work.operation;
-    record->type = static_cast<std::uint8_t>(work.type);
-    record->element_bytes = static_cast<std::uint8_t>(work.element_bytes);
-    record->result = static_cast<std::byte *>(work.result);
-    // One element: taken now, so that the caller's word may go out of scope.
-    if (args.bytes != work.element_bytes || args.local == nullptr) return;
-    const std::size_t operands = work.operation == kCompareSwap ? 2 : 1;
-    std::memcpy(record->operands, args.local, operands * work.element_bytes);
-    record->local = reinterpret_cast<std::byte *>(record->operands);
-}
-
-// What the caller has in variables of its own goes through memory of the record's.
-bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
-    if (record->payload_bytes != 0) return keep_event(engine, record, args.local);
-    if (!args.completion.is_kept) return true;
-    if (!engine.records.keep(record, args.bytes)) return false;
-    switch (args.direction) {
-        case Direction::put:
-            if (record->layout != nullptr)
-                layout_keep(record->layout, record->kept, static_cast<std::byte *>(args.local));
-            else
-                std::memcpy(record->kept, args.local, args.bytes);
-            record->local = record->kept;
-            break;
-        case Direction::get:
-            record->answer_to = args.local;
-            record->local = record->kept;
-            break;
-        case Direction::execute:
-            // Operands of one element lie in the record already.
-            record->answer_to = record->result;
-            if (record->result != nullptr) record->result = record->kept;
-            break;
-    }
-    return true;
-}
-
-// Nobody takes the record any more: it frees itself, and leaves its error to flush. What a get
-// brings to kept memory is of no use to anybody then, and so is its error.
+// Nobody takes the record any more: it frees itself, and leaves its error to flush.
 void let_go_on(Engine &engine, OperationRecord *record, Abandoned kind = Abandoned::program_s) {
     record->answer_to = nullptr;
     record->mode = Completion::Mode::implicit;
-    record->is_forgotten = kind == Abandoned::library_s || is_question(*record) ||
-                           (record->direction == Direction::get && record->kept != nullptr);
+    forget(record, kind);
+    if (record->then != nullptr && kind != Abandoned::goes_on)
+        count_down(engine, std::exchange(record->then, nullptr), SENNIT_ERR_TIMEOUT, nullptr);
     if (!record->on_flush_list && !record->is_forgotten)
         append_to_flush_list(engine.queues[record->peer], record);
 }
@@ -275,8 +190,11 @@ bool carries_task(const MessagePath &path, const OperationArgs &args) {
 
 }  // namespace
 
-sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out) {
-    *out = nullptr;
+namespace {
+
+// A record that is complete, or on its way to be, has set *is_recorded.
+sennit_status start_record(Engine &engine, const OperationArgs &args, OperationRecord **out,
+                           bool *is_recorded) {
     const int peer = args.target->peer;
     PeerQueue &queue = use_queue(engine, peer);
     if (queue.path == nullptr)
@@ -305,12 +223,27 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
         engine.records.give_back(record);
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue.path), "no memory for an answer");
     }
+    *is_recorded = true;
+    record->is_forgotten = args.completion.mode == Completion::Mode::implicit &&
+                           (is_question(*record) || args.completion.at_end.takes_error);
     // Requests of the library's own are not the program's to wait for.
     const bool is_own =
         args.completion.mode == Completion::Mode::request && args.completion.is_kept;
     if (args.completion.mode == Completion::Mode::implicit ||
         (args.direction != Direction::get && !is_own))
         append_to_flush_list(queue, record);
+    // Behind its data: a flush of private buffers does not wait for the event.
+    if (record->then != nullptr && record->then->on_flush_list) {
+        leave_flush_list(queue, record->then);
+        append_to_flush_list(queue, record->then);
+    }
+    if (args.completion.held != nullptr) {
+        record->state = RecordState::held;
+        record->awaited = args.completion.held->awaited;
+        record->mode = args.completion.mode;
+        args.completion.held->record = *out = record;
+        return SENNIT_OK;
+    }
     enqueue(engine, record);
     int budget = kSubmitsPerProgress;
     pump(engine, queue, &budget);
@@ -326,6 +259,17 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
         (void)report(engine, *record);
     hand_over_answer(*record);
     engine.records.give_back(record);
+    return status;
+}
+
+}  // namespace
+
+sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out) {
+    *out = nullptr;
+    bool is_recorded = false;
+    const sennit_status status = start_record(engine, args, out, &is_recorded);
+    if (is_recorded) return status;
+    end_at_once(engine, args.completion, args.target->peer, status);
     return status;
 }
 
@@ -469,6 +413,8 @@ void engine_abandon(Rank &rank, sennit_request request, Abandoned kind) {
     OperationRecord *record = find_request(engine, request);
     if (record == nullptr) return;
     if (record->state == RecordState::complete) {
+        forget(record, kind);
+        leave_error(engine.queues[record->peer], record);
         engine.records.give_back(record);
     } else {
         let_go_on(engine, record, kind);

@@ -27,6 +27,7 @@ namespace sennit::op {
 
 struct Layout;
 struct EventTask;
+struct OperationRecord;
 // What the answer to an event's task means, where its caller has gone on: the operation ends so,
 // and flush says why in the words of the thread's error. With the engine's mutex held.
 using EventJudge = sennit_status (*)(Rank &rank, int peer, const EventTask &task,
@@ -84,6 +85,22 @@ sennit_status engine_create(Rank &rank);
 // Comes before the transports' close(), which completes what a transport still holds.
 void engine_destroy(Rank &rank, const Deadline &deadline);
 
+// What an operation calls when it is over, in whatever way, once: with the engine's mutex held, by
+// the thread that makes progress, also inside of the start.
+struct AtEnd {
+    void (*call)(Rank &rank, std::uint64_t context, int peer, sennit_status status) = nullptr;
+    std::uint64_t context = 0;
+    bool takes_error = false;  // of an implicit one, so that flush does not tell it
+};
+
+// An operation that is held has been started and does not go before all that name it as `then` are
+// over. Where one of them has failed it ends as that did: nothing of it moves, and what is told of
+// it is why they failed; if it is an event, nothing.
+struct Held {
+    OperationRecord *record = nullptr;
+    std::uint32_t awaited = 1;
+};
+
 // Who takes the end of an operation.
 struct Completion {
     enum class Mode : std::uint8_t {
@@ -104,6 +121,10 @@ struct Completion {
     // Of a put: it may be complete when it has left, and then be lost, or arrive later, and behind
     // what was started after it.
     bool is_hint = false;
+    // Of requests and implicit ones, and both once, whatever the start returns.
+    OperationRecord *then = nullptr;  // what is held until this, too, is over
+    AtEnd at_end = {};
+    Held *held = nullptr;  // it is held itself: filled
 };
 inline constexpr Completion kKept{Completion::Mode::blocking, nullptr, true};
 
@@ -113,13 +134,22 @@ inline constexpr Completion kKept{Completion::Mode::blocking, nullptr, true};
 // as an implicit one, and the buffer stays lent until flush.
 sennit_status engine_start(Rank &rank, Direction direction, const Target &target, void *local,
                            std::size_t bytes, const Completion &completion);
+// May one more call have its data copied? Its caller lends it where it may not.
+bool engine_may_copy(Rank &rank, std::size_t bytes);
+// What would have been started so is not: `then` and `at_end` have it as one that has failed.
+void engine_skip(Rank &rank, const Completion &completion, int peer, sennit_status status);
+// A counter that the ends of operations (AtEnd) take down: up before they are started, and a wait
+// until it is 0. Errors: TIMEOUT.
+void engine_count_up(Rank &rank, std::uint32_t *counter, std::uint32_t operations);
+sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const Deadline &deadline);
 // All events to the peer that nobody waits for are on their way: perhaps the program waits next for
 // what their owner does then, and not in Sennit. TIMEOUT, PEER_LOST: they go on all the same.
-sennit_status engine_await_sent(Rank &rank, int peer);
+sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline);
 // Nobody takes the request any more: it goes on as an implicit operation. The program's flush waits
 // for it and has its error, unless the library has started it for itself. {0} and what is no
 // request of this rank are let be.
-enum class Abandoned : std::uint8_t { program_s, library_s };
+// What follows on it (`then`) does not come, unless its caller goes on.
+enum class Abandoned : std::uint8_t { program_s, library_s, goes_on };
 void engine_abandon(Rank &rank, sennit_request request, Abandoned kind = Abandoned::program_s);
 
 // See RequestCalls in rank/rank.hpp. A rank without engine has no requests: every handle but {0} is

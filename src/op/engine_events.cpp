@@ -246,24 +246,24 @@ void hurry(PeerQueue &queue) {
 }
 
 // Whose thread this is has nothing to do with it, and keeps its own last error.
-char *end_event(Engine &engine, OperationRecord *record) {
+void end_event(Engine &engine, OperationRecord *record) {
     EventTask task;
     std::memcpy(&task, record->operands, sizeof task);
     if (record->status != SENNIT_OK) {
         char why[160];
         (void)std::snprintf(why, sizeof why, "an event for signal %#x of rank %d failed: %s",
                             task.handle, record->peer, sennit_status_string(record->status));
-        return strdup(why);
+        record->why = strdup(why);
+        return;
     }
     const sennit_error unrelated = *thread_error();
     record->status = record->judge(*engine.rank, record->peer, task, record->answer);
-    if (record->status == SENNIT_OK) return nullptr;
-    char *const why = strdup(thread_error()->text);
+    if (record->status == SENNIT_OK) return;
+    record->why = strdup(thread_error()->text);
     *thread_error() = unrelated;
-    return why;
 }
 
-sennit_status engine_await_sent(Rank &rank, int peer) {
+sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline) {
     Engine &engine = *rank.engine;
     const auto is_sent = [&] {
         const PeerQueue *const queue = engine.queues.find(peer);
@@ -273,7 +273,7 @@ sennit_status engine_await_sent(Rank &rank, int peer) {
         const MutexLock locked(engine.lock);
         if (is_sent()) return SENNIT_OK;
     }
-    return wait_until(rank, default_deadline(), peer, [&] {
+    return wait_until(rank, deadline, peer, [&] {
         const MutexLock locked(engine.lock);
         if (!is_sent()) progress(engine);
         return is_sent();

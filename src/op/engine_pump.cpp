@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <initializer_list>
 #include <utility>
 
 #include "base/fail.hpp"
@@ -271,20 +272,11 @@ void uncut_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     release_piece(engine, queue, piece);
 }
 
-void pop_pending(PeerQueue &queue) {
-    OperationRecord *record = queue.pending.pop();
+void pop_pending(PeerQueue &queue, RecordQueue &from) {
+    OperationRecord *record = from.pop();
     if (record->may_wait) --queue.events_pending;
     record->cut = record->bytes;
     record->state = RecordState::in_flight;
-}
-
-void leave_flush_list(PeerQueue &queue, OperationRecord *record) {
-    SENNIT_INVARIANT(record->on_flush_list);
-    (record->previous_open != nullptr ? record->previous_open->next_open : queue.open_first) =
-        record->next_open;
-    (record->next_open != nullptr ? record->next_open->previous_open : queue.open_last) =
-        record->previous_open;
-    record->on_flush_list = false;
 }
 
 void end_ack_message(Engine &engine, PeerQueue &queue);
@@ -293,26 +285,26 @@ void end_waiting_answer(PeerQueue &queue) {
     if (--queue.answers_waited == 0) queue.is_hurried = false;
 }
 
+}  // namespace
+
 void finish(Engine &engine, PeerQueue &queue, OperationRecord *record) {
+    const bool has_gone = record->state != RecordState::held;
     if (record->on_flush_list) leave_flush_list(queue, record);
-    if (record->direction == Direction::execute) --queue.tasks_started;
-    if (record->may_wait) end_waiting_answer(queue);
-    char *why = record->may_wait ? end_event(engine, record) : nullptr;
+    if (has_gone && record->direction == Direction::execute) --queue.tasks_started;
+    if (has_gone && record->may_wait) end_waiting_answer(queue);
+    if (has_gone && record->is_judged) end_event(engine, record);
     if (record->carried.tickets != 0) end_events(queue, *record);
     record->state = RecordState::complete;
     if (queue.events != nullptr) {
         if (record == &queue.events->message) end_ack_message(engine, queue);
         if (has_ack_work(queue)) activate(engine, queue);
     }
-    if (record->mode == Completion::Mode::implicit && record->status != SENNIT_OK &&
-        queue.implicit_error == SENNIT_OK && !record->is_forgotten) {
-        queue.implicit_error = record->status;
-        queue.implicit_direction = record->direction;
-        std::swap(queue.implicit_why, why);
-    }
-    if (why != nullptr) std::free(why);
+    if (record->mode == Completion::Mode::implicit) leave_error(queue, record);
+    follow(engine, record);
     if (record->mode == Completion::Mode::implicit) engine.records.give_back(record);
 }
+
+namespace {
 
 void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sennit_status status);
 
@@ -369,7 +361,7 @@ void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sen
     if (status != SENNIT_OK) {
         if (record->status == SENNIT_OK) record->status = status;
         // A record with pieces out and bytes left is the head of its queue.
-        if (record->state == RecordState::pending) pop_pending(queue);
+        if (record->state == RecordState::pending) pop_pending(queue, queue.pending);
     }
     if (record->open == 0 && record->state == RecordState::in_flight) finish(engine, queue, record);
 }
@@ -404,13 +396,9 @@ bool pump_ack_message(Engine &engine, PeerQueue &queue) {
     return answer == Submit::accepted;
 }
 
-bool pump_pending(Engine &engine, PeerQueue &queue) {
-    OperationRecord *record = queue.pending.first();
-    if (record->barrier_put && record->cut == 0 && queue.puts_open > 0) {
-        hurry(queue);
-        return false;
-    }
-    if (waits_for_data(*record)) return false;
+// The next piece of the first record.
+bool pump_first(Engine &engine, PeerQueue &queue, RecordQueue &from) {
+    OperationRecord *record = from.first();
     OperationPiece *piece = cut_piece(engine, queue, record);
     if (piece == nullptr) return false;
     const Submit answer = submit_piece(engine, *queue.path, piece);
@@ -418,13 +406,28 @@ bool pump_pending(Engine &engine, PeerQueue &queue) {
         uncut_piece(engine, queue, piece);
         return false;
     }
-    if (record->cut == record->bytes) pop_pending(queue);
+    if (record->cut == record->bytes) pop_pending(queue, from);
     if (answer == Submit::accepted) {
         record->moved = true;
     } else {
         complete_piece(engine, queue, piece, piece->status);
     }
     return true;
+}
+
+bool pump_pending(Engine &engine, PeerQueue &queue) {
+    const OperationRecord *record = queue.pending.first();
+    if (record->barrier_put && record->cut == 0 && queue.puts_open > 0) {
+        hurry(queue);
+        return false;
+    }
+    return !waits_for_data(*record) && pump_first(engine, queue, queue.pending);
+}
+
+// Events that are late for want of a task's number hold nothing up.
+bool pump_records(Engine &engine, PeerQueue &queue) {
+    if (!queue.released.is_empty() && pump_first(engine, queue, queue.released)) return true;
+    return !queue.pending.is_empty() && pump_pending(engine, queue);
 }
 
 }  // namespace
@@ -436,7 +439,8 @@ transport::Operation::Kind kind_of(Direction direction) {
 }
 
 bool has_work(const PeerQueue &queue) {
-    return !queue.retry.is_empty() || !queue.pending.is_empty() || has_ack_work(queue);
+    return !queue.retry.is_empty() || !queue.pending.is_empty() || !queue.released.is_empty() ||
+           has_ack_work(queue);
 }
 
 void activate(Engine &engine, PeerQueue &queue) {
@@ -445,22 +449,30 @@ void activate(Engine &engine, PeerQueue &queue) {
     engine.active.push(&queue);
 }
 
-void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
-    record->number = ++queue.last_number;
-    if (record->kept == nullptr && record->payload_bytes == 0) queue.last_lent = record->number;
-    record->on_flush_list = true;
-    record->previous_open = queue.open_last;
-    record->next_open = nullptr;
-    (queue.open_last != nullptr ? queue.open_last->next_open : queue.open_first) = record;
-    queue.open_last = record;
-}
-
 std::uint64_t piece_bytes_of(const MessagePath &path, int peer, std::uint64_t bytes) {
     if (bytes < kSharedFromBytes || path.rails == 1) return path.max_piece_bytes;
     const auto rails = static_cast<std::uint64_t>(std::popcount(usable_rails(path, peer)));
     const std::uint64_t usable = std::max<std::uint64_t>(rails, 1);
     const std::uint64_t share = (bytes + usable - 1) / usable;
     return std::min(path.max_piece_bytes, (share + 63) & ~std::uint64_t{63});
+}
+
+namespace {
+
+void count_task(PeerQueue &queue, const OperationRecord &record) {
+    ++queue.tasks_started;
+    if (!record.may_wait) return;
+    ++queue.answers_waited;
+    ++queue.events_pending;
+}
+
+}  // namespace
+
+void enqueue_event(PeerQueue &queue, OperationRecord *record) {
+    record->state = RecordState::pending;
+    record->piece_bytes = record->bytes;
+    count_task(queue, *record);
+    queue.released.push(record);
 }
 
 void enqueue(Engine &engine, OperationRecord *record) {
@@ -472,11 +484,7 @@ void enqueue(Engine &engine, OperationRecord *record) {
     if (record->piece_bytes == 0)
         record->piece_bytes =
             is_task ? path.task_bytes : piece_bytes_of(path, record->peer, record->bytes);
-    if (is_task) ++queue.tasks_started;
-    if (record->may_wait) {
-        ++queue.answers_waited;
-        ++queue.events_pending;
-    }
+    if (is_task) count_task(queue, *record);
     if (changes(*record) && queue.next_put_is_barrier) {
         record->barrier_put = true;
         queue.next_put_is_barrier = false;
@@ -517,11 +525,12 @@ void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status) {
         fail_unacknowledged(engine, queue, status);
         queue.events->has_failed = true;
     }
-    while (OperationRecord *record = queue.pending.first()) {
-        pop_pending(queue);
-        if (record->status == SENNIT_OK) record->status = status;
-        if (record->open == 0) finish(engine, queue, record);
-    }
+    for (RecordQueue *from : {&queue.released, &queue.pending})
+        while (OperationRecord *record = from->first()) {
+            pop_pending(queue, *from);
+            if (record->status == SENNIT_OK) record->status = status;
+            if (record->open == 0) finish(engine, queue, record);
+        }
 }
 
 void pump(Engine &engine, PeerQueue &queue, int *budget) {
@@ -533,7 +542,7 @@ void pump(Engine &engine, PeerQueue &queue, int *budget) {
             went_on = pump_retry(engine, queue);
         } else {
             went_on =
-                has_ack_work(queue) ? pump_ack_message(engine, queue) : pump_pending(engine, queue);
+                has_ack_work(queue) ? pump_ack_message(engine, queue) : pump_records(engine, queue);
         }
         work_off(engine);
         if (!went_on) break;

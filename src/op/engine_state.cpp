@@ -10,6 +10,10 @@ const char *check_record(const OperationRecord &record) {
     switch (record.state) {
         case RecordState::free:
             break;
+        case RecordState::held:
+            if (record.awaited == 0) return "a record is held and waits for nothing";
+            if (record.cut != 0 || record.open != 0) return "a part of a held record has gone";
+            break;
         case RecordState::pending:
             if (record.cut == record.bytes && record.bytes != 0)
                 return "a pending record is cut to the end";
@@ -42,6 +46,12 @@ const char *check_queue(const PeerQueue &queue, const Counts &counts) {
         return "answers_waited is not the number of events that nobody waits for";
     if (queue.is_hurried && queue.answers_waited == 0) return "a peer is hurried for nothing";
     std::uint32_t events_pending = 0;
+    for (const OperationRecord *record = queue.released.first(); record != nullptr;
+         record = record->next_pending) {
+        if (record->may_wait) ++events_pending;
+        if (record->state != RecordState::pending || record->cut != 0)
+            return "an event that is to go is not pending";
+    }
     for (const OperationRecord *record = queue.pending.first(); record != nullptr;
          record = record->next_pending) {
         if (record->may_wait) ++events_pending;
@@ -128,7 +138,9 @@ const char *engine_check(Engine &engine) {
             const OperationRecord &record = engine.records.at(i);
             if (record.state == RecordState::free || record.peer != peer) continue;
             if (record.direction != Direction::get) counts.puts_open += record.open;
-            if (record.may_wait && record.state != RecordState::complete) ++counts.answers_waited;
+            if (record.may_wait && record.state != RecordState::complete &&
+                record.state != RecordState::held)
+                ++counts.answers_waited;
         }
         if (const char *fault = check_queue(engine.queues[peer], counts)) return fault;
     }

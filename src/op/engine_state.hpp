@@ -70,6 +70,8 @@ struct TaskHistory {
 };
 static_assert(sizeof(TaskHistory) == 776);
 
+using RecordQueue = LinkedQueue<OperationRecord, &OperationRecord::next_pending>;
+
 // Of a peer that this rank has started an operation to, or that has sent tasks or events.
 struct PeerQueue {
     MessagePath *path = nullptr;  // null: a load/store peer, or none
@@ -90,7 +92,8 @@ struct PeerQueue {
     std::uint64_t next_task = 1;
     std::uint64_t last_number = 0;
     std::uint64_t last_lent = 0;  // the number of the last record whose caller lends a buffer
-    LinkedQueue<OperationRecord, &OperationRecord::next_pending> pending;
+    RecordQueue pending;
+    RecordQueue released;  // events whose data is there; before what is pending
     PieceQueue retry;
     OperationRecord *open_first = nullptr;  // the flush list
     OperationRecord *open_last = nullptr;
@@ -140,6 +143,13 @@ struct OperationArgs {
     CarriedEvents *carried = nullptr;  // a record that is made takes the tickets over, and leaves 0
     std::uint64_t piece_bytes = 0;     // 0: as enqueue() finds right
 };
+void fill_record(OperationRecord *record, const OperationArgs &args);
+// What the caller has in variables of its own goes through memory of the record's. False: there is
+// none.
+bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args);
+// An event's task, and one that counts nothing.
+std::uint64_t payload_of_event(const OperationArgs &args);
+bool is_question(const OperationRecord &record);
 // OK and *out null: complete already. An error: over, and nothing to take.
 sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out);
 // Waits for what start() has given. Without the mutex. Where the wait ends first the operation goes
@@ -151,6 +161,8 @@ std::uint64_t piece_bytes_of(const MessagePath &path, int peer, std::uint64_t by
 
 // Appends a new record to its peer's queue, which need not be empty.
 void enqueue(Engine &engine, OperationRecord *record);
+// The same of an event that was held, to those that go first.
+void enqueue_event(PeerQueue &queue, OperationRecord *record);
 // Cuts and submits what is queued for one peer; takes from `budget`. Works off completions.
 void pump(Engine &engine, PeerQueue &queue, int *budget);
 // One round: every transport, then the queues with work.
@@ -161,9 +173,20 @@ void work_off(Engine &engine);
 void activate(Engine &engine, PeerQueue &queue);
 // Somebody waits for answers that may wait.
 void hurry(PeerQueue &queue);
-// Of an event's task that no caller waits for: its answer is judged. Null, or why it has failed, in
-// words that the caller frees.
-char *end_event(Engine &engine, OperationRecord *record);
+// Of an event's task whose answer no caller judges: it is judged, and the record says why it has
+// failed.
+void end_event(Engine &engine, OperationRecord *record);
+// What failed is told by flush, if nothing else is yet.
+void leave_error(PeerQueue &queue, OperationRecord *record);
+// The record is over.
+void finish(Engine &engine, PeerQueue &queue, OperationRecord *record);
+// Who asked to be called at its end, and what is held until then.
+void follow(Engine &engine, OperationRecord *record);
+// The same of an operation without a record.
+void end_at_once(Engine &engine, const Completion &completion, int peer, sennit_status status);
+// One of those that the record waits for is over; `why`, which is taken over, says in words what
+// has failed, or is null.
+void count_down(Engine &engine, OperationRecord *held, sennit_status status, char *why);
 // Must a query or a retransmission go to the peer?
 bool has_ack_work(const PeerQueue &queue);
 bool has_work(const PeerQueue &queue);
@@ -183,6 +206,7 @@ inline constexpr std::size_t kRetransmissionWords = 3;
 // Everything that is queued for the peer and not with a transport fails with `status`.
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status);
 void append_to_flush_list(PeerQueue &queue, OperationRecord *record);
+void leave_flush_list(PeerQueue &queue, OperationRecord *record);
 void free_history(TaskHistory *history);  // or null
 // Frees the memory of the engine; no transport may hold a piece.
 void engine_free(Engine *engine);

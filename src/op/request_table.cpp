@@ -14,9 +14,11 @@ bool keeps_inside(const OperationRecord &record) {
            record.kept == reinterpret_cast<const std::byte *>(&record.answer);
 }
 
-void free_kept(OperationRecord &record) {
+void free_owned(OperationRecord &record) {
     if (!keeps_inside(record)) std::free(record.kept);
     record.kept = nullptr;
+    std::free(record.why);
+    record.why = nullptr;
 }
 
 }  // namespace
@@ -24,7 +26,7 @@ void free_kept(OperationRecord &record) {
 void RequestTable::close() {
     table_.each([](OperationRecord &record) {
         layout_free(record.layout);
-        free_kept(record);
+        free_owned(record);
     });
     table_.close();
 }
@@ -43,7 +45,7 @@ void RequestTable::give_back(OperationRecord *record) {
     layout_free(record->layout);
     record->layout = nullptr;
     if (!keeps_inside(*record)) kept_bytes_ -= record->kept_bytes;
-    free_kept(*record);
+    free_owned(*record);
     table_.give_back(*record);
 }
 

@@ -47,7 +47,7 @@ struct CarriedEvents {
     std::uint64_t plain_bytes = 0;  // complete before a piece with an event is cut
 };
 
-enum class RecordState : std::uint8_t { free, pending, in_flight, complete };
+enum class RecordState : std::uint8_t { free, held, pending, in_flight, complete };
 
 struct OperationRecord {
     std::atomic<std::uint64_t> handle;  // in the table
@@ -66,7 +66,12 @@ struct OperationRecord {
     std::uint8_t element_bytes;
     std::uint16_t payload_bytes;  // of an event's task; 0: the record is none
     bool may_wait;                // the answer to it
+    bool is_judged;               // at the end, since no caller judges the answer
     EventJudge judge;             // of it
+    std::uint32_t awaited;        // while it is held: of those that name it as `then`
+    OperationRecord *then;        // held; see Completion
+    AtEnd at_end;
+    char *why;  // it has failed, in words, or null; owned
     int peer;
     sennit_status status;  // first error
     std::uint32_t open;    // pieces out: with a transport or waiting to be repeated

@@ -61,9 +61,11 @@ sennit_status check_local(const Rank &rank, const Plan &plan) {
     return SENNIT_OK;
 }
 
-sennit_status count_local(const Plan &plan) {
+// Those that are there no more are passed over.
+sennit_status count_local(const Rank &rank, const Plan &plan) {
     for (std::uint32_t i = 0; i < plan.local_count; ++i) {
         const LocalEvents &local = plan.local[i];
+        if (signal::find_own(rank, local.signal.signal) == nullptr) continue;
         if (!signal::count_current(local.signal, local.expected, local.events))
             return SENNIT_ERR_SIGNAL_OVERFLOW;
     }

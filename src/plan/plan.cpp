@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/fail.hpp"
-#include "runtime/whole_call.hpp"
+#include "op/rma.hpp"
 
 namespace sennit::plan {
 namespace {
@@ -16,11 +16,6 @@ constexpr std::uint32_t kMostOperations = 1u << 28;
 
 sennit_status no_memory() {
     return fail(SENNIT_ERR_NOMEM, "no memory for the operations of a plan");
-}
-
-sennit_status check_state(const Plan &plan, PlanState wanted, const char *why) {
-    return plan.state == wanted ? SENNIT_OK
-                                : fail(SENNIT_ERR_STATE, "plan %#x: %s", plan.handle, why);
 }
 
 // What commit has made.
@@ -39,10 +34,12 @@ void free_committed(Plan &plan) {
     plan.local_count = 0;
 }
 
-void free_plan(Plan *plan) {
-    free_committed(*plan);
-    std::free(plan->operations);
-    delete plan;
+// It is as new.
+void free_plan(Plan &plan) {
+    free_committed(plan);
+    std::free(plan.operations);
+    plan.~Plan();
+    new (&plan) Plan;
 }
 
 bool grow(Plan &plan) {
@@ -57,10 +54,6 @@ bool grow(Plan &plan) {
 
 const signal::Notified &notified_of(const signal::Attached &attached, op::Direction direction) {
     return direction == op::Direction::put ? attached.put : attached.get;
-}
-
-sennit_status not_attached(const Plan &plan) {
-    return fail(SENNIT_ERR_ARG, "plan %#x has a block that is not attached any more", plan.handle);
 }
 
 // An operation where its group has it.
@@ -120,8 +113,8 @@ sennit_status make_groups(Rank &rank, Plan &plan, Ordered *ordered) {
     for (std::uint32_t i = 0; i < count; ++i) {
         if (ordered[i].operation == ordered[i].first) {
             const sennit_peer_block block = plan.operations[ordered[i].operation].block;
-            plan.groups[plan.group_count++] =
-                BlockGroup{block, signal::find_attached(rank, block), ordered[i].notified, 0, 0};
+            plan.groups[plan.group_count++] = BlockGroup{
+                block, signal::find_attached(rank, block), ordered[i].notified, 0, 0, false, 0};
         }
         ++plan.groups[plan.group_count - 1].messages;
     }
@@ -228,24 +221,22 @@ bool is_at_once(const BlockGroup &group) {
 
 bool make_room(BatchParts *made, std::size_t room) {
     made->parts = Array<sennit_notify_part>(room);
-    made->pieces = Array<signal::PlannedPart>(room);
-    return made->parts != nullptr && made->pieces != nullptr;
+    made->directions = Array<op::Direction>(room);
+    return made->parts != nullptr && made->directions != nullptr;
 }
 
 void add_part(BatchParts *parts, const Plan &plan, std::uint32_t group,
-              const RecordedOperation &operation, std::uint32_t messages) {
+              const RecordedOperation &operation) {
     parts->parts[parts->count] =
         sennit_notify_part{operation.block, SENNIT_OK,       operation.offset,
                            operation.local, operation.bytes, &plan.notices[group]};
-    parts->pieces[parts->count] =
-        signal::PlannedPart{operation.direction, messages, plan.groups[group].notified->expected};
+    parts->directions[parts->count] = operation.direction;
     ++parts->count;
 }
 
-// The pieces of a group to which messages lead: what lies one behind the other is one, and the last
-// of them counts all messages.
+// The pieces of a group.
 void make_pieces(Plan &plan, std::uint32_t number, const Ordered *ordered) {
-    const BlockGroup &group = plan.groups[number];
+    BlockGroup &group = plan.groups[number];
     BatchParts &parts = plan.carried_out;
     const std::uint32_t first = parts.count;
     for (std::uint32_t i = 0; i < group.messages; ++i) {
@@ -259,44 +250,39 @@ void make_pieces(Plan &plan, std::uint32_t number, const Ordered *ordered) {
                 continue;
             }
         }
-        add_part(&parts, plan, number, operation, 0);
+        add_part(&parts, plan, number, operation);
     }
-    if (parts.count == first)
-        add_part(&parts, plan, number, plan.operations[ordered->operation], 0);
-    parts.pieces[parts.count - 1].messages = group.messages;
+    group.part_count = parts.count - first;
 }
 
-bool is_by_message(const BlockGroup &group) {
-    return group.attached->base == nullptr;
+// Does all of it go by messages?
+sennit_status find_way(Rank &rank, BlockGroup *group) {
+    const signal::RemoteSignal &remote = group->notified->remote;
+    op::Target target;
+    const sennit_status status =
+        op::message_target(rank, group->attached->gptr, 0, &target, &group->goes_by_message);
+    group->goes_by_message &= remote.record == nullptr;
+    return status;
 }
 
-// First those to which messages lead, so that they are under way together.
-bool make_parts(Plan &plan, const Ordered *ordered) {
+sennit_status make_parts(Rank &rank, Plan &plan, const Ordered *ordered) {
     if (!make_room(&plan.looked_at, std::size_t{plan.group_count} + 1) ||
         !make_room(&plan.carried_out, std::size_t{plan.operation_count} + 1))
-        return false;
+        return no_memory();
     plan.notices = Array<sennit_notice>(plan.group_count);
-    if (plan.notices == nullptr) return false;
-    const Ordered *of_group = ordered;
-    for (std::uint32_t i = 0; i < plan.group_count; of_group += plan.groups[i++].messages) {
-        const BlockGroup &group = plan.groups[i];
-        const sennit_signal named = plan.operations[of_group->operation].remote_signal;
-        plan.notices[i] = sennit_notice{named, SENNIT_SIGNAL_NULL, 0, 0};
-        if (!is_by_message(group)) continue;
-        make_pieces(plan, i, of_group);
-        const signal::RemoteSignal &remote = group.notified->remote;
-        if (remote.is_none() || remote.record != nullptr) continue;
-        const op::Direction direction =
-            plan.carried_out.pieces[plan.carried_out.count - 1].direction;
-        add_part(&plan.looked_at, plan, i, {group.block, direction, 0, nullptr, 0}, group.messages);
+    if (plan.notices == nullptr) return no_memory();
+    for (std::uint32_t i = 0; i < plan.group_count; ++i) {
+        BlockGroup &group = plan.groups[i];
+        const sennit_status status = find_way(rank, &group);
+        if (status != SENNIT_OK) return status;
+        const RecordedOperation &first = plan.operations[ordered->operation];
+        plan.notices[i] = sennit_notice{first.remote_signal, SENNIT_SIGNAL_NULL, 0, 0};
+        make_pieces(plan, i, ordered);
+        ordered += group.messages;
+        if (group.goes_by_message && !group.notified->remote.is_none())
+            add_part(&plan.looked_at, plan, i, {group.block, first.direction, 0, nullptr, 0});
     }
-    of_group = ordered;
-    for (std::uint32_t i = 0; i < plan.group_count; of_group += plan.groups[i++].messages) {
-        if (is_by_message(plan.groups[i])) continue;
-        for (std::uint32_t k = 0; k < plan.groups[i].messages; ++k)
-            add_part(&plan.carried_out, plan, i, plan.operations[of_group[k].operation], 1);
-    }
-    return true;
+    return SENNIT_OK;
 }
 
 // All that a start needs, in time that goes with the operations and not with their square.
@@ -328,132 +314,28 @@ sennit_status make_all(Rank &rank, Plan &plan, Ordered *ordered, Counted *counte
         of_group += plan.groups[i].messages;
     }
     if (is_of_words(plan) && !make_words(plan)) return no_memory();
-    if (!plan.is_by_pointer && !make_parts(plan, ordered)) return no_memory();
-    return SENNIT_OK;
-}
-
-template <class Copy>
-void move_each(const Move *move, const EqualMoves &run, Copy copy) {
-    const std::uint64_t bytes = run.bytes;  // no move changes it
-    for (const Move *const end = move + run.moves; move != end; ++move)
-        copy(move->to, move->from, bytes);
-}
-
-// What is asked of a size is asked once for the run. Returns its end.
-const Move *move_run(const Move *move, const EqualMoves &run) {
-    const Move *const end = move + run.moves;
-    if (run.bytes == sizeof(std::uint64_t)) {
-        // Words go at one a cycle, which a loop would take for its counting.
-#pragma GCC unroll 8
-        for (; move != end; ++move)
-            copy_any(move->to, move->from, sizeof(std::uint64_t));
-    } else if (run.bytes <= kShortBytes) {
-        move_each(move, run, copy_short);
-    } else if (run.bytes <= kMiddleBytes) {
-        move_each(move, run, copy_middle);
-    } else {
-        move_each(move, run, copy_bytes);
-    }
-    return end;
-}
-
-// False: too many, and taken back.
-bool count_group(const BlockGroup &group, std::uint64_t epoch) {
-    const signal::RemoteSignal &remote = group.notified->remote;
-    return remote.is_none() ||
-           signal::count_whole(remote, group.notified->expected, epoch, group.messages);
-}
-
-bool count_group_in_current(const BlockGroup &group, std::uint64_t) {
-    const signal::RemoteSignal &remote = group.notified->remote;
-    return remote.is_none() ||
-           signal::count_current(remote, group.notified->expected, group.messages);
-}
-
-template <bool (*kCount)(const BlockGroup &, std::uint64_t)>
-bool run_each_group(Plan &plan) {
-    const std::uint64_t epoch = plan.next_epoch;
-    plan.next_epoch = epoch + plan.epoch_step;
-    bool is_counted = true;
-    const Move *move = plan.moves;
-    const EqualMoves *run = plan.runs;
-    for (std::uint32_t i = 0; i < plan.group_count; ++i) {
-        const BlockGroup &group = plan.groups[i];
-        for (const EqualMoves *end = run + group.run_count; run != end; ++run)
-            move = move_run(move, *run);
-        is_counted &= kCount(group, epoch);
-    }
-    if (is_counted) plan.state = PlanState::running;
-    return is_counted;
-}
-
-signal::Batch batch_of(const BatchParts &parts) {
-    return {op::Direction::put, parts.parts, parts.count, parts.pieces};
-}
-
-// Nothing may move before all may.
-sennit_status check_start(Rank &rank, Plan &plan) {
-    if (plan.next_epoch >= SENNIT_EPOCH_CURRENT && !plan.is_current())
-        return fail(SENNIT_ERR_ARG, "the plan has no epochs left");
-    for (std::uint32_t i = 0; i < plan.group_count; ++i) {
-        const BlockGroup &group = plan.groups[i];
-        const signal::Attached *attached = signal::find_attached(rank, group.block);
-        if (attached == nullptr) return not_attached(plan);
-        sennit_status status = signal::check_lives(rank, *attached);
-        if (status != SENNIT_OK) return status;
-        const signal::RemoteSignal &remote = group.notified->remote;
-        if (remote.is_none() || (is_by_message(group) && remote.record == nullptr)) continue;
-        signal::Seen seen{};
-        status = signal::check_epoch(rank, remote, plan.next_epoch, &seen);
-        if (status != SENNIT_OK) return status;
-    }
-    const sennit_status status = check_local(rank, plan);
-    if (status != SENNIT_OK || plan.is_by_pointer) return status;
-    for (std::uint32_t i = 0; i < plan.group_count; ++i)
-        plan.notices[i].epoch = plan.next_epoch;
-    return signal::look_at_batch(rank, batch_of(plan.looked_at));
-}
-
-// Errors: as notify_batch().
-sennit_status run(Rank &rank, Plan &plan) {
-    if (plan.is_by_pointer) {
-        const bool is_counted = plan.is_current() ? run_groups_in_current(plan) : run_groups(plan);
-        return is_counted ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
-    }
-    plan.next_epoch += plan.epoch_step;
-    std::size_t done = 0;
-    return signal::notify_batch(rank, batch_of(plan.carried_out), &done);
+    return plan.is_by_pointer ? SENNIT_OK : make_parts(rank, plan, ordered);
 }
 
 }  // namespace
 
-bool run_groups(Plan &plan) {
-    return run_each_group<count_group>(plan);
+sennit_status check_state(const Plan &plan, PlanState wanted, const char *why) {
+    return plan.state == wanted ? SENNIT_OK
+                                : fail(SENNIT_ERR_STATE, "plan %#x: %s", handle_of(plan), why);
 }
 
-bool run_groups_in_current(Plan &plan) {
-    return run_each_group<count_group_in_current>(plan);
-}
-
-bool count_words(Plan &plan) {
-    const std::uint64_t epoch = plan.next_epoch;
-    plan.next_epoch = epoch + plan.epoch_step;
-    const bool is_counted = count_group(plan.groups[0], epoch);
-    if (is_counted) plan.state = PlanState::running;
-    return is_counted;
+sennit_status not_attached(const Plan &plan) {
+    return fail(SENNIT_ERR_ARG, "plan %#x has a block that is not attached any more",
+                handle_of(plan));
 }
 
 sennit_status create(Rank &rank, sennit_plan *plan) {
     const ColdLock lock(rank);
     Plans *all = make_once(rank.plans);
     if (all == nullptr) return no_memory();
-    auto *made = new (std::nothrow) Plan;
-    if (made == nullptr) return no_memory();
-    if (!all->put(made)) {
-        delete made;
-        return fail_no_place(all->is_full(), Plans::kMost, "plans");
-    }
-    plan->handle = made->handle;
+    Plan *const made = all->take();
+    if (made == nullptr) return fail_no_place(all->is_full(), Plans::kMost, "plans");
+    plan->handle = all->publish(*new (made) Plan);
     return SENNIT_OK;
 }
 
@@ -505,33 +387,12 @@ sennit_status commit(Rank &rank, Plan &plan, std::uint64_t first_epoch, std::uin
     return SENNIT_OK;
 }
 
-sennit_status start(Rank &rank, Plan &plan) {
-    if (plan.state != PlanState::idle)
-        return check_state(plan, PlanState::idle,
-                           plan.state == PlanState::recording ? "it was not committed"
-                                                              : "its last run was not waited for");
-    const WholeCall call;
-    sennit_status status = check_start(rank, plan);
-    if (status != SENNIT_OK) return status;
-    // What made the caller come here is over by now.
-    status = run(rank, plan);
-    if (status == SENNIT_OK) status = count_local(plan);
-    plan.state = status == SENNIT_OK ? PlanState::running : PlanState::idle;
-    return status;
-}
-
-sennit_status wait(Plan &plan) {
-    const sennit_status status = check_state(plan, PlanState::running, "no run was started");
-    if (status == SENNIT_OK) plan.state = PlanState::idle;
-    return status;
-}
-
 sennit_status destroy(Rank &rank, Plan &plan) {
     if (plan.state == PlanState::running)
         return check_state(plan, PlanState::idle, "its last run was not waited for");
     const ColdLock lock(rank);
-    made_once(rank.plans)->remove(plan);
-    free_plan(&plan);
+    made_once(rank.plans)->give_back(plan);
+    free_plan(plan);
     return SENNIT_OK;
 }
 
@@ -540,6 +401,7 @@ void plans_close(Rank &rank) {
     Plans *all = rank.plans.exchange(nullptr, std::memory_order_relaxed);
     if (all == nullptr) return;
     all->each(free_plan);
+    all->close();
     delete all;
 }
 

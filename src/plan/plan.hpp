@@ -1,11 +1,11 @@
 // Plans: recorded puts and gets with their events, resolved once. Owns the operations as they were
 // recorded, and what commit makes of them: moves of bytes that lie together on both sides, grouped
 // by the signal that they count. A start by load and store looks at every group, then moves and
-// counts group by group. Elsewhere commit makes parts of a batch of them, and those to which
-// messages lead are under way together.
+// counts group by group. Elsewhere a start also begins what messages carry, all of it together, and
+// the event of a group goes when its last piece is there.
 //
-// States: recording -> idle <-> running. As all operations are complete when a start returns,
-// running only says that the run was not waited for.
+// States: recording -> idle <-> running, which says that the run was not waited for. Of what
+// messages carry `open` pieces are not over then.
 #pragma once
 
 #include <sennit/plan.h>
@@ -56,6 +56,8 @@ struct BlockGroup {
     const signal::Notified *notified;  // of the attached block, or one of the plan's `named`
     std::uint32_t run_count;
     std::uint32_t messages;
+    bool goes_by_message;      // its data, and its event if it has one
+    std::uint32_t part_count;  // of Plan::carried_out
 };
 
 // Events of a run in a signal of the rank's own, counted when all buffers are the caller's again.
@@ -68,7 +70,7 @@ struct LocalEvents {
 // Of batches, of as many parts as there are.
 struct BatchParts {
     Array<sennit_notify_part> parts;
-    Array<signal::PlannedPart> pieces;
+    Array<op::Direction> directions;
     std::uint32_t count = 0;
 };
 
@@ -85,9 +87,10 @@ struct WordMoves {
 
 // First all that the start and the wait of a plan of words look at.
 struct alignas(64) Plan {
-    std::uint32_t handle = 0;
+    std::atomic<std::uint32_t> handle{0};  // SYNC handle
     PlanState state = PlanState::recording;
-    bool goes_at_once = false;  // is_by_pointer, with epochs of its own and no local events
+    bool is_by_pointer = false;  // all by load and store, and the rank has no observer
+    bool goes_at_once = false;   // is_by_pointer, with epochs of its own and no local events
     bool has_events = false;
     std::uint32_t group_count = 0;
     std::uint32_t move_count = 0;
@@ -102,22 +105,33 @@ struct alignas(64) Plan {
     std::uint32_t operation_count = 0;
     std::uint32_t operation_room = 0;
     RecordedOperation *operations = nullptr;
-    bool is_by_pointer = false;    // all by load and store, and the rank has no observer
     bool goes_in_current = false;  // is_by_pointer, is_current() and without local events
-    // Else: what a start looks at, what it carries out, and the notices of the parts.
+    // Where it is not is_by_pointer: what a start looks at, what it carries out, by groups, and the
+    // notices of the parts. What lies one behind the other is one part.
     BatchParts looked_at;
     BatchParts carried_out;
     Array<sennit_notice> notices;   // [group_count]
     Array<signal::Notified> named;  // signals that operations name
     Array<LocalEvents> local;       // [local_count]
     std::uint32_t local_count = 0;
+    // Under the engine's mutex.
+    std::uint32_t open = 0;
+    sennit_status failure = SENNIT_OK;  // of a piece that was started
+    int failed_peer = -1;
 
     // Its events are of the epoch that their owner is in.
     bool is_current() const { return next_epoch == SENNIT_EPOCH_CURRENT && epoch_step == 0; }
 };
 
 // Under `cold`.
-struct Plans : PointerTable<Plan, HandleLayout<std::uint32_t, 12, 19>, TableShape{4096, 4096}> {};
+struct Plans
+    : HandleTable<Plan, HandleLayout<std::uint32_t, 20, 11>, TableShape{1u << 20, 1u << 10}> {};
+
+// Of a plan that was found.
+inline std::uint32_t handle_of(const Plan &plan) {
+    // relaxed: who has found it knows it.
+    return plan.handle.load(std::memory_order_relaxed);
+}
 
 // The plan of a handle, or null.
 inline Plan *find(const Rank &rank, sennit_plan plan) {
@@ -133,11 +147,15 @@ sennit_status create(Rank &rank, sennit_plan *plan);
 sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation);
 sennit_status commit(Rank &rank, Plan &plan, std::uint64_t first_epoch, std::uint64_t epoch_step);
 sennit_status start(Rank &rank, Plan &plan);
-sennit_status wait(Plan &plan);
+// Errors: STATE, TIMEOUT, and those of a put or get.
+sennit_status wait(Rank &rank, Plan &plan, const Deadline &deadline);
 // Errors: STATE.
 sennit_status destroy(Rank &rank, Plan &plan);
 // The end of a rank.
 void plans_close(Rank &rank);
+// Errors: STATE, if it is in another one. ARG.
+sennit_status check_state(const Plan &plan, PlanState wanted, const char *why);
+[[gnu::cold]] sennit_status not_attached(const Plan &plan);
 
 // Is the block attached as it was, and the region there?
 inline bool is_reached(const BlockGroup &group) {
@@ -213,6 +231,6 @@ bool count_words(Plan &plan);
 [[gnu::cold]] sennit_status fail_not_own(sennit_signal signal);
 sennit_status make_local(Rank &rank, Plan &plan);
 sennit_status check_local(const Rank &rank, const Plan &plan);
-sennit_status count_local(const Plan &plan);
+sennit_status count_local(const Rank &rank, const Plan &plan);
 
 }  // namespace sennit::plan

@@ -2,8 +2,7 @@
 // lead, parts are under way together, in steps: the owners are asked where it is not known that
 // they take the event, all move, all count. So a batch takes as many trips as one long put. Nothing
 // moves for a part before all parts ahead of it were let in; a short put brings its event along,
-// and tells of its own data alone. A plan looks at its signals by itself, before any of its parts
-// moves, and counts all messages of a signal with the last of its pieces.
+// that of another goes when its data is there, and each tells of its own data alone.
 #include "signal/batch.hpp"
 
 #include <algorithm>
@@ -33,11 +32,9 @@ constexpr std::uint64_t kNoAnswer = UINT64_MAX;
 // A part on its way.
 struct Flying {
     Prepared prepared;
-    std::uint32_t messages = 1;
     Seen seen{};
-    SignalRecord copy{};
     std::uint64_t answer = kNoAnswer;
-    bool is_sent = false;              // with its event, in one task that nobody waits for
+    bool is_sent = false;              // its event goes with its data, or by itself behind that
     sennit_status status = SENNIT_OK;  // of its steps so far
     sennit_request request{};          // of the present one
 
@@ -64,7 +61,7 @@ struct BatchSlice {
 NotifyArgs args_of(const Batch &batch, std::size_t number) {
     const sennit_notify_part &part = batch.parts[number];
     const Direction direction =
-        batch.pieces != nullptr ? batch.pieces[number].direction : batch.direction;
+        batch.directions != nullptr ? batch.directions[number] : batch.direction;
     return {direction, part.offset, part.local, part.bytes, part.notice};
 }
 
@@ -129,13 +126,6 @@ bool depends_on_slice(const BatchSlice &slice, const Prepared &next, const senni
     return own == nullptr || remaining(*own, &left) != SENNIT_OK || left <= local_events;
 }
 
-// The part of a plan: its signal was looked at, and what it expects is known since then.
-void take_piece(const PlannedPart &piece, Flying *part) {
-    part->messages = piece.messages;
-    if (piece.messages == 0) part->prepared.remote = RemoteSignal{};
-    part->seen.expected = piece.expected;
-}
-
 void gather(BatchSlice &slice) {
     const Batch &batch = slice.batch;
     const std::size_t most = std::min(kTogether, batch.count - slice.first);
@@ -151,7 +141,6 @@ void gather(BatchSlice &slice) {
                 : prepare(slice.rank, *attached, args_of(batch, number), &part.prepared);
         if (status != SENNIT_OK) return note_failure(slice, slice.count, status);
         if (depends_on_slice(slice, part.prepared, batch.parts[number].notice)) return;
-        if (batch.pieces != nullptr) take_piece(batch.pieces[number], &part);
     }
 }
 
@@ -168,35 +157,25 @@ void settle_all(BatchSlice &slice) {
     }
 }
 
-// Starts an event of `messages` for the part, and judges what its owner has answered.
-sennit_status start_event(BatchSlice &slice, Flying &part, std::uint32_t messages,
-                          const Completion &how) {
+// Asks the owner of the part, and judges what it has answered.
+sennit_status start_question(BatchSlice &slice, Flying &part, const Completion &how) {
     const Prepared &prepared = part.prepared;
-    part.answer = kNoAnswer;
-    return signal::start_event(slice.rank,
-                               {.remote = &prepared.remote, .messages = {prepared.epoch, messages}},
-                               &part.answer, how);
+    return start_event(slice.rank, {.remote = &prepared.remote, .messages = {prepared.epoch, 0}},
+                       &part.answer, how);
 }
-sennit_status judge(BatchSlice &slice, Flying &part, std::uint32_t messages) {
+sennit_status judge(BatchSlice &slice, const Flying &part) {
     if (part.status != SENNIT_OK || part.answer == kNoAnswer) return SENNIT_OK;
     const Prepared &prepared = part.prepared;
-    return judge_answer(slice.rank, prepared.remote, {prepared.epoch, messages}, part.answer);
+    return judge_answer(slice.rank, prepared.remote, {prepared.epoch, 0}, part.answer);
 }
 
-sennit_status judge_look(BatchSlice &slice, Flying &part) {
-    const Prepared &prepared = part.prepared;
-    const bool is_looked_at = part.is_by_message() && may_ride(slice.rank, prepared.remote);
-    if (!is_looked_at || prepared.is_current()) return judge(slice, part, 0);
-    part.seen = seen_in(part.copy);
-    return judge_epoch(slice.rank, prepared.remote, prepared.epoch, &part.seen);
-}
-
-// A start of a plan that is refused has moved nothing, so there all owners are asked.
+// Where an event may ride in completion data the owner is asked each time; those of plans do not.
 bool is_known_to_be_let_in(const BatchSlice &slice, const Flying &part) {
     const Prepared &prepared = part.prepared;
     if (prepared.is_current()) return true;
-    return slice.batch.pieces == nullptr && !may_ride(slice.rank, prepared.remote) &&
-           is_let_in(slice.rank, prepared.remote, prepared.epoch);
+    const bool may_ride_too =
+        slice.batch.directions == nullptr && may_ride(slice.rank, prepared.remote);
+    return !may_ride_too && is_let_in(slice.rank, prepared.remote, prepared.epoch);
 }
 
 // Which of them are let in? Where it is not known the owners are asked.
@@ -209,14 +188,12 @@ void look_all(BatchSlice &slice) {
         },
         [&](Flying &part, std::size_t, const Completion &how) {
             const Prepared &prepared = part.prepared;
-            if (!part.is_by_message())
-                return check_epoch(slice.rank, prepared.remote, prepared.epoch, &part.seen);
-            return may_ride(slice.rank, prepared.remote)
-                       ? start_look(slice.rank, prepared.remote, &part.copy, how)
-                       : start_event(slice, part, 0, how);
+            return part.is_by_message()
+                       ? start_question(slice, part, how)
+                       : check_epoch(slice.rank, prepared.remote, prepared.epoch, &part.seen);
         });
     for (std::size_t i = 0; i < slice.count; ++i) {
-        const sennit_status status = judge_look(slice, slice.parts[i]);
+        const sennit_status status = judge(slice, slice.parts[i]);
         if (status == SENNIT_OK) continue;
         note_failure(slice, i, status);
         slice.count = i;
@@ -224,58 +201,40 @@ void look_all(BatchSlice &slice) {
     }
 }
 
-// All owners have let their events in. Those of a plan count for other pieces too.
+// All owners have let their events in.
 void move_all(BatchSlice &slice) {
     take_step(
         slice, After::those_ahead, false, [](const Flying &) { return true; },
         [&](Flying &part, std::size_t number, const Completion &how) {
             const NotifyArgs args = args_of(slice.batch, slice.first + number);
-            part.is_sent = slice.batch.pieces == nullptr && part.is_by_message() &&
-                           goes_with_event(slice.rank, part.prepared, args);
-            if (part.is_sent)
-                return start_posted(slice.rank,
-                                    event_with_data(part.prepared, args, part.messages));
-            return op::transfer(slice.rank, args.direction, part.prepared.place, args.local,
-                                args.bytes, how);
+            const Prepared &prepared = part.prepared;
+            part.is_sent = part.is_by_message();
+            if (!part.is_sent)
+                return op::transfer(slice.rank, args.direction, prepared.place, args.local,
+                                    args.bytes, how);
+            return args.bytes == 0 || goes_with_event(slice.rank, prepared, args)
+                       ? start_posted(slice.rank, event_with_data(prepared, args, 1))
+                       : start_with_event(slice.rank, prepared, args, how);
         });
 }
 
-sennit_status count_by_pointer(const Flying &part) {
-    const Prepared &prepared = part.prepared;
-    const bool is_counted =
-        prepared.is_current()
-            ? count_current(prepared.remote, part.seen.expected, part.messages)
-            : count_whole(prepared.remote, part.seen.expected, prepared.epoch, part.messages);
-    return is_counted ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
-}
-
-// From here on each part ends as it does: what is counted is counted.
+// Where load and store reach the signals. From here on each part ends as it does: what is counted
+// is counted.
 void count_all(BatchSlice &slice) {
     take_step(
         slice, After::all, true,
-        [](const Flying &part) { return !part.prepared.remote.is_none() && !part.is_sent; },
-        [&](Flying &part, std::size_t, const Completion &how) {
-            if (!part.is_by_message()) return count_by_pointer(part);
-            part.answer = kNoAnswer;
-            const Prepared &prepared = part.prepared;
-            return slice.batch.pieces != nullptr
-                       ? start_event(slice, part, part.messages, how)
-                       : post_event(slice.rank,
-                                    {.remote = &prepared.remote, .messages = {prepared.epoch, 1}});
+        [](const Flying &part) { return !part.prepared.remote.is_none() && !part.is_by_message(); },
+        [&](Flying &part, std::size_t, const Completion &) {
+            return count_event(slice.rank, part.prepared.remote, part.prepared.epoch, &part.seen);
         });
-    for (std::size_t i = 0; i < slice.count; ++i) {
-        Flying &part = slice.parts[i];
-        const sennit_status status =
-            part.is_by_message() ? judge(slice, part, part.messages) : SENNIT_OK;
-        if (status != SENNIT_OK) note_failure(slice, i, status);
-    }
 }
 
 // What cannot go in time goes on by itself.
 void await_sent(const BatchSlice &slice) {
     for (std::size_t i = 0; i < slice.gathered; ++i)
-        if (slice.parts[i].is_sent)
-            (void)op::engine_await_sent(slice.rank, slice.parts[i].prepared.place.rank);
+        if (slice.parts[i].is_by_message())
+            (void)op::engine_await_sent(slice.rank, slice.parts[i].prepared.place.rank,
+                                        default_deadline());
 }
 
 // Also what was sent behind a part that failed.
@@ -305,15 +264,13 @@ bool ride_alone(BatchSlice &slice) {
     const Prepared &prepared = part.prepared;
     bool is_over = false;
     sennit_status status = SENNIT_OK;
-    if (part.messages == 1 && !prepared.is_current())
+    if (!prepared.is_current())
         status = put_riding(
             slice.rank, {&prepared.remote, prepared.epoch, prepared.place, args.local, args.bytes},
             &is_over);
     if (status == SENNIT_OK && !is_over && goes_with_event(slice.rank, prepared, args)) {
         is_over = true;
-        const EventArgs event = event_with_data(prepared, args, part.messages);
-        status = slice.batch.pieces != nullptr ? send_event(slice.rank, event)
-                                               : post_event(slice.rank, event);
+        status = post_event(slice.rank, event_with_data(prepared, args, 1));
     }
     if (status != SENNIT_OK) note_failure(slice, 0, status);
     return is_over || status != SENNIT_OK;
@@ -323,7 +280,6 @@ bool ride_alone(BatchSlice &slice) {
 sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     BatchSlice slice(rank, batch, *at);
     for (const auto step : {gather, settle_all, look_all}) {
-        if (step == look_all && batch.pieces != nullptr) continue;
         step(slice);
         if (step == gather) slice.gathered = slice.count;
         stop_if_late(slice);
@@ -331,7 +287,6 @@ sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     }
     if (!ride_alone(slice)) {
         move_all(slice);
-        if (batch.pieces != nullptr) stop_if_late(slice);
         count_all(slice);
         await_sent(slice);
     }

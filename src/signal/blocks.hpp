@@ -126,5 +126,9 @@ struct NotifyArgs {
     const sennit_notice *notice;  // null: the block's own
 };
 sennit_status notify(Rank &rank, Attached &attached, const NotifyArgs &args);
+// The same without a wait: `request` ends when the private buffer is the caller's again; null:
+// flush tells, or the local signal.
+sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
+                        sennit_request *request);
 
 }  // namespace sennit::signal

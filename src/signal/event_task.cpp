@@ -90,12 +90,15 @@ sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answ
     const std::size_t bytes = has_data ? args.bytes : sizeof(std::uint64_t);
     op::Target target;
     bool is_by_message = false;
-    const sennit_status status = op::message_target(rank, has_data ? args.place : remote.gptr,
-                                                    bytes, &target, &is_by_message);
-    if (status != SENNIT_OK) return status;
-    if (!is_by_message)
-        return fail_peer(SENNIT_ERR_INTERNAL, remote.signal.rank, "",
-                         "an event goes by messages to memory that is reached otherwise");
+    sennit_status status = op::message_target(rank, has_data ? args.place : remote.gptr, bytes,
+                                              &target, &is_by_message);
+    if (status == SENNIT_OK && !is_by_message)
+        status = fail_peer(SENNIT_ERR_INTERNAL, remote.signal.rank, "",
+                           "an event goes by messages to memory that is reached otherwise");
+    if (status != SENNIT_OK) {
+        op::engine_skip(rank, how, remote.signal.rank, status);
+        return status;
+    }
     target.work = &work;
     // The engine only reads it.
     void *data = has_data ? const_cast<void *>(args.data) : nullptr;
@@ -130,7 +133,9 @@ sennit_status post_event(Rank &rank, const EventArgs &args) {
         !is_let_in(rank, *args.remote, args.messages.epoch))
         return send_event(rank, args);
     const sennit_status status = start_posted(rank, args);
-    return status == SENNIT_OK ? op::engine_await_sent(rank, args.remote->signal.rank) : status;
+    return status == SENNIT_OK
+               ? op::engine_await_sent(rank, args.remote->signal.rank, default_deadline())
+               : status;
 }
 
 sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {

@@ -13,7 +13,7 @@ std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote);
 
 // `data` is for `place`, or null. No messages: the owner judges one, and counts nothing. `how` is
 // op::kKept, or with a request and is_kept: then *answer is there when the operation is complete.
-// Or it is implicit, `answer` is null, and what it says is told by flush. Errors: those of a put,
+// Else `answer` is null, and what it says the operation ends with. Errors: those of a put,
 // UNSUPPORTED (the path carries no tasks).
 struct EventArgs {
     const RemoteSignal *remote;
@@ -38,6 +38,10 @@ sennit_status send_event(Rank &rank, const EventArgs &args);
 sennit_status post_event(Rank &rank, const EventArgs &args);
 // Of one that is let in; op::engine_await_sent() is the caller's.
 sennit_status start_posted(Rank &rank, const EventArgs &args);
+// Held until event->awaited operations that name it are over; what it then may be refused for is
+// flush's.
+sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                         op::Held *event);
 // Is it known that the owner lets the event in? If not, it is to be asked.
 bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 // Would the owner count one message of the epoch?

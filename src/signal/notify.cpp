@@ -121,8 +121,7 @@ bool EarlyWait::pause(Rank &rank) {
 }
 
 sennit_status conclude(Rank &rank, const Prepared &prepared) {
-    if (prepared.notified != nullptr && !prepared.remote.is_none() && !prepared.is_current())
-        prepared.notified->next_epoch = prepared.epoch + 1;
+    take_epoch(prepared);
     if (prepared.local.is_none()) return SENNIT_OK;
     Seen seen{};
     const sennit_status status = look(rank, prepared.local, &seen);

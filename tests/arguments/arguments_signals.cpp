@@ -210,6 +210,23 @@ const std::vector<Row> wrong_signals =
          [](Fixture &it) {
              return sennit_get_notify_with(it.buffer, it.peer_block, 0, 8, nullptr);
          }},
+        {"sennit_put_notify_nb", "no block", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_put_notify_nb(SENNIT_PEER_BLOCK_NULL, 0, it.buffer, 8, nullptr, nullptr);
+         }},
+        {"sennit_put_notify_nb", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};
+             return sennit_put_notify_nb(it.peer_block, SIZE_MAX, nullptr, 8, &notice, nullptr);
+         }},
+        {"sennit_get_notify_nb", "no block", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_get_notify_nb(it.buffer, {UINT32_MAX}, 0, 8, nullptr, nullptr);
+         }},
+        {"sennit_get_notify_nb", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_get_notify_nb(nullptr, it.peer_block, SIZE_MAX, 8, nullptr, nullptr);
+         }},
         {"sennit_put_notify_batch", "null parts", kRunning, kArg,
          [](Fixture &it) { return sennit_put_notify_batch(1, nullptr, &it.size); }},
         {"sennit_put_notify_batch", "null done", kRunning, kArg,
@@ -381,6 +398,14 @@ const std::vector<Row> signals_that_need_a_rank = {
      [](Fixture &it) {
          const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};
          return sennit_get_notify_with(it.buffer, it.peer_block, 0, 8, &notice);
+     }},
+    {"sennit_put_notify_nb", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_put_notify_nb(it.peer_block, 0, it.buffer, 8, nullptr, nullptr);
+     }},
+    {"sennit_get_notify_nb", "null", kAny, kState,
+     [](Fixture &it) {
+         return sennit_get_notify_nb(nullptr, it.peer_block, 0, 8, nullptr, nullptr);
      }},
     {"sennit_put_notify_batch", "", kAny, kState,
      [](Fixture &it) { return batch_with(sennit_put_notify_batch, it, it.peer_block); }},

@@ -74,7 +74,9 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
     test.ok(sennit_plan_create(&plan));
     test.ok(sennit_plan_put(plan, peer, 0, &word, 8));
     test.ok(sennit_plan_commit(plan, 0, 1));
-    surplus(sennit_plan_start(plan));
+    const sennit_status started = sennit_plan_start(plan);
+    surplus(started);
+    if (started == SENNIT_OK) test.ok(sennit_plan_wait(plan, SENNIT_FOREVER));
     test.ok(sennit_plan_destroy(plan));
 
     test.ok(sennit_signal_notify(local, 0));

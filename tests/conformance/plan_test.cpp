@@ -161,23 +161,23 @@ RANK_TEST(plan, calls_that_do_not_fit_the_state_are_refused, kAnything) {
     test.is(sennit_plan_start(next), SENNIT_ERR_STATE);
     test.is(sennit_plan_destroy(next), SENNIT_ERR_STATE);
     test.is(sennit_plan_wait(next, -1), SENNIT_ERR_ARG);
-    test.ok(sennit_plan_wait(next, 0));
+    test.ok(sennit_plan_wait(next, SENNIT_FOREVER));
     test.is(sennit_plan_wait(next, 0), SENNIT_ERR_STATE);
     test.ok(sennit_plan_start(next));  // epoch 1, early
-    test.ok(sennit_plan_wait(next, 0));
+    test.ok(sennit_plan_wait(next, SENNIT_FOREVER));
     test.is(sennit_plan_start(next), SENNIT_ERR_SIGNAL_EARLY);
     test.ok(sennit_signal_wait(ring.arrived, SENNIT_FOREVER));
     test.barrier();
     test.ok(sennit_signal_reset(ring.arrived));
     test.barrier();
     test.ok(sennit_plan_start(next));  // the same run, now in time
-    test.ok(sennit_plan_wait(next, 0));
+    test.ok(sennit_plan_wait(next, SENNIT_FOREVER));
     test.ok(sennit_plan_destroy(next));
 
     const sennit_plan empty = make_plan(test);
     test.ok(sennit_plan_commit(empty, 0, 1));
     test.ok(sennit_plan_start(empty));
-    test.ok(sennit_plan_wait(empty, 0));
+    test.ok(sennit_plan_wait(empty, SENNIT_FOREVER));
     test.ok(sennit_plan_destroy(empty));
 
     const sennit_plan stale = make_plan(test);

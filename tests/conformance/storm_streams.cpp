@@ -157,10 +157,17 @@ sennit_status StormStreams::carry_out_with(const Sending &to, std::size_t place,
     if (test_.own.one_in(2)) notice.remote = to.signal;
     const bool counts = test_.own.one_in(2);
     if (counts) notice.local = sent_;
-    const sennit_status status =
-        is_get(streams_[to.stream].way)
-            ? sennit_get_notify_with(buffer_.data(), to.peer, place, bytes, &notice)
-            : sennit_put_notify_with(to.peer, place, buffer_.data(), bytes, &notice);
+    const bool gets = is_get(streams_[to.stream].way);
+    sennit_request request = SENNIT_REQUEST_NULL;
+    sennit_status status = SENNIT_OK;
+    if (test_.own.one_in(2))
+        status = gets ? sennit_get_notify_with(buffer_.data(), to.peer, place, bytes, &notice)
+                      : sennit_put_notify_with(to.peer, place, buffer_.data(), bytes, &notice);
+    else
+        status =
+            gets ? sennit_get_notify_nb(buffer_.data(), to.peer, place, bytes, &notice, &request)
+                 : sennit_put_notify_nb(to.peer, place, buffer_.data(), bytes, &notice, &request);
+    if (status == SENNIT_OK) status = sennit_wait(&request, SENNIT_FOREVER);
     if (status == SENNIT_OK && counts) count_local();
     return status;
 }

@@ -1,0 +1,106 @@
+// What follows on operations: records that are held until others are over, functions that are
+// called at the end, lists of what flush waits for, and the errors that are left to it.
+// docs/design/engine.md has the states.
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/invariant.hpp"
+#include "op/engine_state.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::op {
+
+void leave_flush_list(PeerQueue &queue, OperationRecord *record) {
+    SENNIT_INVARIANT(record->on_flush_list);
+    (record->previous_open != nullptr ? record->previous_open->next_open : queue.open_first) =
+        record->next_open;
+    (record->next_open != nullptr ? record->next_open->previous_open : queue.open_last) =
+        record->previous_open;
+    record->on_flush_list = false;
+}
+
+void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
+    record->number = ++queue.last_number;
+    if (record->kept == nullptr && record->payload_bytes == 0) queue.last_lent = record->number;
+    record->on_flush_list = true;
+    record->previous_open = queue.open_last;
+    record->next_open = nullptr;
+    (queue.open_last != nullptr ? queue.open_last->next_open : queue.open_first) = record;
+    queue.open_last = record;
+}
+
+// Those that wait for the record, and who asked to be called.
+void follow(Engine &engine, OperationRecord *record) {
+    if (record->at_end.call != nullptr)
+        record->at_end.call(*engine.rank, record->at_end.context, record->peer, record->status);
+    if (record->then == nullptr) return;
+    // Who waits for a question is told what it was answered.
+    const bool is_told = record->is_forgotten && record->why != nullptr;
+    char *const why = is_told ? strdup(record->why) : nullptr;
+    count_down(engine, record->then, record->status, why);
+}
+
+void leave_error(PeerQueue &queue, OperationRecord *record) {
+    if (record->status == SENNIT_OK || queue.implicit_error != SENNIT_OK || record->is_forgotten)
+        return;
+    queue.implicit_error = record->status;
+    queue.implicit_direction = record->direction;
+    std::swap(queue.implicit_why, record->why);
+}
+
+void count_down(Engine &engine, OperationRecord *held, sennit_status status, char *why) {
+    SENNIT_INVARIANT(held->state == RecordState::held && held->awaited > 0);
+    if (status != SENNIT_OK && held->status == SENNIT_OK) {
+        held->status = status;
+        std::swap(held->why, why);
+    }
+    std::free(why);
+    if (--held->awaited != 0) return;
+    PeerQueue &queue = engine.queues[held->peer];
+    if (held->status == SENNIT_OK) {
+        if (held->payload_bytes != 0)
+            enqueue_event(queue, held);
+        else
+            enqueue(engine, held);
+        activate(engine, queue);
+        return;
+    }
+    held->is_forgotten |= held->payload_bytes != 0;  // what it was to tell of has been told
+    held->cut = held->bytes;
+    finish(engine, queue, held);
+}
+
+void end_at_once(Engine &engine, const Completion &completion, int peer, sennit_status status) {
+    if (completion.at_end.call != nullptr)
+        completion.at_end.call(*engine.rank, completion.at_end.context, peer, status);
+    if (completion.then != nullptr) count_down(engine, completion.then, status, nullptr);
+}
+
+bool engine_may_copy(Rank &rank, std::size_t bytes) {
+    const MutexLock locked(rank.engine->lock);
+    return rank.engine->records.may_copy(bytes, kCopyBudget);
+}
+
+void engine_skip(Rank &rank, const Completion &completion, int peer, sennit_status status) {
+    const MutexLock locked(rank.engine->lock);
+    end_at_once(*rank.engine, completion, peer, status);
+}
+
+void engine_count_up(Rank &rank, std::uint32_t *counter, std::uint32_t operations) {
+    const MutexLock locked(rank.engine->lock);
+    *counter += operations;
+}
+
+sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter,
+                                const Deadline &deadline) {
+    Engine &engine = *rank.engine;
+    // Their transports end what goes to a rank that is lost.
+    return wait_until(rank, deadline, rank.world_rank, [&] {
+        const MutexLock locked(engine.lock);
+        if (counter != 0) progress(engine);
+        return counter == 0;
+    });
+}
+
+}  // namespace sennit::op

@@ -1,0 +1,111 @@
+// What a record is made of, as its caller has started it.
+#include <cstring>
+
+#include "op/engine_state.hpp"
+
+namespace sennit::op {
+
+bool is_question(const OperationRecord &record) {
+    EventTask task{};
+    if (record.payload_bytes != 0) std::memcpy(&task, record.operands, sizeof task);
+    return record.payload_bytes != 0 && task.messages == 0;
+}
+
+std::uint64_t payload_of_event(const OperationArgs &args) {
+    return sizeof(EventTask) + (args.local == nullptr ? 0 : args.bytes);
+}
+
+namespace {
+
+// Where it is short, the task's payload lies in the record.
+void fill_event(OperationRecord *record, const OperationArgs &args) {
+    const Work &work = *args.target->work;
+    record->operation = kEventTask;
+    record->type = SENNIT_UINT64;
+    record->element_bytes = sizeof(std::uint64_t);
+    record->payload_bytes = static_cast<std::uint16_t>(payload_of_event(args));
+    record->result = reinterpret_cast<std::byte *>(&record->answer);
+    record->answer_to = work.result;
+    record->judge = work.judge;
+    const bool is_implicit = args.completion.mode == Completion::Mode::implicit;
+    // Somebody waits for the answer to a question.
+    record->may_wait = is_implicit && work.event->messages != 0;
+    record->is_judged = is_implicit || (args.completion.mode == Completion::Mode::request &&
+                                        !args.completion.is_kept);
+    std::memcpy(record->operands, work.event, sizeof *work.event);
+    record->local = reinterpret_cast<std::byte *>(record->operands);
+}
+
+// With much data, in memory of the record's. False: there is none.
+bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
+    if (data == nullptr) return true;
+    if (record->payload_bytes <= sizeof record->operands) {
+        std::memcpy(reinterpret_cast<std::byte *>(record->operands) + sizeof(EventTask), data,
+                    record->payload_bytes - sizeof(EventTask));
+        return true;
+    }
+    if (!engine.records.keep(record, record->payload_bytes)) return false;
+    std::memcpy(record->kept, record->operands, sizeof(EventTask));
+    std::memcpy(record->kept + sizeof(EventTask), data, record->payload_bytes - sizeof(EventTask));
+    record->local = record->kept;
+    return true;
+}
+
+}  // namespace
+
+void fill_record(OperationRecord *record, const OperationArgs &args) {
+    record->mode = Completion::Mode::blocking;
+    record->direction = args.direction;
+    record->peer = args.target->peer;
+    record->remote = args.target->remote;
+    record->offset = args.target->offset;
+    record->local = static_cast<std::byte *>(args.local);
+    record->bytes = args.bytes;
+    record->piece_bytes = args.piece_bytes;
+    record->is_hint = args.completion.is_hint;
+    record->then = args.completion.then;
+    record->at_end = args.completion.at_end;
+    if (args.carried != nullptr) {
+        record->carried = *args.carried;
+        args.carried->tickets = 0;
+    }
+    if (args.direction != Direction::execute) return;
+    const Work &work = *args.target->work;
+    if (work.event != nullptr) return fill_event(record, args);
+    record->operation = work.operation;
+    record->type = static_cast<std::uint8_t>(work.type);
+    record->element_bytes = static_cast<std::uint8_t>(work.element_bytes);
+    record->result = static_cast<std::byte *>(work.result);
+    // One element: taken now, so that the caller's word may go out of scope.
+    if (args.bytes != work.element_bytes || args.local == nullptr) return;
+    const std::size_t operands = work.operation == kCompareSwap ? 2 : 1;
+    std::memcpy(record->operands, args.local, operands * work.element_bytes);
+    record->local = reinterpret_cast<std::byte *>(record->operands);
+}
+
+bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
+    if (record->payload_bytes != 0) return keep_event(engine, record, args.local);
+    if (!args.completion.is_kept) return true;
+    if (!engine.records.keep(record, args.bytes)) return false;
+    switch (args.direction) {
+        case Direction::put:
+            if (record->layout != nullptr)
+                layout_keep(record->layout, record->kept, static_cast<std::byte *>(args.local));
+            else
+                std::memcpy(record->kept, args.local, args.bytes);
+            record->local = record->kept;
+            break;
+        case Direction::get:
+            record->answer_to = args.local;
+            record->local = record->kept;
+            break;
+        case Direction::execute:
+            // Operands of one element lie in the record already.
+            record->answer_to = record->result;
+            if (record->result != nullptr) record->result = record->kept;
+            break;
+    }
+    return true;
+}
+
+}  // namespace sennit::op

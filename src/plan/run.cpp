@@ -1,0 +1,315 @@
+// Runs of plans. See plan.hpp.
+#include <initializer_list>
+
+#include "base/fail.hpp"
+#include "op/rma.hpp"
+#include "plan/plan.hpp"
+#include "runtime/whole_call.hpp"
+#include "signal/event_task.hpp"
+
+namespace sennit::plan {
+namespace {
+
+template <class Copy>
+void move_each(const Move *move, const EqualMoves &run, Copy copy) {
+    const std::uint64_t bytes = run.bytes;  // no move changes it
+    for (const Move *const end = move + run.moves; move != end; ++move)
+        copy(move->to, move->from, bytes);
+}
+
+// What is asked of a size is asked once for the run. Returns its end.
+const Move *move_run(const Move *move, const EqualMoves &run) {
+    const Move *const end = move + run.moves;
+    if (run.bytes == sizeof(std::uint64_t)) {
+        // Words go at one a cycle, which a loop would take for its counting.
+#pragma GCC unroll 8
+        for (; move != end; ++move)
+            copy_any(move->to, move->from, sizeof(std::uint64_t));
+    } else if (run.bytes <= kShortBytes) {
+        move_each(move, run, copy_short);
+    } else if (run.bytes <= kMiddleBytes) {
+        move_each(move, run, copy_middle);
+    } else {
+        move_each(move, run, copy_bytes);
+    }
+    return end;
+}
+
+// False: too many, and taken back.
+bool count_group(const BlockGroup &group, std::uint64_t epoch) {
+    const signal::RemoteSignal &remote = group.notified->remote;
+    return remote.is_none() ||
+           signal::count_whole(remote, group.notified->expected, epoch, group.messages);
+}
+
+bool count_group_in_current(const BlockGroup &group, std::uint64_t) {
+    const signal::RemoteSignal &remote = group.notified->remote;
+    return remote.is_none() ||
+           signal::count_current(remote, group.notified->expected, group.messages);
+}
+
+template <bool (*kCount)(const BlockGroup &, std::uint64_t)>
+bool run_each_group(Plan &plan) {
+    const std::uint64_t epoch = plan.next_epoch;
+    plan.next_epoch = epoch + plan.epoch_step;
+    bool is_counted = true;
+    const Move *move = plan.moves;
+    const EqualMoves *run = plan.runs;
+    for (std::uint32_t i = 0; i < plan.group_count; ++i) {
+        const BlockGroup &group = plan.groups[i];
+        for (const EqualMoves *end = run + group.run_count; run != end; ++run)
+            move = move_run(move, *run);
+        is_counted &= kCount(group, epoch);
+    }
+    if (is_counted) plan.state = PlanState::running;
+    return is_counted;
+}
+
+signal::Batch batch_of(const BatchParts &parts) {
+    return {op::Direction::put, parts.parts, parts.count, parts.directions};
+}
+
+// Nothing may move before all may.
+sennit_status check_start(Rank &rank, Plan &plan) {
+    if (plan.next_epoch >= SENNIT_EPOCH_CURRENT && !plan.is_current())
+        return fail(SENNIT_ERR_ARG, "the plan has no epochs left");
+    for (std::uint32_t i = 0; i < plan.group_count; ++i) {
+        const BlockGroup &group = plan.groups[i];
+        const signal::Attached *attached = signal::find_attached(rank, group.block);
+        if (attached == nullptr) return not_attached(plan);
+        sennit_status status = signal::check_lives(rank, *attached);
+        if (status != SENNIT_OK) return status;
+        const signal::RemoteSignal &remote = group.notified->remote;
+        if (remote.is_none() || group.goes_by_message) continue;
+        signal::Seen seen{};
+        status = signal::check_epoch(rank, remote, plan.next_epoch, &seen);
+        if (status != SENNIT_OK) return status;
+    }
+    const sennit_status status = check_local(rank, plan);
+    if (status != SENNIT_OK || plan.is_by_pointer) return status;
+    for (std::uint32_t i = 0; i < plan.group_count; ++i)
+        plan.notices[i].epoch = plan.next_epoch;
+    return signal::look_at_batch(rank, batch_of(plan.looked_at));
+}
+
+}  // namespace
+
+bool run_groups(Plan &plan) {
+    return run_each_group<count_group>(plan);
+}
+
+bool run_groups_in_current(Plan &plan) {
+    return run_each_group<count_group_in_current>(plan);
+}
+
+bool count_words(Plan &plan) {
+    const std::uint64_t epoch = plan.next_epoch;
+    plan.next_epoch = epoch + plan.epoch_step;
+    const bool is_counted = count_group(plan.groups[0], epoch);
+    if (is_counted) plan.state = PlanState::running;
+    return is_counted;
+}
+
+namespace {
+
+// A run, by groups. What messages carry is begun first, and the rest is done meanwhile.
+class Run {
+  public:
+    Run(Rank &rank, Plan &plan) : rank_(rank), plan_(plan) {}
+    // Errors: as sennit_plan_start(). Where it returns one nothing is under way.
+    sennit_status start();
+
+  private:
+    struct Part {
+        const sennit_notify_part &part;
+        op::Direction direction;
+        sennit_gptr place;
+    };
+    Part part_of(const BlockGroup &group, std::uint32_t number) const {
+        const sennit_notify_part &part = plan_.carried_out.parts[number];
+        sennit_gptr place = group.attached->gptr;
+        place.offset += part.offset;
+        return {part, plan_.carried_out.directions[number], place};
+    }
+    bool is_one_task(const BlockGroup &group, std::uint32_t first) const;
+    sennit_status carry_out();
+    sennit_status start_group(const BlockGroup &group, std::uint32_t first);
+    sennit_status start_pieces(const BlockGroup &group, std::uint32_t first,
+                               op::OperationRecord *event);
+    sennit_status do_group(const BlockGroup &group, std::uint32_t first);
+
+    Rank &rank_;
+    Plan &plan_;
+    const std::uint64_t epoch_ = plan_.next_epoch;
+};
+
+// An op::AtEnd. The last one has the local events counted: this is any thread of the rank, which
+// keeps its own last error.
+void end_piece(Rank &rank, std::uint64_t context, int peer, sennit_status status) {
+    Plan &plan = *reinterpret_cast<Plan *>(context);
+    if (plan.failure == SENNIT_OK && status != SENNIT_OK) {
+        plan.failure = status;
+        plan.failed_peer = peer;
+    }
+    if (--plan.open != 0 || plan.failure != SENNIT_OK || plan.local_count == 0) return;
+    const sennit_error unrelated = *thread_error();
+    (void)count_local(rank, plan);
+    *thread_error() = unrelated;
+}
+
+op::Completion of_piece(Plan &plan) {
+    op::Completion how;
+    how.mode = op::Completion::Mode::implicit;
+    how.at_end = {end_piece, reinterpret_cast<std::uint64_t>(&plan), true};
+    return how;
+}
+
+// Its data, if any, goes with its event.
+bool Run::is_one_task(const BlockGroup &group, std::uint32_t first) const {
+    const signal::RemoteSignal &remote = group.notified->remote;
+    if (remote.is_none() || group.part_count > 1) return false;
+    if (group.part_count == 0) return true;
+    return plan_.carried_out.directions[first] == op::Direction::put &&
+           plan_.carried_out.parts[first].bytes <= signal::most_event_data(rank_, remote);
+}
+
+sennit_status Run::start_pieces(const BlockGroup &group, std::uint32_t first,
+                                op::OperationRecord *event) {
+    op::Completion how = of_piece(plan_);
+    how.then = event;
+    sennit_status status = SENNIT_OK;
+    for (std::uint32_t i = first; i < first + group.part_count; ++i) {
+        const Part part = part_of(group, i);
+        if (status != SENNIT_OK)
+            op::engine_skip(rank_, how, part.place.rank, status);
+        else
+            status = op::start_by_message(rank_, part.direction, part.place, part.part.local,
+                                          part.part.bytes, how);
+    }
+    return status;
+}
+
+sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
+    const signal::RemoteSignal &remote = group.notified->remote;
+    const signal::Messages messages{epoch_, group.messages};
+    if (is_one_task(group, first)) {
+        signal::EventArgs event{.remote = &remote, .messages = messages};
+        if (group.part_count != 0) {
+            const Part part = part_of(group, first);
+            event.place = part.place;
+            event.data = part.part.local;
+            event.bytes = part.part.bytes;
+        }
+        return signal::start_posted(rank_, event);
+    }
+    op::Held event{nullptr, group.part_count};
+    if (!remote.is_none()) {
+        const sennit_status status = signal::hold_event(rank_, remote, messages, &event);
+        if (status != SENNIT_OK) return status;
+    }
+    op::engine_count_up(rank_, &plan_.open, group.part_count);
+    return start_pieces(group, first, event.record);
+}
+
+// What is over when its calls return.
+sennit_status Run::do_group(const BlockGroup &group, std::uint32_t first) {
+    for (std::uint32_t i = first; i < first + group.part_count; ++i) {
+        const Part part = part_of(group, i);
+        const sennit_status status =
+            op::transfer(rank_, part.direction, part.place, part.part.local, part.part.bytes, {});
+        if (status != SENNIT_OK) return status;
+    }
+    const signal::RemoteSignal &remote = group.notified->remote;
+    if (!remote.is_none() && remote.record == nullptr)
+        return signal::post_event(rank_, {.remote = &remote, .messages = {epoch_, group.messages}});
+    const bool is_counted =
+        plan_.is_current() ? count_group_in_current(group, epoch_) : count_group(group, epoch_);
+    return is_counted ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
+}
+
+sennit_status Run::carry_out() {
+    for (const bool by_message : {true, false}) {
+        std::uint32_t first = 0;
+        for (std::uint32_t i = 0; i < plan_.group_count; first += plan_.groups[i++].part_count) {
+            const BlockGroup &group = plan_.groups[i];
+            if (group.goes_by_message != by_message) continue;
+            const sennit_status status =
+                by_message ? start_group(group, first) : do_group(group, first);
+            if (status != SENNIT_OK) return status;
+        }
+    }
+    return SENNIT_OK;
+}
+
+sennit_status Run::start() {
+    plan_.failure = SENNIT_OK;
+    if (rank_.engine == nullptr) {
+        sennit_status status = carry_out();
+        if (status == SENNIT_OK) status = count_local(rank_, plan_);
+        if (status != SENNIT_OK) plan_.state = PlanState::idle;
+        return status;
+    }
+    // One more than there are pieces, until all have been started.
+    op::engine_count_up(rank_, &plan_.open, 1);
+    const sennit_status status = carry_out();
+    const sennit_error why = *thread_error();
+    op::engine_skip(rank_, of_piece(plan_), why.peer, status);
+    if (status == SENNIT_OK) return status;
+    const bool is_over = op::engine_await_zero(rank_, plan_.open, default_deadline()) == SENNIT_OK;
+    *thread_error() = why;
+    // Else its pieces are still to be waited for.
+    plan_.state = is_over ? PlanState::idle : PlanState::running;
+    return status;
+}
+
+// All pieces are over, and all events on their way: perhaps the program waits next for what their
+// owners do then, and not in Sennit.
+sennit_status await_run(Rank &rank, const Plan &plan, const Deadline &deadline) {
+    sennit_status status = op::engine_await_zero(rank, plan.open, deadline);
+    for (std::uint32_t i = 0; status == SENNIT_OK && i < plan.group_count; ++i)
+        if (plan.groups[i].goes_by_message)
+            status = op::engine_await_sent(rank, plan.groups[i].attached->gptr.rank, deadline);
+    return status;
+}
+
+// Errors: as sennit_plan_start().
+sennit_status run(Rank &rank, Plan &plan) {
+    if (!plan.is_by_pointer) {
+        plan.state = PlanState::running;
+        const sennit_status status = Run(rank, plan).start();
+        plan.next_epoch += plan.epoch_step;
+        return status;
+    }
+    const bool is_counted = plan.is_current() ? run_groups_in_current(plan) : run_groups(plan);
+    const sennit_status status = is_counted ? count_local(rank, plan) : SENNIT_ERR_SIGNAL_OVERFLOW;
+    plan.state = status == SENNIT_OK ? PlanState::running : PlanState::idle;
+    return status;
+}
+
+}  // namespace
+
+sennit_status start(Rank &rank, Plan &plan) {
+    if (plan.state != PlanState::idle)
+        return check_state(plan, PlanState::idle,
+                           plan.state == PlanState::recording ? "it was not committed"
+                                                              : "its last run was not waited for");
+    const WholeCall call;
+    sennit_status status = check_start(rank, plan);
+    if (status != SENNIT_OK) return status;
+    // What made the caller come here is over by now.
+    return run(rank, plan);
+}
+
+sennit_status wait(Rank &rank, Plan &plan, const Deadline &deadline) {
+    sennit_status status = check_state(plan, PlanState::running, "no run was started");
+    if (status == SENNIT_OK && !plan.is_by_pointer && rank.engine != nullptr)
+        status = await_run(rank, plan, deadline);
+    if (status != SENNIT_OK) return status;
+    plan.state = PlanState::idle;
+    // Nothing is under way.
+    if (plan.failure == SENNIT_OK) return SENNIT_OK;
+    return fail_peer(plan.failure, plan.failed_peer, "", "an operation of plan %#x failed: %s",
+                     handle_of(plan), sennit_status_string(plan.failure));
+}
+
+}  // namespace sennit::plan

@@ -1,0 +1,133 @@
+// Notified puts and gets that go on after their call has returned.
+#include "base/fail.hpp"
+#include "op/rma.hpp"
+#include "runtime/whole_call.hpp"
+#include "signal/event_task.hpp"
+#include "signal/prepared.hpp"
+
+namespace sennit::signal {
+namespace {
+
+using op::Completion;
+
+// An op::AtEnd: the private buffer is the caller's again, whose signal has this handle. What may be
+// wrong with it its owner finds out: this is any thread of the rank, which keeps its own last
+// error.
+void count_local(Rank &rank, std::uint64_t handle, int, sennit_status status) {
+    const sennit_signal signal{rank.world_rank, static_cast<std::uint32_t>(handle)};
+    const Own *own = find_own(rank, signal);
+    if (status != SENNIT_OK || own == nullptr) return;
+    const sennit_error unrelated = *thread_error();
+    RemoteSignal self;
+    if (reach(rank, signal, &self) == SENNIT_OK)
+        (void)count_current(self, {own->events, own->event_bits});
+    *thread_error() = unrelated;
+}
+
+Completion completion_of(const Prepared &prepared, sennit_request *request) {
+    Completion how;
+    how.mode = request == nullptr ? Completion::Mode::implicit : Completion::Mode::request;
+    how.request = request;
+    if (!prepared.local.is_none()) how.at_end = {count_local, prepared.local.signal.handle};
+    return how;
+}
+
+// One task brings all, and the data is copied. Where the owner is not known to let it in, its
+// answer ends the call.
+sennit_status start_task(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
+                         bool is_let_in, sennit_request *request) {
+    const EventArgs event = event_with_data(prepared, args, 1);
+    if (!is_let_in) {
+        const sennit_status status =
+            start_event(rank, event, nullptr, completion_of(prepared, request));
+        if (status == SENNIT_OK) take_epoch(prepared);
+        return status;
+    }
+    const sennit_status status = start_posted(rank, event);
+    return status == SENNIT_OK ? conclude(rank, prepared) : status;
+}
+
+// A question to the owner goes first, and what it answers decides about the data.
+sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
+                                    sennit_request *request) {
+    sennit_request of_data = SENNIT_REQUEST_NULL;
+    op::Held data;
+    Completion how = completion_of(prepared, &of_data);
+    how.held = &data;
+    sennit_status status = start_with_event(rank, prepared, args, how);
+    if (status != SENNIT_OK) return status;
+    Completion question;
+    question.mode = Completion::Mode::implicit;
+    question.then = data.record;
+    status = start_event(rank, {.remote = &prepared.remote, .messages = {prepared.epoch, 0}},
+                         nullptr, question);
+    if (status == SENNIT_OK && request != nullptr) {
+        *request = of_data;
+    } else {
+        // Nobody waits for it. What is wrong with it is told here, or else by flush.
+        op::engine_abandon(rank, of_data,
+                           status == SENNIT_OK ? op::Abandoned::goes_on : op::Abandoned::library_s);
+    }
+    return status;
+}
+
+sennit_status start_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
+                                sennit_request *request) {
+    const RemoteSignal &remote = prepared.remote;
+    // What a message left that has failed comes first: it may be of the same signal.
+    sennit_status status = op::engine_await_acks(rank, prepared.place.rank, op::AckWait::all);
+    if (status != SENNIT_OK) return status;
+    const bool is_in =
+        remote.is_none() || prepared.is_current() || is_let_in(rank, remote, prepared.epoch);
+    const bool is_short = !remote.is_none() && args.direction == op::Direction::put &&
+                          args.bytes <= most_event_data(rank, remote) &&
+                          op::engine_may_copy(rank, args.bytes);
+    if (is_short || args.bytes == 0) return start_task(rank, prepared, args, is_in, request);
+    status = is_in ? start_with_event(rank, prepared, args, completion_of(prepared, request))
+                   : start_behind_question(rank, prepared, args, request);
+    if (status == SENNIT_OK) take_epoch(prepared);
+    return status;
+}
+
+}  // namespace
+
+sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                         op::Held *event) {
+    Completion how;
+    how.mode = Completion::Mode::implicit;
+    how.held = event;
+    return start_event(rank, {.remote = &remote, .messages = messages}, nullptr, how);
+}
+
+sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
+                               Completion how) {
+    op::Held event;
+    if (!prepared.remote.is_none()) {
+        const sennit_status status = hold_event(rank, prepared.remote, {prepared.epoch, 1}, &event);
+        if (status != SENNIT_OK) return status;
+        how.then = event.record;
+    }
+    return op::start_by_message(rank, args.direction, prepared.place, args.local, args.bytes, how);
+}
+
+sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
+                        sennit_request *request) {
+    const WholeCall call;
+    if (request != nullptr) *request = SENNIT_REQUEST_NULL;
+    if (args.notice != nullptr && args.notice->wait_ns != 0)
+        return fail(SENNIT_ERR_ARG, "a call that returns at once has no time to wait: wait_ns");
+    Prepared prepared;
+    sennit_status status = prepare(rank, attached, args, &prepared);
+    if (status != SENNIT_OK) return status;
+    op::Target target;
+    bool is_by_message = false;
+    status = op::message_target(rank, prepared.place, args.bytes, &target, &is_by_message);
+    if (status != SENNIT_OK) return status;
+    // Else it is over when the call returns, and the other call does it.
+    const bool goes_on = is_by_message && prepared.remote.record == nullptr &&
+                         !(prepared.remote.is_none() && args.bytes == 0);
+    return goes_on ? start_by_messages(rank, prepared, args, request)
+                   : notify(rank, attached, args);
+}
+
+}  // namespace sennit::signal

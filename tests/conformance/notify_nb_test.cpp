@@ -1,0 +1,166 @@
+// Notified puts and gets that go on after their call has returned.
+#include <algorithm>
+#include <vector>
+
+#include "signals.hpp"
+
+using namespace conformance;
+
+namespace {
+
+constexpr std::size_t kLongest =
+    50'000;  // of the longest; beyond 8 KiB an event goes behind its data
+
+// Messages of several lengths from each rank to the next one, which has two halves for them.
+struct NotifiedRing {
+    static constexpr std::size_t kMessages = 24;
+    Ranks &test;
+    sennit_gptr memory;
+    sennit_signal arrived;
+    sennit_signal read;
+    sennit_peer_block next;
+    std::vector<std::vector<std::uint8_t>> data;
+
+    explicit NotifiedRing(Ranks &ranks)
+        : test(ranks),
+          memory(test.allocate(2 * kMessages * kLongest)),
+          arrived(make_signal(test, kMessages)),
+          read(make_signal(test, kMessages)),
+          data(kMessages) {
+        constexpr std::size_t kLengths[] = {8, 0, kLongest, 700, 8192, 8193};
+        for (std::size_t i = 0; i < kMessages; ++i)
+            data[i].resize(kLengths[i % std::size(kLengths)]);
+        sennit_block mine;
+        test.ok(sennit_block_init({sennit_gptr_at(memory, test.rank), 2 * kMessages * kLongest}, 0,
+                                  2 * kMessages * kLongest, read, arrived, &mine));
+        const auto blocks = test.tell_all(mine);
+        test.ok(sennit_block_attach(&blocks[static_cast<std::size_t>(test.next())], &next));
+    }
+    void end() {
+        test.ok(sennit_flush_all(SENNIT_FOREVER));
+        test.barrier();
+        test.ok(sennit_block_detach(next));
+        test.ok(sennit_signal_destroy(arrived));
+        test.ok(sennit_signal_destroy(read));
+        test.barrier();
+        test.free(memory);
+    }
+    static std::size_t place(std::uint64_t epoch, std::size_t message) {
+        return (epoch % 2 * kMessages + message) * kLongest;
+    }
+    const std::uint8_t *own(std::uint64_t epoch, std::size_t message) const {
+        return static_cast<const std::uint8_t *>(sennit_ptr(memory)) + place(epoch, message);
+    }
+    static std::uint64_t salt(int rank, std::uint64_t epoch, std::size_t message) {
+        return static_cast<std::uint64_t>(rank) * 1000 + epoch * 100 + message;
+    }
+    int before() const { return (test.rank + test.size - 1) % test.size; }
+};
+
+}  // namespace
+
+// Broken by data that comes after its event, a request that ends while the buffer is lent, an event
+// that is lost or counted twice, or a local signal that comes too early, or not at all.
+RANK_TEST(notify, many_calls_are_under_way_and_all_are_counted, kAnything) {
+    NotifiedRing many(test);
+    const sennit_signal sent = make_signal(test, NotifiedRing::kMessages);
+    const std::uint64_t epochs = test.quick ? 6 : 60;
+    for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+        const bool has_local = epoch % 3 == 1;
+        sennit_notice notice{SENNIT_SIGNAL_NULL, has_local ? sent : SENNIT_SIGNAL_NULL, epoch, 0};
+        std::vector<sennit_request> requests(NotifiedRing::kMessages, SENNIT_REQUEST_NULL);
+        for (std::size_t i = 0; i < NotifiedRing::kMessages; ++i) {
+            fill(many.data[i].data(), many.data[i].size(), NotifiedRing::salt(test.rank, epoch, i));
+            test.ok(sennit_put_notify_nb(many.next, NotifiedRing::place(epoch, i),
+                                         many.data[i].data(), many.data[i].size(), &notice,
+                                         epoch % 3 == 0 ? &requests[i] : nullptr));
+        }
+        test.ok(sennit_wait_all(requests.size(), requests.data(), SENNIT_FOREVER));
+        if (has_local) {
+            test.ok(sennit_signal_wait(sent, SENNIT_FOREVER));
+            test.ok(sennit_signal_reset(sent));
+        }
+        if (epoch % 3 == 2) test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
+        // The buffers are the caller's again.
+        for (std::vector<std::uint8_t> &each : many.data)
+            std::fill(each.begin(), each.end(), std::uint8_t{0});
+        test.ok(sennit_signal_wait(many.arrived, SENNIT_FOREVER));
+        for (std::size_t i = 0; i < NotifiedRing::kMessages; ++i)
+            check_pattern(test, many.own(epoch, i), many.data[i].size(),
+                          NotifiedRing::salt(many.before(), epoch, i));
+        test.ok(sennit_signal_reset(many.arrived));
+        // Nobody is two epochs ahead.
+        test.barrier();
+    }
+    test.ok(sennit_signal_destroy(sent));
+    many.end();
+}
+
+// Broken by a get whose request ends before its data is there, or that tells the owner too early.
+RANK_TEST(notify, gets_that_go_on_bring_their_data_and_tell_the_owner, kAnything) {
+    NotifiedRing many(test);
+    for (std::size_t i = 0; i < NotifiedRing::kMessages; ++i)
+        fill(const_cast<std::uint8_t *>(many.own(0, i)), many.data[i].size(),
+             NotifiedRing::salt(test.rank, 0, i));
+    test.barrier();
+    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 0};
+    std::vector<sennit_request> requests(NotifiedRing::kMessages, SENNIT_REQUEST_NULL);
+    for (std::size_t i = 0; i < NotifiedRing::kMessages; ++i)
+        test.ok(sennit_get_notify_nb(many.data[i].data(), many.next, NotifiedRing::place(0, i),
+                                     many.data[i].size(), &notice, &requests[i]));
+    for (std::size_t i = NotifiedRing::kMessages; i-- > 0;) {
+        test.ok(sennit_wait(&requests[i], SENNIT_FOREVER));
+        check_pattern(test, many.data[i].data(), many.data[i].size(),
+                      NotifiedRing::salt(test.next(), 0, i));
+    }
+    test.ok(sennit_signal_wait(many.read, SENNIT_FOREVER));
+    many.end();
+}
+
+// Broken by data that moves although its owner is two epochs behind, by an error that nobody is
+// told or that is told twice, or by a local signal that counts what was refused.
+RANK_TEST(notify, a_call_that_goes_on_and_is_early_moves_nothing_and_says_so, kAnything) {
+    NotifiedRing many(test);
+    const sennit_signal sent = make_signal(test, 1);
+    std::vector<std::uint8_t> buffer(kLongest, 0xEE);
+    const auto told_once = [&](std::size_t bytes, bool gets, bool has_request) {
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, sent, 2, 0};
+        sennit_request request = SENNIT_REQUEST_NULL;
+        sennit_status status =
+            gets ? sennit_get_notify_nb(buffer.data(), many.next, 0, bytes, &notice,
+                                        has_request ? &request : nullptr)
+                 : sennit_put_notify_nb(many.next, 0, buffer.data(), bytes, &notice,
+                                        has_request ? &request : nullptr);
+        if (status == SENNIT_OK)
+            status = has_request ? sennit_wait(&request, SENNIT_FOREVER)
+                                 : sennit_flush(test.next(), SENNIT_FOREVER);
+        test.is(status, SENNIT_ERR_SIGNAL_EARLY);
+        test.equal(sennit_last_error()->peer, test.next());
+        test.require(
+            std::string(sennit_last_error()->text).find("epochs 0 and 1") != std::string::npos,
+            sennit_last_error()->text);
+        test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
+    };
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}, kLongest})
+        for (const bool gets : {false, true})
+            for (const bool has_request : {true, false})
+                told_once(bytes, gets, has_request);
+    test.require(
+        std::all_of(buffer.begin(), buffer.end(), [](std::uint8_t byte) { return byte == 0xEE; }),
+        "a get that was refused has brought something");
+    test.barrier();
+    test.require(std::all_of(many.own(0, 0), many.own(0, 0) + kLongest,
+                             [](std::uint8_t byte) { return byte == 0; }),
+                 "a put that was refused has written something");
+    test.equal(left_of(test, sent), 1u);
+    test.equal(left_of(test, many.arrived), NotifiedRing::kMessages);
+
+    const sennit_notice waits{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 0, 1};
+    test.is(sennit_put_notify_nb(many.next, 0, buffer.data(), 8, &waits, nullptr), SENNIT_ERR_ARG);
+    test.is(sennit_put_notify_nb(many.next, 2 * NotifiedRing::kMessages * kLongest, buffer.data(),
+                                 8, nullptr, nullptr),
+            SENNIT_ERR_RANGE);
+    test.is(sennit_put_notify_nb(many.next, 0, nullptr, 8, nullptr, nullptr), SENNIT_ERR_ARG);
+    test.ok(sennit_signal_destroy(sent));
+    many.end();
+}
