@@ -114,8 +114,9 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
  * made, each later one in the next epoch: right where one message comes each epoch. A call that
  * failed is not counted as one. 0 bytes are legal and count their event, which tells of all that
  * the caller has completed before, a strided put for example; that the owner is more than one epoch
- * behind is then found after that put, and not before it. Any rank; one block that is attached is
- * used by one thread at a time.
+ * behind is then found after that put, and not before it. Any rank. Several threads use
+ * one attached block at a time where each call names its epoch; other calls through it come one
+ * after the other.
  * Blocking: the private buffer is the caller's again when the call returns, and what was got is
  * there. What was put is complete where load and store lead to the owner; on another node when the
  * signal has counted it, or after a flush of the owner's rank and all calls that flush. What such

@@ -15,8 +15,17 @@ namespace sennit::signal {
 struct Notified {
     RemoteSignal remote;
     Expected expected;
-    // One thread at a time.
-    std::uint64_t next_epoch;  // of a call that names none
+    // Of a call that names none. Those that do change it too, of any thread.
+    alignas(std::atomic_ref<std::uint64_t>::required_alignment) mutable std::uint64_t next_epoch;
+
+    std::uint64_t next() const {
+        // relaxed: nothing hangs on it; calls that want it come one at a time.
+        return std::atomic_ref(next_epoch).load(std::memory_order_relaxed);
+    }
+    void set_next(std::uint64_t epoch) {
+        // relaxed: as above.
+        std::atomic_ref(next_epoch).store(epoch, std::memory_order_relaxed);
+    }
 };
 
 // A block as it is reached from here.
@@ -96,7 +105,7 @@ inline AtOnce notify_at_once(Attached &attached, std::size_t offset, void *local
     constexpr bool kPut = kDirection == op::Direction::put;
     Notified &notified = kPut ? attached.put : attached.get;
     const RemoteSignal &remote = notified.remote;
-    const std::uint64_t epoch = notified.next_epoch;
+    const std::uint64_t epoch = notified.next();
     if (local == nullptr || remote.record == nullptr || offset > attached.bytes ||
         bytes > attached.bytes - offset) [[unlikely]]
         return AtOnce::not_at_all;
@@ -113,7 +122,7 @@ inline AtOnce notify_at_once(Attached &attached, std::size_t offset, void *local
     copy_any(kPut ? place : local, kPut ? local : place, bytes);
     if (!count_whole(remote, notified.expected, epoch)) [[unlikely]]
         return AtOnce::surplus;
-    notified.next_epoch = epoch + 1;
+    notified.set_next(epoch + 1);
     return AtOnce::done;
 }
 

@@ -86,7 +86,7 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
     if (is_another) status = reach(rank, args.notice->remote, &prepared->remote);
     if (status == SENNIT_OK) status = reach_local(rank, args, &prepared->local);
     std::uint64_t epoch = args.notice == nullptr ? SENNIT_EPOCH_NEXT : args.notice->epoch;
-    if (epoch == SENNIT_EPOCH_NEXT && !is_another) epoch = own.next_epoch;
+    if (epoch == SENNIT_EPOCH_NEXT && !is_another) epoch = own.next();
     prepared->epoch = epoch;
     prepared->place = attached.gptr;
     prepared->place.offset += args.offset;

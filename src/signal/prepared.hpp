@@ -49,7 +49,7 @@ sennit_status conclude(Rank &rank, const Prepared &prepared);
 // The part of it that concerns the epochs of the block.
 inline void take_epoch(const Prepared &prepared) {
     if (prepared.notified != nullptr && !prepared.remote.is_none() && !prepared.is_current())
-        prepared.notified->next_epoch = prepared.epoch + 1;
+        prepared.notified->set_next(prepared.epoch + 1);
 }
 
 }  // namespace sennit::signal

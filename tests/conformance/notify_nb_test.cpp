@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "signals.hpp"
+#include "threads.hpp"
 
 using namespace conformance;
 
@@ -163,4 +164,101 @@ RANK_TEST(notify, a_call_that_goes_on_and_is_early_moves_nothing_and_says_so, kA
     test.is(sennit_put_notify_nb(many.next, 0, nullptr, 8, nullptr, nullptr), SENNIT_ERR_ARG);
     test.ok(sennit_signal_destroy(sent));
     many.end();
+}
+
+namespace {
+
+// Slabs of the threads of each rank for the next one, all through one block.
+struct Slabs {
+    static constexpr int kThreads = 3;
+    static constexpr std::size_t kWords = 3000;
+    std::uint64_t epochs;
+    sennit_gptr memory;
+    sennit_signal arrived;
+    sennit_peer_block next;
+
+    static std::size_t place(std::uint64_t epoch, int number) {
+        return (epoch % 2 * kThreads + static_cast<std::size_t>(number)) * kWords * 8;
+    }
+    void receive(Ranks &mine) const {
+        const auto *own = static_cast<const std::uint64_t *>(sennit_ptr(memory));
+        for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+            mine.ok(sennit_signal_wait(arrived, SENNIT_FOREVER));
+            for (int number = 0; number < kThreads; ++number) {
+                const std::uint64_t *slab = own + place(epoch, number) / 8;
+                mine.equal(slab[0], epoch * 10 + static_cast<std::uint64_t>(number));
+                mine.equal(slab[kWords - 1], slab[0]);
+            }
+            mine.ok(sennit_signal_reset(arrived));
+        }
+    }
+    template <class Call>
+    static sennit_status when_let_in(Call call) {
+        for (;;) {
+            const sennit_status status = call();
+            if (status != SENNIT_ERR_SIGNAL_EARLY) return status;
+            (void)sennit_flush_all(SENNIT_FOREVER);
+        }
+    }
+    sennit_status send_one(std::uint64_t epoch, int number, const void *slab,
+                           sennit_plan plan) const {
+        sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
+        sennit_status status = SENNIT_OK;
+        if (number == 0) {
+            notice.wait_ns = SENNIT_FOREVER;
+            return sennit_put_notify_with(next, place(epoch, number), slab, kWords * 8, &notice);
+        }
+        if (number == 1) {
+            sennit_request request = SENNIT_REQUEST_NULL;
+            status = sennit_put_notify_nb(next, place(epoch, number), slab, kWords * 8, &notice,
+                                          &request);
+            return status == SENNIT_OK ? sennit_wait(&request, SENNIT_FOREVER) : status;
+        }
+        status = sennit_plan_start(plan);
+        return status == SENNIT_OK ? sennit_plan_wait(plan, SENNIT_FOREVER) : status;
+    }
+    void send(Ranks &mine, int number) const {
+        std::vector<std::uint64_t> slab(kWords);
+        sennit_plan plans[2];
+        for (std::uint64_t turn = 0; turn < 2; ++turn) {
+            mine.ok(sennit_plan_create(&plans[turn]));
+            mine.ok(
+                sennit_plan_put(plans[turn], next, place(turn, number), slab.data(), kWords * 8));
+            mine.ok(sennit_plan_commit(plans[turn], turn, 2));
+        }
+        for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+            slab.assign(kWords, epoch * 10 + static_cast<std::uint64_t>(number));
+            mine.ok(when_let_in(
+                [&] { return send_one(epoch, number, slab.data(), plans[epoch % 2]); }));
+        }
+        for (const sennit_plan plan : plans)
+            mine.ok(sennit_plan_destroy(plan));
+    }
+};
+
+}  // namespace
+
+// Each sends by a call, by one that goes on, or by a plan of its own. Broken by an event of one
+// thread that is lost among those of another, and by what a block has that two threads write.
+RANK_TEST(notify, threads_of_a_rank_share_a_block_where_each_event_names_its_epoch, kFreeThreads) {
+    const std::size_t bytes = 2 * Slabs::kThreads * Slabs::kWords * 8;
+    Slabs slabs{test.quick ? 12u : 100u, test.allocate(bytes), make_signal(test, Slabs::kThreads),
+                SENNIT_PEER_BLOCK_NULL};
+    sennit_block mine_block;
+    test.ok(sennit_block_init({sennit_gptr_at(slabs.memory, test.rank), bytes}, 0, bytes,
+                              SENNIT_SIGNAL_NULL, slabs.arrived, &mine_block));
+    const auto blocks = test.tell_all(mine_block);
+    test.ok(sennit_block_attach(&blocks[static_cast<std::size_t>(test.next())], &slabs.next));
+    in_threads(test, Slabs::kThreads + 1, [&](Ranks &mine, int number) {
+        if (number == Slabs::kThreads)
+            slabs.receive(mine);
+        else
+            slabs.send(mine, number);
+    });
+    test.ok(sennit_flush_all(SENNIT_FOREVER));
+    test.barrier();
+    test.ok(sennit_block_detach(slabs.next));
+    test.ok(sennit_signal_destroy(slabs.arrived));
+    test.barrier();
+    test.free(slabs.memory);
 }
