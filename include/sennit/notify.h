@@ -175,7 +175,8 @@ sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source
  * NOT_REGISTERED, PEER_LOST and the errors of the way may come later, by the request, or by a flush
  * where there is none; after SIGNAL_EARLY nothing has moved. What is wrong with the event when the
  * data is there is told by a flush, as it is of the calls above. The epoch of the call is used up
- * when it returns SENNIT_OK: who makes a call again that was refused later names the epoch. */
+ * when it returns SENNIT_OK: who makes a call again that was refused later names the epoch. What
+ * fails counts no local signal. */
 sennit_status sennit_put_notify_nb(sennit_peer_block destination, size_t offset, const void *source,
                                    size_t bytes, const sennit_notice *notice,
                                    sennit_request *request);

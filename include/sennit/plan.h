@@ -3,7 +3,8 @@
  * What would be found out by each call anew is found out once: blocks, addresses, signals. Pieces
  * that lie one behind the other on both sides are moved as one; where messages lead to the owners
  * all are under way together, also while the program computes: the rank's thread for progress
- * (SENNIT_PROGRESS) moves them. Every run has its own epoch:
+ * (SENNIT_PROGRESS) moves them. Every run has its own epoch, or is counted in
+ * that of the owner (sennit_plan_commit):
  *
  *     sennit_plan_create(&plan)
  *     sennit_plan_put(plan, there, offset, data, bytes)       as often as needed
@@ -60,10 +61,10 @@ sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_b
 
 /* The same with signals that the notice names, as in sennit_put_notify_with: the remote one in
  * place of the block's own, the local one of the caller, which counts an event of its own epoch
- * when the run has moved all data and the private buffers may be used. Its epoch is
- * SENNIT_EPOCH_NEXT, since commit says the epochs of all operations, and wait_ns is 0. The notice
- * is copied. Errors: as above, and ARG (null, another epoch or wait_ns, a remote signal of another
- * rank, a local one that is not the caller's). */
+ * when the run has moved all data and the private buffers may be used; a run that fails counts
+ * none. Its epoch is SENNIT_EPOCH_NEXT, since commit says the epochs of all operations, and wait_ns
+ * is 0. The notice is copied. Errors: as above, and ARG (null, another epoch or wait_ns, a remote
+ * signal of another rank, a local one that is not the caller's). */
 sennit_status sennit_plan_put_with(sennit_plan plan, sennit_peer_block destination, size_t offset,
                                    const void *source, size_t bytes, const sennit_notice *notice);
 sennit_status sennit_plan_get_with(sennit_plan plan, void *destination, sennit_peer_block source,

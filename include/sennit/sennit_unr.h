@@ -5,7 +5,7 @@
  * Header-only, like sennit_mpi.h: it is compiled by the program's own MPI compiler. Without MPI:
  * sennit_unr_calls.h.
  *
- * What is UNR's: a block is a piece of registered memory with a signal for what is sent from it and
+ * From UNR: a block is a piece of registered memory with a signal for what is sent from it and
  * one for what it receives, and goes to other processes as sizeof(unr_blk_h) bytes. A put counts in
  * the signal for receiving of the remote block when the data is there, and in the signal for
  * sending of the local block when that may be written again; a get the other way round. A signal
@@ -15,8 +15,10 @@
  * it.
  *
  * What differs: a call that carries out operations by itself returns when their buffers are the
- * caller's again, so that local signals have counted by then; a run of a plan goes on. Events too
- * many are found by their number, and not by an overflow bit.
+ * caller's again; a run of a plan goes on, and counts at its sender when all of it has moved. What
+ * fails on its way counts nowhere; the call, or the next start or the end of the plan, reports it.
+ * Each thread keeps 16 blocks attached for its single operations. Events too many are found by
+ * their number, and not by an overflow bit.
  *
  * As in UNR a call that fails says so on stderr and ends the program with exit, since programs do
  * not look at what it returns. With sennit_unr_returns_errors set to 1, an int that this header
@@ -34,9 +36,9 @@ extern "C" {
 #endif
 
 /* From unr_init to unr_finalize. */
-__attribute__((weak)) MPI_Datatype MPI_UNR_BLK_H;
-__attribute__((weak)) MPI_Datatype MPI_UNR_SIG_H;
-__attribute__((weak)) int sennit_unr_runs;
+__attribute__((weak, visibility("default"))) MPI_Datatype MPI_UNR_BLK_H;
+__attribute__((weak, visibility("default"))) MPI_Datatype MPI_UNR_SIG_H;
+__attribute__((weak, visibility("default"))) int sennit_unr_runs;
 
 /* Starts Sennit with the processes of MPI_COMM_WORLD, for any number of threads. Collective, after
  * MPI_Init. A second call does nothing. Errors: those of sennit_init_mpi. */
@@ -54,7 +56,8 @@ static inline uru_status_t unr_init(void) {
     return URU_STATUS_OK;
 }
 
-/* Ends it, and with it signals, registrations, plans and pools. Collective, before MPI_Finalize. */
+/* Ends it, and with it signals, registrations, plans and pools, but not the few bytes that name a
+ * plan or pool. Collective, before MPI_Finalize. */
 static inline uru_status_t unr_finalize(void) {
     const sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
     if (status != SENNIT_OK) return sennit_unr_end(status, "unr_finalize");

@@ -43,7 +43,7 @@ typedef enum uru_transfer_t {
 } uru_transfer_t;
 
 /* Weak, here and below, so that all sources of the program share one. */
-__attribute__((weak)) uru_transfer_t sennit_unr_all[2];
+__attribute__((weak, visibility("default"))) uru_transfer_t sennit_unr_all[2];
 /* In place of an array of directions: all operations are puts, or gets. */
 #define URU_TRANSFER_TYPE_DMA_PUT_ALL (&sennit_unr_all[0])
 #define URU_TRANSFER_TYPE_DMA_GET_ALL (&sennit_unr_all[1])
@@ -73,7 +73,7 @@ struct sennit_unr_pool {
 };
 
 /* Not 0: calls that fail return. */
-__attribute__((weak)) int sennit_unr_returns_errors;
+__attribute__((weak, visibility("default"))) int sennit_unr_returns_errors;
 
 static inline uru_status_t sennit_unr_end(sennit_status status, const char *operation) {
     const int is_overflow = status == SENNIT_ERR_SIGNAL_OVERFLOW;
@@ -95,13 +95,14 @@ typedef struct sennit_unr_kept {
     sennit_peer_block attached;
 } sennit_unr_kept;
 
-/* Its bytes end with a check value, so that the last word says enough of a block. */
+/* The last word holds the check value: a good hash. */
 static inline sennit_unr_kept *sennit_unr_place(const unr_blk_h *block) {
     static __thread sennit_unr_kept places[16];
     return &places[block->words[7] >> 32 & 15];
 }
 
-/* Empties a place. A block of a job that is over is no block, and its handle means another now. */
+/* Empties a place. After a new unr_init the old handle may name another block, which stays
+ * attached. */
 static inline void sennit_unr_forget(sennit_unr_kept *kept) {
     sennit_block_info info;
     if (!sennit_block_is_null(&kept->block) && sennit_block_query(&kept->block, &info) == SENNIT_OK)
@@ -117,7 +118,7 @@ static inline sennit_status sennit_unr_attach(const unr_blk_h *block, sennit_unr
     return status;
 }
 
-/* The last error again, after calls that came behind it. */
+/* Restores an error that later calls have overwritten. */
 static inline sennit_status sennit_unr_again(sennit_error error) {
     return sennit_error_report(error.status, error.operation, error.text, error.provider_code);
 }
@@ -165,7 +166,7 @@ static inline uru_status_t unr_sig_wait(unr_sig_h sig_h) {
 }
 
 /* Makes a signal whose events have come ready for the next ones, after the memory is. An error if
- * they have not all come, or more than all. */
+ * they have not all come, or more than all: then a second call resets it. */
 static inline uru_status_t unr_sig_reset(unr_sig_h sig_h) {
     return sennit_unr_end(sennit_signal_reset(sig_h), "unr_sig_reset");
 }
@@ -174,17 +175,19 @@ static inline uru_status_t unr_sig_reset(unr_sig_h sig_h) {
  * that ends it; unr_finalize does. */
 static inline uru_status_t unr_sig_pool_create(unr_sig_pool_h *sig_pool_h, int32_t num_sigs,
                                                unr_sig_h *sig_h_arr) {
-    const size_t count = num_sigs > 0 ? (size_t)num_sigs : 0;
     struct sennit_unr_pool *pool = (struct sennit_unr_pool *)malloc(sizeof *pool);
     sennit_status status = SENNIT_OK;
     if (pool == NULL)
         status = sennit_error_report(SENNIT_ERR_NOMEM, "unr_sig_pool_create", "no memory", 0);
+    else if (num_sigs <= 0)
+        status = sennit_error_report(SENNIT_ERR_ARG, "unr_sig_pool_create",
+                                     "a pool has one signal at least", 0);
     if (status == SENNIT_OK) status = sennit_waitset_create(&pool->set);
     if (status != SENNIT_OK) {
         free(pool);
         return sennit_unr_end(status, "unr_sig_pool_create");
     }
-    for (size_t i = 0; status == SENNIT_OK && i < count; ++i)
+    for (size_t i = 0; status == SENNIT_OK && i < (size_t)num_sigs; ++i)
         status = sennit_waitset_add(pool->set, sig_h_arr[i], i);
     if (status == SENNIT_OK) {
         *sig_pool_h = pool;
@@ -203,12 +206,11 @@ static inline uru_status_t unr_sig_pool_create(unr_sig_pool_h *sig_pool_h, int32
  * Does not wait. */
 static inline uru_status_t unr_sig_pool_detect(unr_sig_pool_h sig_pool_h, int32_t *sig_id) {
     sennit_fired fired;
-    const sennit_status status = sennit_waitset_wait_any(sig_pool_h->set, 0, &fired);
-    *sig_id = -1;
-    if (status == SENNIT_ERR_TIMEOUT) return URU_STATUS_OK;
-    if (status != SENNIT_OK) return sennit_unr_end(status, "unr_sig_pool_detect");
-    *sig_id = (int32_t)fired.cookie;
-    return sennit_unr_end(sennit_signal_reset(fired.signal), "unr_sig_pool_detect");
+    sennit_status status = sennit_waitset_wait_any(sig_pool_h->set, 0, &fired);
+    const int is_none = status == SENNIT_ERR_TIMEOUT;
+    if (status == SENNIT_OK) status = sennit_signal_reset(fired.signal);
+    if (is_none || status == SENNIT_OK) *sig_id = is_none ? -1 : (int32_t)fired.cookie;
+    return is_none ? URU_STATUS_OK : sennit_unr_end(status, "unr_sig_pool_detect");
 }
 
 /* A block of `size` bytes at `offset` of registered memory of the caller's. `send_sig_h` counts
@@ -261,6 +263,10 @@ static inline sennit_status sennit_unr_resolve(const sennit_unr_list *list, size
     if (status != SENNIT_OK) return status;
     if (local.gptr.rank != sennit_rank())
         return sennit_error_report(SENNIT_ERR_ARG, "unr", "the local block is another rank's", 0);
+    if (list->types != URU_TRANSFER_TYPE_DMA_PUT_ALL &&
+        list->types != URU_TRANSFER_TYPE_DMA_GET_ALL &&
+        list->types[i] != URU_TRANSFER_TYPE_DMA_PUT && list->types[i] != URU_TRANSFER_TYPE_DMA_GET)
+        return sennit_error_report(SENNIT_ERR_ARG, "unr", "an operation is a put or a get", 0);
     operation->is_put = sennit_unr_is_put(list, i);
     if (list->bytes == NULL && local.bytes != remote.bytes)
         return sennit_error_report(SENNIT_ERR_ARG, "unr", "the blocks differ in size", 0);
@@ -279,24 +285,32 @@ static inline sennit_status sennit_unr_resolve(const sennit_unr_list *list, size
     return SENNIT_OK;
 }
 
-/* Waits for the last run of the plan, if it has one. */
+/* Waits for the last run of the plan, if it has one that is not over. */
 static inline sennit_status sennit_unr_plan_wait(unr_plan_h plan) {
     sennit_status status = SENNIT_OK;
     if (plan->is_running) status = sennit_plan_wait(plan->plan, SENNIT_FOREVER);
-    if (status != SENNIT_ERR_TIMEOUT) plan->is_running = 0;
-    return status;
+    plan->is_running = status == SENNIT_ERR_TIMEOUT;
+    return status == SENNIT_ERR_STATE ? SENNIT_OK : status;
 }
 
 /* Ends the plan and gives up its blocks. Returns the first error, which stays the thread's. */
 static inline sennit_status sennit_unr_plan_end(unr_plan_h plan, sennit_status status) {
-    const sennit_error error = *sennit_last_error();
+    sennit_error error = *sennit_last_error();
     const sennit_status waited = sennit_unr_plan_wait(plan);
-    const sennit_status ended = plan->is_running ? waited : sennit_plan_destroy(plan->plan);
-    if (ended != SENNIT_OK && status == SENNIT_OK) return ended;
-    for (size_t i = 0; i < plan->count; ++i)
-        (void)sennit_block_detach(plan->blocks[i]);
-    free(plan->blocks);
-    free(plan);
+    sennit_status ended = SENNIT_OK;
+    if (status == SENNIT_OK) {
+        error = *sennit_last_error();
+        status = waited;
+    }
+    ended = plan->is_running ? waited : sennit_plan_destroy(plan->plan);
+    if (ended == SENNIT_OK) {
+        for (size_t i = 0; i < plan->count; ++i)
+            (void)sennit_block_detach(plan->blocks[i]);
+        free(plan->blocks);
+        free(plan);
+    } else if (status == SENNIT_OK) {
+        return ended;
+    }
     return status == SENNIT_OK ? status : sennit_unr_again(error);
 }
 
@@ -343,9 +357,10 @@ static inline sennit_status sennit_unr_plan_make(const sennit_unr_list *list, un
 
 static inline sennit_status sennit_unr_plan_run(unr_plan_h plan) {
     sennit_status status = sennit_unr_plan_wait(plan);
-    if (status == SENNIT_OK) status = sennit_plan_start(plan->plan);
-    plan->is_running = status == SENNIT_OK;
-    return status;
+    if (status != SENNIT_OK) return status;
+    /* Also one that fails may have left something under way. */
+    plan->is_running = 1;
+    return sennit_plan_start(plan->plan);
 }
 
 static inline sennit_status sennit_unr_run_list(const sennit_unr_list *list) {
@@ -377,8 +392,8 @@ static inline sennit_status sennit_unr_run_one(const sennit_unr_list *list) {
     return status;
 }
 
-/* Starts a run of a recorded plan; its signals tell when it is over. A start waits for the run
- * before, and so does the end of the plan; what was wrong with that run they tell. */
+/* Starts a run of a recorded plan; its signals tell when it is over. The next start and the end of
+ * the plan wait for it, and report its error. */
 static inline uru_status_t unr_plan_start(unr_plan_h plan_h) {
     return sennit_unr_end(sennit_unr_plan_run(plan_h), "unr_plan_start");
 }

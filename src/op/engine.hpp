@@ -148,7 +148,7 @@ sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline);
 // Nobody takes the request any more: it goes on as an implicit operation. The program's flush waits
 // for it and has its error, unless the library has started it for itself. {0} and what is no
 // request of this rank are let be.
-// What follows on it (`then`) does not come, unless its caller goes on.
+// Operations that are held for it are cancelled, except with goes_on.
 enum class Abandoned : std::uint8_t { program_s, library_s, goes_on };
 void engine_abandon(Rank &rank, sennit_request request, Abandoned kind = Abandoned::program_s);
 

@@ -61,15 +61,16 @@ sennit_status check_local(const Rank &rank, const Plan &plan) {
     return SENNIT_OK;
 }
 
-// Those that are there no more are passed over.
+// Skips destroyed signals. The first error is told, and the others count all the same.
 sennit_status count_local(const Rank &rank, const Plan &plan) {
+    sennit_status first = SENNIT_OK;
     for (std::uint32_t i = 0; i < plan.local_count; ++i) {
         const LocalEvents &local = plan.local[i];
         if (signal::find_own(rank, local.signal.signal) == nullptr) continue;
         if (!signal::count_current(local.signal, local.expected, local.events))
-            return SENNIT_ERR_SIGNAL_OVERFLOW;
+            first = SENNIT_ERR_SIGNAL_OVERFLOW;
     }
-    return SENNIT_OK;
+    return first;
 }
 
 }  // namespace sennit::plan

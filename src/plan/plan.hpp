@@ -107,7 +107,7 @@ struct alignas(64) Plan {
     RecordedOperation *operations = nullptr;
     bool goes_in_current = false;  // is_by_pointer, is_current() and without local events
     // Where it is not is_by_pointer: what a start looks at, what it carries out, by groups, and the
-    // notices of the parts. What lies one behind the other is one part.
+    // notices of the parts. Adjacent operations are one part.
     BatchParts looked_at;
     BatchParts carried_out;
     Array<sennit_notice> notices;   // [group_count]

@@ -170,7 +170,8 @@ bool Run::is_one_task(const BlockGroup &group, std::uint32_t first) const {
     if (remote.is_none() || group.part_count > 1) return false;
     if (group.part_count == 0) return true;
     return plan_.carried_out.directions[first] == op::Direction::put &&
-           plan_.carried_out.parts[first].bytes <= signal::most_event_data(rank_, remote);
+           plan_.carried_out.parts[first].bytes <= signal::most_event_data(rank_, remote) &&
+           op::engine_may_copy(rank_, plan_.carried_out.parts[first].bytes);
 }
 
 sennit_status Run::start_pieces(const BlockGroup &group, std::uint32_t first,
@@ -211,7 +212,7 @@ sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
     return start_pieces(group, first, event.record);
 }
 
-// What is over when its calls return.
+// The blocking part: complete on return.
 sennit_status Run::do_group(const BlockGroup &group, std::uint32_t first) {
     for (std::uint32_t i = first; i < first + group.part_count; ++i) {
         const Part part = part_of(group, i);
@@ -269,7 +270,8 @@ sennit_status await_run(Rank &rank, const Plan &plan, const Deadline &deadline) 
     for (std::uint32_t i = 0; status == SENNIT_OK && i < plan.group_count; ++i)
         if (plan.groups[i].goes_by_message)
             status = op::engine_await_sent(rank, plan.groups[i].attached->gptr.rank, deadline);
-    return status;
+    // The pieces are over, and flush tells what became of the events.
+    return status == SENNIT_ERR_PEER_LOST ? SENNIT_OK : status;
 }
 
 // Errors: as sennit_plan_start().
@@ -296,7 +298,7 @@ sennit_status start(Rank &rank, Plan &plan) {
     const WholeCall call;
     sennit_status status = check_start(rank, plan);
     if (status != SENNIT_OK) return status;
-    // What made the caller come here is over by now.
+    // The short way's check failed, and check_start() has passed since.
     return run(rank, plan);
 }
 

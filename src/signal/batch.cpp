@@ -366,6 +366,9 @@ sennit_status look_at_batch(Rank &rank, const Batch &batch) {
             *thread_error() = slice.why;
             return slice.status;
         }
+        if (slice.count == 0)
+            return fail(SENNIT_ERR_INTERNAL,
+                        "a part is reached without messages, and was not before");
         at += slice.count;
     }
     return SENNIT_OK;

@@ -112,6 +112,7 @@ contains
     type(sennit_notify_part) :: parts(3)
     type(sennit_notice), target :: of_no_signal
     integer(c_int64_t), target :: values(3)
+    type(sennit_request) :: request
     integer :: i
     ! To a block of its own, without signals: each notice names none.
     of_no_signal = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT, 0_c_int64_t)
@@ -136,6 +137,14 @@ contains
     values = 0
     call sennit_get_notify_batch(3_c_size_t, parts, count)
     call check(all(values == [1000, 2000, 3000] + rank), 'what was put is got')
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    sent(1) = 4000 + rank
+    notice = of_no_signal
+    call sennit_put_notify_nb(plain, 0, sent(1:1), 8, notice, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call sennit_get_notify_nb(got, plain, 0_c_size_t, 8_c_size_t, notice, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call check(got(1) == 4000 + rank, 'calls that go on')
     parts(3)%offset = 17
     call sennit_put_notify_batch(3_c_size_t, parts, count, stat=status)
     call check_status(status, SENNIT_ERR_RANGE, 'a part that leaves the block')

@@ -40,11 +40,14 @@ static int run(int (*program)(void), char *said, size_t bytes) {
     child = fork();
     if (child == 0) {
         (void)dup2(pipes[1], STDERR_FILENO);
+        (void)close(pipes[1]);
         _exit(program());
     }
     (void)close(pipes[1]);
-    got = read(pipes[0], said, bytes - 1);
-    said[got > 0 ? got : 0] = '\0';
+    size_t length = 0;
+    while (length < bytes - 1 && (got = read(pipes[0], said + length, bytes - 1 - length)) > 0)
+        length += (size_t)got;
+    said[length] = '\0';
     (void)close(pipes[0]);
     if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
     return WEXITSTATUS(status);

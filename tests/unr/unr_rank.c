@@ -33,7 +33,7 @@ static void ping_pong(int rank) {
     unr_mem_h send_mem, recv_mem;
     unr_blk_h send_blk, recv_blk, rmt_blk;
     unr_sig_h recv_sig, rmt_sig;
-    unr_plan_h plan;
+    unr_plan_h plan = NULL;
     unr_sig_create(&recv_sig, 1);
     unr_mem_reg(send_buf, MOST, &send_mem);
     unr_mem_reg(recv_buf, MOST, &recv_mem);
