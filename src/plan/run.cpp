@@ -116,7 +116,7 @@ namespace {
 class Run {
   public:
     Run(Rank &rank, Plan &plan) : rank_(rank), plan_(plan) {}
-    // Errors: as sennit_plan_start(). Where it returns one nothing is under way.
+    // Errors: as sennit_plan_start(). After one the plan is idle, or still to be waited for.
     sennit_status start();
 
   private:

@@ -9,9 +9,22 @@
 namespace sennit::signal {
 namespace {
 
+Seen seen_in(const SignalRecord &copy) {
+    // relaxed: a private copy.
+    const auto value = [](const auto &word) { return word.load(std::memory_order_relaxed); };
+    return Seen{value(copy.epoch),
+                value(copy.handle),
+                {copy.events, copy.event_bits},
+                {value(copy.slot[0]), value(copy.slot[1])}};
+}
+
 sennit_status look_by_message(Rank &rank, const RemoteSignal &remote, Seen *seen) {
+    // So much of a record is fetched: all that is in use.
+    constexpr std::size_t kFetchedBytes = 160;
+    static_assert(kFetchedBytes > offsetof(SignalRecord, event_bits));
     SignalRecord copy{};
-    const sennit_status status = start_look(rank, remote, &copy, op::kKept);
+    const sennit_status status =
+        op::transfer(rank, op::Direction::get, remote.gptr, &copy, kFetchedBytes, op::kKept);
     if (status == SENNIT_OK) *seen = seen_in(copy);
     return status;
 }
@@ -25,23 +38,6 @@ void look_by_pointer(const SignalRecord &record, Seen *seen) {
 }
 
 }  // namespace
-
-sennit_status start_look(Rank &rank, const RemoteSignal &remote, SignalRecord *copy,
-                         const op::Completion &how) {
-    // So much of a record is fetched: all that is in use.
-    constexpr std::size_t kFetchedBytes = 160;
-    static_assert(kFetchedBytes > offsetof(SignalRecord, event_bits));
-    return op::transfer(rank, op::Direction::get, remote.gptr, copy, kFetchedBytes, how);
-}
-
-Seen seen_in(const SignalRecord &copy) {
-    // relaxed: a private copy.
-    const auto value = [](const auto &word) { return word.load(std::memory_order_relaxed); };
-    return Seen{value(copy.epoch),
-                value(copy.handle),
-                {copy.events, copy.event_bits},
-                {value(copy.slot[0]), value(copy.slot[1])}};
-}
 
 sennit_status was_destroyed(sennit_signal signal) {
     return fail_peer(SENNIT_ERR_NOT_REGISTERED, signal.rank, "",
@@ -130,15 +126,9 @@ sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen) {
     return seen->handle == remote.signal.handle ? SENNIT_OK : was_destroyed(remote.signal);
 }
 
-sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
-    const bool is_current = epoch == SENNIT_EPOCH_CURRENT;
-    if (remote.record == nullptr && is_current) return SENNIT_OK;
-    if (remote.record == nullptr && !may_ride(rank, remote)) return ask_owner(rank, remote, epoch);
-    const sennit_status status = look(rank, remote, seen);
-    if (is_current) return status;
-    return status != SENNIT_OK ? status : judge_epoch(rank, remote, epoch, seen);
-}
+namespace {
 
+// Of what look() has seen.
 sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (seen->handle != remote.signal.handle) return was_destroyed(remote.signal);
     if (remote.record == nullptr) signals_of(rank)->known.begin(remote.signal, seen->epoch);
@@ -154,6 +144,17 @@ sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t 
     if (is_early(epoch, seen->epoch) && peer_gone(rank, remote.signal.rank) != Gone::no)
         return fail_lost(rank, remote.signal.rank);
     return fail_epoch(remote.signal, epoch, seen->epoch);
+}
+
+}  // namespace
+
+sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
+    const bool is_current = epoch == SENNIT_EPOCH_CURRENT;
+    if (remote.record == nullptr && is_current) return SENNIT_OK;
+    if (remote.record == nullptr && !may_ride(rank, remote)) return ask_owner(rank, remote, epoch);
+    const sennit_status status = look(rank, remote, seen);
+    if (is_current) return status;
+    return status != SENNIT_OK ? status : judge_epoch(rank, remote, epoch, seen);
 }
 
 sennit_status fail_epoch(sennit_signal signal, std::uint64_t epoch, std::uint64_t receivers) {

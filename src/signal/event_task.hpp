@@ -47,13 +47,6 @@ bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch
 // Would the owner count one message of the epoch?
 sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 
-// Where the event would ride in completion data, the record is fetched in place of a question.
-// `how` is as for start_event(). What check_epoch() makes of what was seen: judge_epoch().
-sennit_status start_look(Rank &rank, const RemoteSignal &remote, SignalRecord *copy,
-                         const op::Completion &how);
-Seen seen_in(const SignalRecord &copy);
-sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
-
 // The owner's half, an op::EventTaskConsumer.
 std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived);
 

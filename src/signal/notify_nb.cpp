@@ -119,13 +119,13 @@ sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
     Prepared prepared;
     sennit_status status = prepare(rank, attached, args, &prepared);
     if (status != SENNIT_OK) return status;
-    op::Target target;
-    bool is_by_message = false;
-    status = op::message_target(rank, prepared.place, args.bytes, &target, &is_by_message);
-    if (status != SENNIT_OK) return status;
     // Else it is over when the call returns, and the other call does it.
-    const bool goes_on = is_by_message && prepared.remote.record == nullptr &&
-                         !(prepared.remote.is_none() && args.bytes == 0);
+    bool goes_on = prepared.remote.record == nullptr && !prepared.remote.is_none();
+    if (prepared.remote.is_none() && args.bytes != 0) {
+        op::Target target;
+        status = op::message_target(rank, prepared.place, args.bytes, &target, &goes_on);
+        if (status != SENNIT_OK) return status;
+    }
     return goes_on ? start_by_messages(rank, prepared, args, request)
                    : notify(rank, attached, args);
 }
