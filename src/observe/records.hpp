@@ -25,10 +25,21 @@ inline constexpr int kNobody = -1;             // the peer of what concerns seve
 // Messages to ranks of other nodes, by what they are for. `answer` brings answers and nothing else;
 // `answer_along` is an answer that came with such a message, or with a task. `other`: addresses,
 // fences, goodbyes.
-enum class CountedMessage : std::uint8_t { task, task_again, answer, answer_along, other };
-inline constexpr unsigned kCountedMessages = 5;
+// `carried`: notified puts whose event is in completion data, each of which ends by one of the
+// tasks; `not_carried`: those that could be, had their owner an index left.
+enum class CountedMessage : std::uint8_t {
+    task,
+    task_again,
+    answer,
+    answer_along,
+    other,
+    carried,
+    not_carried
+};
+inline constexpr unsigned kCountedMessages = 7;
 inline constexpr const char *kCountedNames[kCountedMessages] = {
-    "tasks", "tasks sent again", "answers", "answers with others", "other messages"};
+    "tasks",          "tasks sent again",          "answers",           "answers with others",
+    "other messages", "puts with completion data", "puts without index"};
 
 // A name that records refer to by its number; number 0 stands for all that found no room.
 struct TraceName {

@@ -157,10 +157,12 @@ sennit_status fill_paths(Engine &engine) {
         if (path->task_bytes != 0)
             path->payload_bytes = std::max<std::uint64_t>(
                 path->task_bytes, std::min(traits.payload_bytes, transport::kMostPayloadBytes));
-        // The acknowledgement protocol of events needs tasks.
-        const bool can_acknowledge =
-            path->task_bytes >= kRetransmissionWords * sizeof(std::uint64_t);
-        path->event_bits = can_acknowledge ? traits.event_bits : 0;
+        // Messages with events end by tasks. Those of one path are told apart.
+        if (path->payload_bytes < sizeof(EventTask) || traits.event_bits == 0 ||
+            engine.width.bits != 0)
+            continue;
+        path->event_bits = traits.event_bits;
+        engine.width = {traits.event_bits, traits.event_index_bits};
     }
     return SENNIT_OK;
 }
@@ -204,7 +206,7 @@ sennit_status start_record(Engine &engine, const OperationArgs &args, OperationR
         return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, path_name(queue.path),
                          "the path %s carries no %s", path_name(queue.path),
                          args.target->work->event == nullptr ? "atomic operations" : "such events");
-    if (args.bytes == 0 && args.carried == nullptr) return SENNIT_OK;
+    if (args.bytes == 0) return SENNIT_OK;
     OperationRecord *record = engine.records.take();
     if (record == nullptr)
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue.path),
@@ -219,7 +221,9 @@ sennit_status start_record(Engine &engine, const OperationArgs &args, OperationR
         }
     }
     fill_record(record, args);
-    if (!keep(engine, record, args)) {
+    const EventForm *const events = args.completion.events;
+    if (!keep(engine, record, args) ||
+        (events != nullptr && !carry_events(engine, record, *events))) {
         engine.records.give_back(record);
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue.path), "no memory for an answer");
     }
@@ -292,7 +296,7 @@ void engine_free(Engine *engine) {
     for (const int peer : engine->queues.used()) {
         free_history(engine->queues[peer].history);
         std::free(engine->queues[peer].implicit_why);
-        delete engine->queues[peer].events;
+        delete engine->queues[peer].closing;
     }
     (void)pthread_mutex_destroy(&engine->lock);
     delete engine;

@@ -49,11 +49,7 @@ struct Work {
     EventJudge judge = nullptr;        // with it; of an answer that no caller takes
 };
 inline constexpr std::uint8_t kCompareSwap = 64;
-// No operations on memory, see op/event_ack.hpp. A query: the peer takes no more events by the
-// rails of the operand, and replies with its word of the events that arrived from here. And an
-// event that is retransmitted.
-inline constexpr std::uint8_t kQueryEvents = 65;
-inline constexpr std::uint8_t kRetransmitEvent = 66;
+
 // Messages of an epoch for a signal of the peer: its processor judges the epoch, takes the data
 // that they bring, and counts them. The operation's `local` is the data, of
 // engine_most_event_data() bytes at most, or null; then `bytes` only says that the memory it names
@@ -61,12 +57,31 @@ inline constexpr std::uint8_t kRetransmitEvent = 66;
 // until it is over. Completion::Mode::implicit: the call is over when the message is on its way,
 // and the answer may wait for the owner's next one.
 inline constexpr std::uint8_t kEventTask = 67;
+//
+// The other actions are about messages whose events come in completion data (signal/carried.hpp).
+enum class EventAction : std::uint8_t {
+    count,
+    confirm,    // the message is whole, and is counted if its events have not done so
+    cancel,     // the message has failed: what its events have added is taken back
+    close,      // its events are not taken any more; the answer is 1 if all have come
+    subscribe,  // for an index
+    unsubscribe
+};
 struct EventTask {
     std::uint32_t handle;
     std::uint32_t messages;  // 0: would one be counted? Nothing is
     std::uint64_t epoch;
+    std::uint32_t index;   // of the subscription, or 0
+    std::uint32_t packed;  // action, and above it 24 bits of the message's number
+
+    static constexpr std::uint32_t number_in(std::uint32_t number) { return number & 0xFFFFFF; }
+    EventAction action() const { return static_cast<EventAction>(packed & 0xFF); }
+    std::uint32_t number() const { return packed >> 8; }
+    void set(EventAction what, std::uint32_t number) {
+        packed = number_in(number) << 8 | static_cast<std::uint32_t>(what);
+    }
 };
-static_assert(sizeof(EventTask) == 16);
+static_assert(sizeof(EventTask) == 24);
 inline constexpr std::uint64_t kNoSuchSignal = 0;  // the answer where there are no signals
 
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
@@ -84,6 +99,22 @@ sennit_status engine_create(Rank &rank);
 // Completes or abandons everything by the deadline, removes the hook, frees. Null engine: nothing.
 // Comes before the transports' close(), which completes what a transport still holds.
 void engine_destroy(Rank &rank, const Deadline &deadline);
+
+// The events of a message, in completion data of its last pieces. Where such a piece fails by the
+// way, the message is closed, and its data goes again only if not all of its events have come.
+struct EventForm {
+    transport::EventData first;    // of the first of K pieces with an event, (K - 1) << code_shift
+                                   // less
+    transport::EventData further;  // of each other one
+    unsigned code_shift;
+    unsigned most_parts;  // pieces with an event; those before them go without
+    std::uint32_t index;  // which message it is
+    std::uint32_t number;
+    // Of a message that several operations bring, each in pieces of so many bytes; 0: of one.
+    std::uint64_t piece_bytes = 0;
+    std::uint32_t parts = 0;    // of all of them
+    bool is_continued = false;  // another operation has the first piece
+};
 
 // What an operation calls when it is over, in whatever way, once: with the engine's mutex held, by
 // the thread that makes progress, also inside of the start.
@@ -121,6 +152,7 @@ struct Completion {
     // Of a put: it may be complete when it has left, and then be lost, or arrive later, and behind
     // what was started after it.
     bool is_hint = false;
+    const EventForm *events = nullptr;  // of a put of at least one byte: it carries them
     // Of requests and implicit ones, and both once, whatever the start returns.
     OperationRecord *then = nullptr;  // what is held until this, too, is over
     AtEnd at_end = {};
@@ -170,49 +202,27 @@ bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *
 // Orders puts before it against puts after it, per peer: nothing on ordered single-rail transports.
 sennit_status engine_fence(Rank &rank);
 
-// Puts that carry events: completion data that tells the peer's processor to add to a word there,
-// which it does once for each, whatever rails fail. op/event_ack.hpp says how.
-//
-// How many bits of completion data puts to the peer carry; 0: none, or it is not reached so.
+// Events in completion data of puts. How many bits reach the peer; 0: none, or it is not reached
+// so.
 unsigned engine_event_bits(const Rank &rank, int peer);
+// What reaches this rank.
+struct EventWidth {
+    unsigned bits = 0;
+    unsigned index_bits = 0;  // as in Traits
+};
+EventWidth engine_own_event_width(const Rank &rank);
+// The longest pieces that are right for so many bytes.
+std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes);
 // How much data an event's task to the peer may bring; the peer is reached by messages.
 std::size_t engine_most_event_data(const Rank &rank, int peer);
 
-// The events of a message in completion data of some width.
-struct EventForm {
-    transport::EventData first;    // of the first of K pieces with an event, (K - 1) << code_shift
-                                   // less; the lowest ticket_bits_of() are free for the ticket
-    transport::EventData further;  // of each other one
-    unsigned code_shift;
-};
-// So many bits has the form by which an operation brings an event.
-inline constexpr unsigned kCountedBits = 128;
-struct EventPut {
-    Target target;
-    void *local;
-    std::size_t bytes;    // 0 is legal
-    unsigned most_parts;  // pieces with an event; those before them go without
-    EventForm sent;       // as wide as engine_event_bits()
-    EventForm counted;    // kCountedBits, where the first one has been lost
-};
-// Blocking. *begun false, and OK: there are not enough tickets, so engine_await_acks() comes first
-// and then this again. Errors: as engine_start; whether the events count is decided once all are
-// acknowledged.
-sennit_status engine_put_events(Rank &rank, const EventPut &put, bool *begun);
-
-// The engine's progress queries the peer for events that may have arrived or not, retransmits those
-// that did not, and takes back those of messages that failed. This waits for it: until all events
-// are acknowledged, or for one reply, which frees tickets. Errors: TIMEOUT, PEER_LOST, FABRIC.
-enum class AckWait : std::uint8_t { all, reply };
-sennit_status engine_await_acks(Rank &rank, int peer, AckWait until);
-
 // Who takes the events that come to this rank; called from progress with the engine's mutex held.
-// Set before any peer knows of a word that events could be for. `is_surplus`: one that was counted
-// is taken back.
-using EventConsumer = void (*)(Rank &rank, int from, unsigned event_bits,
-                               const transport::EventData &event, bool is_surplus);
+// Set before any peer knows of a word that events could be for.
+using EventConsumer = void (*)(Rank &rank, const EventWidth &width,
+                               const transport::EventData &event);
 // Carries out an event's task, once each, and returns the answer; the same holds for it.
 struct ArrivedEvent {
+    int from;
     EventTask task;
     std::byte *memory;  // where the data goes
     const std::byte *data;
@@ -222,7 +232,7 @@ using EventTaskConsumer = std::uint64_t (*)(Rank &rank, const ArrivedEvent &arri
 void engine_take_events(Rank &rank, EventConsumer consumer, EventTaskConsumer task_consumer);
 // The sink to open message transports with: {engine_event_arrived, &rank}. Transports call it from
 // progress(), which the engine alone calls.
-void engine_event_arrived(void *rank, int from, unsigned rail, const transport::EventData &event);
+void engine_event_arrived(void *rank, const transport::EventData &event);
 // Its other half: carries out a task of a peer, once, whatever is repeated. Errors: ARG, NOMEM.
 sennit_status engine_execute(void *rank, const transport::Arrived &arrived);
 

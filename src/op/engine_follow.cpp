@@ -30,6 +30,24 @@ void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
     queue.open_last = record;
 }
 
+namespace {
+
+// An event was to tell that a message is whole, some of whose own events may have come: it tells
+// that the message has failed. False: it is of no such message.
+bool cancel_message(OperationRecord *held) {
+    if (held->payload_bytes == 0) return false;
+    EventTask task;
+    std::memcpy(&task, held->operands, sizeof task);
+    if (task.index == 0) return false;
+    task.set(EventAction::cancel, task.number());
+    task.messages = 0;
+    std::memcpy(held->operands, &task, sizeof task);
+    held->status = SENNIT_OK;
+    return true;
+}
+
+}  // namespace
+
 // Those that wait for the record, and who asked to be called.
 void follow(Engine &engine, OperationRecord *record) {
     if (record->at_end.call != nullptr)
@@ -67,6 +85,11 @@ void count_down(Engine &engine, OperationRecord *held, sennit_status status, cha
         return;
     }
     held->is_forgotten |= held->payload_bytes != 0;  // what it was to tell of has been told
+    if (cancel_message(held)) {
+        enqueue_event(queue, held);
+        activate(engine, queue);
+        return;
+    }
     held->cut = held->bytes;
     finish(engine, queue, held);
 }

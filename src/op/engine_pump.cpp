@@ -24,6 +24,11 @@ std::uint64_t cost(const OperationPiece &piece) {
     return piece.operation.bytes + 64;
 }
 
+// The clock is asked for these alone.
+bool is_large(const MessagePath &path, const OperationPiece &piece) {
+    return path.rails > 1 && piece.operation.bytes >= kLargePiece;
+}
+
 bool is_gone(Engine &engine, int peer) {
     return known_gone(*engine.rank, peer) != Gone::no;
 }
@@ -62,8 +67,8 @@ unsigned home_rail(std::uint64_t usable, int rank, int peer) {
     return static_cast<unsigned>(std::countr_zero(usable));
 }
 
-// For a piece of a large operation the usable rail with the least load, for others the home rail if
-// it is not to be avoided. -1: there is none.
+// For a piece of a large operation the usable rail that will have it done first, for others the
+// home rail if it is not to be avoided. -1: there is none.
 int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_t avoided) {
     const int rank = piece.engine->rank->world_rank;
     const int peer = piece.operation.peer;
@@ -77,50 +82,27 @@ int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_
         return static_cast<int>(home);
     for (left &= left - 1; left != 0; left &= left - 1) {
         const auto rail = static_cast<unsigned>(std::countr_zero(left));
-        if (path.out_bytes[rail] < path.out_bytes[best]) best = rail;
+        if (is_sooner(path.loads[rail], path.loads[best], cost(piece))) best = rail;
     }
     return static_cast<int>(best);
-}
-
-// The event of the piece was not sent, or will never come: its data alone goes on.
-void lose_event(OperationPiece *piece) {
-    piece->operation.kind = transport::Operation::Kind::put;
-    piece->is_unacknowledged = true;
-    piece->event_rail = kNoRail;
-}
-
-// A piece that had no more to do than to carry an event which was lost on the way.
-bool has_nothing_left(const OperationPiece &piece) {
-    return piece.is_unacknowledged && piece.operation.bytes == 0;
-}
-
-// Rails that the peer takes no events by.
-std::uint64_t closed_rails(const Engine &engine, const OperationPiece &piece) {
-    if (piece.operation.kind != transport::Operation::Kind::put_event) return 0;
-    return engine.queues[piece.operation.peer].events->tickets.closed;
 }
 
 // Tries the rails in turn. `failed` leaves the reason in piece->status and in the thread's error.
 Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
     std::uint64_t full_rails = 0;
     for (;;) {
-        const std::uint64_t closed = closed_rails(engine, *piece);
-        const int rail = pick_rail(path, *piece, piece->tried_rails | full_rails | closed);
-        if (rail < 0 && full_rails == 0 && closed != 0) {
-            // There may be rails for the data.
-            lose_event(piece);
-            if (!has_nothing_left(*piece)) continue;
-            piece->status = SENNIT_OK;
-            return Submit::failed;
-        }
+        const int rail = pick_rail(path, *piece, piece->tried_rails | full_rails);
         if (rail < 0) break;
         piece->operation.rail = static_cast<std::uint8_t>(rail);
         // Counted before, because the transport may complete it before submit() returns.
-        path.out_bytes[rail] += cost(*piece);
+        RailLoad &load = path.loads[rail];
+        load.out_bytes += cost(*piece);
+        if (is_large(path, *piece)) note_submitted(load, piece->operation.bytes, now_ns());
         ++engine.with_transports;
         const Submit answer = path.transport->submit(&piece->operation);
         if (answer == Submit::accepted) return answer;
-        path.out_bytes[rail] -= cost(*piece);
+        load.out_bytes -= cost(*piece);
+        if (is_large(path, *piece)) unnote_submitted(load, piece->operation.bytes);
         --engine.with_transports;
         if (answer == Submit::again) {
             full_rails |= bit(static_cast<unsigned>(rail));
@@ -179,37 +161,16 @@ void end_task(PeerQueue &queue, std::uint64_t sequence) {
 // The next event of the record goes with the piece.
 void carry_event(OperationRecord *record, OperationPiece *piece) {
     CarriedEvents &carried = record->carried;
-    const bool is_first = carried.uncut == carried.tickets;
-    const auto ticket = static_cast<std::uint8_t>(std::countr_zero(carried.uncut));
-    piece->ticket = ticket;
+    piece->has_event = true;
     piece->operation.kind = transport::Operation::Kind::put_event;
-    piece->operation.event = is_first ? carried.first : carried.further;
-    piece->operation.event.low |= ticket;
-    carried.uncut ^= ticket_bit(ticket);
-}
-
-// What went with a piece that is over for good.
-void note_event(PeerQueue &queue, const OperationPiece &piece, sennit_status status) {
-    CarriedEvents &carried = piece.record->carried;
-    const bool is_unconfirmed = piece.is_unacknowledged || status == SENNIT_ERR_PEER_LOST;
-    if (status != SENNIT_OK && !is_unconfirmed) return;  // it does not arrive
-    carried.sent |= ticket_bit(piece.ticket);
-    if (is_unconfirmed) carried.unconfirmed |= ticket_bit(piece.ticket);
-    queue.events->tickets.rail[piece.ticket] =
-        piece.is_unacknowledged ? piece.event_rail : piece.operation.rail;
-}
-
-void end_events(PeerQueue &queue, const OperationRecord &record) {
-    const CarriedEvents &carried = record.carried;
-    give_back_tickets(queue.events->tickets, carried.tickets & ~carried.sent);
-    end_tickets(queue.events->tickets, carried.sent, carried.unconfirmed,
-                record.status == SENNIT_OK);
+    piece->operation.event = carried.uncut == carried.parts ? carried.first : carried.further;
+    --carried.uncut;
 }
 
 // Data comes before the events that tell of it.
 bool waits_for_data(const OperationRecord &record) {
     const CarriedEvents &carried = record.carried;
-    return carried.tickets != 0 && carried.uncut == carried.tickets &&
+    return carried.parts != 0 && carried.uncut == carried.parts &&
            record.cut == carried.plain_bytes && record.open > 0;
 }
 
@@ -267,8 +228,7 @@ void uncut_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     piece->record->cut -= piece->operation.bytes;
     // No transport has seen the task, so its number is free again.
     if (piece->operation.kind == transport::Operation::Kind::execute) --queue.next_task;
-    if (piece->ticket != OperationPiece::kNoTicket)
-        piece->record->carried.uncut |= ticket_bit(piece->ticket);
+    if (piece->has_event) ++piece->record->carried.uncut;
     release_piece(engine, queue, piece);
 }
 
@@ -279,7 +239,7 @@ void pop_pending(PeerQueue &queue, RecordQueue &from) {
     record->state = RecordState::in_flight;
 }
 
-void end_ack_message(Engine &engine, PeerQueue &queue);
+void end_question(Engine &engine, PeerQueue &queue);
 
 void end_waiting_answer(PeerQueue &queue) {
     if (--queue.answers_waited == 0) queue.is_hurried = false;
@@ -293,11 +253,10 @@ void finish(Engine &engine, PeerQueue &queue, OperationRecord *record) {
     if (has_gone && record->direction == Direction::execute) --queue.tasks_started;
     if (has_gone && record->may_wait) end_waiting_answer(queue);
     if (has_gone && record->is_judged) end_event(engine, record);
-    if (record->carried.tickets != 0) end_events(queue, *record);
     record->state = RecordState::complete;
-    if (queue.events != nullptr) {
-        if (record == &queue.events->message) end_ack_message(engine, queue);
-        if (has_ack_work(queue)) activate(engine, queue);
+    if (queue.closing != nullptr && record == &queue.closing->question) {
+        end_question(engine, queue);
+        if (has_to_close(queue)) activate(engine, queue);
     }
     if (record->mode == Completion::Mode::implicit) leave_error(queue, record);
     follow(engine, record);
@@ -316,39 +275,20 @@ void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     activate(engine, queue);
 }
 
-// The rail failed under a piece with an event. The event may be counted already, and the target may
-// have written to the memory since: the data does not go again until the target has replied.
-void await_ack(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
-    EventAckState &state = *queue.events;
-    piece->event_rail = piece->operation.rail;
-    lose_acknowledgement(state.tickets, piece->ticket, piece->event_rail);
-    state.unacknowledged.push(piece);
-    state.has_failed = false;
-    activate(engine, queue);
-}
-
-// Nobody can acknowledge these events any more.
-void fail_unacknowledged(Engine &engine, PeerQueue &queue, sennit_status status) {
-    while (OperationPiece *piece = queue.events->unacknowledged.pop()) {
-        piece->is_unacknowledged = true;
-        complete_piece(engine, queue, piece, status);
-    }
-}
-
-// The peer replied, or can not.
-void end_ack_message(Engine &engine, PeerQueue &queue) {
-    AckedPieces acked = take_ack_reply(queue);
-    while (OperationPiece *piece = acked.arrived.pop())
-        complete_piece(engine, queue, piece, SENNIT_OK);
-    while (OperationPiece *piece = acked.lost.pop()) {
-        lose_event(piece);
-        if (has_nothing_left(*piece)) {
-            complete_piece(engine, queue, piece, SENNIT_OK);
-        } else {
+// The peer has answered, or can not: then nothing of the message can be known.
+void end_question(Engine &engine, PeerQueue &queue) {
+    const sennit_status status = queue.closing->question.status;
+    // Without memory it is sent again, until there is some or the waits for it end.
+    if (status == SENNIT_ERR_NOMEM) return;
+    bool goes_again = false;
+    PieceQueue closed = take_closed(queue, &goes_again);
+    while (OperationPiece *piece = closed.pop()) {
+        piece->operation.kind = transport::Operation::Kind::put;
+        if (status == SENNIT_OK && goes_again)
             repeat(engine, queue, piece);
-        }
+        else
+            complete_piece(engine, queue, piece, status);
     }
-    if (queue.events->has_failed) fail_unacknowledged(engine, queue, queue.events->failure);
 }
 
 // The piece is over for good.
@@ -356,7 +296,7 @@ void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sen
     OperationRecord *record = piece->record;
     if (piece->operation.kind == transport::Operation::Kind::execute)
         end_task(queue, piece->operation.task.sequence);
-    if (piece->ticket != OperationPiece::kNoTicket) note_event(queue, *piece, status);
+
     release_piece(engine, queue, piece);
     if (status != SENNIT_OK) {
         if (record->status == SENNIT_OK) record->status = status;
@@ -380,9 +320,9 @@ bool pump_retry(Engine &engine, PeerQueue &queue) {
 }
 
 // Not behind what is pending: that may wait for the pieces which wait for this.
-bool pump_ack_message(Engine &engine, PeerQueue &queue) {
-    prepare_ack_message(engine, queue);
-    OperationRecord &message = queue.events->message;
+bool pump_question(Engine &engine, PeerQueue &queue) {
+    prepare_question(engine, queue);
+    OperationRecord &message = queue.closing->question;
     OperationPiece *piece = cut_piece(engine, queue, &message);
     if (piece == nullptr) return false;
     const Submit answer = submit_piece(engine, *queue.path, piece);
@@ -440,7 +380,7 @@ transport::Operation::Kind kind_of(Direction direction) {
 
 bool has_work(const PeerQueue &queue) {
     return !queue.retry.is_empty() || !queue.pending.is_empty() || !queue.released.is_empty() ||
-           has_ack_work(queue);
+           has_to_close(queue);
 }
 
 void activate(Engine &engine, PeerQueue &queue) {
@@ -451,10 +391,7 @@ void activate(Engine &engine, PeerQueue &queue) {
 
 std::uint64_t piece_bytes_of(const MessagePath &path, int peer, std::uint64_t bytes) {
     if (bytes < kSharedFromBytes || path.rails == 1) return path.max_piece_bytes;
-    const auto rails = static_cast<std::uint64_t>(std::popcount(usable_rails(path, peer)));
-    const std::uint64_t usable = std::max<std::uint64_t>(rails, 1);
-    const std::uint64_t share = (bytes + usable - 1) / usable;
-    return std::min(path.max_piece_bytes, (share + 63) & ~std::uint64_t{63});
+    return std::min(path.max_piece_bytes, share_of(path.loads, usable_rails(path, peer), bytes));
 }
 
 namespace {
@@ -496,8 +433,11 @@ void work_off(Engine &engine) {
     while (OperationPiece *piece = engine.done.pop()) {
         PeerQueue &queue = engine.queues[piece->operation.peer];
         MessagePath &path = *queue.path;
-        SENNIT_INVARIANT(path.out_bytes[piece->operation.rail] >= cost(*piece));
-        path.out_bytes[piece->operation.rail] -= cost(*piece);
+        RailLoad &load = path.loads[piece->operation.rail];
+        SENNIT_INVARIANT(load.out_bytes >= cost(*piece));
+        load.out_bytes -= cost(*piece);
+        if (is_large(path, *piece))
+            note_done(load, piece->operation.bytes, piece->status == SENNIT_OK, now_ns());
         if (piece->status == SENNIT_ERR_FABRIC && is_gone(engine, queue.peer))
             piece->status = SENNIT_ERR_PEER_LOST;
         if (piece->status == kTaskIsToBeRepeated &&
@@ -511,7 +451,8 @@ void work_off(Engine &engine) {
         }
         piece->tried_rails |= bit(piece->operation.rail);
         if (piece->operation.kind == transport::Operation::Kind::put_event) {
-            await_ack(engine, queue, piece);
+            queue.closing->waiting.push(piece);
+            activate(engine, queue);
         } else {
             repeat(engine, queue, piece);
         }
@@ -521,10 +462,9 @@ void work_off(Engine &engine) {
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status) {
     while (OperationPiece *piece = queue.retry.pop())
         complete_piece(engine, queue, piece, status);
-    if (queue.events != nullptr) {
-        fail_unacknowledged(engine, queue, status);
-        queue.events->has_failed = true;
-    }
+    while (OperationPiece *piece =
+               queue.closing == nullptr ? nullptr : queue.closing->waiting.pop())
+        complete_piece(engine, queue, piece, status);
     for (RecordQueue *from : {&queue.released, &queue.pending})
         while (OperationRecord *record = from->first()) {
             pop_pending(queue, *from);
@@ -542,7 +482,7 @@ void pump(Engine &engine, PeerQueue &queue, int *budget) {
             went_on = pump_retry(engine, queue);
         } else {
             went_on =
-                has_ack_work(queue) ? pump_ack_message(engine, queue) : pump_records(engine, queue);
+                has_to_close(queue) ? pump_question(engine, queue) : pump_records(engine, queue);
         }
         work_off(engine);
         if (!went_on) break;

@@ -61,14 +61,11 @@ void fill_record(OperationRecord *record, const OperationArgs &args) {
     record->offset = args.target->offset;
     record->local = static_cast<std::byte *>(args.local);
     record->bytes = args.bytes;
-    record->piece_bytes = args.piece_bytes;
+
     record->is_hint = args.completion.is_hint;
     record->then = args.completion.then;
     record->at_end = args.completion.at_end;
-    if (args.carried != nullptr) {
-        record->carried = *args.carried;
-        args.carried->tickets = 0;
-    }
+
     if (args.direction != Direction::execute) return;
     const Work &work = *args.target->work;
     if (work.event != nullptr) return fill_event(record, args);

@@ -77,22 +77,10 @@ const char *check_queue(const PeerQueue &queue, const Counts &counts) {
     return nullptr;
 }
 
-// The sender's half of the acknowledgement protocol.
-const char *check_acks(const EventAckState &state) {
-    const EventAckSender &tickets = state.tickets;
-    if (((tickets.unacknowledged | tickets.ended) & ~tickets.in_use) != 0)
-        return "a free ticket waits for a reply";
-    if ((tickets.unacknowledged & tickets.ended) != 0)
-        return "a ticket has ended and its message has not";
-    if (((tickets.unconfirmed | tickets.cancelled | tickets.retransmit) & ~tickets.ended) != 0)
-        return "an event is retransmitted before its message is over";
-    for (const OperationPiece *piece = state.unacknowledged.first(); piece != nullptr;
-         piece = piece->next) {
-        if (piece->ticket == OperationPiece::kNoTicket)
-            return "a piece without an event waits for a reply";
-        if ((tickets.unacknowledged & ticket_bit(piece->ticket)) == 0)
-            return "a piece waits for a reply on a ticket that is acknowledged";
-    }
+const char *check_closing(const ClosingMessages &closing) {
+    for (const OperationPiece *piece = closing.waiting.first(); piece != nullptr;
+         piece = piece->next)
+        if (!piece->has_event) return "a piece without an event waits for its message to be closed";
     return nullptr;
 }
 
@@ -100,7 +88,8 @@ const char *check_rails(const Engine &engine) {
     if (engine.with_transports != 0 || !engine.done.is_empty()) return nullptr;
     for (unsigned i = 0; i < engine.path_count; ++i)
         for (unsigned rail = 0; rail < engine.paths[i].rails; ++rail)
-            if (engine.paths[i].out_bytes[rail] != 0) return "a rail without pieces has bytes out";
+            if (engine.paths[i].loads[rail].out_bytes != 0)
+                return "a rail without pieces has bytes out";
     return nullptr;
 }
 
@@ -126,13 +115,12 @@ const char *engine_check(Engine &engine) {
              piece = piece->next)
             ++waiting;
         Counts counts{};
-        if (const EventAckState *events = engine.queues[peer].events) {
-            if (const char *fault = check_acks(*events)) return fault;
-            for (const OperationPiece *piece = events->unacknowledged.first(); piece;
-                 piece = piece->next)
+        if (const ClosingMessages *closing = engine.queues[peer].closing) {
+            if (const char *fault = check_closing(*closing)) return fault;
+            for (const OperationPiece *piece = closing->waiting.first(); piece; piece = piece->next)
                 ++waiting;
-            counts.puts_open = events->message.open;
-            open += events->message.open;
+            counts.puts_open = closing->question.open;
+            open += closing->question.open;
         }
         for (std::uint32_t i = 0; i < engine.records.made(); ++i) {
             const OperationRecord &record = engine.records.at(i);

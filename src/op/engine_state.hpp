@@ -7,6 +7,7 @@
 
 #include "base/mutex.hpp"
 #include "base/sparse_table.hpp"
+#include "op/rail_load.hpp"
 #include "op/request_table.hpp"
 
 namespace sennit::op {
@@ -30,23 +31,14 @@ struct MessagePath {
     std::uint64_t task_bytes = 0;     // a multiple of 8; 0: no tasks
     std::uint64_t payload_bytes = 0;  // of an event's task, at least as many
     unsigned event_bits = 0;          // 0 where there are no tasks
-    std::uint64_t out_bytes[kRails] = {};
+    RailLoad loads[kRails];
 };
 
-// The sender's state of the acknowledgement protocol (event_ack.hpp) with one peer. One message at
-// a time is out: a query, or the retransmission of an event.
-struct EventAckState {
-    EventAckSender tickets;
-    transport::EventData counted[kMostTickets];  // what a retransmission carries
-    PieceQueue unacknowledged;                   // wait for the reply on their tickets
-    OperationRecord message{};                   // in flight, or complete; in no queue and no table
-    std::uint64_t payload[3] = {};               // of the message
-    std::uint64_t reply = 0;
-    std::uint64_t replies = 0;  // so far
-    std::uint64_t failures = 0;
-    sennit_status failure = SENNIT_OK;  // the last
-    bool is_wanted = false;             // somebody waits for a reply
-    bool has_failed = false;            // the last message, and nobody has needed another one since
+// Pieces whose rail failed under an event. The event may be counted already, and its owner may have
+// written to the memory since: the message is closed first (EventAction::close), one at a time.
+struct ClosingMessages {
+    PieceQueue waiting;
+    OperationRecord question{};  // in flight, or complete; in no queue and no table
 };
 
 // A task found the lock of its segment taken. Its number is not used up, and its sender sends it
@@ -99,9 +91,8 @@ struct PeerQueue {
     OperationRecord *open_last = nullptr;
     PeerQueue *next_active = nullptr;
     // What came from the peer.
-    EventAckReceiver ack_receiver;
-    TaskHistory *history = nullptr;   // made with its first task
-    EventAckState *events = nullptr;  // made with the first that goes there
+    TaskHistory *history = nullptr;      // made with its first task
+    ClosingMessages *closing = nullptr;  // made with the first put that carries events
 };
 
 struct Engine {
@@ -111,7 +102,7 @@ struct Engine {
     PiecePool pieces;
     EventConsumer consumer = nullptr;
     EventTaskConsumer task_consumer = nullptr;
-    bool event_lost = false;
+    EventWidth width;  // of events that come here
     MessagePath paths[kMessagePaths];
     unsigned path_count = 0;
     int size = 0;
@@ -140,8 +131,6 @@ struct OperationArgs {
     void *local;
     std::size_t bytes;
     Completion completion;
-    CarriedEvents *carried = nullptr;  // a record that is made takes the tickets over, and leaves 0
-    std::uint64_t piece_bytes = 0;     // 0: as enqueue() finds right
 };
 void fill_record(OperationRecord *record, const OperationArgs &args);
 // What the caller has in variables of its own goes through memory of the record's. False: there is
@@ -187,22 +176,16 @@ void end_at_once(Engine &engine, const Completion &completion, int peer, sennit_
 // One of those that the record waits for is over; `why`, which is taken over, says in words what
 // has failed, or is null.
 void count_down(Engine &engine, OperationRecord *held, sennit_status status, char *why);
-// Must a query or a retransmission go to the peer?
-bool has_ack_work(const PeerQueue &queue);
+// Must the peer be asked about a message?
+bool has_to_close(const PeerQueue &queue);
 bool has_work(const PeerQueue &queue);
 
-// Fills the record of the message with the next one.
-void prepare_ack_message(Engine &engine, PeerQueue &queue);
-// The message is over. The pieces that were unacknowledged and are not any more.
-struct AckedPieces {
-    PieceQueue arrived;
-    PieceQueue lost;
-};
-AckedPieces take_ack_reply(PeerQueue &queue);
-// The receiver's half; the payload is well formed.
-void reply_to_event_query(Engine &engine, const transport::Arrived &arrived, std::byte *reply);
-void count_retransmitted(Engine &engine, const transport::Arrived &arrived);
-inline constexpr std::size_t kRetransmissionWords = 3;
+// Divides a record that carries events. False: no memory.
+bool carry_events(Engine &engine, OperationRecord *record, const EventForm &form);
+// Fills the record of the next question.
+void prepare_question(Engine &engine, PeerQueue &queue);
+// It is over: the pieces that it was about, and whether their data has to go again.
+PieceQueue take_closed(PeerQueue &queue, bool *goes_again);
 // Everything that is queued for the peer and not with a transport fails with `status`.
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status);
 void append_to_flush_list(PeerQueue &queue, OperationRecord *record);

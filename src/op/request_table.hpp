@@ -8,7 +8,7 @@
 
 #include "base/linked_queue.hpp"
 #include "op/engine.hpp"
-#include "op/event_ack.hpp"
+
 #include "op/layout.hpp"
 #include "request/request.hpp"
 #include "transport/transport.hpp"
@@ -25,12 +25,7 @@ struct OperationPiece {
     OperationPiece *next;       // in the pool, in a retry queue, or among those just completed
     std::uint64_t tried_rails;  // bit r: rail r failed this piece
     sennit_status status;
-    // The event that it carries, or carried until a rail failed under it: then it is
-    // unacknowledged, and went by event_rail if by any.
-    std::uint8_t ticket = kNoTicket;
-    std::uint8_t event_rail = kNoRail;
-    bool is_unacknowledged = false;
-    static constexpr std::uint8_t kNoTicket = 255;
+    bool has_event = false;  // it was made to carry one
 };
 static_assert(offsetof(OperationPiece, operation) == 0);
 
@@ -38,12 +33,12 @@ using PieceQueue = LinkedQueue<OperationPiece, &OperationPiece::next>;
 
 // The events of a record whose last pieces carry some.
 struct CarriedEvents {
-    transport::EventData first;     // of the first of those pieces, but for the ticket
-    transport::EventData further;   // of the others
-    std::uint64_t tickets = 0;      // one for each; 0: the record carries none
-    std::uint64_t uncut = 0;        // of pieces that are to be cut
-    std::uint64_t sent = 0;         // of pieces that are over
-    std::uint64_t unconfirmed = 0;  // of those sent
+    transport::EventData first;    // of the first of those pieces
+    transport::EventData further;  // of the others
+    std::uint32_t parts = 0;       // such pieces; 0: the record carries none
+    std::uint32_t uncut = 0;       // of them
+    std::uint32_t index = 0;       // which message it is
+    std::uint32_t number = 0;
     std::uint64_t plain_bytes = 0;  // complete before a piece with an event is cut
 };
 

@@ -33,18 +33,6 @@ bool well_formed(const transport::Arrived &arrived) {
     return reinterpret_cast<std::uintptr_t>(arrived.memory) % element == 0;
 }
 
-bool is_query(const transport::Arrived &arrived) {
-    return arrived.task->operation == kQueryEvents &&
-           arrived.task->payload_bytes == sizeof(std::uint64_t) &&
-           arrived.task->reply_bytes == sizeof(std::uint64_t);
-}
-
-bool is_retransmission(const transport::Arrived &arrived) {
-    return arrived.task->operation == kRetransmitEvent &&
-           arrived.task->payload_bytes == kRetransmissionWords * sizeof(std::uint64_t) &&
-           arrived.task->reply_bytes == 0;
-}
-
 bool is_event(const transport::Arrived &arrived) {
     const transport::Task &task = *arrived.task;
     if (task.operation != kEventTask || task.payload_bytes < sizeof(EventTask) ||
@@ -56,7 +44,8 @@ bool is_event(const transport::Arrived &arrived) {
 
 // A rank that has no signals yet knows none.
 void take_event_task(Rank &rank, const transport::Arrived &arrived, std::byte *reply) {
-    ArrivedEvent event{{},
+    ArrivedEvent event{arrived.from,
+                       {},
                        arrived.memory,
                        arrived.payload + sizeof(EventTask),
                        arrived.task->payload_bytes - sizeof(EventTask)};
@@ -124,19 +113,12 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     TaskHistory::Answer &entry = history->answers[task.sequence % kTaskWindow];
     if (entry.sequence > task.sequence) return SENNIT_ERR_FABRIC;
     if (entry.sequence < task.sequence) {
-        const bool query = is_query(arrived);
-        const bool retransmission = is_retransmission(arrived);
-        if (arrived.memory == nullptr && !query && !retransmission)
-            return SENNIT_ERR_NOT_REGISTERED;
+        if (arrived.memory == nullptr) return SENNIT_ERR_NOT_REGISTERED;
         const bool event = is_event(arrived);
-        const bool is_good = query || retransmission || event || well_formed(arrived);
+        const bool is_good = event || well_formed(arrived);
         std::byte *const reply = is_good ? place_of_reply(*history, task) : nullptr;
         if (is_good && reply == nullptr) return SENNIT_ERR_NOMEM;
-        if (query) {
-            reply_to_event_query(*engine, arrived, reply);
-        } else if (retransmission) {
-            count_retransmitted(*engine, arrived);
-        } else if (event) {
+        if (event) {
             take_event_task(rank, arrived, reply);
         } else if (is_good && !carry_out(rank, arrived, reply)) {
             return kTaskIsToBeRepeated;

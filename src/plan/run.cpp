@@ -5,6 +5,7 @@
 #include "op/rma.hpp"
 #include "plan/plan.hpp"
 #include "runtime/whole_call.hpp"
+#include "signal/carried.hpp"
 #include "signal/event_task.hpp"
 
 namespace sennit::plan {
@@ -135,7 +136,8 @@ class Run {
     sennit_status carry_out();
     sennit_status start_group(const BlockGroup &group, std::uint32_t first);
     sennit_status start_pieces(const BlockGroup &group, std::uint32_t first,
-                               op::OperationRecord *event);
+                               op::OperationRecord *event, op::EventForm *form);
+    bool divide(const BlockGroup &group, std::uint32_t first, op::EventForm *form) const;
     sennit_status do_group(const BlockGroup &group, std::uint32_t first);
 
     Rank &rank_;
@@ -174,18 +176,39 @@ bool Run::is_one_task(const BlockGroup &group, std::uint32_t first) const {
            op::engine_may_copy(rank_, plan_.carried_out.parts[first].bytes);
 }
 
+// All puts of a group are one message. False: completion data can not bring it.
+bool Run::divide(const BlockGroup &group, std::uint32_t first, op::EventForm *form) const {
+    const auto &all = plan_.carried_out;
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = first; i < first + group.part_count; ++i) {
+        if (all.directions[i] != op::Direction::put) return false;
+        bytes += all.parts[i].bytes;
+    }
+    if (bytes == 0) return false;
+    form->piece_bytes = op::engine_piece_bytes(rank_, group.attached->gptr.rank, bytes);
+    std::uint64_t parts = 0;
+    for (std::uint32_t i = first; i < first + group.part_count; ++i)
+        parts += (all.parts[i].bytes + form->piece_bytes - 1) / form->piece_bytes;
+    form->parts = static_cast<std::uint32_t>(parts);
+    return parts <= form->most_parts;
+}
+
+// Each of them has its part of `form`, or form->index is 0.
 sennit_status Run::start_pieces(const BlockGroup &group, std::uint32_t first,
-                                op::OperationRecord *event) {
+                                op::OperationRecord *event, op::EventForm *form) {
     op::Completion how = of_piece(plan_);
     how.then = event;
     sennit_status status = SENNIT_OK;
     for (std::uint32_t i = first; i < first + group.part_count; ++i) {
         const Part part = part_of(group, i);
+        const bool has_events = form->index != 0 && part.part.bytes != 0;
+        how.events = has_events ? form : nullptr;
         if (status != SENNIT_OK)
             op::engine_skip(rank_, how, part.place.rank, status);
         else
             status = op::start_by_message(rank_, part.direction, part.place, part.part.local,
                                           part.part.bytes, how);
+        if (has_events) form->is_continued = true;
     }
     return status;
 }
@@ -204,12 +227,24 @@ sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
         return signal::start_posted(rank_, event);
     }
     op::Held event{nullptr, group.part_count};
+    op::EventForm form{};
     if (!remote.is_none()) {
-        const sennit_status status = signal::hold_event(rank_, remote, messages, &event);
-        if (status != SENNIT_OK) return status;
+        signal::NumberedMessage message;
+        signal::begin_carried(rank_, remote, messages, &message);
+        form = signal::form_of(message, epoch_);
+        if (message.index != 0 && !divide(group, first, &form)) {
+            signal::unbegin_carried(rank_, remote, messages, message);
+            form.index = 0;
+            message = {};
+        }
+        const sennit_status status = signal::hold_event(rank_, remote, messages, message, &event);
+        if (status != SENNIT_OK) {
+            signal::unbegin_carried(rank_, remote, messages, message);
+            return status;
+        }
     }
     op::engine_count_up(rank_, &plan_.open, group.part_count);
-    return start_pieces(group, first, event.record);
+    return start_pieces(group, first, event.record, &form);
 }
 
 // The blocking part: complete on return.

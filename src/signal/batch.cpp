@@ -12,7 +12,7 @@
 #include "op/rma.hpp"
 #include "request/request.hpp"
 #include "runtime/whole_call.hpp"
-#include "signal/carried.hpp"
+
 #include "signal/event_task.hpp"
 #include "signal/prepared.hpp"
 
@@ -144,19 +144,6 @@ void gather(BatchSlice &slice) {
     }
 }
 
-// What messages left that have failed comes first: they may be of the same signals.
-void settle_all(BatchSlice &slice) {
-    for (std::size_t i = 0; i < slice.count; ++i) {
-        if (!slice.parts[i].is_by_message()) continue;
-        const sennit_status status =
-            op::engine_await_acks(slice.rank, slice.parts[i].prepared.place.rank, op::AckWait::all);
-        if (status == SENNIT_OK) continue;
-        note_failure(slice, i, status);
-        slice.count = i;
-        return;
-    }
-}
-
 // Asks the owner of the part, and judges what it has answered.
 sennit_status start_question(BatchSlice &slice, Flying &part, const Completion &how) {
     const Prepared &prepared = part.prepared;
@@ -169,13 +156,9 @@ sennit_status judge(BatchSlice &slice, const Flying &part) {
     return judge_answer(slice.rank, prepared.remote, {prepared.epoch, 0}, part.answer);
 }
 
-// Where an event may ride in completion data the owner is asked each time; those of plans do not.
 bool is_known_to_be_let_in(const BatchSlice &slice, const Flying &part) {
     const Prepared &prepared = part.prepared;
-    if (prepared.is_current()) return true;
-    const bool may_ride_too =
-        slice.batch.directions == nullptr && may_ride(slice.rank, prepared.remote);
-    return !may_ride_too && is_let_in(slice.rank, prepared.remote, prepared.epoch);
+    return prepared.is_current() || is_let_in(slice.rank, prepared.remote, prepared.epoch);
 }
 
 // Which of them are let in? Where it is not known the owners are asked.
@@ -255,41 +238,16 @@ void stop_if_late(BatchSlice &slice) {
     if (slice.status == SENNIT_ERR_TIMEOUT) slice.count = 0;
 }
 
-// A put alone takes its event with it where the path has room for that, or brings its data with the
-// event, as a single call does. Returns whether both are over.
-bool ride_alone(BatchSlice &slice) {
-    Flying &part = slice.parts[0];
-    const NotifyArgs args = args_of(slice.batch, slice.first);
-    if (slice.count != 1 || !part.is_by_message() || args.direction != Direction::put) return false;
-    const Prepared &prepared = part.prepared;
-    bool is_over = false;
-    sennit_status status = SENNIT_OK;
-    if (!prepared.is_current())
-        status = put_riding(
-            slice.rank, {&prepared.remote, prepared.epoch, prepared.place, args.local, args.bytes},
-            &is_over);
-    if (status == SENNIT_OK && !is_over && goes_with_event(slice.rank, prepared, args)) {
-        is_over = true;
-        status = post_event(slice.rank, event_with_data(prepared, args, 1));
-    }
-    if (status != SENNIT_OK) note_failure(slice, 0, status);
-    return is_over || status != SENNIT_OK;
-}
-
 // Parts from *at on that messages lead to; at least the first is one.
 sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     BatchSlice slice(rank, batch, *at);
-    for (const auto step : {gather, settle_all, look_all}) {
-        step(slice);
-        if (step == gather) slice.gathered = slice.count;
-        stop_if_late(slice);
-        if (slice.count == 0) break;
-    }
-    if (!ride_alone(slice)) {
-        move_all(slice);
-        count_all(slice);
-        await_sent(slice);
-    }
+    gather(slice);
+    slice.gathered = slice.count;
+    if (slice.count != 0) look_all(slice);
+    stop_if_late(slice);
+    move_all(slice);
+    count_all(slice);
+    await_sent(slice);
     conclude_all(slice);
     *at += std::min(slice.count, slice.failed);
     if (slice.status != SENNIT_OK) *thread_error() = slice.why;
@@ -360,8 +318,8 @@ sennit_status notify_batch(Rank &rank, const Batch &batch, std::size_t *done) {
 sennit_status look_at_batch(Rank &rank, const Batch &batch) {
     for (std::size_t at = 0; at < batch.count;) {
         BatchSlice slice(rank, batch, at);
-        for (const auto step : {gather, settle_all, look_all})
-            step(slice);
+        gather(slice);
+        look_all(slice);
         if (slice.status != SENNIT_OK) {
             *thread_error() = slice.why;
             return slice.status;

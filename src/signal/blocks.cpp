@@ -9,6 +9,7 @@
 #include "memory/segments.hpp"
 #include "op/peer_memory.hpp"
 #include "op/resolve.hpp"
+#include "signal/carried.hpp"
 
 namespace sennit::signal {
 namespace {
@@ -208,10 +209,14 @@ sennit_status check_lives(Rank &rank, const Attached &attached) {
 
 void block_detach(Rank &rank, Attached &attached) {
     AttachedBlocks &blocks = *signals_of(rank)->blocks;
-    const ColdLock lock(rank);
-    // relaxed: a call that finds the handle still is made at the same time, which is wrong.
-    attached.short_handle.store(0, std::memory_order_relaxed);
-    blocks.table.give_back(attached);
+    const RemoteSignal of_puts = attached.put.remote;
+    {
+        const ColdLock lock(rank);
+        // relaxed: a call that finds the handle still is made at the same time, which is wrong.
+        attached.short_handle.store(0, std::memory_order_relaxed);
+        blocks.table.give_back(attached);
+    }
+    if (!of_puts.is_none() && of_puts.record == nullptr) leave_subscription(rank, of_puts.signal);
 }
 
 }  // namespace sennit::signal

@@ -1,93 +1,31 @@
-// See carried.hpp. The sender looks at the owner's record first, so an event that is early, late or
-// of no signal is refused before anything moves. The owner looks again, since a program that is
-// wrong may be wrong in between.
+// See carried.hpp. An event that is early, late or one too many is left to the task of its message,
+// which its sender hears of.
 #include "signal/carried.hpp"
 
 #include "base/fail.hpp"
-#include "base/log.hpp"
-#include "op/event_ack.hpp"
-#include "op/rma.hpp"
+#include "observe/observer.hpp"
+#include "op/engine.hpp"
 #include "signal/event_task.hpp"
 
 namespace sennit::signal {
 namespace {
 
 constexpr bool is_sound(const CarriedLayout &layout) {
-    const unsigned low = layout.ticket_bits + layout.code_bits + layout.incarnation_bits +
-                         layout.index_bits + (layout.tag_bits == 64 ? 0 : layout.tag_bits);
-    return low == (layout.bits < 64 ? layout.bits : 64) &&
-           layout.ticket_bits == op::ticket_bits_of(layout.bits);
+    const unsigned low = layout.number_bits + layout.code_bits + layout.index_bits +
+                         (layout.tag_bits == 64 ? 0 : layout.tag_bits);
+    return low == (layout.bits < 64 ? layout.bits : 64);
 }
 static_assert(is_sound(layout_of(128)) && is_sound(layout_of(64)) && is_sound(layout_of(32)) &&
+              is_sound(layout_of(32, 8)) && is_sound(layout_of(32, 24)) &&
               is_sound(layout_of(16)) && is_sound(layout_of(8)));
-
-op::EventForm form_of(const CarriedPutArgs &args, const CarriedLayout &layout) {
-    const std::uint32_t handle = args.remote->signal.handle;
-    CarriedEvent event{0, args.epoch, handle & kIncarnations, index_of(handle)};
-    op::EventForm form{};
-    form.first = pack(layout, event);
-    event.code = further_code(layout.code_bits);
-    form.further = pack(layout, event);
-    form.code_shift = layout.ticket_bits;
-    return form;
-}
-
-sennit_status send(Rank &rank, const op::EventPut &put) {
-    const int peer = put.target.peer;
-    const Deadline deadline = default_deadline();
-    for (;;) {
-        bool begun = false;
-        sennit_status status = op::engine_put_events(rank, put, &begun);
-        if (!begun) {
-            if (status == SENNIT_OK) status = op::engine_await_acks(rank, peer, op::AckWait::reply);
-            if (status != SENNIT_OK) return status;
-            if (!deadline.over()) continue;
-            return fail_peer(SENNIT_ERR_TIMEOUT, peer, "",
-                             "other threads have all tickets of events for rank %d", peer);
-        }
-        if (status == SENNIT_OK) return op::engine_await_acks(rank, peer, op::AckWait::all);
-        if (status == SENNIT_ERR_TIMEOUT || status == SENNIT_ERR_PEER_LOST) return status;
-        // What is told is why the message has failed, whatever happens to its events.
-        const sennit_error why = *thread_error();
-        (void)op::engine_await_acks(rank, peer, op::AckWait::all);
-        *thread_error() = why;
-        return status;
-    }
-}
-
-// The signal that the event is for, or null.
-Own *find_arrived(const Signals &all, const CarriedLayout &layout, const CarriedEvent &event) {
-    Own *own = all.table.at(event.index);
-    if (own == nullptr) return nullptr;
-    // SYNC handle: pairs with the release in HandleTable::publish(); the fields come before.
-    const std::uint32_t handle = handle_in(own->handle.load(std::memory_order_acquire));
-    if (handle == 0) return nullptr;
-    const bool is_it =
-        layout.incarnation_bits == 0 || (handle & kIncarnations) == event.incarnation;
-    return is_it ? own : nullptr;
-}
 
 // For the waits of its set, after what they have to see and a full fence.
 void mark_in_set(const Signals &all, const Own &own) {
     // relaxed: after a full fence; an owner that is missed looks itself, after one of its own.
     if (own.record->in_set.load(std::memory_order_relaxed) == 0) return;
     const std::uint32_t handle = handle_of(own);
-    // relaxed: the handle, which find_arrived() acquired, came after it.
+    // relaxed: the handle came after it.
     mark_fired(all.chunks[chunk_of(index_of(handle))].load(std::memory_order_relaxed), handle);
-}
-
-// An event that is counted nowhere. The first is told until somebody has been told.
-void report(Rank &rank, const Signals &all, Own &own, std::uint64_t epoch) {
-    // relaxed: only this sets the bit, with the engine's mutex held.
-    if (is_reported(own)) return;
-    // relaxed: the bit comes after it.
-    own.reported_epoch.store(epoch, std::memory_order_relaxed);
-    // SYNC signal-report: pairs with the acquire in fail_reported(); the epoch comes before.
-    own.state.fetch_or(kReported, std::memory_order_release);
-    // SYNC signal-set: pairs with the fence in set_add(); the report before the look at in_set.
-    store_load_fence();
-    mark_in_set(all, own);
-    ring_doorbell(*rank.control);
 }
 
 void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
@@ -102,69 +40,213 @@ void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
     ring_doorbell(*rank.control);
 }
 
-void count_arrived(Rank &rank, int from, unsigned event_bits, const transport::EventData &data,
-                   bool is_surplus) {
-    const CarriedLayout &layout = layout_of(event_bits);
-    const Signals *all = signals_of(rank);
-    if (layout.is_none() || all == nullptr) return;
+Own *find_by_handle(const Rank &rank, std::uint32_t handle) {
+    return find_own(rank, {rank.world_rank, handle});
+}
+
+// Has the epoch room for so many events more?
+bool has_room(const Own &own, std::uint64_t epoch, std::uint32_t events) {
+    // SYNC signal-count: pairs with the releases of senders; only compared.
+    const std::uint64_t counter = own.record->slot[slot_of(epoch)].load(std::memory_order_acquire);
+    return events <= own.events &&
+           !is_surplus(value_of(counter, own.events, epoch), events, own.events, own.event_bits);
+}
+
+// A message in one part. False: it is one too many.
+bool count_alone(Rank &rank, const Own &own, const Subscriber &subscriber, std::uint64_t epoch) {
+    const sennit_error unrelated = *thread_error();
+    RemoteSignal self;
+    const Expected expected{own.events, own.event_bits};
+    bool is_in = subscriber.events <= own.events &&
+                 reach(rank, {rank.world_rank, handle_of(own)}, &self) == SENNIT_OK;
+    if (is_in)
+        is_in = subscriber.epochs == EpochKind::current
+                    ? count_current(self, expected, subscriber.events)
+                    : count_whole(self, expected, epoch, subscriber.events);
+    *thread_error() = unrelated;
+    return is_in;
+}
+
+// Called with the engine's mutex held.
+void count_arrived(Rank &rank, const op::EventWidth &width, const transport::EventData &data) {
+    Signals *all = signals_of(rank);
+    const CarriedLayout layout = layout_of(width.bits, width.index_bits);
+    if (all == nullptr || layout.is_none()) return;
     const CarriedEvent event = unpack(layout, data);
-    Own *own = find_arrived(*all, layout, event);
-    if (own == nullptr) {
-        log(SENNIT_LOG_WARNING,
-            "an event of rank %d is for the signal with index %u, which was destroyed", from,
-            event.index);
+    Subscriber *const it = all->subscribers.find(event.index);
+    ArrivingMessage *const message =
+        it == nullptr ? nullptr : find_open(it->messages, event.number, layout.number_bits);
+    if (message == nullptr) return;
+    const Own *const own = find_by_handle(rank, it->handle);
+    if (own == nullptr) return;
+    // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
+    // threads; what they did with the data of earlier epochs comes before this event.
+    const std::uint64_t receivers = own->record->epoch.load(std::memory_order_acquire);
+    std::uint64_t epoch = receivers;
+    if (it->epochs == EpochKind::named) epoch = epoch_of_tag(event.tag, receivers, layout.tag_bits);
+    // A message that has begun stays in its epoch, which is not over without it.
+    if (message->sum != 0) epoch = message->epoch;
+    const std::uint64_t addend = addend_of(layout, event, own->event_bits, it->events);
+    if (!is_counted(epoch, receivers)) return;
+    if (addend == kWholeMessage * it->events) {
+        if (count_alone(rank, *own, *it, epoch)) take_part(*message, epoch, addend);
         return;
     }
-    const std::uint64_t receivers = own_epoch(*own);
-    const std::uint64_t epoch = epoch_of_tag(event.tag, receivers, layout.tag_bits);
-    if (!is_counted(epoch, receivers)) {
-        // What is taken back was counted in an epoch that can not be over without it.
-        if (is_surplus) return;
-        return report(rank, *all, *own, epoch);
+    if (message->sum == 0 && !has_room(*own, epoch, it->events)) return;
+    take_part(*message, epoch, addend);
+    count(rank, *all, *own, epoch, addend);
+}
+
+unsigned number_bits_of(const Rank &rank) {
+    const op::EventWidth width = op::engine_own_event_width(rank);
+    return layout_of(width.bits, width.index_bits).number_bits;
+}
+
+// Null: it is over, or was never there.
+ArrivingMessage *find_message(Rank &rank, int sender, const op::EventTask &task, Subscriber **of) {
+    *of = signals_of(rank)->subscribers.find_of(task.index, sender);
+    if (*of == nullptr) return nullptr;
+    ArrivingMessage &message = (*of)->messages[task.number() % places_of(number_bits_of(rank))];
+    return op::EventTask::number_in(message.number) == task.number() ? &message : nullptr;
+}
+
+void subscribe(Rank &rank, const RemoteSignal &remote, const SubscriptionKey &kind,
+               std::uint64_t epoch) {
+    const sennit_error unrelated = *thread_error();
+    op::Completion how;
+    how.mode = op::Completion::Mode::implicit;
+    NumberedMessage of_events;
+    of_events.number = kind.events;
+    const sennit_status status = start_event(rank,
+                                             {.remote = &remote,
+                                              .messages = {epoch, 0},
+                                              .action = op::EventAction::subscribe,
+                                              .message = of_events},
+                                             nullptr, how);
+    if (status != SENNIT_OK) signals_of(rank)->subscriptions.forget(kind);
+    *thread_error() = unrelated;
+}
+
+// Indices that nothing is under way for go back to their owners.
+void give_back_left(Rank &rank) {
+    const sennit_error unrelated = *thread_error();
+    sennit_signal signal;
+    std::uint32_t index = 0;
+    while (signals_of(rank)->subscriptions.take_left(&signal, &index)) {
+        RemoteSignal remote;
+        if (reach(rank, signal, &remote) != SENNIT_OK || remote.record != nullptr) continue;
+        op::Completion how;
+        how.mode = op::Completion::Mode::implicit;
+        NumberedMessage of_index;
+        of_index.index = index;
+        (void)start_event(rank,
+                          {.remote = &remote,
+                           .messages = {0, 0},
+                           .action = op::EventAction::unsubscribe,
+                           .message = of_index},
+                          nullptr, how);
     }
-    const std::uint64_t addend = addend_of(layout, event, own->event_bits);
-    count(rank, *all, *own, epoch, is_surplus ? 0 - addend : addend);
+    *thread_error() = unrelated;
 }
 
 }  // namespace
 
-bool may_ride(const Rank &rank, const RemoteSignal &remote) {
-    const CarriedLayout &layout = layout_of(op::engine_event_bits(rank, remote.signal.rank));
-    return !layout.is_none() && index_of(remote.signal.handle) <= low_mask(layout.index_bits);
+void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                   NumberedMessage *message) {
+    *message = NumberedMessage{};
+    const unsigned bits = op::engine_event_bits(rank, remote.signal.rank);
+    if (layout_of(bits).is_none() || op::EventTask::number_in(messages.count) != messages.count)
+        return;
+    Subscriptions &subscriptions = signals_of(rank)->subscriptions;
+    const SubscriptionKey kind = kind_of(remote.signal, messages);
+    const Subscriptions::Begun begun = subscriptions.begin(kind, message);
+    if (begun == Subscriptions::Begun::is_to_subscribe) {
+        give_back_left(rank);
+        subscribe(rank, remote, kind, messages.epoch);
+    }
+    if (begun == Subscriptions::Begun::refused)
+        runtime::note_message(rank, runtime::CountedMessage::not_carried, 0);
+    if (begun != Subscriptions::Begun::yes) {
+        *message = NumberedMessage{};
+    } else if (layout_of(message->event_bits).bits > layout_of(bits).bits) {
+        // This end sends fewer bits than the owner reads.
+        subscriptions.unbegin(kind, *message);
+        *message = NumberedMessage{};
+    }
 }
 
-sennit_status put_riding(Rank &rank, const CarriedPutArgs &args, bool *rides) {
-    *rides = false;
-    if (!may_ride(rank, *args.remote)) return SENNIT_OK;
-    const int peer = args.place.rank;
-    const CarriedLayout &layout = layout_of(op::engine_event_bits(rank, peer));
-    op::EventPut put{};
-    put.local = args.local;
-    put.bytes = args.bytes;
-    put.most_parts = most_parts(layout);
-    put.sent = form_of(args, layout);
-    put.counted = form_of(args, layout_of(op::kCountedBits));
-    const sennit_status status =
-        op::message_target(rank, args.place, args.bytes, &put.target, rides);
-    return status != SENNIT_OK || !*rides ? status : send(rank, put);
+void unbegin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                     const NumberedMessage &message) {
+    if (message.index == 0) return;
+    signals_of(rank)->subscriptions.unbegin(kind_of(remote.signal, messages), message);
+}
+
+op::EventForm form_of(const NumberedMessage &message, std::uint64_t epoch) {
+    const CarriedLayout layout = layout_of(message.event_bits, message.index_bits);
+    const std::uint64_t tag = epoch == SENNIT_EPOCH_CURRENT ? 0 : epoch;
+    CarriedEvent event{message.number, 0, tag, message.index};
+    op::EventForm form{};
+    form.first = pack(layout, event);
+    event.code = further_code(layout.code_bits);
+    form.further = pack(layout, event);
+    form.code_shift = layout.number_bits;
+    form.most_parts = most_parts(layout);
+    form.index = message.index;
+    form.number = message.number;
+    return form;
+}
+
+void leave_subscription(Rank &rank, sennit_signal signal) {
+    Signals *const all = signals_of(rank);
+    if (all == nullptr || rank.engine == nullptr) return;
+    all->subscriptions.leave(signal);
+    give_back_left(rank);
 }
 
 void expect_events(Rank &rank) {
     op::engine_take_events(rank, count_arrived, take_event);
 }
 
-sennit_status fail_reported(Own &own) {
-    // SYNC signal-report: pairs with the release in report(); the epoch comes before.
-    own.state.fetch_and(~kReported, std::memory_order_acquire);
-    const std::uint32_t handle = handle_of(own);
-    // relaxed: the bit was acquired.
-    const std::uint64_t seen = own.reported_epoch.load(std::memory_order_relaxed);
-    const std::uint64_t epoch = own_epoch(own);
-    return fail(is_early(seen, epoch) ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW,
-                "signal %#x expects %u events of epoch %llu, and one of epoch %llu has come, which "
-                "was not counted",
-                handle, own.events, static_cast<unsigned long long>(epoch),
-                static_cast<unsigned long long>(seen));
+std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &task) {
+    const op::EventWidth width = op::engine_own_event_width(rank);
+    const CarriedLayout layout = layout_of(width.bits, width.index_bits);
+    Subscription given;
+    if (!layout.is_none() && find_by_handle(rank, task.handle) != nullptr)
+        given.index = signals_of(rank)->subscribers.give(
+            rank, sender,
+            {{rank.world_rank, task.handle}, kind_of_epoch(task.epoch), task.number()},
+            static_cast<std::uint32_t>(low_mask(layout.index_bits)), layout.number_bits,
+            &given.use);
+    given.event_bits = static_cast<std::uint8_t>(layout.bits);
+    given.index_bits = static_cast<std::uint8_t>(width.index_bits);
+    return word_of(given);
+}
+
+void take_subscription_back(Rank &rank, int sender, const op::EventTask &task) {
+    Subscribers &subscribers = signals_of(rank)->subscribers;
+    if (subscribers.find_of(task.index, sender) != nullptr) subscribers.take_back(task.index);
+}
+
+bool close_carried(Rank &rank, int sender, const op::EventTask &task) {
+    Subscriber *it = nullptr;
+    ArrivingMessage *const message = find_message(rank, sender, task, &it);
+    return message == nullptr || close_message(*message, kWholeMessage * it->events);
+}
+
+CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool is_whole) {
+    Subscriber *it = nullptr;
+    ArrivingMessage *const message = find_message(rank, sender, task, &it);
+    if (message == nullptr) return CarriedEnd::to_count;
+    const bool has_begun = message->sum != 0;
+    const std::uint64_t epoch = message->epoch;
+    const std::uint64_t missing =
+        end_message(*message, is_whole ? kWholeMessage * it->events : 0, number_bits_of(rank));
+    if (!has_begun) return is_whole ? CarriedEnd::to_count : CarriedEnd::counted;
+    const Own *const own = find_by_handle(rank, it->handle);
+    if (missing == 0) return CarriedEnd::counted;
+    if (own == nullptr || !is_counted(epoch, own_epoch(*own))) return CarriedEnd::late;
+    count(rank, *signals_of(rank), *own, epoch, missing);
+    return CarriedEnd::counted;
 }
 
 }  // namespace sennit::signal

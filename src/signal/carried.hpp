@@ -1,36 +1,49 @@
 // Events that ride in the completion data of puts: support levels 1 to 3. What is in the bits, and
-// both ends: the sender's put and the owner's count. docs/design/signals.md has the widths and what
-// is lost with each; op/event_ack.hpp sees to it that each event is counted once.
+// both ends: the sender's form and the owner's count. docs/design/signals.md has the widths and
+// what is lost with each, decisions/0005-notified-puts-in-one-message.md the protocol: each message
+// ends by a task (event_task.hpp), which sees to it that it is counted once.
 #pragma once
 
-#include "signal/blocks.hpp"
+#include <sennit/notify.h>
+
+#include "op/engine.hpp"
+#include "signal/signals.hpp"
+#include "signal/subscriptions.hpp"
 
 namespace sennit::signal {
 
-// From the lowest bit: the ticket, the part code, the tag of the epoch, the signal's incarnation,
-// and its index. A tag of 64 bits is the epoch itself, in the high word.
+// From the lowest bit: the number of the message, the part code, the tag of the epoch, and the
+// index of the subscription. A tag of 64 bits is the epoch itself, in the high word.
 struct CarriedLayout {
     unsigned bits;
-    unsigned ticket_bits;
+    unsigned number_bits;
     unsigned code_bits;  // 0: a message is in one part
     unsigned tag_bits;
-    unsigned incarnation_bits;  // 0: not carried
     unsigned index_bits;
 
     bool is_none() const { return bits == 0; }
 };
 
 inline constexpr CarriedLayout kCarriedLayouts[] = {
-    {128, 6, 26, 64, 8, 24}, {64, 6, 10, 16, 8, 24}, {32, 6, 6, 6, 0, 14},
-    {16, 6, 0, 2, 0, 8},     {8, 3, 0, 1, 0, 4},     {0, 0, 0, 0, 0, 0},
+    {128, 8, 24, 64, 32}, {64, 8, 16, 16, 24}, {32, 4, 8, 4, 16},
+    {16, 3, 0, 3, 10},    {8, 2, 0, 1, 5},     {0, 0, 0, 0, 0},
 };
+// Of 32 bits, the index and the code share so many.
+inline constexpr unsigned kSharedBits = 24;
+inline constexpr unsigned kFewestIndexBits = 8;
 
-// The widest that fits into completion data of so many bits.
-constexpr const CarriedLayout &layout_of(unsigned event_bits) {
+// The widest that fits into completion data of so many bits. Where that is 32, `index_bits` of them
+// are the index, unless it is 0: the part code has what is left.
+constexpr CarriedLayout layout_of(unsigned event_bits, unsigned index_bits = 0) {
     const CarriedLayout *layout = kCarriedLayouts;
     while (layout->bits > event_bits)
         ++layout;
-    return *layout;
+    CarriedLayout it = *layout;
+    if (it.bits == 32 && index_bits >= kFewestIndexBits && index_bits <= kSharedBits) {
+        it.index_bits = index_bits;
+        it.code_bits = kSharedBits - index_bits;
+    }
+    return it;
 }
 
 constexpr unsigned level_of(unsigned event_bits) {
@@ -40,18 +53,19 @@ constexpr unsigned level_of(unsigned event_bits) {
     return bits != 0 ? 1 : 0;
 }
 
-// What a message says, but for its ticket.
+// What a part of a message says.
 struct CarriedEvent {
+    std::uint32_t number;  // as many of its low bits as there are; so is the tag
     std::uint64_t code;
-    std::uint64_t tag;  // the epoch, as many of its low bits as there are
-    std::uint32_t incarnation;
+    std::uint64_t tag;
     std::uint32_t index;
 };
 
 constexpr transport::EventData pack(const CarriedLayout &layout, const CarriedEvent &event) {
     transport::EventData data;
-    unsigned at = layout.ticket_bits;
-    data.low = (event.code & low_mask(layout.code_bits)) << at;
+    data.low = event.number & low_mask(layout.number_bits);
+    unsigned at = layout.number_bits;
+    data.low |= (event.code & low_mask(layout.code_bits)) << at;
     at += layout.code_bits;
     if (layout.tag_bits == 64) {
         data.high = event.tag;
@@ -59,23 +73,21 @@ constexpr transport::EventData pack(const CarriedLayout &layout, const CarriedEv
         data.low |= (event.tag & low_mask(layout.tag_bits)) << at;
         at += layout.tag_bits;
     }
-    data.low |= (event.incarnation & low_mask(layout.incarnation_bits)) << at;
-    at += layout.incarnation_bits;
     data.low |= std::uint64_t{event.index} << at;
     return data;
 }
 
 constexpr CarriedEvent unpack(const CarriedLayout &layout, const transport::EventData &data) {
     CarriedEvent event{};
-    std::uint64_t left = data.low >> layout.ticket_bits;
+    std::uint64_t left = data.low;
     const auto field = [&left](unsigned bits) {
         const std::uint64_t value = left & low_mask(bits);
         left >>= bits;
         return value;
     };
+    event.number = static_cast<std::uint32_t>(field(layout.number_bits));
     event.code = field(layout.code_bits);
     event.tag = layout.tag_bits == 64 ? data.high : field(layout.tag_bits);
-    event.incarnation = static_cast<std::uint32_t>(field(layout.incarnation_bits));
     event.index = static_cast<std::uint32_t>(field(layout.index_bits));
     return event;
 }
@@ -85,30 +97,52 @@ constexpr unsigned most_parts(const CarriedLayout &layout) {
     return layout.code_bits == 0 ? 1 : static_cast<unsigned>(further_code(layout.code_bits));
 }
 
-// What the event adds to a signal of N bits of events.
+// What the event adds to a signal of N bits of events; its message counts for `events`.
 constexpr std::uint64_t addend_of(const CarriedLayout &layout, const CarriedEvent &event,
-                                  unsigned event_bits) {
-    return layout.code_bits == 0 ? kWholeMessage
-                                 : addend_of(event.code, layout.code_bits, event_bits);
+                                  unsigned event_bits, std::uint32_t events) {
+    if (layout.code_bits == 0) return kWholeMessage * events;
+    const std::uint64_t addend = addend_of(event.code, layout.code_bits, event_bits);
+    const bool is_further = event.code == further_code(layout.code_bits);
+    return is_further ? addend : addend + kWholeMessage * (events - 1);
 }
 
-// A put and its event. Where it can not ride, *rides is false and nothing was done. After the same
-// checks as notify() makes, but for the epoch. Errors: as sennit_put_notify().
-struct CarriedPutArgs {
-    const RemoteSignal *remote;
-    std::uint64_t epoch;
-    sennit_gptr place;
-    void *local;
-    std::size_t bytes;
-};
-bool may_ride(const Rank &rank, const RemoteSignal &remote);
-sennit_status put_riding(Rank &rank, const CarriedPutArgs &args, bool *rides);
+constexpr EpochKind kind_of_epoch(std::uint64_t epoch) {
+    return epoch == SENNIT_EPOCH_CURRENT ? EpochKind::current : EpochKind::named;
+}
+
+// Messages to the signal that count for so many events.
+constexpr SubscriptionKey kind_of(sennit_signal signal, const Messages &messages) {
+    return {signal, kind_of_epoch(messages.epoch), messages.count};
+}
+
+// A number for a message, if completion data can bring its events; else message->index is 0. Asks
+// the owner for a subscription if there is none, and does not wait for it.
+void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                   NumberedMessage *message);
+// It is not sent after all.
+void unbegin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                     const NumberedMessage &message);
+// Of such a message.
+op::EventForm form_of(const NumberedMessage &message, std::uint64_t epoch);
+// The caller will not send to the signal for now, so its index is given back.
+void leave_subscription(Rank &rank, sennit_signal signal);
 
 // Takes what comes for the rank's signals. Before the first of them is known to any peer.
 void expect_events(Rank &rank);
 
-// What came for a signal and was not counted, since it was of no epoch that the signal takes. Told
-// once, by the next test, wait or reset. Errors: SIGNAL_EARLY, SIGNAL_OVERFLOW.
-[[gnu::cold]] sennit_status fail_reported(Own &own);
+// The owner's half of the tasks that are about messages with completion data.
+//
+// The answer to a sender that subscribes, as word_of().
+std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &task);
+void take_subscription_back(Rank &rank, int sender, const op::EventTask &task);
+// Have all events of the message come? From now on none of them is taken.
+bool close_carried(Rank &rank, int sender, const op::EventTask &task);
+// The message is over: it is whole, or has failed. What becomes of its event.
+enum class CarriedEnd : std::uint8_t {
+    counted,
+    late,     // a part of it was, and its epoch is over
+    to_count  // nothing has been counted, and the caller does
+};
+CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool is_whole);
 
 }  // namespace sennit::signal

@@ -131,15 +131,7 @@ namespace {
 // Of what look() has seen.
 sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (seen->handle != remote.signal.handle) return was_destroyed(remote.signal);
-    if (remote.record == nullptr) signals_of(rank)->known.begin(remote.signal, seen->epoch);
-    if (is_counted(epoch, seen->epoch)) {
-        // The counter that came with the owner's epoch may be older than that: the owner judges.
-        const bool may_be_too_many =
-            remote.record == nullptr &&
-            is_surplus(value_of(seen->counters[slot_of(epoch)], seen->expected.events, epoch), 1,
-                       seen->expected.events, seen->expected.event_bits);
-        return may_be_too_many ? ask_owner(rank, remote, epoch) : SENNIT_OK;
-    }
+    if (is_counted(epoch, seen->epoch)) return SENNIT_OK;
     // An owner that is gone never gets there, and the caller would come again for ever.
     if (is_early(epoch, seen->epoch) && peer_gone(rank, remote.signal.rank) != Gone::no)
         return fail_lost(rank, remote.signal.rank);
@@ -151,7 +143,7 @@ sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t 
 sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     const bool is_current = epoch == SENNIT_EPOCH_CURRENT;
     if (remote.record == nullptr && is_current) return SENNIT_OK;
-    if (remote.record == nullptr && !may_ride(rank, remote)) return ask_owner(rank, remote, epoch);
+    if (remote.record == nullptr) return ask_owner(rank, remote, epoch);
     const sennit_status status = look(rank, remote, seen);
     if (is_current) return status;
     return status != SENNIT_OK ? status : judge_epoch(rank, remote, epoch, seen);

@@ -7,6 +7,7 @@
 #include "base/fail.hpp"
 #include "op/rma.hpp"
 #include "runtime/detector.hpp"
+#include "signal/carried.hpp"
 
 namespace sennit::signal {
 namespace {
@@ -68,7 +69,27 @@ sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &mess
 // An op::EventJudge.
 sennit_status read_late_answer(Rank &rank, int peer, const op::EventTask &task,
                                std::uint64_t answer) {
-    return read_answer(rank, {peer, task.handle}, {task.epoch, task.messages}, answer, false);
+    const sennit_signal signal{peer, task.handle};
+    Subscriptions &subscriptions = signals_of(rank)->subscriptions;
+    switch (task.action()) {
+        case op::EventAction::subscribe:
+            subscriptions.learn({signal, kind_of_epoch(task.epoch), task.number()},
+                                subscription_in(answer));
+            return SENNIT_OK;
+        case op::EventAction::unsubscribe:
+        case op::EventAction::close:
+            return SENNIT_OK;
+        case op::EventAction::cancel:
+            subscriptions.end_message(peer, task.index, task.number());
+            return SENNIT_OK;
+        case op::EventAction::confirm:
+            subscriptions.end_message(kind_of(signal, {task.epoch, task.messages}), task.index,
+                                      task.number());
+            break;
+        case op::EventAction::count:
+            break;
+    }
+    return read_answer(rank, signal, {task.epoch, task.messages}, answer, false);
 }
 
 }  // namespace
@@ -80,7 +101,9 @@ std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote) {
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
                           const op::Completion &how) {
     const RemoteSignal &remote = *args.remote;
-    const op::EventTask task{remote.signal.handle, args.messages.count, args.messages.epoch};
+    op::EventTask task{remote.signal.handle, args.messages.count, args.messages.epoch,
+                       args.message.index, 0};
+    task.set(args.action, args.message.number);
     op::Work work;
     work.result = answer;
     work.event = &task;
@@ -142,7 +165,10 @@ sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t ep
     return send_event(rank, {.remote = &remote, .messages = {epoch, 0}});
 }
 
-std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
+namespace {
+
+// Counts the messages of the task, of an epoch, if there is room for them.
+std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
     const op::EventTask &task = arrived.task;
     const sennit_signal signal{rank.world_rank, task.handle};
     const Own *own = find_own(rank, signal);
@@ -184,6 +210,38 @@ std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
     if (is_in) return answer_of(Judged::counted, epoch);
     *thread_error() = unrelated;  // of this thread, which has come to carry this out
     return surplus_answer(*own, come);
+}
+
+// The message is over.
+std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
+    const op::EventTask &task = arrived.task;
+    const bool is_whole = task.action() == op::EventAction::confirm;
+    const CarriedEnd end = end_carried(rank, arrived.from, task, is_whole);
+    if (end == CarriedEnd::to_count) return count_judged(rank, arrived);
+    const Own *const own = find_own(rank, {rank.world_rank, task.handle});
+    if (own == nullptr) return answer_of(Judged::no_signal, 0);
+    return answer_of(end == CarriedEnd::late ? Judged::late : Judged::counted, own_epoch(*own));
+}
+
+}  // namespace
+
+std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
+    if (signals_of(rank) == nullptr) return answer_of(Judged::no_signal, 0);
+    switch (arrived.task.action()) {
+        case op::EventAction::count:
+            return count_judged(rank, arrived);
+        case op::EventAction::confirm:
+        case op::EventAction::cancel:
+            return end_message(rank, arrived);
+        case op::EventAction::close:
+            return close_carried(rank, arrived.from, arrived.task) ? 1 : 0;
+        case op::EventAction::subscribe:
+            return give_subscription(rank, arrived.from, arrived.task);
+        case op::EventAction::unsubscribe:
+            take_subscription_back(rank, arrived.from, arrived.task);
+            return 0;
+    }
+    return answer_of(Judged::no_signal, 0);
 }
 
 }  // namespace sennit::signal

@@ -5,13 +5,15 @@
 
 #include "op/engine.hpp"
 #include "signal/signals.hpp"
+#include "signal/subscriptions.hpp"
 
 namespace sennit::signal {
 
 // So much data goes with an event to the peer; the rest goes before it.
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote);
 
-// `data` is for `place`, or null. No messages: the owner judges one, and counts nothing. `how` is
+// `data` is for `place`, or null. No messages: the owner judges one, and counts nothing. `message`:
+// which one the action is about, if any. `how` is
 // op::kKept, or with a request and is_kept: then *answer is there when the operation is complete.
 // Else `answer` is null, and what it says the operation ends with. Errors: those of a put,
 // UNSUPPORTED (the path carries no tasks).
@@ -21,6 +23,8 @@ struct EventArgs {
     sennit_gptr place = SENNIT_GPTR_NULL;
     const void *data = nullptr;
     std::size_t bytes = 0;
+    op::EventAction action = op::EventAction::count;
+    NumberedMessage message = {};
 };
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
                           const op::Completion &how);
@@ -39,9 +43,9 @@ sennit_status post_event(Rank &rank, const EventArgs &args);
 // Of one that is let in; op::engine_await_sent() is the caller's.
 sennit_status start_posted(Rank &rank, const EventArgs &args);
 // Held until event->awaited operations that name it are over; what it then may be refused for is
-// flush's.
+// flush's. `message`: those are of one that completion data tells of, unless its index is 0.
 sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages &messages,
-                         op::Held *event);
+                         const NumberedMessage &message, op::Held *event);
 // Is it known that the owner lets the event in? If not, it is to be asked.
 bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 // Would the owner count one message of the epoch?

@@ -4,8 +4,9 @@
 
 #include "base/fail.hpp"
 #include "op/rma.hpp"
+#include "request/request.hpp"
 #include "runtime/whole_call.hpp"
-#include "signal/carried.hpp"
+
 #include "signal/event_task.hpp"
 #include "signal/prepared.hpp"
 
@@ -94,8 +95,7 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
 }
 
 bool goes_with_event(const Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
-    const bool may_ride_too = may_ride(rank, prepared.remote) && !prepared.is_current();
-    return args.direction == op::Direction::put && !may_ride_too &&
+    return args.direction == op::Direction::put &&
            args.bytes <= most_event_data(rank, prepared.remote);
 }
 
@@ -144,31 +144,27 @@ sennit_status notify_by_pointer(Rank &rank, const Prepared &prepared, const Noti
     return status == SENNIT_OK ? count_event(rank, remote, prepared.epoch, &seen) : status;
 }
 
-// One message where the data goes with its event; else the data goes first.
+// One message where the data goes with its event, as completion data or in a task; else the data
+// goes first.
 sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     const RemoteSignal &remote = prepared.remote;
-
-    // What a message left that has failed comes first: it may be of the same signal.
-    sennit_status status = op::engine_await_acks(rank, prepared.place.rank, op::AckWait::all);
-    if (status != SENNIT_OK) return status;
     if (goes_with_event(rank, prepared, args))
         return post_event(rank, event_with_data(prepared, args, 1));
-    const bool rides_if_let_in =
-        args.direction == op::Direction::put && may_ride(rank, remote) && !prepared.is_current();
-    Seen seen{};
-    if (rides_if_let_in)
-        status = check_epoch(rank, remote, prepared.epoch, &seen);
-    else if (!prepared.is_current() && !is_let_in(rank, remote, prepared.epoch))
+    sennit_status status = SENNIT_OK;
+    if (!prepared.is_current() && !is_let_in(rank, remote, prepared.epoch))
         status = ask_owner(rank, remote, prepared.epoch);
-    bool rides = false;
-    if (status == SENNIT_OK && rides_if_let_in)
-        status = put_riding(rank, {&remote, prepared.epoch, prepared.place, args.local, args.bytes},
-                            &rides);
-    if (status != SENNIT_OK || rides) return status;
-    status = move(rank, prepared, args);
-    return status == SENNIT_OK
-               ? post_event(rank, {.remote = &remote, .messages = {prepared.epoch, 1}})
-               : status;
+    if (status != SENNIT_OK) return status;
+    if (args.bytes == 0)
+        return post_event(rank, {.remote = &remote, .messages = {prepared.epoch, 1}});
+    sennit_request data = SENNIT_REQUEST_NULL;
+    status = start_with_event(rank, prepared, args, {op::Completion::Mode::request, &data});
+    if (status != SENNIT_OK) return status;
+    const Deadline deadline = default_deadline();
+    status = request::wait(rank, &data, deadline);
+    // Where the wait was over first, the message goes on by itself.
+    op::engine_abandon(rank, data, op::Abandoned::goes_on);
+    return status == SENNIT_OK ? op::engine_await_sent(rank, prepared.place.rank, deadline)
+                               : status;
 }
 
 // A try of the call. After SIGNAL_EARLY nothing has moved, and nothing of what was prepared holds.

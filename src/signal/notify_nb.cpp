@@ -2,6 +2,7 @@
 #include "base/fail.hpp"
 #include "op/rma.hpp"
 #include "runtime/whole_call.hpp"
+#include "signal/carried.hpp"
 #include "signal/event_task.hpp"
 #include "signal/prepared.hpp"
 
@@ -74,17 +75,16 @@ sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const 
 sennit_status start_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                 sennit_request *request) {
     const RemoteSignal &remote = prepared.remote;
-    // What a message left that has failed comes first: it may be of the same signal.
-    sennit_status status = op::engine_await_acks(rank, prepared.place.rank, op::AckWait::all);
-    if (status != SENNIT_OK) return status;
+
     const bool is_in =
         remote.is_none() || prepared.is_current() || is_let_in(rank, remote, prepared.epoch);
     const bool is_short = !remote.is_none() && args.direction == op::Direction::put &&
                           args.bytes <= most_event_data(rank, remote) &&
                           op::engine_may_copy(rank, args.bytes);
     if (is_short || args.bytes == 0) return start_task(rank, prepared, args, is_in, request);
-    status = is_in ? start_with_event(rank, prepared, args, completion_of(prepared, request))
-                   : start_behind_question(rank, prepared, args, request);
+    const sennit_status status =
+        is_in ? start_with_event(rank, prepared, args, completion_of(prepared, request))
+              : start_behind_question(rank, prepared, args, request);
     if (status == SENNIT_OK) take_epoch(prepared);
     return status;
 }
@@ -92,20 +92,34 @@ sennit_status start_by_messages(Rank &rank, const Prepared &prepared, const Noti
 }  // namespace
 
 sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages &messages,
-                         op::Held *event) {
+                         const NumberedMessage &message, op::Held *event) {
     Completion how;
     how.mode = Completion::Mode::implicit;
     how.held = event;
-    return start_event(rank, {.remote = &remote, .messages = messages}, nullptr, how);
+    const op::EventAction action =
+        message.index != 0 ? op::EventAction::confirm : op::EventAction::count;
+    return start_event(
+        rank, {.remote = &remote, .messages = messages, .action = action, .message = message},
+        nullptr, how);
 }
 
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                Completion how) {
     op::Held event;
+    op::EventForm form;
     if (!prepared.remote.is_none()) {
-        const sennit_status status = hold_event(rank, prepared.remote, {prepared.epoch, 1}, &event);
-        if (status != SENNIT_OK) return status;
+        NumberedMessage message;
+        if (args.direction == op::Direction::put)
+            begin_carried(rank, prepared.remote, {prepared.epoch, 1}, &message);
+        const sennit_status status =
+            hold_event(rank, prepared.remote, {prepared.epoch, 1}, message, &event);
+        if (status != SENNIT_OK) {
+            unbegin_carried(rank, prepared.remote, {prepared.epoch, 1}, message);
+            return status;
+        }
         how.then = event.record;
+        form = form_of(message, prepared.epoch);
+        if (message.index != 0) how.events = &form;
     }
     return op::start_by_message(rank, args.direction, prepared.place, args.local, args.bytes, how);
 }

@@ -40,8 +40,8 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
 // A put whose data goes with its event in one task, and what that is.
 bool goes_with_event(const Rank &rank, const Prepared &prepared, const NotifyArgs &args);
 EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args, std::uint32_t messages);
-// A put or get by messages, and its event when it is over, of owners that let it in; `how` is of
-// the data, which is not empty.
+// A put or get by messages, and its event with it or when it is over, of owners that let it in;
+// `how` is of the data, which is not empty.
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                op::Completion how);
 // The data is complete and the remote event counted.

@@ -13,6 +13,7 @@
 #include "runtime/wait.hpp"
 #include "signal/counters.hpp"
 #include "signal/known_epochs.hpp"
+#include "signal/subscriptions.hpp"
 #include "signal/words.hpp"
 
 namespace sennit::signal {
@@ -91,6 +92,8 @@ struct Signals {
     Waitsets *sets = nullptr;                   // made with this
     AttachedBlocks *blocks = nullptr;           // null until the first is attached; under `cold`
     KnownEpochs known;
+    Subscriptions subscriptions;      // of this rank at others
+    Subscribers subscribers;          // of others at this rank; under the engine's mutex
     bool resets_by_exchange = false;  // several threads may reset
 };
 
@@ -247,7 +250,8 @@ inline bool reset_at_once(Own &own) {
     // relaxed: no other thread resets.
     own.epoch.store(epoch + 1, std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
-    // take_event(); what this rank did with the data of the epoch comes before.
+    // count_judged() and count_arrived(); what this rank did with the data of the epoch comes
+    // before.
     record.epoch.store(epoch + 1, std::memory_order_release);
     return true;
 }

@@ -6,6 +6,21 @@
 #include "signal/signals.hpp"
 
 namespace sennit::signal {
+
+// What came and was not counted, since it was of no epoch that the signal takes. Told once.
+[[gnu::cold]] static sennit_status fail_reported(Own &own) {
+    // SYNC signal-report: pairs with the release in report(); the epoch comes before.
+    own.state.fetch_and(~kReported, std::memory_order_acquire);
+    const std::uint32_t handle = handle_of(own);
+    // relaxed: the bit was acquired.
+    const std::uint64_t seen = own.reported_epoch.load(std::memory_order_relaxed);
+    const std::uint64_t epoch = own_epoch(own);
+    return fail(is_early(seen, epoch) ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW,
+                "signal %#x expects %u events of epoch %llu, and one of epoch %llu has come, which "
+                "was not counted",
+                handle, own.events, static_cast<unsigned long long>(epoch),
+                static_cast<unsigned long long>(seen));
+}
 namespace {
 
 sennit_status overflown(const Own &own, std::uint64_t value) {
@@ -116,8 +131,9 @@ bool advance(Own &own, std::uint64_t epoch) {
     // relaxed: only the order of the record's own values counts.
     std::uint64_t told = own.record->epoch.load(std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
-    // take_event(); what this rank did with the data of the epoch comes before. Another thread may
-    // have reset since, and have told more. relaxed on failure: as above.
+    // count_judged() and count_arrived(); what this rank did with the data of the epoch comes
+    // before. Another thread may have reset since, and have told more. relaxed on failure: as
+    // above.
     while (told < next && !own.record->epoch.compare_exchange_weak(
                               told, next, std::memory_order_release, std::memory_order_relaxed)) {
     }

@@ -62,18 +62,19 @@ struct Traits {
     const char *name;  // as sennit_path_name says
     sennit_path path;
     bool load_store;
-    bool ordered;                 // puts to one peer arrive in the order of submission, and tasks
-                                  // are carried out after the puts before them
-    unsigned rails;               // at least 1; submit takes a rail number below it
-    unsigned event_bits;          // width of the completion data of put_event: 0 (none) to 128
-    std::size_t max_piece_bytes;  // the engine splits larger operations
-    bool private_memory = false;  // attach() takes mechanism `copied` too
-    bool immediate = false;       // copy() instead of submit()
-    std::size_t task_bytes =
-        0;  // longest payload and reply of a task, up to kMostTaskBytes;
-            // below 24 no events ride, below 16 none go, at 0 atomics are UNSUPPORTED
+    bool ordered;                   // puts to one peer arrive in the order of submission, and tasks
+                                    // are carried out after the puts before them
+    unsigned rails;                 // at least 1; submit takes a rail number below it
+    unsigned event_bits;            // width of the completion data of put_event: 0 (none) to 128
+    std::size_t max_piece_bytes;    // the engine splits larger operations
+    bool private_memory = false;    // attach() takes mechanism `copied` too
+    bool immediate = false;         // copy() instead of submit()
+    std::size_t task_bytes = 0;     // longest payload and reply of a task, up to kMostTaskBytes;
+                                    // below 24 no events go, at 0 atomics are UNSUPPORTED
     std::size_t payload_bytes = 0;  // longest payload of an event's task, if that is more; up to
                                     // kMostPayloadBytes
+    unsigned event_index_bits = 0;  // of 32 bits of completion data, as many name the signal and
+                                    // its sender; 0: as the library finds right
     bool yields = false;            // progress() gives the processor away where others wait for it
 
     bool is_message() const { return !load_store && !immediate; }
@@ -84,7 +85,7 @@ struct Traits {
 // with its payload; the reply comes back. Made and carried out by op/task.cpp, carried by
 // transports that look at the two lengths only.
 inline constexpr std::size_t kMostTaskBytes = 512;
-inline constexpr std::size_t kMostPayloadBytes = 16 + 8192;
+inline constexpr std::size_t kMostPayloadBytes = 24 + 8192;
 struct Task {
     std::uint64_t sequence;  // of the pair, from 1: a repetition has the number of the first try
     std::uint32_t count;     // elements
@@ -189,9 +190,10 @@ enum class Submit : std::uint8_t {
 //               another rail that rails_to() still has (put and get are idempotent, tasks are
 //               numbered)
 //   PEER_LOST   the peer is dead; not repeated
-// Any other error is handed to the user. The event of a put_event comes once after OK, perhaps
-// later than the completion; after FABRIC and PEER_LOST it may have come, or still come if it is at
-// its target; after any other error it does not come.
+// Any other error is handed to the user. The event of a put_event comes once at most. After OK,
+// FABRIC and PEER_LOST it may have come, may still come if it is at its target, or may be lost
+// there; after any other error it does not come. One that has come is handed over before a task is
+// that was submitted after the completion.
 
 // A task that has reached its target.
 struct Arrived {
@@ -207,10 +209,9 @@ struct Arrived {
 };
 
 // What reaches the target, handed over from the target's progress(): the completion data of
-// put_event with the sender's number of the rail it came by, and tasks, whose status goes back with
-// the reply.
+// put_event, and tasks, whose status goes back with the reply.
 struct EventSink {
-    void (*arrived)(void *context, int from, unsigned rail, const EventData &event) = nullptr;
+    void (*arrived)(void *context, const EventData &event) = nullptr;
     void *context = nullptr;
     sennit_status (*execute)(void *context, const Arrived &arrived) = nullptr;
 };
@@ -264,6 +265,8 @@ class Transport {
     // The rails that carry operations to the peer now, as bits. Any thread that holds the engine's
     // lock.
     virtual std::uint64_t rails_to(int) const { return 1; }
+    // How many bits of completion data reach the peer whole; 0: none. The same way.
+    virtual unsigned event_bits_to(int) const { return traits().event_bits; }
     // For people: the rail with this number of those that this rank has, as it leads to `peer`,
     // also if it is not used; false beyond the last. Any thread, from connect() to close().
     virtual bool describe_rail(int, unsigned, sennit_rail *) { return false; }

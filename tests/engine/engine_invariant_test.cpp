@@ -31,16 +31,15 @@ TEST_F(EngineTest, each_part_of_the_state_is_checked) {
         EXPECT_STREQ(found == nullptr ? "nothing" : found, fault);
         word = whole;
     };
-    expect_fault(engine.paths[0].out_bytes[0], 1u, "a rail without pieces has bytes out");
+    expect_fault(engine.paths[0].loads[0].out_bytes, 1u, "a rail without pieces has bytes out");
     expect_fault(queue.next_task, 100u, "more tasks are open than a window");
     expect_fault(queue.tasks_done, 1u, "a task is over that never began");
-    op::EventAckState events;
-    queue.events = &events;
-    expect_fault(events.tickets.ended, 1u, "a free ticket waits for a reply");
-    events.tickets.in_use = 1;
-    expect_fault(events.tickets.retransmit, 1u,
-                 "an event is retransmitted before its message is over");
-    queue.events = nullptr;
+    op::ClosingMessages closing;
+    op::OperationPiece plain{};
+    plain.engine = &engine;
+    closing.waiting.push(&plain);
+    expect_fault(queue.closing, &closing,
+                 "a piece without an event waits for its message to be closed");
     expect_sound();
 }
 

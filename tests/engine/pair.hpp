@@ -9,11 +9,13 @@
 
 #include "job.hpp"
 #include "signal/carried.hpp"
+#include "signal/prepared.hpp"
 
 namespace sennit::test {
 
 inline constexpr std::size_t kBytes = op::kSharedFromBytes;  // each rail gets a part
 inline constexpr std::int64_t kShort = 50'000'000;
+inline constexpr std::size_t kRides = 600;  // more than a task brings on sim
 
 // Rank 1 has memory and a signal, the last of several; rank 0 has attached the block.
 struct Pair {
@@ -54,18 +56,30 @@ struct Pair {
         const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
         ok(sennit_put_notify_with(block, 0, data.data(), bytes, &notice), "put_notify");
     }
-    // An event that the checks of a notified put would refuse.
-    void forge(sennit_signal signal, std::uint64_t epoch) const {
+    // A message that the checks of a notified put would refuse, with completion data once the owner
+    // has given an index. Returns what flush tells.
+    sennit_status forge(sennit_signal signal, std::uint64_t epoch) const {
         Rank &self = *current_rank();
-        signal::RemoteSignal remote;
-        ok(signal::reach(self, signal, &remote), "reach");
-        remote.signal = signal;
-        bool rides = false;
-        std::uint64_t word = 1;
-        const signal::Attached *attached = signal::find_attached(self, block);
-        ok(signal::put_riding(self, {&remote, epoch, attached->gptr, &word, 8}, &rides),
-           "put_riding");
-        if (!rides) job.note("the event does not ride");
+        signal::Prepared prepared;
+        ok(signal::reach(self, signal, &prepared.remote), "reach");
+        prepared.remote.signal = signal;
+        prepared.epoch = epoch;
+        prepared.place = signal::find_attached(self, block)->gptr;
+        std::vector<char> data(kRides, 'f');
+        const signal::NotifyArgs args{op::Direction::put, 0, data.data(), data.size(), nullptr};
+        ok(signal::start_with_event(self, prepared, args, {op::Completion::Mode::implicit}),
+           "start_with_event");
+        return sennit_flush(1, kLong);
+    }
+    // Two epochs of one event each pass. From then on the messages of rank 0 ride.
+    void pass(std::size_t bytes = kRides) const {
+        for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+            if (rank == 0) put(bytes, epoch);
+            if (rank == 0) ok(sennit_flush(1, kLong), "flush");
+            if (rank == 1) ok(sennit_signal_wait(arrived, kLong), "wait");
+            if (rank == 1) ok(sennit_signal_reset(arrived), "reset");
+            barrier();
+        }
     }
     std::uint32_t left() const {
         std::uint32_t events = 999;

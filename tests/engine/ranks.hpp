@@ -78,14 +78,13 @@ class Ranks {
 // The events that a rank's transport delivered.
 struct EventLog {
     struct SegmentEntry {
-        int from;
         std::uint64_t event;
         std::uint64_t high;
     };
     std::vector<SegmentEntry> entries;
 
-    static void arrived(void *context, int from, unsigned, const transport::EventData &event) {
-        static_cast<EventLog *>(context)->entries.push_back({from, event.low, event.high});
+    static void arrived(void *context, const transport::EventData &event) {
+        static_cast<EventLog *>(context)->entries.push_back({event.low, event.high});
     }
 };
 

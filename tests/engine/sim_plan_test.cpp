@@ -21,11 +21,12 @@ struct Cost {
     std::uint64_t steps = 0;
     std::uint64_t moves = 0;
     std::uint64_t tasks = 0;
+    std::uint64_t events = 0;
 };
 
 enum class How : std::uint8_t { plan, calls, batch };
 
-// A piece of 8 or 16 bytes at a place of rank `peer`, and of the private buffer.
+// A piece at a place of rank `peer`, and of the private buffer.
 struct Recorded {
     int peer;
     std::size_t place;
@@ -101,7 +102,7 @@ Cost cost_of(const std::vector<Recorded> &pieces, std::uint32_t events, How how 
                 }
                 const transport::sim::Counters after = transport::sim::counters(*world);
                 cost = {after.steps - before.steps, after.puts - before.puts,
-                        after.tasks - before.tasks};
+                        after.tasks - before.tasks, after.events - before.events};
                 transport::sim::release_world(world);
             } else if (events != 0 && is_sent_to(pieces, rank)) {
                 blocks.ok(sennit_signal_wait(blocks.arrived, kLong), "wait");
@@ -166,20 +167,29 @@ TEST(sim_plan, pieces_that_touch_on_both_sides_go_as_one_and_no_others) {
 }
 
 // Broken by an event that goes by itself where it could ride or go with its data, or that rides
-// where the path has no room for it, which the owner's wait would not end without. Those of plans
-// do not ride.
-TEST(sim_plan, the_event_of_a_put_alone_rides_where_the_path_has_room_for_it) {
+// where the path has no room for it. What is short is one task.
+TEST(sim_plan, the_events_of_puts_ride_where_the_path_has_room_for_them) {
+    const std::vector<Recorded> brief{{1, 40, 8, 100}};
+    const std::vector<Recorded> alone{{1, 40, 8, 1000}};
     for (const How how : {How::plan, How::calls, How::batch}) {
-        const std::vector<Recorded> alone{{1, 40, 8, 100}};
-        EXPECT_EQ(cost_of(alone, 1, how, 0).tasks, 1u);
-        for (const int bits : {8, 64})
-            // That of a batch asks first.
-            EXPECT_EQ(cost_of(alone, 1, how, bits).tasks, how == How::calls ? 0u : 1u)
-                << bits << " bits";
+        for (const int bits : {0, 8, 32, 64}) {
+            const Cost of_brief = cost_of(brief, 1, how, bits);
+            EXPECT_EQ(of_brief.tasks, 1u) << bits << " bits";
+            EXPECT_EQ(of_brief.events, 0u) << bits << " bits";
+            const Cost of_alone = cost_of(alone, 1, how, bits);
+            EXPECT_EQ(of_alone.tasks, 1u) << bits << " bits";
+            EXPECT_EQ(of_alone.events, bits == 0 ? 0u : 1u) << bits << " bits";
+        }
     }
-    // All messages of a plan to an owner are one event, and several owners are told together.
-    EXPECT_EQ(cost_of({{1, 40, 8, 100}, {1, 300, 200, 100}}, 2, How::plan, 64).tasks, 1u);
-    EXPECT_EQ(cost_of({{1, 40, 8, 100}, {2, 40, 8, 100}}, 1, How::plan, 64).tasks, 2u);
+    // All messages of a plan to an owner are one event in parts, and several owners are told
+    // together. Where the bits do not tell parts apart it goes behind them.
+    const std::vector<Recorded> two{{1, 40, 8, 1000}, {1, 3000, 2000, 1000}};
+    EXPECT_EQ(cost_of(two, 2, How::plan, 64).tasks, 1u);
+    EXPECT_EQ(cost_of(two, 2, How::plan, 64).events, 2u);
+    EXPECT_EQ(cost_of(two, 2, How::plan, 8).tasks, 1u);
+    EXPECT_EQ(cost_of(two, 2, How::plan, 8).events, 0u);
+    EXPECT_EQ(cost_of({{1, 40, 8, 1000}, {2, 40, 8, 1000}}, 1, How::plan, 64).tasks, 2u);
+    EXPECT_EQ(cost_of({{1, 40, 8, 1000}, {2, 40, 8, 1000}}, 1, How::plan, 64).events, 2u);
 }
 
 }  // namespace

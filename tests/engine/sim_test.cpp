@@ -271,7 +271,6 @@ TEST(sim, completion_data_is_cut_to_its_width) {
             driver.progress_all();
         ASSERT_EQ(world.logs[1].entries.size(), 1u);
         EXPECT_EQ(world.logs[1].entries[0].event, expected);
-        EXPECT_EQ(world.logs[1].entries[0].from, 0);
     }
 }
 
@@ -356,7 +355,7 @@ TEST(sim, every_event_comes_once_and_after_its_data_in_200000_steps) {
         steps += world.counters().steps;
     }
     EXPECT_GT(events, 10'000u);
-    EXPECT_GT(before_completion, 100u);  // neither end may count on being first
+    EXPECT_GT(before_completion, 100u);  // who hears of it first is open
     EXPECT_LT(before_completion, events - 100);
 }
 

@@ -386,16 +386,16 @@ TEST(SignalCounters, agree_with_a_plain_count_for_random_numbers_of_events_and_p
         const auto events = static_cast<std::uint32_t>(1 + random() % std::min(max_events, 6u));
         const std::uint64_t epoch = random() % 1000;
         const std::uint64_t receivers = epoch - (epoch == 0 ? 0 : random() % 2);
-        CarriedEvent event{0, epoch, static_cast<std::uint32_t>(random() & 255),
+        CarriedEvent event{static_cast<std::uint32_t>(random() & 255), 0, epoch,
                            static_cast<std::uint32_t>(random() & low_mask(layout.index_bits))};
         // What one that comes with this code adds.
         const auto added = [&](std::uint64_t code) {
             event.code = code;
             const CarriedEvent come = carried(layout, event);
             EXPECT_EQ(come.index, event.index);
-            EXPECT_EQ(come.incarnation, event.incarnation & low_mask(layout.incarnation_bits));
+            EXPECT_EQ(come.number, event.number & low_mask(layout.number_bits));
             EXPECT_EQ(epoch_of_tag(come.tag, receivers, layout.tag_bits), epoch);
-            return addend_of(layout, come, bits);
+            return addend_of(layout, come, bits, 1);
         };
         // Of all messages together there is room for this many further parts, less one.
         const std::uint64_t room = ((std::uint64_t{1} << (63 - bits)) - 1) / events;

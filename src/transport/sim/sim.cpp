@@ -161,12 +161,10 @@ class SimTransport final : public Transport {
     }
 
     int hand_over(const Handover &handover) {
+        for (int i = 0; i < handover.event_count; ++i)
+            if (sink_.arrived != nullptr) sink_.arrived(sink_.context, handover.events[i]);
         for (int i = 0; i < handover.task_count; ++i)
             execute(handover.tasks[i]);
-        for (int i = 0; i < handover.event_count; ++i)
-            if (sink_.arrived != nullptr)
-                sink_.arrived(sink_.context, handover.events[i].from, handover.events[i].rail,
-                              handover.events[i].value);
         for (int i = 0; i < handover.done_count; ++i) {
             Operation *operation = handover.done[i].operation;
             operation->completed(operation, handover.done[i].status);

@@ -37,6 +37,7 @@ struct Counters {
     std::uint64_t
         unacknowledged_events;       // that had come, and whose rail failed before the put was over
     std::uint64_t lost_events;       // that had not come when their rail failed, and never did
+    std::uint64_t dropped_events;    // that had come, and nobody had read when a rail failed
     std::uint64_t parts;             // pieces of data moved on their own: more than puts and gets
     std::uint64_t overtakings;       // a put arrived before an earlier one of its pair and rail
     std::uint64_t rail_overtakings;  // the same over different rails

@@ -270,11 +270,12 @@ void World::schedule(Flight *flight) {
     flight->parts_left = parts;
     flight->references += parts + 1;
     if (in_order) last_end = end;
-    heap_.push(Due{end + draw(delay), ++order_, flight, 0, 0, Due::What::acknowledgement});
     if (flight->has_event) {
+        end += draw(delay);
         ++flight->references;
-        heap_.push(Due{end + draw(delay), ++order_, flight, 0, 0, Due::What::event});
+        heap_.push(Due{end, ++order_, flight, 0, 0, Due::What::event});
     }
+    heap_.push(Due{end + draw(delay), ++order_, flight, 0, 0, Due::What::acknowledgement});
 }
 
 void World::land_part(const Due &due) {
@@ -318,6 +319,21 @@ void World::land_event(Flight *flight) {
     flight->event_landed = true;
     target.events.push(flight);
     trace(Trace::arrived, flight->number, flight->event.low, pair(flight->from, flight->to));
+}
+
+// The target's end of the rail is made anew: what lies there goes with it, whoever has sent it.
+void World::drop_unread(int rank, unsigned rail) {
+    Member &member = members_[rank];
+    FlightQueue<&Flight::next_event> kept;
+    while (Flight *flight = member.events.pop()) {
+        if (flight->rail != rail) {
+            kept.push(flight);
+            continue;
+        }
+        ++counters_.dropped_events;
+        drop(flight);
+    }
+    member.events = kept;
 }
 
 void World::land_task(Flight *flight) {
@@ -409,7 +425,9 @@ void World::run_due() {
                 land_task(due.flight);
                 break;
             case Due::What::loss:
-                if (!due.flight->over) cancel(due.flight, SENNIT_ERR_FABRIC);
+                if (due.flight->over) break;
+                cancel(due.flight, SENNIT_ERR_FABRIC);
+                if (due.flight->has_event) drop_unread(due.flight->to, due.flight->rail);
                 break;
         }
         drop(due.flight);
@@ -463,8 +481,7 @@ void World::fill(Member &member, Handover *out) {
     while (out->event_count < kHandoversPerProgress) {
         Flight *flight = member.events.pop();
         if (flight == nullptr) break;
-        out->events[out->event_count++] =
-            Handover::Event{flight->from, flight->rail, flight->event};
+        out->events[out->event_count++] = flight->event;
         ++counters_.events;
         drop(flight);
     }

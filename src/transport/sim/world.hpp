@@ -121,16 +121,12 @@ struct Handover {
         Operation *operation;
         sennit_status status;
     };
-    struct Event {
-        int from;
-        unsigned rail;
-        EventData value;
-    };
+
     Done done[kHandoversPerProgress];
     Flight *tasks[kHandoversPerProgress];  // to be answered, each by World::answer()
     int task_count = 0;
     bool lockstep_broken = false;
-    Event events[kHandoversPerProgress];
+    EventData events[kHandoversPerProgress];
     int done_count = 0;
     int event_count = 0;
 };
@@ -186,6 +182,7 @@ class World {
     void land_part(const Due &due);
     void note_arrival(const Flight &flight);
     void land_event(Flight *flight);
+    void drop_unread(int rank, unsigned rail);
     void land_task(Flight *flight);
     void fill_tasks(Member &member, Handover *out);
     void complete(Flight *flight, sennit_status status);

@@ -1,0 +1,210 @@
+// See subscriptions.hpp.
+#include "signal/subscriptions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/mutex.hpp"
+#include "runtime/detector.hpp"
+#include "signal/carried.hpp"
+
+namespace sennit::signal {
+
+namespace {
+
+bool is_same(const SubscriptionKey &a, const SubscriptionKey &b) {
+    return a.signal.handle == b.signal.handle && a.signal.rank == b.signal.rank &&
+           a.epochs == b.epochs && a.events == b.events;
+}
+
+}  // namespace
+
+// Its own, or the free one that would be. There is one.
+Subscriptions::Entry *Subscriptions::place_of(const SubscriptionKey &kind) const {
+    // The high bits of products with 2^64 / golden ratio (Knuth, volume 3, 6.4).
+    constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15u;
+    const std::uint64_t name =
+        std::uint64_t{static_cast<std::uint32_t>(kind.signal.rank)} << 32 | kind.signal.handle;
+    const std::uint64_t rest =
+        std::uint64_t{kind.events} << 1 | static_cast<std::uint64_t>(kind.epochs);
+    std::size_t place = ((name * kFactor ^ rest) * kFactor) >> 32;
+    for (;; ++place) {
+        Entry &entry = entries_[place & (places_ - 1)];
+        if (entry.kind.signal.handle == 0 || is_same(entry.kind, kind)) return &entry;
+    }
+}
+
+Subscriptions::Entry *Subscriptions::find(const SubscriptionKey &kind) const {
+    Entry *const entry = places_ == 0 ? nullptr : place_of(kind);
+    return entry == nullptr || entry->kind.signal.handle == 0 ? nullptr : entry;
+}
+
+// For one more. False: there is no memory.
+bool Subscriptions::make_room() {
+    const std::size_t places = places_ == 0 ? kFirst : 2 * places_;
+    Array<Entry> more(places);
+    if (more == nullptr) return false;
+    std::swap(entries_, more);
+    const std::size_t before = std::exchange(places_, places);
+    used_ = 0;
+    for (std::size_t i = 0; i < before; ++i) {
+        if (more[i].kind.signal.handle == 0 || more[i].state == State::none) continue;
+        *place_of(more[i].kind) = more[i];
+        ++used_;
+    }
+    return true;
+}
+
+// Null: there is no memory.
+Subscriptions::Entry *Subscriptions::make(const SubscriptionKey &kind) {
+    if (2 * (used_ + 1) > places_ && !make_room()) return nullptr;
+    Entry *const entry = place_of(kind);
+    if (entry->kind.signal.handle != 0) return entry;
+    ++used_;
+    *entry = Entry{kind, State::none, 0, 0, 0, 0, {}};
+    return entry;
+}
+
+Subscriptions::Begun Subscriptions::begin(const SubscriptionKey &kind, NumberedMessage *message) {
+    const MutexLock guard(lock_);
+    Entry *const entry = make(kind);
+    if (entry == nullptr) return Begun::no;
+    if (entry->state == State::none) {
+        entry->state = State::asked;
+        return Begun::is_to_subscribe;
+    }
+    if (entry->state == State::left) {
+        entry->state = State::given;
+        --left_;
+    }
+    if (entry->state == State::refused) return Begun::refused;
+    if (entry->state != State::given ||
+        !begin_message(entry->sent, entry->number_bits, &message->number))
+        return Begun::no;
+    message->index = entry->index;
+    message->event_bits = entry->event_bits;
+    message->index_bits = entry->index_bits;
+    return Begun::yes;
+}
+
+void Subscriptions::unbegin(const SubscriptionKey &kind, const NumberedMessage &message) {
+    const MutexLock guard(lock_);
+    Entry *const entry = find(kind);
+    if (entry != nullptr && entry->index == message.index)
+        unbegin_message(entry->sent, entry->number_bits, message.number);
+}
+
+void Subscriptions::learn(const SubscriptionKey &kind, const Subscription &given) {
+    const MutexLock guard(lock_);
+    Entry *const entry = find(kind);
+    if (entry == nullptr || entry->state != State::asked) return;
+    entry->state = given.index == 0 ? State::refused : State::given;
+    if (given.index == 0) return;
+    entry->index = given.index;
+    entry->event_bits = given.event_bits;
+    entry->index_bits = given.index_bits;
+    entry->number_bits =
+        static_cast<std::uint8_t>(layout_of(given.event_bits, given.index_bits).number_bits);
+    begin_places(entry->sent, given.use, entry->number_bits);
+}
+
+void Subscriptions::forget(const SubscriptionKey &kind) {
+    const MutexLock guard(lock_);
+    Entry *const entry = find(kind);
+    if (entry != nullptr && entry->state == State::asked) entry->state = State::none;
+}
+
+void Subscriptions::end_message(int owner, std::uint32_t index, std::uint32_t number) {
+    const MutexLock guard(lock_);
+    for (std::size_t i = 0; i < places_; ++i) {
+        Entry &entry = entries_[i];
+        if (entry.index == index && entry.kind.signal.rank == owner && entry.state != State::none)
+            return forget_message(entry.sent, entry.number_bits, number);
+    }
+}
+
+void Subscriptions::end_message(const SubscriptionKey &kind, std::uint32_t index,
+                                std::uint32_t number) {
+    const MutexLock guard(lock_);
+    Entry *const entry = find(kind);
+    if (entry != nullptr && entry->index == index && entry->state != State::none)
+        forget_message(entry->sent, entry->number_bits, number);
+}
+
+void Subscriptions::leave(sennit_signal signal) {
+    const MutexLock guard(lock_);
+    for (std::size_t i = 0; i < places_; ++i) {
+        Entry &entry = entries_[i];
+        if (entry.kind.signal.handle != signal.handle || entry.kind.signal.rank != signal.rank)
+            continue;
+        if (entry.state == State::refused) entry.state = State::none;
+        if (entry.state != State::given) continue;
+        entry.state = State::left;
+        ++left_;
+    }
+}
+
+bool Subscriptions::take_left(sennit_signal *signal, std::uint32_t *index) {
+    const MutexLock guard(lock_);
+    for (std::size_t i = 0; left_ != 0 && i < places_; ++i) {
+        Entry &entry = entries_[i];
+        if (entry.state != State::left || entry.sent.busy != 0) continue;
+        entry.state = State::none;
+        --left_;
+        *signal = entry.kind.signal;
+        *index = entry.index;
+        return true;
+    }
+    return false;
+}
+
+bool Subscribers::make_room() {
+    const std::uint32_t places = places_ == 0 ? 16 : 2 * places_;
+    Array<Subscriber> more(places);
+    if (more == nullptr) return false;
+    std::copy_n(static_cast<const Subscriber *>(entries_), places_,
+                static_cast<Subscriber *>(more));
+    std::swap(entries_, more);
+    places_ = places;
+    return true;
+}
+
+void Subscribers::take_back(std::uint32_t index) {
+    entries_[index].sender = -1;
+    entries_[index].next_free = 0;
+    (free_last_ != 0 ? entries_[free_last_].next_free : free_first_) = index;
+    free_last_ = index;
+}
+
+// What they had sent may still come: it has numbers that are not used again soon.
+void Subscribers::take_back_of_lost(const Rank &rank) {
+    for (std::uint32_t index = 1; index <= made_; ++index)
+        if (entries_[index].sender >= 0 && known_gone(rank, entries_[index].sender) != Gone::no)
+            take_back(index);
+}
+
+std::uint32_t Subscribers::give(const Rank &rank, int sender, const SubscriptionKey &kind,
+                                std::uint32_t most, unsigned number_bits, std::uint32_t *use) {
+    std::uint32_t index = 0;
+    if (free_first_ == 0 && made_ == most) take_back_of_lost(rank);
+    if (free_first_ != 0 && (made_ == most || made_ + 1 == places_)) {
+        index = free_first_;
+        free_first_ = entries_[index].next_free;
+        if (free_first_ == 0) free_last_ = 0;
+        *use = next_use(entries_[index].messages, number_bits);
+    } else {
+        if (made_ == most || (made_ + 1 >= places_ && !make_room())) return 0;
+        index = ++made_;
+        *use = 0;
+    }
+    *use &= 0xFFFF;  // so many bits of it travel
+    Subscriber &it = entries_[index];
+    it.sender = sender;
+    it.handle = kind.signal.handle;
+    it.epochs = kind.epochs;
+    it.events = kind.events;
+    begin_places(it.messages, *use, number_bits);
+    return index;
+}
+
+}  // namespace sennit::signal

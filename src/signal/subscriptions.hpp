@@ -1,0 +1,139 @@
+// Subscriptions: an index that names a sender and a signal in completion data. Both ends: what a
+// sender keeps of those it has, and the table of an owner.
+#pragma once
+
+#include <pthread.h>
+#include <sennit/signal.h>
+
+#include "base/array.hpp"
+#include "rank/rank.hpp"
+#include "signal/message_numbers.hpp"
+
+namespace sennit::signal {
+
+// Does a sender name the epochs of its events, or are they counted in the epoch that the owner is
+// in when they come?
+enum class EpochKind : std::uint8_t { named, current };
+
+// What the messages of a subscription have in common.
+struct SubscriptionKey {
+    sennit_signal signal = SENNIT_SIGNAL_NULL;
+    EpochKind epochs = EpochKind::named;
+    std::uint32_t events = 1;  // that the message counts for
+};
+
+// What an owner has answered to a sender, in a word.
+struct Subscription {
+    std::uint32_t index = 0;  // 0: it has none to give
+    std::uint32_t use = 0;    // where its numbers begin
+    std::uint8_t event_bits = 0;
+    std::uint8_t index_bits = 0;  // as in Traits
+};
+constexpr std::uint64_t word_of(const Subscription &given) {
+    return std::uint64_t{given.index} << 32 | std::uint64_t{given.use & 0xFFFF} << 16 |
+           std::uint64_t{given.event_bits} << 8 | given.index_bits;
+}
+constexpr Subscription subscription_in(std::uint64_t word) {
+    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word >> 16 & 0xFFFF),
+            static_cast<std::uint8_t>(word >> 8), static_cast<std::uint8_t>(word)};
+}
+
+// A message that is to go with completion data.
+struct NumberedMessage {
+    std::uint32_t index = 0;  // 0: it is none
+    std::uint32_t number = 0;
+    std::uint8_t event_bits = 0;
+    std::uint8_t index_bits = 0;
+};
+
+// The sender's: any thread, also with the engine's mutex held; calls nobody.
+class Subscriptions {
+  public:
+    ~Subscriptions() { (void)pthread_mutex_destroy(&lock_); }
+
+    enum class Begun : std::uint8_t {
+        yes,
+        no,              // the owner has not answered yet, or no place is free
+        refused,         // the owner has no index left
+        is_to_subscribe  // the caller asks the owner, once
+    };
+    Begun begin(const SubscriptionKey &kind, NumberedMessage *message);
+    void unbegin(const SubscriptionKey &kind, const NumberedMessage &message);
+    void learn(const SubscriptionKey &kind, const Subscription &given);
+    // What was asked got no answer.
+    void forget(const SubscriptionKey &kind);
+    // Its owner has carried out the task.
+    void end_message(const SubscriptionKey &kind, std::uint32_t index, std::uint32_t number);
+    // The same where nothing more of it is known.
+    void end_message(int owner, std::uint32_t index, std::uint32_t number);
+    // The caller does not send to it for now; once nothing is under way the index is given back.
+    void leave(sennit_signal signal);
+    // One to give back. False: there is none.
+    bool take_left(sennit_signal *signal, std::uint32_t *index);
+
+  private:
+    enum class State : std::uint8_t { none, asked, given, refused, left };
+    // Linear probing; a place is free where the handle is 0.
+    struct Entry {
+        SubscriptionKey kind;
+        State state;
+        std::uint8_t event_bits;
+        std::uint8_t index_bits;
+        std::uint8_t number_bits;
+        std::uint32_t index;
+        SentMessages sent;
+    };
+    static constexpr std::size_t kFirst = 32;
+
+    Entry *place_of(const SubscriptionKey &kind) const;
+    Entry *find(const SubscriptionKey &kind) const;
+    Entry *make(const SubscriptionKey &kind);
+    bool make_room();
+
+    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+    Array<Entry> entries_;
+    std::size_t places_ = 0;  // a power of 2, at most half of them in use
+    std::size_t used_ = 0;
+    std::uint32_t left_ = 0;  // entries in that state
+};
+
+// One that this rank has given to a sender.
+struct Subscriber {
+    int sender = -1;  // -1: the index is free
+    std::uint32_t handle = 0;
+    EpochKind epochs = EpochKind::named;
+    std::uint32_t events = 1;
+    std::uint32_t next_free = 0;
+    ArrivingMessage messages[kMostPlaces];
+};
+
+// The owner's, under the engine's mutex.
+class Subscribers {
+  public:
+    // No index up to `most` is free, or there is no memory: 0.
+    std::uint32_t give(const Rank &rank, int sender, const SubscriptionKey &kind,
+                       std::uint32_t most, unsigned number_bits, std::uint32_t *use);
+    // Null: it was not given.
+    Subscriber *find(std::uint32_t index) {
+        return index != 0 && index <= made_ && entries_[index].sender >= 0 ? &entries_[index]
+                                                                           : nullptr;
+    }
+    Subscriber *find_of(std::uint32_t index, int sender) {
+        Subscriber *const it = find(index);
+        return it != nullptr && it->sender == sender ? it : nullptr;
+    }
+    void take_back(std::uint32_t index);
+
+  private:
+    bool make_room();
+    void take_back_of_lost(const Rank &rank);
+
+    Array<Subscriber> entries_;  // from 1
+    std::uint32_t places_ = 0;
+    std::uint32_t made_ = 0;
+    // The one that was given back first is given first.
+    std::uint32_t free_first_ = 0;
+    std::uint32_t free_last_ = 0;
+};
+
+}  // namespace sennit::signal

@@ -1,0 +1,85 @@
+// How a large operation is divided over rails that are not equally fast, as the engine does it: by
+// the functions of op/rail_load.hpp, on rails that are simulated. Would break: equal parts, for
+// which the slow rail keeps all others waiting; pieces of equal rails that are smaller than need
+// be.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "op/rail_load.hpp"
+
+namespace sennit::test {
+namespace {
+
+// Bytes a nanosecond over all rails, of operations one after the other; the first few are not
+// counted, since nothing is known yet.
+double rate_over(const std::vector<double> &rails, std::uint64_t bytes) {
+    constexpr int kOperations = 20;
+    constexpr int kNotCounted = 4;
+    std::vector<op::RailLoad> loads(rails.size());
+    const std::uint64_t usable = (std::uint64_t{1} << rails.size()) - 1;
+    std::int64_t now = 1;
+    std::int64_t counted = 0;
+    for (int operation = 0; operation < kOperations; ++operation) {
+        const std::uint64_t piece = op::share_of(loads.data(), usable, bytes);
+        std::vector<std::vector<std::uint64_t>> parts(rails.size());
+        for (std::uint64_t cut = 0; cut < bytes; cut += piece) {
+            const std::uint64_t part = std::min(piece, bytes - cut);
+            std::size_t best = 0;
+            for (std::size_t rail = 1; rail < rails.size(); ++rail)
+                if (op::is_sooner(loads[rail], loads[best], part)) best = rail;
+            loads[best].out_bytes += part;
+            op::note_submitted(loads[best], part, now);
+            parts[best].push_back(part);
+        }
+        std::int64_t last = now;
+        for (std::size_t rail = 0; rail < rails.size(); ++rail) {
+            double at = static_cast<double>(now);
+            for (const std::uint64_t part : parts[rail]) {
+                at += static_cast<double>(part) / rails[rail];
+                op::note_done(loads[rail], part, true, static_cast<std::int64_t>(at));
+                loads[rail].out_bytes -= part;
+            }
+            last = std::max(last, static_cast<std::int64_t>(at));
+        }
+        if (operation >= kNotCounted) counted += last - now;
+        now = last;
+    }
+    return static_cast<double>(bytes * (kOperations - kNotCounted)) / static_cast<double>(counted);
+}
+
+TEST(rail_load, rails_get_parts_in_proportion_to_what_they_do) {
+    constexpr std::uint64_t kBytes = 16 << 20;
+    EXPECT_GT(rate_over({1, 1}, kBytes), 1.99);
+    EXPECT_GT(rate_over({1, 3}, kBytes), 0.95 * 4);
+    EXPECT_GT(rate_over({3, 1}, kBytes), 0.95 * 4);
+    EXPECT_GT(rate_over({1, 2}, kBytes), 0.9 * 3);
+    EXPECT_GT(rate_over({0.1, 0.4, 0.7}, kBytes), 0.9 * 1.2);
+    EXPECT_GT(rate_over({1, 1.3}, kBytes), 0.85 * 2.3);  // alike: one piece for each
+    EXPECT_GT(rate_over({1, 10}, kBytes), 0.9 * 11);
+}
+
+TEST(rail_load, equal_rails_get_one_piece_each) {
+    op::RailLoad loads[3];
+    EXPECT_EQ(op::share_of(loads, 7, 3 << 20), 1u << 20);
+    for (op::RailLoad &load : loads)
+        load.rate = 2;
+    EXPECT_EQ(op::share_of(loads, 7, 3 << 20), 1u << 20);
+    loads[1].rate = 1;
+    EXPECT_EQ(op::share_of(loads, 7, 6 << 20), 6u * (1 << 20) / 24);
+    EXPECT_EQ(op::share_of(loads, 5, 6 << 20), 3u << 20) << "a slow rail that is not usable";
+}
+
+// Broken by a rate that is taken over the time in which a rail had nothing to do.
+TEST(rail_load, a_rail_is_not_slow_because_it_had_nothing_to_do) {
+    op::RailLoad load;
+    for (std::int64_t now = 1; now < 100; ++now) {
+        op::note_submitted(load, 1 << 20, now * 1'000'000'000);
+        op::note_done(load, 1 << 20, true, now * 1'000'000'000 + 1'000'000);
+    }
+    EXPECT_NEAR(load.rate, (1 << 20) / 1e6, 1e-3);
+    EXPECT_EQ(load.large_out, 0u);
+}
+
+}  // namespace
+}  // namespace sennit::test

@@ -1,0 +1,392 @@
+// Searches what can happen to messages whose events come in completion data, with the library's own
+// functions (signal/message_numbers.hpp) for both ends: one sender, an owner, one signal of one
+// event an epoch, messages in one or two parts, each by a rail of its own. Rails fail under a part
+// when it has come or not, what lies unread at the owner is lost, is read late, or both; tasks
+// overtake each other. docs/design/decisions/0005-notified-puts-in-one-message.md has the rules.
+//
+// Shown, in all orders: the owner is told once of each message, when all of its data is there;
+// nothing lands in what the owner has been told of before its next reset; a message that has failed
+// adds nothing; all ends. Each rule that is broken on purpose is found.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "signal/counters.hpp"
+#include "signal/message_numbers.hpp"
+
+namespace sennit::signal {
+namespace {
+
+enum class Mistake : std::uint8_t {
+    none,
+    repeats_unasked,        // data goes again without a question to the owner
+    takes_closed,           // the owner takes events of a message that it has been asked about
+    ends_undelivered,       // the task goes before all data is there
+    adds_whole,             // the task adds the message, and not what is missing
+    ignores_numbers,        // events are taken for whichever message the place has
+    reuses_at_once,         // a place is free when the task is sent
+    forgets_failed,         // no task tells of a message that has failed
+    one_number_for_a_place  // a place has the same number each time
+};
+
+constexpr unsigned kNumberBits = 2;  // one place, and four numbers for it
+constexpr int kMessages = 3;
+constexpr int kParts = 2;
+constexpr unsigned kEventBits = 1;
+
+enum class PartState : std::uint8_t {
+    none,
+    out,     // with the transport
+    landed,  // the data is there, and its event at the owner; the sender has not heard
+    asks,    // its rail has failed under it
+    again,   // plain, with the transport
+    done,
+    failed
+};
+enum class EventState : std::uint8_t { none, unread, over };
+enum class TaskState : std::uint8_t { none, out, carried_out, over };
+
+struct SentPart {
+    PartState state;
+    EventState event;
+    bool has_data;  // at the owner
+};
+struct SentMessage {
+    bool is_begun;
+    bool fails;       // its second part is refused
+    bool has_failed;  // and the sender knows
+    SentPart parts[kParts];
+    TaskState question;
+    bool was_whole;  // its answer
+    TaskState end;
+};
+
+// All of it is compared byte by byte.
+struct World {
+    SentMessages sent;
+    ArrivingMessage arriving[kMostPlaces];
+    std::uint64_t slot[2];
+    std::uint32_t numbers[kMessages];
+    SentMessage messages[kMessages];
+    std::uint8_t epoch;  // of the owner
+    std::uint8_t told;   // epochs of which it has been told
+    std::uint8_t losses_left;
+    bool is_told;  // of this epoch, and has not reset
+};
+
+struct Setting {
+    Mistake mistake;
+    int parts;
+    int failing;  // message, or -1
+};
+
+class Search {
+  public:
+    explicit Search(const Setting &setting) : setting_(setting) {}
+
+    // Empty: nothing is wrong.
+    std::string run() {
+        World first;
+        std::memset(static_cast<void *>(&first), 0, sizeof first);
+        begin_places(first.sent, 0, kNumberBits);
+        begin_places(first.arriving, 0, kNumberBits);
+        first.losses_left = 2;
+        push(first);
+        while (!open_.empty() && fault_.empty()) {
+            const World now = open_.back();
+            open_.pop_back();
+            const std::size_t before = pushed_;
+            step(now);
+            if (pushed_ == before && fault_.empty()) check_end(now);
+        }
+        return fault_;
+    }
+    std::size_t states() const { return seen_.size(); }
+
+  private:
+    bool has(Mistake mistake) const { return setting_.mistake == mistake; }
+
+    void push(const World &world) {
+        ++pushed_;
+        const auto *bytes = reinterpret_cast<const char *>(&world);
+        if (seen_.insert(std::string(bytes, sizeof world)).second) open_.push_back(world);
+    }
+    void expect(bool holds, const char *what) {
+        if (!holds && fault_.empty()) fault_ = what;
+    }
+
+    static std::uint64_t epoch_of(int message) { return static_cast<std::uint64_t>(message); }
+
+    void step(const World &now) {
+        for (int i = 0; i < kMessages; ++i) {
+            begin(now, i);
+            for (int part = 0; part < setting_.parts; ++part) {
+                move(now, i, part);
+                read(now, i, part);
+            }
+            ask(now, i);
+            end(now, i);
+        }
+        reset(now);
+    }
+
+    // The owner lets in its epoch and the next one.
+    void begin(const World &now, int i) {
+        if (now.messages[i].is_begun || (i > 0 && !now.messages[i - 1].is_begun) ||
+            epoch_of(i) > now.epoch + 1u)
+            return;
+        World next = now;
+        if (!begin_message(next.sent, kNumberBits, &next.numbers[i])) return;
+        if (has(Mistake::one_number_for_a_place)) next.numbers[i] = 0;
+        next.messages[i].is_begun = true;
+        next.messages[i].fails = i == setting_.failing;
+        for (int part = 0; part < setting_.parts; ++part)
+            next.messages[i].parts[part].state = PartState::out;
+        push(next);
+    }
+
+    void land(World *next, int i, int part) {
+        expect(!(next->is_told && epoch_of(i) == next->epoch) && epoch_of(i) >= next->epoch,
+               "data lands in what the owner has been told of");
+        next->messages[i].parts[part].has_data = true;
+    }
+
+    void move(const World &now, int i, int part) {
+        const SentMessage &message = now.messages[i];
+        const SentPart &it = message.parts[part];
+        if (it.state == PartState::out && message.fails && part == setting_.parts - 1) {
+            World next = now;
+            next.messages[i].parts[part].state = PartState::failed;
+            next.messages[i].has_failed = true;
+            return push(next);
+        }
+        if (it.state == PartState::out) {
+            World next = now;
+            land(&next, i, part);
+            next.messages[i].parts[part].state = PartState::landed;
+            next.messages[i].parts[part].event = EventState::unread;
+            push(next);
+            if (now.losses_left == 0) return;
+            next = now;  // its rail fails before it has come
+            --next.losses_left;
+            next.messages[i].parts[part].state = PartState::asks;
+            push(next);
+        }
+        if (it.state == PartState::landed) {
+            World next = now;
+            next.messages[i].parts[part].state = PartState::done;
+            push(next);
+            if (now.losses_left == 0) return;
+            next = now;  // the rail fails, and the event is still at the owner
+            --next.losses_left;
+            next.messages[i].parts[part].state = PartState::asks;
+            push(next);
+            if (it.event != EventState::unread) return;
+            next.messages[i].parts[part].event = EventState::over;  // or goes with the rail
+            push(next);
+        }
+        // The rail fails for somebody else, and what lies there unread goes with it.
+        if (it.state == PartState::done && it.event == EventState::unread && now.losses_left != 0) {
+            World next = now;
+            --next.losses_left;
+            next.messages[i].parts[part].event = EventState::over;
+            push(next);
+        }
+        if (it.state == PartState::asks) {
+            const bool may_repeat = has(Mistake::repeats_unasked) ||
+                                    (message.question == TaskState::over && !message.was_whole);
+            World next = now;
+            if (may_repeat)
+                next.messages[i].parts[part].state = PartState::again;
+            else if (message.question == TaskState::over)
+                next.messages[i].parts[part].state = PartState::done;
+            else
+                return;
+            push(next);
+        }
+        if (it.state == PartState::again) {
+            World next = now;
+            land(&next, i, part);
+            next.messages[i].parts[part].state = PartState::done;
+            push(next);
+        }
+    }
+
+    // The owner has heard, if the signal has fired.
+    void look(World *next) {
+        const std::uint64_t value = value_of(next->slot[slot_of(next->epoch)], 1, next->epoch);
+        expect(!is_overflown(value, kEventBits), "more events than were sent");
+        if (value != 0 || next->is_told) return;
+        next->is_told = true;
+        expect(next->told == next->epoch, "an epoch is told twice");
+        ++next->told;
+        const SentMessage &message = next->messages[next->epoch];
+        expect(!message.fails, "the owner is told of a message that has failed");
+        for (int part = 0; part < setting_.parts; ++part)
+            expect(message.parts[part].has_data, "an event comes before its data");
+    }
+
+    bool is_in(const World &now, std::uint64_t epoch) const { return is_counted(epoch, now.epoch); }
+
+    // An event at the owner, also late.
+    void read(const World &now, int i, int part) {
+        if (now.messages[i].parts[part].event != EventState::unread) return;
+        World next = now;
+        next.messages[i].parts[part].event = EventState::over;
+        ArrivingMessage *message =
+            find_open(next.arriving, now.numbers[i] & ((1u << kNumberBits) - 1), kNumberBits);
+        ArrivingMessage &place = next.arriving[0];
+        if (has(Mistake::takes_closed) && place.is_closed &&
+            ((place.number ^ now.numbers[i]) & 3) == 0)
+            message = &place;
+        if (has(Mistake::ignores_numbers)) message = &place;
+        const std::uint64_t epoch =
+            message != nullptr && message->sum != 0 ? message->epoch : epoch_of(i);
+        if (message != nullptr && is_in(now, epoch)) {
+            const std::uint64_t addend =
+                part == 0 ? first_part(static_cast<std::uint64_t>(setting_.parts), kEventBits)
+                          : further_part(kEventBits);
+            take_part(*message, epoch, addend);
+            next.slot[slot_of(epoch)] += addend;
+            look(&next);
+        }
+        push(next);
+    }
+
+    void ask(const World &now, int i) {
+        const SentMessage &message = now.messages[i];
+        bool is_needed = false;
+        for (int part = 0; part < setting_.parts; ++part)
+            is_needed |= message.parts[part].state == PartState::asks;
+        World next = now;
+        TaskState &question = next.messages[i].question;
+        if (question == TaskState::none && is_needed) {
+            question = TaskState::out;
+            return push(next);
+        }
+        // It is asked again for a piece that fails later.
+        if (question == TaskState::out) {
+            next.messages[i].was_whole = close_message(next.arriving[0], kWholeMessage);
+            question = TaskState::carried_out;
+            return push(next);
+        }
+        if (question == TaskState::carried_out) {
+            question = TaskState::over;
+            return push(next);
+        }
+    }
+
+    void end(const World &now, int i) {
+        const SentMessage &message = now.messages[i];
+        if (!message.is_begun) return;
+        bool is_delivered = true;
+        bool is_over = true;
+        for (int part = 0; part < setting_.parts; ++part) {
+            const PartState state = message.parts[part].state;
+            is_over &= state == PartState::done || state == PartState::failed;
+            is_delivered &= state == PartState::done;
+        }
+        if (has(Mistake::ends_undelivered)) is_over = is_delivered = true;
+        World next = now;
+        SentMessage &it = next.messages[i];
+        if (it.end == TaskState::none && is_over) {
+            const bool is_silent = has(Mistake::forgets_failed) && !is_delivered;
+            it.end = is_silent ? TaskState::over : TaskState::out;
+            if (is_silent || has(Mistake::reuses_at_once))
+                forget_message(next.sent, kNumberBits, now.numbers[i]);
+            return push(next);
+        }
+        if (it.end == TaskState::out) {
+            ArrivingMessage &arriving = next.arriving[0];
+            const bool has_begun = arriving.sum != 0;
+            const std::uint64_t epoch = has_begun ? arriving.epoch : epoch_of(i);
+            const std::uint64_t whole = it.has_failed ? 0 : kWholeMessage;
+            std::uint64_t missing = end_message(arriving, whole, kNumberBits);
+            if (has(Mistake::one_number_for_a_place)) arriving.number = 0;
+            if (has(Mistake::adds_whole)) missing = whole;
+            if (missing != 0 && is_in(now, epoch)) {
+                next.slot[slot_of(epoch)] += missing;
+                look(&next);
+            } else {
+                expect(missing == 0, "a message is too late");
+            }
+            it.end = TaskState::carried_out;
+            return push(next);
+        }
+        if (it.end == TaskState::carried_out) {
+            it.end = TaskState::over;
+            forget_message(next.sent, kNumberBits, now.numbers[i]);
+            return push(next);
+        }
+    }
+
+    // One epoch more than there are messages is never told.
+    void reset(const World &now) {
+        if (!now.is_told || now.epoch + 1 == kMessages) return;
+        World next = now;
+        ++next.epoch;
+        next.is_told = false;
+        look(&next);
+        push(next);
+    }
+
+    // Where nothing can happen any more.
+    void check_end(const World &now) {
+        const int all = setting_.failing >= 0 ? setting_.failing : kMessages;
+        expect(now.told == all, "a message is never told");
+        for (int i = 0; i < kMessages; ++i) {
+            const SentMessage &message = now.messages[i];
+            if (!message.is_begun) continue;
+            expect(message.end == TaskState::over, "a message does not end");
+        }
+        if (setting_.failing >= 0) {
+            const std::uint64_t epoch = epoch_of(setting_.failing);
+            const std::uint64_t later = setting_.failing + 1 < kMessages ? 1 : 0;
+            expect(value_of(now.slot[slot_of(epoch)], 1, epoch) == 1,
+                   "a message that has failed is counted by half");
+            expect(value_of(now.slot[slot_of(epoch + 1)], 1, epoch + 1) == 1 - later,
+                   "the message behind it is not counted");
+        }
+    }
+
+    const Setting setting_;
+    std::vector<World> open_;
+    std::unordered_set<std::string> seen_;
+    std::size_t pushed_ = 0;
+    std::string fault_;
+};
+
+TEST(message_numbers, each_message_is_told_once_after_its_data_and_nothing_lands_behind_it) {
+    for (const int parts : {1, 2}) {
+        for (int failing = -1; failing < kMessages; ++failing) {
+            Search search({Mistake::none, parts, failing});
+            EXPECT_EQ(search.run(), "") << parts << " parts, " << failing << " fails";
+            EXPECT_GT(search.states(), 50u);
+            std::printf("%d parts, message %d fails: %zu states\n", parts, failing,
+                        search.states());
+        }
+    }
+}
+
+TEST(message_numbers, every_mistake_is_found) {
+    const Setting settings[] = {
+        {Mistake::repeats_unasked, 1, -1},  {Mistake::takes_closed, 1, -1},
+        {Mistake::ends_undelivered, 1, -1}, {Mistake::adds_whole, 1, -1},
+        {Mistake::ignores_numbers, 1, -1},  {Mistake::reuses_at_once, 1, -1},
+        {Mistake::forgets_failed, 2, 0},    {Mistake::one_number_for_a_place, 1, -1},
+    };
+    for (const Setting &setting : settings) {
+        Search search(setting);
+        const std::string fault = search.run();
+        EXPECT_NE(fault, "") << "mistake " << static_cast<int>(setting.mistake);
+        std::printf("mistake %d: %s, after %zu states\n", static_cast<int>(setting.mistake),
+                    fault.c_str(), search.states());
+    }
+}
+
+}  // namespace
+}  // namespace sennit::signal
