@@ -57,7 +57,7 @@ struct sennit::PartType<sennit::Part::transport> {
 
 namespace sennit::transport {
 
-// What it is and can do. Constant after open(), the rails after connect().
+// What it is and can do. Constant after open(), the rails and event_bits after connect().
 struct Traits {
     const char *name;  // as sennit_path_name says
     sennit_path path;
@@ -76,6 +76,8 @@ struct Traits {
     unsigned event_index_bits = 0;  // of 32 bits of completion data, as many name the signal and
                                     // its sender; 0: as the library finds right
     bool yields = false;            // progress() gives the processor away where others wait for it
+    unsigned event_index_bits = 0;  // of an event that name what it is for, as the user says; 0: as
+                                    // the layout of events says
 
     bool is_message() const { return !load_store && !immediate; }
 };
