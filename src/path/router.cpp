@@ -382,6 +382,7 @@ void router_try_nodes(Rank &rank, const Nodes &nodes, NodeTrial *out) {
             if (!trial.is_tried()) continue;
             const std::uint8_t before = some.is_tried() ? some.rails : 0;
             some.rails = static_cast<std::uint8_t>(before | trial.rails);
+            some.dataless = static_cast<std::uint8_t>(some.dataless | trial.dataless);
             if (!some.is_tried() || some.error == 0) some.error = trial.error;
         }
         for (std::size_t node = 0; node < count; ++node)

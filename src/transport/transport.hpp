@@ -76,8 +76,6 @@ struct Traits {
     unsigned event_index_bits = 0;  // of 32 bits of completion data, as many name the signal and
                                     // its sender; 0: as the library finds right
     bool yields = false;            // progress() gives the processor away where others wait for it
-    unsigned event_index_bits = 0;  // of an event that name what it is for, as the user says; 0: as
-                                    // the layout of events says
 
     bool is_message() const { return !load_store && !immediate; }
 };
@@ -156,10 +154,11 @@ struct NodeTrial {
     std::uint8_t rails = 0xFF;       // that carry, as bits
     std::uint8_t error = kNotTried;  // errno of one that does not, or 0
     std::uint8_t lossy = 0;          // that answer, and by which not all arrives
+    std::uint8_t dataless = 0;       // that carry, and by which completion data does not come whole
 
     bool is_tried() const { return error != kNotTried; }
     bool is_like(const NodeTrial &other) const {
-        return rails == other.rails && lossy == other.lossy;
+        return rails == other.rails && lossy == other.lossy && dataless == other.dataless;
     }
     // As far as there is room for it.
     static std::uint8_t short_error(int error) {
@@ -170,6 +169,7 @@ struct NodeTrial {
     void add(const NodeTrial &other) {
         rails = static_cast<std::uint8_t>(rails & other.rails);
         lossy = static_cast<std::uint8_t>(lossy | other.lossy);
+        dataless = static_cast<std::uint8_t>(dataless | other.dataless);
         if (other.is_tried() && (error == 0 || !is_tried())) error = other.error;
     }
 };
@@ -267,8 +267,9 @@ class Transport {
     // The rails that carry operations to the peer now, as bits. Any thread that holds the engine's
     // lock.
     virtual std::uint64_t rails_to(int) const { return 1; }
-    // How many bits of completion data reach the peer whole; 0: none. The same way.
-    virtual unsigned event_bits_to(int) const { return traits().event_bits; }
+    // The width of completion data that is known to reach the peer whole, by each rail; 0 where it
+    // does not. The same on both sides, and constant after the last reach(peer).
+    virtual unsigned event_bits_to(int) { return traits().event_bits; }
     // For people: the rail with this number of those that this rank has, as it leads to `peer`,
     // also if it is not used; false beyond the last. Any thread, from connect() to close().
     virtual bool describe_rail(int, unsigned, sennit_rail *) { return false; }

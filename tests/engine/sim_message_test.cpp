@@ -75,7 +75,7 @@ class Troubled final : public transport::Transport {
     std::uint64_t rails_to(int peer) const override { return inner_->rails_to(peer); }
     void close(const Deadline &) override {}
 
-    unsigned event_bits_to(int peer) const override { return inner_->event_bits_to(peer); }
+    unsigned event_bits_to(int peer) override { return inner_->event_bits_to(peer); }
     void hurry(int peer) override { inner_->hurry(peer); }
 
   private:

@@ -275,7 +275,13 @@ class ToldPeers : public testing::Test {
             peer.first_of_node = peer.node = r;
             peer.same_node = r == 0;
         }
-        const EventSink sink{nullptr, this, [](void *self, const Arrived &task) {
+        const EventSink sink{[](void *self, const EventData &event) {
+                                 auto &all = *static_cast<ToldPeers *>(self);
+                                 all.events.push_back(event.low);
+                                 if (all.on_event) all.on_event();
+                             },
+                             this,
+                             [](void *self, const Arrived &task) {
                                  auto &all = *static_cast<ToldPeers *>(self);
                                  all.arrived.push_back(task);
                                  if (all.on_task) all.on_task();
@@ -314,6 +320,7 @@ class ToldPeers : public testing::Test {
         else
             tell_names(more_bytes(cards[0]));
         network->stop_thread();
+        if (before_settle) before_settle();
         for (int r = 1; r < world; ++r)
             network->settle(r, NodeTrial{static_cast<std::uint8_t>((1u << rails) - 1), 0});
     }
@@ -554,7 +561,8 @@ class ToldPeers : public testing::Test {
     unsigned serves_every = 0;  // so many steps peer 1 looks at its memory; 0: never
     unsigned steps_ = 0;
     std::vector<Arrived> arrived;  // tasks
-    std::function<void()> on_task;
+    std::vector<std::uint64_t> events;
+    std::function<void()> on_task, on_event, before_settle;
     std::deque<Job> jobs_;
 };
 

@@ -79,5 +79,19 @@ TEST(Start, a_rank_that_has_not_tried_has_no_say) {
     EXPECT_EQ(both.error, 111);
 }
 
+// Broken by completion data that counts as whole since it is so in one direction.
+TEST(Start, a_rail_brings_data_if_it_does_in_both_directions) {
+    NodeTrial both;
+    NodeTrial found{0x3, 0};
+    both.add(found);
+    EXPECT_EQ(both.dataless, 0);
+    found.dataless = 0x2;
+    EXPECT_FALSE(found.is_like(both)) << "nodes that differ in it alone would not be told apart";
+    both.add(found);
+    both.add(NodeTrial{0x3, 0});
+    EXPECT_EQ(both.dataless, 0x2);
+    EXPECT_EQ(both.rails, 0x3);
+}
+
 }  // namespace
 }  // namespace sennit

@@ -17,7 +17,7 @@ struct Tries {
     std::uint8_t is_uneven;  // its trials of nodes differ, and one more exchange has them all
     transport::NodeTrial others[path::kNetworks];  // of each other node
 };
-static_assert(sizeof(Tries) == 8);
+static_assert(sizeof(Tries) == 10);
 
 // Returns how many ranks the fullest node has.
 std::size_t find_places(Startup &start) {

@@ -95,6 +95,11 @@ void Network::repeat(int peer, unsigned rail) {
     bool is_next = !link.is_out && (!one_by_one || !is_older_out(peer, rail, UINT64_MAX));
     PostedList failed = link.to_repeat.take_all();
     while (Posted *posted = failed.take()) {
+        if (is_lost_event(*posted)) {
+            posted->verdict = SENNIT_ERR_FABRIC;
+            done_.append(posted);
+            continue;
+        }
         if (link.is_out && move_to_another(posted)) continue;
         posted->is_alone = one_by_one;
         if (posted->attempts == kMostAttempts || carries_nothing(link)) {
@@ -148,9 +153,11 @@ void Network::draw_tag(unsigned rail) {
     state.tag = static_cast<std::uint16_t>(drawn << 4 | (state.number & 15));
 }
 
-// False: the endpoint could not be closed, or there is none now. The peer asks again.
+// False: the endpoint could not be closed, or there is none now. The peer asks again. Events that
+// have come to it and were not handed over are lost: afterwards none may come any more.
 bool Network::reopen_passive(unsigned rail) {
     RailState &state = rails_[rail];
+    if (hands_over_) return false;
     for (std::size_t place = 0; place < kPlaces; ++place)
         withdraw_from_rail(place, rail);
     wake_thread();
@@ -162,6 +169,7 @@ bool Network::reopen_passive(unsigned rail) {
     }
     ++state.number;
     draw_tag(rail);
+    events_.remove_those_of(rail);
     expose_again();
     if (some_are_hidden_)
         log(SENNIT_LOG_WARNING, "the path fabric cannot register memory again now: %s",
@@ -273,7 +281,8 @@ void Network::take_endpoint(const Message &answer) {
     if (header.id == link.number) take_rows(link, answer);
     PostedList failed = link.to_repeat.take_all();
     while (Posted *posted = failed.take()) {
-        if (!is_dead(answer, handle_for(link, *posted->operation))) {
+        // Of an event that may have come before the memory ended repeat() says so.
+        if (is_lost_event(*posted) || !is_dead(answer, handle_for(link, *posted->operation))) {
             // Nobody else has ended the endpoint, so it failed by itself.
             if (posted->is_alone && (header.status & kIsNew) != 0) ++posted->attempts;
             link.to_repeat.append(posted);
@@ -343,11 +352,17 @@ void Network::take_news() {
     bool refuses = false;
     for (const int peer : links_.used())
         refuses = take_news_of(peer) || refuses;
-    for (unsigned rail = 0; rail < rail_count_ && refuses; ++rail) {
+    if (refuses) close_passive((1u << rail_count_) - 1);
+}
+
+// For all peers, as soon as possible.
+void Network::close_passive(unsigned rails) {
+    for (unsigned rail = 0; rail < rail_count_; ++rail) {
+        if ((rails & bit(rail)) == 0) continue;
         rails_[rail].must_close = true;
         rails_[rail].closed_ns = 0;
     }
-    if (refuses) close_to_the_silent();
+    close_to_the_silent();
 }
 
 // Of a peer that is used. True: from now on nothing that its host sends is taken.
@@ -359,8 +374,8 @@ bool Network::take_news_of(int peer) {
     return link.is_refused && !was_refused;
 }
 
-// What is still open to a host that has been silent for too long: libfabric does not always end an
-// endpoint at the first try.
+// What is still open to a host that has been silent for too long, or to trials: libfabric does not
+// always end an endpoint at the first try.
 void Network::close_to_the_silent() {
     some_must_close_ = false;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {

@@ -31,8 +31,8 @@ namespace {
 void fill_hints(fi_info *hints) {
     hints->caps = FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
                   FI_SEND | FI_RECV | FI_REMOTE_COMM | FI_LOCAL_COMM;
-    // Posted and Message have room for the contexts. Nothing brings completion data yet, and no
-    // list of memory has more than one piece.
+    // Posted and Message have room for the contexts, a Rail posts receives for completion data, and
+    // no list of memory has more than one piece.
     hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | FI_ASYNC_IOV;
     hints->ep_attr->type = FI_EP_RDM;
     hints->domain_attr->mr_mode = kRegistrationModes;
@@ -165,6 +165,10 @@ std::uint8_t prefix_of(in_addr address) {
     return bits;
 }
 
+bool is_width_of_events(unsigned bits) {
+    return bits == 0 || (bits >= 8 && bits <= 64 && std::has_single_bit(bits));
+}
+
 bool read_setting(std::string_view word, Settings *out) {
     std::string_view value;
     if (has_value(word, "provider=", &value))
@@ -174,22 +178,27 @@ bool read_setting(std::string_view word, Settings *out) {
         return copy_word(value, out->interfaces[out->interface_count++], sizeof out->interfaces[0]);
     if (has_value(word, "copied=", &value))
         return read_number(value, kMostCopiedBytes, &out->copied) && out->copied != 0;
+    if (has_value(word, "events=", &value))
+        return read_number(value, 64, &out->events) && is_width_of_events(out->events);
+    if (has_value(word, "index=", &value))
+        return read_number(value, kMostIndexBits, &out->index) && out->index >= kLeastIndexBits;
     return has_value(word, "rails=", &value) && read_number(value, kMostRails, &out->rails) &&
            out->rails != 0;
 }
 
 }  // namespace
 
-// "provider=NAME;host=ADDRESS;interface=NAME;rails=N", in any order.
+// "provider=NAME;host=ADDRESS;interface=NAME;rails=N" and the like, in any order.
 sennit_status read_settings(const char *text, Settings *out) {
     const std::string_view refused =
         first_refused(text, ';', [&](std::string_view word) { return read_setting(word, out); });
     if (refused.data() != nullptr)
         return fail(SENNIT_ERR_ARG,
                     "the path fabric has no setting '%.*s'; there are provider, host, "
-                    "interface (up to %u times), rails (1 to %u) and copied (1 to %u)",
+                    "interface (up to %u times), rails (1 to %u), copied (1 to %u), events (0, 8, "
+                    "16, 32 or 64) and index (%u to %u)",
                     static_cast<int>(refused.size()), refused.data(), kMostRails, kMostRails,
-                    kMostCopiedBytes);
+                    kMostCopiedBytes, kLeastIndexBits, kMostIndexBits);
     // A layered provider has a semicolon in its name.
     for (char &letter : out->provider)
         if (letter == '+') letter = ';';

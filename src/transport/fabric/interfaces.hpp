@@ -16,8 +16,10 @@ inline constexpr int kRegistrationModes =
 inline constexpr const char *kProviders[] = {"verbs;ofi_rxm", "cxi", "efa", "opx",
                                              "psm3",          "net", "tcp", "tcp;ofi_rxm"};
 
-// Of Settings::copied.
+// Of Settings::copied, and Settings::index.
 inline constexpr unsigned kMostCopiedBytes = 1 << 20;
+inline constexpr unsigned kLeastIndexBits = 8;
+inline constexpr unsigned kMostIndexBits = 28;
 
 // What a user may choose, behind the path's name in SENNIT_PATHS: "fabric:provider=tcp;host=IP".
 struct Settings {
@@ -28,6 +30,8 @@ struct Settings {
     unsigned rails = 0;       // at most; 0: as InterfaceChoice says
     unsigned copied = 0;      // bytes up to which a transfer is copied and not registered, where a
                               // provider wants one of the two; 0: kCopiedBytes
+    unsigned events = 64;     // bits of completion data, at most
+    unsigned index = 0;       // Traits::event_index_bits
     bool needs_ipv4 = false;  // not a user's: for the watch
 };
 

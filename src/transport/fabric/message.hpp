@@ -14,6 +14,7 @@ struct Posted {
     fi_context2 context;
     Kind kind = Kind::unused;
     bool is_out = false;                // the provider has it
+    bool has_left = false;              // transfer: it has had it, at some time
     std::uint8_t failures = 0;          // transfer: so often it failed, or others with it
     std::uint8_t attempts = 0;          // and so often for sure by itself
     bool is_alone = false;              // nothing else is under way to the peer

@@ -1,9 +1,9 @@
 // The inside of the path `fabric`, shared by its sources: start.cpp (opening, and the end),
 // meet.cpp (what ranks tell each other at start), trial.cpp (the trial of other nodes), reach.cpp
 // (which rails lead to which peers, and the first use of a peer), transfer.cpp (puts and gets),
-// fence.cpp (what is done about those that fail), outage.cpp (what is overdue, and rails that carry
-// nothing), task.cpp (messages), answers.cpp (those that wait) and thread.cpp (progress while the
-// rank computes). One object per rank.
+// events.cpp (what comes with peers' puts), fence.cpp (what is done about those that fail),
+// outage.cpp (what is overdue, and rails that carry nothing), task.cpp (messages), answers.cpp
+// (those that wait) and thread.cpp (progress while the rank computes). One object per rank.
 //
 // Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
 // held or without, and never the other way round: nobody calls the engine while holding it.
@@ -21,6 +21,7 @@
 #include "runtime/watch/watch.hpp"
 #include "transport/fabric/cards.hpp"
 #include "transport/fabric/choice.hpp"
+#include "transport/fabric/events.hpp"
 #include "transport/fabric/message.hpp"
 #include "transport/fabric/rail.hpp"
 #include "transport/fabric/thread.hpp"
@@ -50,18 +51,6 @@ constexpr std::uint64_t control_handle(unsigned piece) {
 }
 inline constexpr std::uint64_t kTrialHandle = control_handle(kControlPieces);
 static_assert(kControlPieces < 1 << 14);
-
-// Where others put on trial by one rail. It is used by nobody else, so what comes late does no
-// harm. Two who take the same place try again.
-struct TrialRoom {
-    struct Place {
-        std::uint64_t put;
-        std::uint64_t told;  // the same, by its owner, when the completion data has come
-    };
-    static constexpr std::size_t kPlaces = 32;
-
-    Place places[kPlaces] = {};
-};
 
 // Memory that peers may reach, by every rail.
 struct Exposed {
@@ -126,6 +115,7 @@ struct NodeWay {
     std::uint8_t lossy = 0;               // rails that are not taken, by the trial of the nodes
     std::uint8_t error = 0;               // errno: why it does not answer
     bool is_settled = false;              // the nodes have agreed on the rails
+    bool brings_data = false;             // completion data, by each of them
 };
 
 // Rails that carry to a peer that is used, with this bit; 0: those that carry to its node.
@@ -255,6 +245,7 @@ class Network final : public Transport {
     int progress() override;
     void describe_trouble(int peer, char *text, std::size_t bytes) override;
     std::uint64_t rails_to(int peer) const override;
+    unsigned event_bits_to(int peer) override;
     bool describe_rail(int peer, unsigned number, sennit_rail *out) override;
     void stop_thread() override;
     void close(const Deadline &deadline) override;
@@ -283,7 +274,13 @@ class Network final : public Transport {
     struct Trial;
     struct RailTrial;
     sennit_status expose_trials();
-    void note_trial_data(unsigned rail, std::uint64_t data);
+    TrialRoom &trial_room(unsigned rail, int node) const {
+        return trials_[rail * node_count_ + static_cast<unsigned>(node)];
+    }
+    std::size_t trial_bytes() const {
+        return std::size_t{rail_count_} * node_count_ * sizeof(TrialRoom);
+    }
+    bool is_of_trial(unsigned rail, std::uint64_t data) const;
     int speaker_of(int first) const;
     bool is_speaker() const;
     Trial *make_trial(int peer, unsigned rail);
@@ -327,9 +324,18 @@ class Network final : public Transport {
     sennit_status link(int peer, unsigned rail);
     static watch::Host watch_host_of(const void *network, int peer);
 
+    // events.cpp
+    void note_data(unsigned rail, std::uint64_t data);
+    bool has_events() const { return settles_ && !events_.empty(); }
+    void hand_over();
+    void end_data_of_trials(int peer, const NodeTrial &found);
+
     // transfer.cpp
+    Submit refuse_event(int peer) const;
+    static bool is_lost_event(const Posted &posted);
     std::size_t poll_rails(bool all = false);
     bool awaits_something() const;
+    bool awaits_data() const;
     bool is_read_now(unsigned rail, bool is_any_busy) const;
     std::size_t take_events(unsigned rail, bool all);
     Submit start_transfer(Posted *posted);
@@ -351,6 +357,7 @@ class Network final : public Transport {
     void look_after(int peer, unsigned rail, std::int64_t now);
     void repeat(int peer, unsigned rail);
     bool reopen_passive(unsigned rail);
+    void close_passive(unsigned rails);
     void draw_tag(unsigned rail);
     unsigned rail_for_question(int peer, unsigned rail) const;
     void send_question(int peer, unsigned rail, std::int64_t now);
@@ -501,7 +508,12 @@ class Network final : public Transport {
     SparseTable<PeerLink> links_;          // [size]
     SparseTable<RailLink> rail_links_;     // [size][rail_count_], used with their peer
     Exposed *exposed_ = nullptr;           // [kPlaces]
-    TrialRoom trials_[kMostRails];
+    TrialRoom *trials_ = nullptr;  // [rail_count_][node_count_], zero_pages(); null: no speaker
+    unsigned node_count_ = 0;
+    std::uint8_t ended_trials_ = 0;  // rails on which nothing of a trial can come any more
+    EventList events_;               // that have come
+    EventList handed_;               // that progress() hands to the sink
+    bool hands_over_ = false;        // meanwhile no passive endpoint is closed
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t work_lock_ = PTHREAD_MUTEX_INITIALIZER;  // of tasks; taken without `lock_`

@@ -2,6 +2,8 @@
 #include "transport/fabric/rail.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 
@@ -15,6 +17,8 @@ namespace {
 // nothing is expected.
 constexpr unsigned kTurns = 4;
 constexpr unsigned kAllEvery = 64;
+// Where completion data has come, so many looks read the queue of it too.
+constexpr unsigned kDataReads = 1u << 16;
 constexpr std::size_t kMostDepth = 2048;
 // A provider makes room for so many names of peers at a time, and writes to all of it.
 constexpr std::size_t kNames = 256;
@@ -72,8 +76,9 @@ sennit_status Rail::open_endpoint(Endpoint *out) {
     if (code == 0) code = fi_enable(out->endpoint);
     if (code == 0) code = lend_again(*out);
     if (code == 0 && out == &passive_) {
-        for (DataReceive &each : data_receives_)
-            each.is_posted = false;
+        some_are_unposted_ = data_receives_ != nullptr;
+        for (std::size_t i = 0; i < receives() && some_are_unposted_; ++i)
+            data_receives_[i].is_posted = false;
         post_data_receives();
     }
     if (code == 0) return SENNIT_OK;
@@ -137,7 +142,15 @@ sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::
     one_read_drives_all_ = std::strcmp(provider, "net") == 0 || std::strcmp(provider, "tcp") == 0;
     takes_descriptors_ = one_read_drives_all_ || std::strcmp(provider, "tcp;ofi_rxm") == 0 ||
                          std::strcmp(provider, "sockets") == 0;
+    if (!has_room_for_data()) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     return open_objects(interfaces.port(), peers);
+}
+
+// As many as completions of data can be outstanding.
+bool Rail::has_room_for_data() {
+    if (!takes_receives()) return true;
+    data_receives_ = static_cast<DataReceive *>(std::calloc(receives(), sizeof(DataReceive)));
+    return data_receives_ != nullptr;
 }
 
 void Rail::close() {
@@ -146,6 +159,8 @@ void Rail::close() {
         end_lent(endpoint);
         endpoint->lent = nullptr;
     }
+    std::free(data_receives_);
+    data_receives_ = nullptr;
     drop_object(&bell_.completions, "a queue");
     drop_object(&addresses_, "a table of addresses");
     drop_object(&domain_, "a domain");
@@ -287,24 +302,35 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
 
 // Without memory: nothing but data takes one, and what finds none waits at its sender.
 void Rail::post_data_receives() {
-    if ((info_->mode & FI_RX_CQ_DATA) == 0) return;
-    for (DataReceive &each : data_receives_)
+    if (!some_are_unposted_) return;
+    some_are_unposted_ = false;
+    for (std::size_t i = 0; i < receives(); ++i) {
+        DataReceive &each = data_receives_[i];
         if (!each.is_posted)
             each.is_posted =
                 fi_recv(passive_.endpoint, nullptr, 0, nullptr, FI_ADDR_UNSPEC, &each.context) == 0;
+        some_are_unposted_ = some_are_unposted_ || !each.is_posted;
+    }
 }
 
-// The endpoint has started nothing but the receives of data. A completion may come twice.
+// The endpoint has started nothing but the receives of data. One of them may complete twice.
 std::size_t Rail::read_passive(Event events[], std::size_t most) {
     const std::size_t count = read_queue(passive_, events, most);
-    const bool takes_receives = (info_->mode & FI_RX_CQ_DATA) != 0;
+    if (count == 0 && data_reads_ != 0) --data_reads_;
+    std::size_t kept = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        if (events[i].has_data && takes_receives)
-            static_cast<DataReceive *>(events[i].context)->is_posted = false;
+        if (takes_receives()) {
+            auto *const taken = static_cast<DataReceive *>(events[i].context);
+            if (taken == nullptr || !taken->is_posted) continue;
+            taken->is_posted = false;
+            some_are_unposted_ = true;
+        }
         events[i].context = nullptr;
+        if (events[i].has_data) data_reads_ = kDataReads;
+        events[kept++] = events[i];
     }
-    if (count != 0) post_data_receives();
-    return count;
+    post_data_receives();
+    return kept;
 }
 
 // A read of an empty queue drives the provider, and costs a system call. Where any of them drives
@@ -316,16 +342,17 @@ const Rail::Endpoint &Rail::next_read() {
 }
 
 std::size_t Rail::poll(Event events[], std::size_t most) {
-    if (one_read_drives_all_ && !expects_data_ && reads_ % kAllEvery != 0)
-        return read_queue(next_read(), events, most);
-    return poll_all(events, most);
+    if (!one_read_drives_all_ || reads_ % kAllEvery == 0) return poll_all(events, most);
+    const std::size_t count = awaits_data() ? read_passive(events, most) : 0;
+    return count + read_queue(next_read(), events + count, most - count);
 }
 
-// Where one read drives all, the queue of what is not awaited is empty. What the last read drives
-// into another queue than its own is awaited there.
+// Where one read drives all, the queue of what is not awaited is empty, but that of completion
+// data: nobody knows when the first of it comes. What the last read drives into another queue than
+// its own is awaited there.
 std::size_t Rail::poll_all(Event events[], std::size_t most) {
     const bool each = !one_read_drives_all_ || reads_++ % kAllEvery == 0;
-    std::size_t count = each || expects_data_ ? read_passive(events, most) : 0;
+    std::size_t count = read_passive(events, most);
     if (each || sends_out_ != 0) count += read_queue(outgoing_, events + count, most - count);
     if (each || transfers_out_ != 0) count += read_queue(active_, events + count, most - count);
     return count + read_queue(incoming_, events + count, most - count);
@@ -344,8 +371,9 @@ std::size_t Rail::arm(int descriptors[kQueues]) {
     return fi_trywait(fabric_, queues, static_cast<int>(count)) == 0 ? count : 0;
 }
 
-bool Rail::has_data() const {
-    return info_->domain_attr->cq_data_size >= sizeof(std::uint32_t);
+unsigned Rail::data_bits() const {
+    const std::size_t bytes = std::min<std::size_t>(info_->domain_attr->cq_data_size, 8);
+    return static_cast<unsigned>(8 * std::bit_floor(bytes));
 }
 
 }  // namespace sennit::transport::fabric

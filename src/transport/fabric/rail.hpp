@@ -69,11 +69,15 @@ class Rail {
     std::size_t most_injected() const { return most_injected_; }
     void inject_no_more() { most_injected_ = 0; }
 
-    // Does the provider say that puts bring 4 bytes of completion data? Whether they do is another
-    // question.
-    bool has_data() const;
-    // May some come now? Else it is looked for seldom.
-    void expect_data(bool expects) { expects_data_ = expects; }
+    // How many bits of completion data the provider says that puts bring: 0, 8, 16, 32 or 64.
+    // Whether they do is another question.
+    unsigned data_bits() const;
+    // May some come now? Else it is looked for seldom, until some has come.
+    void expect_data(bool expects) {
+        expects_data_ = expects;
+        data_reads_ = 0;
+    }
+    bool awaits_data() const { return expects_data_ || data_reads_ != 0; }
 
     // Of the endpoint that peers put to. Errors: FABRIC (longer than there is room, or there is
     // none because it could not be opened again).
@@ -172,6 +176,8 @@ class Rail {
   private:
     bool find_name(fi_addr_t peer, sockaddr_in *name) const;
     sennit_status open_objects(std::uint16_t port, std::size_t peers);
+    bool takes_receives() const { return (info_->mode & FI_RX_CQ_DATA) != 0; }
+    bool has_room_for_data();
     void post_data_receives();
     std::size_t read_passive(Event events[], std::size_t most);
     // Each has a queue of its own, which ends with it: a completion that lies in it would be taken
@@ -207,7 +213,6 @@ class Rail {
         fi_context2 context;  // its operation's
         bool is_posted = false;
     };
-    static constexpr std::size_t kDataReceives = 32;
 
     const Library *library_ = nullptr;
     fi_info *info_ = nullptr;  // of the interface
@@ -219,9 +224,11 @@ class Rail {
     std::size_t sends_out_ = 0;  // that the provider has
     Endpoint active_;
     Endpoint passive_;
-    Endpoint bell_;  // a queue alone, where one read drives all
-    DataReceive data_receives_[kDataReceives];
+    Endpoint bell_;                         // a queue alone, where one read drives all
+    DataReceive *data_receives_ = nullptr;  // [receives()]; null: the provider needs none
+    bool some_are_unposted_ = false;        // of them
     bool expects_data_ = false;
+    unsigned data_reads_ = 0;           // so many more look for data, since some has come
     std::size_t most_injected_ = 0;     // bytes of a put
     bool one_read_drives_all_ = false;  // endpoints of the domain
     bool takes_descriptors_ = false;

@@ -49,10 +49,13 @@ void Network::leave_out_others(int peer) {
 void Network::settle(int peer, const NodeTrial &found) {
     const MutexLock guard(lock_);
     // All ranks have been through start(), and have ended their trials.
-    if (!std::exchange(settles_, true)) {
+    if (!settles_) {
         node_room_.take(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
-        for (unsigned rail = 0; rail < rail_count_; ++rail)
+        for (unsigned rail = 0; rail < rail_count_; ++rail) {
+            (void)take_events(rail, true);
             rails_[rail].rail.expect_data(false);
+        }
+        settles_ = true;
     }
     NodeWay &way = way_to_node_of(peer);
     PeerLink *const link = links_.find(peer);
@@ -65,8 +68,12 @@ void Network::settle(int peer, const NodeTrial &found) {
     way.lossy = found.lossy;
     way.error = found.is_tried() ? found.error : 0;
     way.is_settled = true;
+    // One that did not carry may yet, and nobody has tried its data.
+    const unsigned brings = (found.rails & ~found.dataless) | found.lossy;
+    way.brings_data = found.rails != 0 && (~brings & ((1u << rail_count_) - 1)) == 0;
     if (link != nullptr) link->asked_since_ns = 0;
     if (is_reached) leave_out_others(peer);
+    end_data_of_trials(peer, found);
 }
 
 Reason Network::reach(int peer) {
@@ -157,17 +164,10 @@ void Network::look_for_unreached(int peer, std::int64_t now) {
 
 namespace {
 
-const char *text_of(RailLink::Data data) {
-    switch (data) {
-        case RailLink::Data::comes:
-            return "the peer has answered by it, and completion data comes";
-        case RailLink::Data::lost:
-            return "the peer has answered by it; completion data, which nothing needs yet, does "
-                   "not come as it was sent";
-        case RailLink::Data::unknown:
-            break;
-    }
-    return "the peer has answered by it";
+const char *text_of(bool brings_data) {
+    return brings_data ? "the peer has answered by it, and completion data comes"
+                       : "the peer has answered by it; completion data does not come as it was "
+                         "sent by each rail, so events go by messages";
 }
 
 }  // namespace
@@ -229,7 +229,7 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
         out->is_used = 1;
     if (out->is_used != 0)
         reason = link != nullptr && link->is_reached
-                     ? text_of(link_of(peer, rail).data)
+                     ? text_of(way_to_node_of(peer).brings_data)
                      : "it carries between the nodes; the peer was not used yet";
     (void)std::snprintf(out->reason, sizeof out->reason, "%s", reason);
     out->number = out->is_used != 0 ? static_cast<int>(rail) : -1;

@@ -42,6 +42,7 @@ Network::~Network() {
     std::free(posts_);
     std::free(copies_);
     free_messages();
+    free_zero_pages(trials_, trial_bytes());
     if (peer_rails_ != nullptr) free_zero_pages(peer_rails_, size_of(*rank_) * sizeof *peer_rails_);
     (void)pthread_mutex_destroy(&lock_);
 }
@@ -58,6 +59,8 @@ sennit_status Network::open_rails() {
             rails_[rail].rail.open(interfaces_, choice_.of(own, rail), size);
         if (status != SENNIT_OK) return status;
         traits_.max_piece_bytes = std::min(traits_.max_piece_bytes, rails_[rail].rail.most_bytes());
+        const unsigned bits = std::min(settings_.events, rails_[rail].rail.data_bits());
+        traits_.event_bits = rail == 0 ? bits : std::min(traits_.event_bits, bits);
         draw_tag(rail);
     }
     return make_pools();
@@ -87,7 +90,8 @@ sennit_status Network::make_pools() {
     int nodes = 0;
     for (int peer = 0; peer < world_size(*rank_); ++peer)
         nodes = std::max(nodes, rank_->peers[peer].node + 1);
-    ways_ = Array<NodeWay>(static_cast<std::size_t>(nodes));
+    node_count_ = static_cast<unsigned>(nodes);
+    ways_ = Array<NodeWay>(node_count_);
     peer_rails_ = static_cast<PeerRails *>(zero_pages(size * sizeof *peer_rails_));
     posts_ = static_cast<Posted *>(std::malloc(post_count_ * sizeof(Posted)));
     exposed_ = static_cast<Exposed *>(std::calloc(kPlaces, sizeof(Exposed)));
@@ -116,6 +120,7 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
     if (status == SENNIT_OK)
         status = read_progress_settings(runtime::knobs().progress.text, &progress_);
     if (status != SENNIT_OK) return status;
+    traits_.event_index_bits = settings_.index;
     choose_place(&progress_);
     const Library *library = nullptr;
     status = library_open(&library);

@@ -324,7 +324,7 @@ bool Network::look_once(bool has_engine) {
     {
         const MutexLock guard(lock_);
         has_work = poll_rails(true) != 0 || !outbox_.empty() || !done_.empty() || some_are_lost_;
-        if (done_.empty() && !some_are_lost_ && !some_wait_) return has_work;
+        if (done_.empty() && !some_are_lost_ && !some_wait_ && !has_events()) return has_work;
     }
     // The hooks alone: requests that run operators of the program are the callers'.
     if (has_engine) poll_hooks(*rank_);
@@ -360,7 +360,7 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
         // nobody.
         if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = arm_rails(mine);
         // What the last read of the look has driven into a queue that was read before wakes nobody.
-        if (now < tended_.busy_until_ns && (!are_sure || awaits_something()))
+        if (now < tended_.busy_until_ns && (!are_sure || awaits_something() || awaits_data()))
             sleep->end_by(progress_.interval_ns);
         if (held_peers_ != 0) sleep->end_by(progress_.interval_ns);
         if (uneasy_links_ != 0 || some_are_hidden_ || some_are_unsent_ || some_wait_)

@@ -49,7 +49,7 @@ Posted *Network::take_posted(Operation *operation) {
     posted->operation = operation;
     posted->peer = operation->peer;
     posted->failures = posted->attempts = 0;
-    posted->is_alone = false;
+    posted->is_alone = posted->has_left = false;
     posted->verdict = SENNIT_OK;
     put_on_rail(posted, operation->rail);
     return posted;
@@ -66,6 +66,10 @@ void Network::give_back(Posted *posted) {
 
 Submit Network::submit(Operation *operation) {
     const MutexLock guard(lock_);
+    const bool is_event = operation->kind == Operation::Kind::put_event;
+    const bool is_trial = operation->remote.handle == kTrialHandle;
+    if (is_event && !is_trial && event_bits_to(operation->peer) == 0)
+        return refuse_event(operation->peer);
     // First, so that news of the peer reach what waits for its lease.
     const PeerLink &there = use(operation->peer);
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
@@ -98,6 +102,18 @@ Submit Network::submit(Operation *operation) {
     return comes_again(&peer);
 }
 
+Submit Network::refuse_event(int peer) const {
+    (void)fail_peer(SENNIT_ERR_UNSUPPORTED, peer, traits_.name,
+                    "completion data does not reach rank %d", peer);
+    return Submit::failed;
+}
+
+// An event that is in doubt is never sent again: it may have come. What it came to is closed when
+// the doubt is over.
+bool Network::is_lost_event(const Posted &posted) {
+    return posted.has_left && posted.operation->kind == Operation::Kind::put_event;
+}
+
 // No completion brings the engine back, so the thread does. A transfer that was not taken is missed
 // by the looks at what is overdue.
 Submit Network::comes_again(RailLink *wanted) {
@@ -122,7 +138,7 @@ Submit Network::start_transfer(Posted *posted) {
                             operation.local, operation.bytes,  &posted->context,
                             nullptr,         operation.is_hint};
     transfer.has_data = operation.kind == Operation::Kind::put_event;
-    transfer.data = operation.event.low;
+    transfer.data = low_data(operation.event.low, traits_.event_bits);
     posted->error = 0;
     posted->number = peer.number;
     posted->to = peer.passive;
@@ -143,7 +159,8 @@ Submit Network::start_transfer(Posted *posted) {
         rail.inject_no_more();
         return Submit::again;
     }
-    if (code != 0 && code != -FI_EAGAIN && transfer.has_data)
+    const bool is_trial = operation.remote.handle == kTrialHandle;
+    if (code != 0 && code != -FI_EAGAIN && transfer.has_data && is_trial)
         return end_unstarted(posted, SENNIT_ERR_UNSUPPORTED);
     if (code == -FI_EAGAIN) {
         const std::int64_t now = now_ns();
@@ -160,6 +177,7 @@ Submit Network::start_transfer(Posted *posted) {
     if (peer.again.since_ns != 0) peer.patience_ns = kStuckNs;
     peer.again.since_ns = 0;
     posted->is_out = code == 0;
+    posted->has_left = posted->has_left || code == 0;
     posted->looks = 0;
     posted->completed = peer.completed;
     if (code == 0) return Submit::accepted;
@@ -182,6 +200,13 @@ bool Network::awaits_something() const {
     return false;
 }
 
+// Of peers' puts.
+bool Network::awaits_data() const {
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        if (rails_[rail].rail.awaits_data()) return true;
+    return false;
+}
+
 // Is it the rail's turn? One from here nothing is awaited is looked at in turn with others like it,
 // and seldom while something is.
 bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
@@ -200,7 +225,7 @@ std::size_t Network::take_events(unsigned rail, bool all) {
     for (std::size_t count = kBatch; seen < kMostPolled && count == kBatch; seen += count) {
         count = all ? own.poll_all(events, kBatch) : own.poll(events, kBatch);
         for (std::size_t i = 0; i < count; ++i) {
-            if (events[i].has_data) note_trial_data(rail, events[i].data);
+            if (events[i].has_data) note_data(rail, events[i].data);
             // The context is the first member of what was posted.
             auto *posted = static_cast<Posted *>(events[i].context);
             if (posted == nullptr || !posted->is_out) continue;  // came twice
@@ -256,6 +281,7 @@ std::size_t Network::poll_rails(bool all) {
 int Network::progress() {
     PostedList done;
     bool has_lost = false;
+    bool has_new = false;
     {
         const MutexLock guard(lock_);
         // relaxed three times: a count that only has to move, written under the lock alone; the
@@ -269,7 +295,11 @@ int Network::progress() {
         poll_rails();
         done = done_.take_all();
         has_lost = std::exchange(some_are_lost_, false);
+        hands_over_ = has_events();
+        has_new = hands_over_;
+        if (has_new) handed_.swap(events_);
     }
+    if (has_new) hand_over();
     int completed = 0;
     while (Posted *posted = done.take())
         completed += work_off(posted);

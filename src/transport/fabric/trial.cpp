@@ -3,15 +3,17 @@
 //
 // The lowest rank of each node that has a rail is its *speaker*. Speakers try each other, by every
 // rail, and their nodes go by what they have found. Each of a rail's trials is a put of a word and
-// one of its complement, with completion data where the provider says that it has some, and a get
-// of the places where they should be. The owner stores there too what data has come.
+// one of its complement, with as much completion data as events will have, and a get of the places
+// where they should be. The owner stores there too what data has come.
 #include <sys/random.h>
 
 #include <algorithm>
 #include <ctime>
 #include <new>
 
+#include "base/fail.hpp"
 #include "base/log.hpp"
+#include "base/zero_pages.hpp"
 #include "transport/fabric/network.hpp"
 
 namespace sennit::transport::fabric {
@@ -29,22 +31,14 @@ constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
 constexpr std::int64_t kKnownUnreachedNs = 100'000'000;
 // For so long what a rail says to have put may not be there, and its completion data.
 constexpr std::int64_t kLossyNs = 300'000'000;
-// And so often, by puts to other places each time: another speaker may have taken the same one.
+// And so often.
 constexpr unsigned kLossyMisses = 6;
 constexpr std::int64_t kDataNs = 200'000'000;
-constexpr std::int64_t kPutAgainNs = 20'000'000;
+constexpr std::int64_t kPutAgainNs = 25'000'000;
 
 void pause(std::int64_t ns) {
     const timespec length{0, static_cast<long>(ns)};
     (void)nanosleep(&length, nullptr);
-}
-
-std::uint64_t word_of(std::uint32_t data) {
-    return std::uint64_t{data} << 32 | static_cast<std::uint32_t>(~data);
-}
-
-std::size_t place_of(std::uint32_t data) {
-    return data % TrialRoom::kPlaces;
 }
 
 }  // namespace
@@ -59,47 +53,47 @@ struct Network::Trial {
     sennit_status status = SENNIT_OK;
     Step step = Step::put;
     bool brings_data = false;
-    std::uint32_t data = 0;
+    unsigned tries = 0;  // with data, so far
+    unsigned place = 0;  // of this one
     std::uint64_t word = 0;
-    TrialRoom seen;
+    std::uint64_t put = 0;   // the word, or its complement
+    std::uint64_t room = 0;  // where the sender's room begins
+    TrialRoom seen{};
 
     void set_step(Step next);
-    // Others may have put something to the same places.
+    // Places where nothing was put with data before. Without any left it goes on without data.
     void begin() {
-        (void)getrandom(&data, sizeof data, 0);
+        (void)getrandom(&word, sizeof word, 0);
+        brings_data = brings_data && tries < TrialRoom::kTries;
+        place = brings_data ? tries++ : TrialRoom::kTries;
         set_step(Step::put);
     }
     // What was put is there; so is what its data says.
-    bool has_come() const;
-    bool has_data() const;
+    bool has_come() const {
+        return seen.places[place][0].put == word && seen.places[place][1].put == ~word;
+    }
+    bool has_data() const {
+        return seen.places[place][0].told == word && seen.places[place][1].told == ~word;
+    }
 };
 
 void Network::Trial::set_step(Step next) {
     step = next;
-    const std::uint32_t sent = next == Step::put ? data : ~data;
-    word = word_of(sent);
-    operation.event.low = sent;
-    operation.offset = operation.rail * sizeof(TrialRoom);
+    operation.offset = room;
     if (next == Step::look) {
         operation.kind = Operation::Kind::get;
         operation.local = &seen;
         operation.bytes = sizeof seen;
         return;
     }
+    const bool is_second = next == Step::put_complement;
+    put = is_second ? ~word : word;
     operation.kind = brings_data ? Operation::Kind::put_event : Operation::Kind::put;
-    operation.offset += place_of(sent) * sizeof(TrialRoom::Place) + offsetof(TrialRoom::Place, put);
-    operation.local = &word;
-    operation.bytes = sizeof word;
-}
-
-bool Network::Trial::has_come() const {
-    return seen.places[place_of(data)].put == word_of(data) &&
-           seen.places[place_of(~data)].put == word_of(~data);
-}
-
-bool Network::Trial::has_data() const {
-    return seen.places[place_of(data)].told == word_of(data) &&
-           seen.places[place_of(~data)].told == word_of(~data);
+    operation.event.low = put;
+    operation.offset += (2 * place + (is_second ? 1 : 0)) * sizeof(TrialRoom::Place) +
+                        offsetof(TrialRoom::Place, put);
+    operation.local = &put;
+    operation.bytes = sizeof put;
 }
 
 struct Network::RailTrial {
@@ -118,15 +112,17 @@ struct Network::RailTrial {
 sennit_status Network::expose_trials() {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         rails_[rail].rail.expect_data(true);
-    return expose_at(kTrialPlace, Exposed{trials_, sizeof trials_, kTrialHandle});
+    trials_ = static_cast<TrialRoom *>(zero_pages(trial_bytes()));
+    if (trials_ == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
+    return expose_at(kTrialPlace, Exposed{trials_, trial_bytes(), kTrialHandle});
 }
 
-// Completion data has come: what was put with it has to be there. With the lock held, as all that a
-// provider in software writes; what a card has written is told by its completion.
-void Network::note_trial_data(unsigned rail, std::uint64_t data) {
-    const auto sent = static_cast<std::uint32_t>(data);
-    TrialRoom::Place &place = trials_[rail].places[place_of(sent)];
-    if (data == sent && place.put == word_of(sent)) place.told = place.put;
+// What a provider in software writes it writes with the lock held; what a card has written is told
+// by its completion.
+bool Network::is_of_trial(unsigned rail, std::uint64_t data) const {
+    for (unsigned node = 0; trials_ != nullptr && node < node_count_; ++node)
+        if (trial_room(rail, static_cast<int>(node)).tell(data, traits_.event_bits)) return true;
+    return false;
 }
 
 // ---- Who tries.
@@ -151,8 +147,11 @@ NodeTrial Network::try_node(int first) {
     const MutexLock guard(lock_);
     NodeTrial found{usable(peer), 0, way_to_node_of(peer).lossy};
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
-        const int failed_by = link_of(peer, rail).failed_by;
-        if ((found.rails & bit(rail)) == 0) found.error = NodeTrial::short_error(failed_by);
+        const RailLink &link = link_of(peer, rail);
+        if ((found.rails & bit(rail)) == 0)
+            found.error = NodeTrial::short_error(link.failed_by);
+        else if (link.data != RailLink::Data::comes)
+            found.dataless = static_cast<std::uint8_t>(found.dataless | bit(rail));
     }
     return found;
 }
@@ -232,11 +231,11 @@ bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
     // One that was left out meanwhile, as the peer has told, may have gone by another rail.
     if (link.is_out) return false;
     if (trial.status != SENNIT_OK) {
-        // A provider that does not put with data may put without.
-        if (trial.status == SENNIT_ERR_UNSUPPORTED || trial.status == SENNIT_ERR_FABRIC) {
-            trial.brings_data = false;
+        // A provider that does not put with data may put without. One try that has failed says
+        // nothing: its connection may have broken.
+        if (trial.status == SENNIT_ERR_UNSUPPORTED) trial.brings_data = false;
+        if (trial.status == SENNIT_ERR_UNSUPPORTED || trial.status == SENNIT_ERR_FABRIC)
             trial.begin();
-        }
         return false;
     }
     const std::int64_t now = now_ns();
@@ -258,7 +257,7 @@ bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
         if (now - state->put_ns > kPutAgainNs) trial.begin();
         return false;
     }
-    if (rails_[rail].rail.has_data())
+    if (traits_.event_bits != 0)
         link.data = has_data ? RailLink::Data::comes : RailLink::Data::lost;
     set_usable(peer, usable(peer) | bit(rail));
     return true;
@@ -269,10 +268,14 @@ void Network::end_trials(int peer, RailTrial trials[]) {
     const std::uint8_t taken = usable(peer);
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         Trial *const trial = trials[rail].trial;
-        if (trial != nullptr && trials[rail].is_open && !trial->over)
-            trial->abandoned = true;
-        else
+        if (trial == nullptr || !trials[rail].is_open || trial->over) {
             delete trial;
+        } else {
+            trial->abandoned = true;
+            // If the provider has not had it yet it brings no data.
+            if (trial->operation.kind == Operation::Kind::put_event)
+                trial->operation.kind = Operation::Kind::put;
+        }
         if ((taken & bit(rail)) == 0) rails_[rail].was_out_of_reach = true;
     }
     if (taken != 0) return leave_out_others(peer);
@@ -294,7 +297,9 @@ Network::Trial *Network::make_trial(int peer, unsigned rail) {
         ended->over = true;
         if (ended->abandoned) delete ended;
     };
-    trial->brings_data = rails_[rail].rail.has_data();
+    const auto own = static_cast<unsigned>(rank_->peers[rank_->world_rank].node);
+    trial->room = (rail * node_count_ + own) * sizeof(TrialRoom);
+    trial->brings_data = traits_.event_bits != 0;
     trial->begin();
     return trial;
 }

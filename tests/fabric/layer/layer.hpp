@@ -23,7 +23,7 @@
 //     reorder     completions come in another order
 //     delay_us    each so much later at most
 //     lose        one of N completions of puts and gets never comes
-//     repeat      one of N comes twice
+//     repeat      one of N comes twice; of those of data only where it takes a receive
 //     garble      one of N messages comes with some of its first 8 bytes changed, or is cut short
 //     unopened    one of N endpoints of a domain after the first four cannot be opened
 //     unclosed    one of N closings of an endpoint finds it in use
@@ -130,6 +130,7 @@ struct Posted {
     Kind kind;
     std::byte *memory;  // of a receive
     std::vector<Registration *> uses;
+    bool is_taken = false;  // a receive, by data
 };
 
 struct Endpoint {

@@ -32,7 +32,8 @@ bool take_receive(Queue &queue, Completion &completion) {
             endpoint.queues.end())
             continue;
         for (auto &[context, posted] : endpoint.posted) {
-            if (posted.kind != Posted::Kind::receive) continue;
+            if (posted.kind != Posted::Kind::receive || posted.is_taken) continue;
+            posted.is_taken = true;
             completion.entry.op_context = context;
             queue.taken.insert(context);
             return fi_cancel(&object->fid, context) == 0;
@@ -55,7 +56,11 @@ void hold(Queue &queue, const Settings &settings, Completion completion) {
         most == 0 ? 0
                   : now_us() + static_cast<std::int64_t>(it().draw() % static_cast<unsigned>(most));
     if (settings.delay_us != 0) ++it().delayed;
-    completion.comes_twice = !completion.is_error && it().one_in(settings.repeat);
+    // Data that takes no receive has no record, by which a program could tell.
+    const bool is_data = !completion.is_error && is_transfer &&
+                         (completion.entry.flags & FI_REMOTE_CQ_DATA) != 0 &&
+                         (settings.mode & FI_RX_CQ_DATA) == 0;
+    completion.comes_twice = !completion.is_error && !is_data && it().one_in(settings.repeat);
     queue.waiting.push_back(completion);
 }
 

@@ -1,0 +1,99 @@
+// Events: the completion data of peers' puts. docs/design/fabric.md, "Events", has what is promised
+// and what may be lost.
+#include "transport/fabric/events.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/log.hpp"
+#include "transport/fabric/network.hpp"
+
+namespace sennit::transport::fabric {
+
+EventList::~EventList() {
+    std::free(rows_);
+}
+
+bool EventList::add(const Row &row) {
+    if (count_ == room_) {
+        constexpr std::size_t kFirstRoom = 64;
+        const std::size_t room = std::max(2 * room_, kFirstRoom);
+        auto *const rows = static_cast<Row *>(std::realloc(rows_, room * sizeof(Row)));
+        if (rows == nullptr) return false;
+        rows_ = rows;
+        room_ = room;
+    }
+    rows_[count_++] = row;
+    return true;
+}
+
+void EventList::remove_those_of(unsigned rail) {
+    Row *const end =
+        std::remove_if(rows_, rows_ + count_, [&](const Row &row) { return row.rail == rail; });
+    count_ = static_cast<std::size_t>(end - rows_);
+}
+
+void EventList::swap(EventList &other) {
+    std::swap(rows_, other.rows_);
+    std::swap(count_, other.count_);
+    std::swap(room_, other.room_);
+}
+
+bool TrialRoom::tell(std::uint64_t data, unsigned bits) {
+    for (unsigned i = 0; i < kTries; ++i)
+        for (Place &place : places[i])
+            if (place.put != place.told && low_data(place.put, bits) == data) {
+                place.told = place.put;
+                return true;
+            }
+    return false;
+}
+
+bool TrialRoom::misses_data() const {
+    for (unsigned i = 0; i < kTries; ++i)
+        for (const Place &place : places[i])
+            if (place.put != place.told) return true;
+    return false;
+}
+
+unsigned Network::event_bits_to(int peer) {
+    if (rail_count_ == 0 || rank_->peers[peer].same_node) return 0;
+    return way_to_node_of(peer).brings_data ? traits_.event_bits : 0;
+}
+
+// Completion data has come. What was put with it is there. With the lock held.
+void Network::note_data(unsigned rail, std::uint64_t data) {
+    if (traits_.event_bits == 0 || (!settles_ && is_of_trial(rail, data))) return;
+    const std::uint64_t low = low_data(data, traits_.event_bits);
+    if (!events_.add({low, rail}))
+        log(SENNIT_LOG_WARNING, "the path fabric has no memory for an event, which is lost");
+}
+
+// In progress(), without the lock: the sink may submit.
+void Network::hand_over() {
+    for (const EventList::Row &row : handed_)
+        if (sink_.arrived != nullptr) sink_.arrived(sink_.context, EventData{row.data, 0});
+    handed_.clear();
+    const MutexLock guard(lock_);
+    hands_over_ = false;
+}
+
+// A trial that was given up, or whose data did not come as it was sent, may still bring some. So
+// what it goes to ends. With the lock held, when all ranks have ended their trials; what is put
+// there by those that do not know it yet goes again.
+void Network::end_data_of_trials(int peer, const NodeTrial &found) {
+    // No trial was made with the peer, by this rank.
+    if (trials_ == nullptr || links_.find(peer) == nullptr) return;
+    unsigned rails = 0;
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        if ((found.rails & ~found.dataless & bit(rail)) == 0 ||
+            trial_room(rail, rank_->peers[peer].node).misses_data())
+            rails |= bit(rail);
+    rails &= ~ended_trials_;
+    if (traits_.event_bits == 0 || rails == 0) return;
+    ended_trials_ = static_cast<std::uint8_t>(ended_trials_ | rails);
+    close_passive(rails);
+}
+
+}  // namespace sennit::transport::fabric

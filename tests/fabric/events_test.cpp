@@ -1,0 +1,422 @@
+// Completion data of puts (events.cpp): what comes to a rank's event sink and what never does, and
+// what becomes of those that the rank sends.
+#include "told_peer.hpp"
+
+namespace {
+
+using namespace told;
+
+constexpr std::uint64_t kDatum = 0xA1B2C3D4E5F60718;
+
+std::uint64_t low(std::uint64_t data, unsigned bits) {
+    return bits == 64 ? data : data & ((std::uint64_t{1} << bits) - 1);
+}
+
+class Events : public ToldPeers {
+  protected:
+    // What the peer puts with data, to an endpoint and a handle of the rank.
+    struct Event {
+        std::uint64_t data;
+        std::uint64_t value = 1;
+        std::uint64_t handle = kControlHandle;
+        std::uint64_t offset = kPlace;
+        std::size_t bytes = 8;
+    };
+    // It is on its way. `while_full`: what makes room for it, and for its connection.
+    void send(const Word &endpoint, const Event &event, const std::function<void()> &while_full) {
+        Sent &one = sent_.emplace_back();
+        one.value = event.value;
+        if (number_ != endpoint.header.id) to_ = there[1].enter(endpoint);
+        number_ = endpoint.header.id;
+        const auto tag = static_cast<std::uint16_t>(endpoint.header.handle);
+        Rail::Transfer transfer{
+            to_,    key_of(event.handle, tag), event.offset, &one.value, event.bytes, &one.context,
+            nullptr};
+        transfer.has_data = true;
+        transfer.data = event.data;
+        ssize_t code = -FI_EAGAIN;
+        for (int i = 0; i < 100000 && code == -FI_EAGAIN; ++i) {
+            code = there[1].rail_of_memory().put(transfer);
+            there[1].look_at_memory();
+            if (code == -FI_EAGAIN) while_full();
+        }
+        ASSERT_EQ(code, 0);
+    }
+    void send(const Word &endpoint, const Event &event) {
+        send(endpoint, event, [&] { step(); });
+    }
+    // The peer is connected to the endpoint, and nothing is on its way.
+    Word connect() {
+        const Word endpoint = ask_endpoint();
+        send(endpoint, {0});
+        EXPECT_TRUE(come(1));
+        events.clear();
+        return endpoint;
+    }
+    // Of completion data, if the provider has so much.
+    unsigned bits() { return network->traits().event_bits; }
+    Word ask_endpoint() {
+        there[1].ask(0);
+        const auto answer = hear(MessageKind::endpoint);
+        return answer ? *answer : Word{};
+    }
+    bool come(std::size_t count) {
+        return until([&] {
+            there[1].look_at_memory();
+            return events.size() >= count;
+        });
+    }
+    void drive(int count) {
+        for (int i = 0; i < count; ++i) {
+            there[1].look_at_memory();
+            step();
+        }
+    }
+    std::uint64_t *at_place() {
+        return reinterpret_cast<std::uint64_t *>(static_cast<char *>(block_) + kPlace);
+    }
+    // As the thread does it: nothing is handed over.
+    void look_as_thread() {
+        auto sleep = std::make_unique<ThreadSleep>();
+        for (int i = 0; i < 2; ++i) {
+            sleep->count = 1;
+            (void)network->tend(sleep.get());
+        }
+        there[1].look_at_memory();
+        there[1].poll();
+    }
+
+    // What the rank puts with data to the peer, until its operation is over.
+    std::vector<std::uint64_t> data_of(const Job &one) {
+        std::vector<std::uint64_t> data;
+        const auto look = [&] {
+            fabric::Event found[8];
+            const std::size_t count = there[1].rail_of_memory().poll_all(found, 8);
+            for (std::size_t i = 0; i < count; ++i)
+                if (found[i].has_data) data.push_back(found[i].data);
+        };
+        EXPECT_TRUE(until([&] {
+            look();
+            return one.over;
+        }));
+        for (int i = 0; i < 100; ++i) {
+            look();
+            step();
+        }
+        return data;
+    }
+    Job &event(std::uint64_t value, std::uint64_t handle = ToldPeer::kHandle) {
+        Job &made = put(value, 1, 0, handle);
+        made.kind = Operation::Kind::put_event;
+        made.event.low = kDatum;
+        return made;
+    }
+
+  private:
+    struct Sent {
+        fi_context2 context;
+        std::uint64_t value;
+    };
+    std::deque<Sent> sent_;
+    fi_addr_t to_ = FI_ADDR_UNSPEC;
+    std::uint64_t number_ = 0;
+};
+
+class EventsOfWidth : public Events, public testing::WithParamInterface<unsigned> {
+  protected:
+    void SetUp() override {
+        open(("provider=net;host=127.0.0.1;events=" + std::to_string(GetParam())).c_str());
+    }
+};
+
+// Broken by data that goes as it was given: a card refuses it, or cuts it.
+TEST_P(EventsOfWidth, a_put_brings_so_many_bits_and_no_more) {
+    const char *const layer = std::getenv("FABRIC_LAYER");
+    const bool has_all = layer == nullptr || std::strstr(layer, "cq_data=4") == nullptr;
+    EXPECT_EQ(bits(), has_all ? GetParam() : std::min(GetParam(), 32u));
+    EXPECT_EQ(network->event_bits_to(1), bits());
+    meet();
+    Job &one = event(7);
+    start(one);
+    EXPECT_EQ(data_of(one), std::vector<std::uint64_t>{low(kDatum, bits())});
+    EXPECT_EQ(one.status, SENNIT_OK);
+    EXPECT_EQ(there[1].memory[0], 7u);
+}
+
+TEST_P(EventsOfWidth, what_comes_is_handed_over_with_so_many_bits) {
+    const Word endpoint = ask_endpoint();
+    std::vector<std::uint64_t> all{low(kDatum, bits()), low(~kDatum, bits())};
+    for (const std::uint64_t datum : all)
+        send(endpoint, {datum});
+    ASSERT_TRUE(come(2));
+    std::sort(events.begin(), events.end());
+    std::sort(all.begin(), all.end());
+    EXPECT_EQ(events, all);
+}
+
+INSTANTIATE_TEST_SUITE_P(bits, EventsOfWidth, testing::Values(8u, 16u, 32u, 64u));
+
+// Broken by an event that is handed over before what was put with it is there.
+TEST_F(Events, what_was_put_is_there_when_the_sink_hears_of_it) {
+    const Word endpoint = ask_endpoint();
+    std::vector<std::uint64_t> seen;
+    on_event = [&] { seen.push_back(*at_place()); };
+    for (std::uint64_t i = 1; i <= 50; ++i) {
+        send(endpoint, {i, 1000 + i});
+        ASSERT_TRUE(come(i));
+        EXPECT_EQ(seen.back(), 1000 + i);
+    }
+}
+
+TEST_F(Events, an_event_without_bytes_comes_and_goes) {
+    const Word endpoint = ask_endpoint();
+    *at_place() = 77;
+    send(endpoint, {5, 1, kControlHandle, kPlace, 0});
+    ASSERT_TRUE(come(1));
+    EXPECT_EQ(*at_place(), 77u);
+    meet();
+    Job &one = event(9);
+    one.local = nullptr;
+    one.bytes = 0;
+    start(one);
+    EXPECT_EQ(data_of(one), std::vector<std::uint64_t>{low(kDatum, bits())});
+    EXPECT_EQ(one.status, SENNIT_OK);
+    EXPECT_EQ(there[1].memory[0], 1u) << "of the first put";
+}
+
+// More than a look reads, and more than the list has room for at first. Broken by a list that is
+// handed over again, or one whose growth loses what is there; and by too few receives where data
+// takes them.
+TEST_F(Events, each_comes_once_however_many_are_read_before_they_are_handed_over) {
+    const Word endpoint = connect();
+    constexpr std::uint64_t kMany = 200;
+    std::vector<std::uint64_t> all;
+    for (std::uint64_t i = 0; i < kMany; ++i) {
+        send(endpoint, {i}, [&] { look_as_thread(); });
+        all.push_back(i);
+    }
+    for (int i = 0; i < 200; ++i)
+        look_as_thread();
+    EXPECT_EQ(events.size(), 0u) << "handed over by a thread that may not";
+    (void)network->progress();
+    EXPECT_EQ(events.size(), kMany);
+    drive(200);
+    std::sort(events.begin(), events.end());
+    EXPECT_EQ(events, all);
+}
+
+// A rank that computes hears of it too. Broken by a thread that reads the queues of messages alone,
+// or calls the engine for what is completed alone.
+TEST_F(Events, the_thread_calls_the_engine_for_an_event) {
+    const Word endpoint = connect();
+    rank.hooks[0].poll = [](void *self) { (void)static_cast<Network *>(self)->progress(); };
+    rank.hooks[0].context = network.get();
+    rank.hook_count = 1;
+    send(endpoint, {7}, [&] { look_as_thread(); });
+    for (int i = 0; i < 20 && events.empty(); ++i)
+        look_as_thread();
+    EXPECT_EQ(events, std::vector<std::uint64_t>{7});
+    rank.hook_count = 0;
+}
+
+// ---- The fence.
+
+// Broken by a list that keeps what came to an endpoint which was closed.
+TEST_F(Events, nothing_is_handed_over_that_came_to_an_endpoint_before_its_end) {
+    const Word endpoint = connect();
+    for (std::uint64_t i = 1; i < 20; ++i)
+        send(endpoint, {i}, [&] { look_as_thread(); });
+    for (int i = 0; i < 100; ++i)
+        look_as_thread();
+    there[1].heard.clear();
+    there[1].ask(1);
+    bool is_answered = false;
+    for (int i = 0; i < 20000 && !is_answered; ++i) {
+        look_as_thread();
+        is_answered = heard(MessageKind::endpoint) != 0;
+    }
+    ASSERT_TRUE(is_answered);
+    drive(500);
+    EXPECT_EQ(events, std::vector<std::uint64_t>{});
+    // And those to the next one come.
+    const Word next = ask_endpoint();
+    EXPECT_EQ(next.header.id, 2u);
+    send(next, {50});
+    ASSERT_TRUE(come(1));
+    EXPECT_EQ(events.back(), 50u);
+}
+
+// Broken by an answer before the sink has had what was taken for it.
+TEST_F(Events, no_endpoint_is_closed_while_its_events_are_handed_over) {
+    const Word endpoint = connect();
+    int answers = 0;
+    on_event = [&] {
+        there[1].heard.clear();
+        there[1].ask(1);
+        for (int i = 0; i < 500; ++i)
+            look_as_thread();
+        answers += heard(MessageKind::endpoint);
+    };
+    send(endpoint, {3});
+    ASSERT_TRUE(come(1));
+    EXPECT_EQ(answers, 0);
+    on_event = nullptr;
+    there[1].ask(1);
+    const auto answer = hear(MessageKind::endpoint);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->header.id, 2u);
+}
+
+// Broken by a repetition: the first try's event may have come.
+TEST_F(Events, one_that_is_in_doubt_ends_with_fabric_and_is_not_sent_again) {
+    meet();
+    Job &one = event(5);
+    doubt(one);
+    EXPECT_FALSE(one.over) << "it may still come";
+    there[1].answer(0, kIsNew);
+    EXPECT_EQ(data_of(one), std::vector<std::uint64_t>{});
+    EXPECT_EQ(one.status, SENNIT_ERR_FABRIC);
+    Job &next = event(6);
+    start(next);
+    EXPECT_EQ(data_of(next), std::vector<std::uint64_t>{low(kDatum, bits())});
+    EXPECT_EQ(next.status, SENNIT_OK);
+}
+
+// What ends without an event for certain has another status. Broken by one that may have come
+// before the memory ended.
+TEST_F(Events, one_that_is_in_doubt_ends_with_fabric_also_if_its_memory_is_gone) {
+    meet();
+    Job &one = event(5);
+    Job &other = put(6);
+    there[1].reopen();
+    start(one);
+    start(other);
+    ASSERT_TRUE(hear_doubt(one));
+    there[1].answer_that_gone(ToldPeer::kHandle);
+    (void)data_of(one);
+    EXPECT_EQ(one.status, SENNIT_ERR_FABRIC);
+    (void)data_of(other);
+    EXPECT_EQ(other.status, SENNIT_ERR_NOT_REGISTERED);
+}
+
+// ---- What reaches which node.
+
+struct EventsBeforeStart : Events {
+    void SetUp() override {}
+    static constexpr const char *kNet = "provider=net;host=127.0.0.1";
+};
+
+TEST_F(EventsBeforeStart, none_is_sent_where_the_user_wants_none) {
+    open("provider=net;host=127.0.0.1;events=0");
+    EXPECT_EQ(network->traits().event_bits, 0u);
+    EXPECT_EQ(network->event_bits_to(1), 0u);
+    meet();
+    Job &one = event(5);
+    EXPECT_EQ(network->submit(&one), Submit::failed);
+    EXPECT_EQ(sennit_last_error()->status, SENNIT_ERR_UNSUPPORTED);
+    EXPECT_FALSE(one.over);
+}
+
+TEST_F(EventsBeforeStart, what_the_user_says_of_the_index_is_told) {
+    open("provider=net;host=127.0.0.1;index=14");
+    EXPECT_EQ(network->traits().event_index_bits, 14u);
+}
+
+TEST(EventSettings, widths_that_are_none_are_refused_with_those_that_are) {
+    for (const char *const text : {"events=0", "events=8", "events=16", "events=32", "events=64",
+                                   "index=8", "index=28", "events=32;index=14"}) {
+        Settings settings;
+        EXPECT_EQ(read_settings(text, &settings), SENNIT_OK) << text;
+    }
+    for (const char *const text : {"events=4", "events=24", "events=128", "events=", "events=x",
+                                   "index=7", "index=29", "index=0", "index="}) {
+        Settings settings;
+        EXPECT_EQ(read_settings(text, &settings), SENNIT_ERR_ARG) << text;
+        const std::string error = sennit_last_error()->text;
+        EXPECT_NE(error.find(text), error.npos) << error;
+        EXPECT_NE(error.find("events (0, 8, 16, 32 or 64) and index (8 to 28)"), error.npos)
+            << error;
+    }
+    Settings settings;
+    ASSERT_EQ(read_settings("events=16;index=12", &settings), SENNIT_OK);
+    EXPECT_EQ(settings.events, 16u);
+    EXPECT_EQ(settings.index, 12u);
+}
+
+// Broken by a rail whose data nobody has tried, or by one that is out for good.
+TEST_F(Events, events_go_where_each_rail_that_may_carry_brings_them) {
+    EXPECT_EQ(network->event_bits_to(0), 0u) << "the rank itself";
+    NodeTrial found{1, 0};
+    found.dataless = 1;
+    network->settle(1, found);
+    EXPECT_EQ(network->event_bits_to(1), 0u);
+    EXPECT_EQ(network->event_bits_to(2), bits());
+    network->settle(1, NodeTrial{1, 0});
+    EXPECT_EQ(network->event_bits_to(1), bits());
+    network->settle(1, NodeTrial{0, 111});
+    EXPECT_EQ(network->event_bits_to(1), 0u);
+    network->settle(1, NodeTrial{0, 0, 1});
+    EXPECT_EQ(network->event_bits_to(1), 0u);
+}
+
+// ---- Trials.
+
+// The peer's room for trials in the rank's memory.
+constexpr std::uint64_t place_of(unsigned attempt, unsigned which) {
+    return sizeof(TrialRoom) + (2 * attempt + which) * sizeof(TrialRoom::Place);
+}
+
+// Broken by data of a trial that counts as an event; and by an event that is lost since it came
+// before this rank knew that the trials are over.
+TEST_F(EventsBeforeStart, data_of_trials_is_told_to_their_room_and_never_to_the_sink) {
+    before_settle = [&] {
+        const Word endpoint = ask_endpoint();
+        for (unsigned which = 0; which < 2; ++which) {
+            const std::uint64_t word = which == 0 ? kDatum : ~kDatum;
+            send(endpoint, {low(word, bits()), word, kTrialHandle, place_of(0, which)});
+        }
+        send(endpoint, {55});  // of a rank that is further
+        drive(300);
+        EXPECT_EQ(events, std::vector<std::uint64_t>{});
+    };
+    open(kNet);
+    ASSERT_TRUE(come(1));
+    drive(100);
+    EXPECT_EQ(events, std::vector<std::uint64_t>{55});
+    EXPECT_EQ(ask_endpoint().header.id, 1u);
+}
+
+// Broken by data that is no trial's since it is not what was sent.
+TEST_F(EventsBeforeStart, data_of_a_trial_that_is_not_as_it_was_sent_ends_with_the_endpoint) {
+    before_settle = [&] {
+        const Word endpoint = ask_endpoint();
+        Job &known = put(1);  // the peer is one that this rank has tried
+        (void)network->submit(&known);
+        send(endpoint, {low(kDatum, bits() - 8), kDatum, kTrialHandle, place_of(0, 0)});
+        drive(300);
+    };
+    open(kNet);
+    drive(300);
+    EXPECT_EQ(events, std::vector<std::uint64_t>{});
+    EXPECT_EQ(ask_endpoint().header.id, 2u);
+}
+
+// A try whose data was late is followed by others.
+TEST(TrialRooms, each_try_has_its_data_also_if_it_comes_late_and_no_other_has_it) {
+    TrialRoom room{};
+    room.places[0][0].put = kDatum;
+    room.places[3][1].put = ~kDatum;
+    room.places[TrialRoom::kTries][0].put = 4;  // without data
+    EXPECT_TRUE(room.misses_data());
+    EXPECT_FALSE(room.tell(4, 64));
+    EXPECT_FALSE(room.tell(low(kDatum, 32), 64));
+    EXPECT_TRUE(room.tell(~kDatum, 64));
+    EXPECT_FALSE(room.tell(~kDatum, 64)) << "twice";
+    EXPECT_TRUE(room.misses_data());
+    EXPECT_TRUE(room.tell(low(kDatum, 32), 32));
+    EXPECT_FALSE(room.misses_data());
+    EXPECT_EQ(room.places[0][0].told, kDatum);
+    EXPECT_EQ(room.places[3][1].told, ~kDatum);
+}
+
+}  // namespace
