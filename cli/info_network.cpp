@@ -38,10 +38,34 @@ Json providers_section(Json *section) {
         (*section)["libfabric"] = provider.version;
         list.push_back({{"name", provider.name},
                         {"taken", provider.is_taken != 0},
-                        {"reason", provider.reason}});
+                        {"reason", provider.reason},
+                        {"put_local_bits", provider.put_local_bits},
+                        {"put_remote_bits", provider.put_remote_bits},
+                        {"get_local_bits", provider.get_local_bits},
+                        {"get_remote_bits", provider.get_remote_bits},
+                        {"level", provider.level}});
     }
     if (status != SENNIT_ERR_RANGE) (*section)["error"] = sennit_last_error()->text;
     return list;
+}
+
+// Of the providers that have puts: bits of the program's in the completions of each operation.
+std::string bits_text(const Json &providers) {
+    std::string text;
+    for (const Json &provider : providers) {
+        if (provider["put_local_bits"] == 0) continue;
+        if (text.empty())
+            text = fmt::format(
+                "  bits of ours in completions, and the level of support\n  {:<21} {:>9} "
+                "{:>10} {:>9} {:>10} {:>5}\n",
+                "", "local put", "remote put", "local get", "remote get", "level");
+        text += fmt::format(
+            "  {:<21} {:>9} {:>10} {:>9} {:>10} {:>5}\n", provider["name"].get<std::string>(),
+            provider["put_local_bits"].get<int>(), provider["put_remote_bits"].get<int>(),
+            provider["get_local_bits"].get<int>(), provider["get_remote_bits"].get<int>(),
+            provider["level"].get<int>());
+    }
+    return text;
 }
 
 }  // namespace
@@ -111,6 +135,7 @@ std::string network_text(const Json &section) {
         text += fmt::format("  {:<13} {}taken: {}\n", provider["name"].get<std::string>(),
                             provider["taken"].get<bool>() ? "" : "not ",
                             provider["reason"].get<std::string>());
+    text += bits_text(section["providers"]);
     text += "  interfaces, of which ranks take one that all of them have\n";
     for (const Json &interface : section["interfaces"]) {
         std::string place = place_text(interface);

@@ -59,6 +59,15 @@ typedef struct sennit_provider {
     char version[16]; /* of libfabric: "1.17.0" */
     int is_taken;     /* 1 if ranks take it for peers on other nodes, unless another one is named */
     char reason[192]; /* why they do, or not, as one sentence */
+    /* How many bits of the program's the completion of an operation has, at its caller (local) and
+     * at the owner of the memory (remote), as the provider says. 0 where it has no such operation,
+     * or is not here. */
+    int put_local_bits;
+    int put_remote_bits;
+    int get_local_bits;
+    int get_remote_bits;
+    int level; /* of support of notified operations that Sennit makes of it: 3, from 64 bits at the
+                * owner on; 2: 32; 1: 8 or 16; 0: they go by messages */
 } sennit_provider;
 
 /* The provider at `index`, 0 up to the first RANGE error, the one that is taken first. Any time;

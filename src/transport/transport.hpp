@@ -105,6 +105,14 @@ struct EventData {
     std::uint64_t high = 0;
 };
 
+// What a transport with so much completion data makes possible: docs/design/signals.md has the
+// levels. The highest, 4, is of a card that counts by itself.
+constexpr int support_level(unsigned event_bits) {
+    if (event_bits >= 64) return 3;
+    if (event_bits >= 32) return 2;
+    return event_bits >= 8 ? 1 : 0;
+}
+
 // What the peers need to connect; travels in the card of the rank. Contents are the transport's
 // own.
 inline constexpr std::size_t kAddressBytes = 64;

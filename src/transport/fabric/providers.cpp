@@ -1,5 +1,6 @@
 // The providers of libfabric on this machine, for people: which one ranks take, and why not the
 // others. Asked once for the process.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -33,6 +34,18 @@ void note_version(const Library &library, const fi_info &info, sennit_provider *
     const bool carries = FI_MAJOR(own) == FI_MAJOR(whole) * 100 + FI_MINOR(whole);
     (void)std::snprintf(out->version, sizeof out->version, "%u.%u.%u", FI_MAJOR(whole) % 1000,
                         FI_MINOR(whole) % 1000, carries ? FI_MINOR(own) / 10 % 1000 : 0);
+}
+
+// The most of any way to use it. FI_CONTEXT gives back an address, at each completion that is this
+// process's own; of gets nobody tells the owner.
+void note_bits(const fi_info &info, sennit_provider *out) {
+    if ((info.caps & FI_RMA) == 0 || info.ep_attr->type != FI_EP_RDM) return;
+    constexpr int kContextBits = 8 * sizeof(void *);
+    const auto data =
+        static_cast<int>(8 * std::min<std::size_t>(info.domain_attr->cq_data_size, 8));
+    out->put_local_bits = out->get_local_bits = kContextBits;
+    out->put_remote_bits = std::max(out->put_remote_bits, data);
+    out->level = support_level(static_cast<unsigned>(out->put_remote_bits));
 }
 
 // Its name, and the names of its interfaces. False: none can be taken, and the thread's error says
@@ -110,13 +123,17 @@ sennit_status ask(const Library &library) {
     fi_info *all = nullptr;
     const int code = library.getinfo(kVersion, nullptr, nullptr, 0, nullptr, &all);
     if (code != 0) return fail_call(SENNIT_ERR_UNSUPPORTED, library, code, "no provider");
-    for (const fi_info *info = all; info != nullptr && providers.count < kMost; info = info->next) {
+    for (const fi_info *info = all; info != nullptr; info = info->next) {
         const char *const name = info->fabric_attr->prov_name;
-        if (name == nullptr || find(name) != nullptr) continue;
-        sennit_provider &one = providers.list[providers.count++];
-        one = sennit_provider{};
-        (void)std::snprintf(one.name, sizeof one.name, "%s", name);
-        note_version(library, *info, &one);
+        if (name == nullptr) continue;
+        sennit_provider *one = find(name);
+        if (one == nullptr && providers.count < kMost) {
+            one = &providers.list[providers.count++];
+            *one = sennit_provider{};
+            (void)std::snprintf(one->name, sizeof one->name, "%s", name);
+            note_version(library, *info, one);
+        }
+        if (one != nullptr) note_bits(*info, one);
     }
     judge(library, all);
     add_missing();
