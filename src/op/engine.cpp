@@ -155,8 +155,10 @@ sennit_status fill_paths(Engine &engine) {
         path->max_piece_bytes = traits.max_piece_bytes;
         path->task_bytes = std::min(traits.task_bytes, transport::kMostTaskBytes) & ~7ull;
         if (path->task_bytes != 0)
-            path->payload_bytes = std::max<std::uint64_t>(
-                path->task_bytes, std::min(traits.payload_bytes, transport::kMostPayloadBytes));
+            path->payload_bytes =
+                traits.payload_bytes == 0
+                    ? path->task_bytes
+                    : std::min(traits.payload_bytes, transport::kMostPayloadBytes);
         // Messages with events end by tasks. Those of one path are told apart.
         if (path->payload_bytes < sizeof(EventTask) || traits.event_bits == 0 ||
             engine.width.bits != 0)

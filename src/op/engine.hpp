@@ -81,7 +81,7 @@ struct EventTask {
         packed = number_in(number) << 8 | static_cast<std::uint32_t>(what);
     }
 };
-static_assert(sizeof(EventTask) == 24);
+static_assert(sizeof(EventTask) == transport::kEventBytes);
 inline constexpr std::uint64_t kNoSuchSignal = 0;  // the answer where there are no signals
 
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
@@ -211,6 +211,8 @@ struct EventWidth {
     unsigned index_bits = 0;  // as in Traits
 };
 EventWidth engine_own_event_width(const Rank &rank);
+// From now on some may come. With the engine's mutex held.
+void engine_expect_events(Rank &rank);
 // The longest pieces that are right for so many bytes.
 std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes);
 // How much data an event's task to the peer may bring; the peer is reached by messages.

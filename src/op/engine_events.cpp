@@ -29,6 +29,12 @@ EventWidth engine_own_event_width(const Rank &rank) {
     return rank.engine == nullptr ? EventWidth{} : rank.engine->width;
 }
 
+void engine_expect_events(Rank &rank) {
+    const Engine &engine = *rank.engine;
+    for (unsigned i = 0; i < engine.path_count; ++i)
+        if (engine.paths[i].event_bits != 0) engine.paths[i].transport->expect_events();
+}
+
 std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes) {
     const MutexLock locked(rank.engine->lock);
     return piece_bytes_of(*path_to(*rank.engine, peer), peer, bytes);

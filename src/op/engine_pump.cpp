@@ -284,6 +284,8 @@ void end_question(Engine &engine, PeerQueue &queue) {
     PieceQueue closed = take_closed(queue, &goes_again);
     while (OperationPiece *piece = closed.pop()) {
         piece->operation.kind = transport::Operation::Kind::put;
+        // The rail may live on: of a put without an event the transport finds out.
+        piece->tried_rails = 0;
         if (status == SENNIT_OK && goes_again)
             repeat(engine, queue, piece);
         else

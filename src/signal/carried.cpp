@@ -172,6 +172,8 @@ void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messa
         // This end sends fewer bits than the owner reads.
         subscriptions.unbegin(kind, *message);
         *message = NumberedMessage{};
+    } else {
+        runtime::note_message(rank, runtime::CountedMessage::carried, 0);
     }
 }
 
@@ -217,6 +219,7 @@ std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &tas
             {{rank.world_rank, task.handle}, kind_of_epoch(task.epoch), task.number()},
             static_cast<std::uint32_t>(low_mask(layout.index_bits)), layout.number_bits,
             &given.use);
+    if (given.index != 0) op::engine_expect_events(rank);
     given.event_bits = static_cast<std::uint8_t>(layout.bits);
     given.index_bits = static_cast<std::uint8_t>(width.index_bits);
     return word_of(given);

@@ -46,13 +46,6 @@ constexpr CarriedLayout layout_of(unsigned event_bits, unsigned index_bits = 0) 
     return it;
 }
 
-constexpr unsigned level_of(unsigned event_bits) {
-    const unsigned bits = layout_of(event_bits).bits;
-    if (bits >= 64) return 3;
-    if (bits >= 32) return 2;
-    return bits != 0 ? 1 : 0;
-}
-
 // What a part of a message says.
 struct CarriedEvent {
     std::uint32_t number;  // as many of its low bits as there are; so is the tag

@@ -71,8 +71,8 @@ struct Traits {
     bool immediate = false;         // copy() instead of submit()
     std::size_t task_bytes = 0;     // longest payload and reply of a task, up to kMostTaskBytes;
                                     // below 24 no events go, at 0 atomics are UNSUPPORTED
-    std::size_t payload_bytes = 0;  // longest payload of an event's task, if that is more; up to
-                                    // kMostPayloadBytes
+    std::size_t payload_bytes = 0;  // longest payload of an event's task, up to kMostPayloadBytes;
+                                    // 0: as of others
     unsigned event_index_bits = 0;  // of 32 bits of completion data, as many name the signal and
                                     // its sender; 0: as the library finds right
     bool yields = false;            // progress() gives the processor away where others wait for it
@@ -85,7 +85,8 @@ struct Traits {
 // with its payload; the reply comes back. Made and carried out by op/task.cpp, carried by
 // transports that look at the two lengths only.
 inline constexpr std::size_t kMostTaskBytes = 512;
-inline constexpr std::size_t kMostPayloadBytes = 24 + 8192;
+inline constexpr std::size_t kEventBytes = 24;  // before the data that it brings
+inline constexpr std::size_t kMostPayloadBytes = kEventBytes + 8192;
 struct Task {
     std::uint64_t sequence;  // of the pair, from 1: a repetition has the number of the first try
     std::uint32_t count;     // elements
@@ -278,6 +279,8 @@ class Transport {
     // The width of completion data that is known to reach the peer whole, by each rail; 0 where it
     // does not. The same on both sides, and constant after the last reach(peer).
     virtual unsigned event_bits_to(int) { return traits().event_bits; }
+    // From now on peers may send events to this rank. In a task that progress() hands over.
+    virtual void expect_events() {}
     // For people: the rail with this number of those that this rank has, as it leads to `peer`,
     // also if it is not used; false beyond the last. Any thread, from connect() to close().
     virtual bool describe_rail(int, unsigned, sennit_rail *) { return false; }

@@ -77,6 +77,7 @@ std::string sim_settings(std::uint64_t seed) {
     const bool is_free = seed % 8 == 0 || under_thread_sanitizer();
     text += "+lockstep=" + std::to_string(is_free ? 0 : 1);
     text += "+events=" + std::to_string(events[random.below(6)]);
+    if (seed % 2 == 0) text += "+eager=" + std::to_string(seed % 3 * 100);
     // The last rail keeps what it takes, so that every operation can be repeated.
     if (rails > 1 && random.below(2) == 0)
         text += "+shaky=" + std::to_string(random.between(5, 50));

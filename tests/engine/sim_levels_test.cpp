@@ -121,13 +121,13 @@ TEST(sim_levels, who_detaches_its_block_leaves_its_index_to_others) {
 
 TEST(sim_levels, layouts_keep_what_they_have_room_for) {
     using namespace signal;
-    EXPECT_EQ(level_of(0), 0u);
-    EXPECT_EQ(level_of(7), 0u);
-    EXPECT_EQ(level_of(8), 1u);
-    EXPECT_EQ(level_of(16), 1u);
-    EXPECT_EQ(level_of(32), 2u);
-    EXPECT_EQ(level_of(64), 3u);
-    EXPECT_EQ(level_of(128), 3u);
+    EXPECT_EQ(transport::support_level(0), 0);
+    EXPECT_EQ(transport::support_level(7), 0);
+    EXPECT_EQ(transport::support_level(8), 1);
+    EXPECT_EQ(transport::support_level(16), 1);
+    EXPECT_EQ(transport::support_level(32), 2);
+    EXPECT_EQ(transport::support_level(64), 3);
+    EXPECT_EQ(transport::support_level(128), 3);
     std::vector<CarriedLayout> layouts(std::begin(kCarriedLayouts), std::end(kCarriedLayouts));
     for (unsigned index = 8; index <= 24; ++index)
         layouts.push_back(layout_of(32, index));

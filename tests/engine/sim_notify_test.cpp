@@ -41,7 +41,8 @@ Network network_of(std::uint64_t seed, unsigned bits) {
                     "+order=" + std::to_string(random() % 2) +
                     "+depth=" + std::to_string(1 + random() % 8) +
                     "+delay=" + std::to_string(1 + random() % 24) +
-                    "+max_piece=" + std::to_string(64 << random() % 5);
+                    "+max_piece=" + std::to_string(64 << random() % 5) +
+                    "+eager=" + std::to_string(seed % 2 == 0 ? 488 : 0);
     network.is_shaky = rails > 1 && random() % 4 != 0;
     if (network.is_shaky) network.paths += "+shaky=" + std::to_string(3 + random() % 30);
     // The last rail alone is not shaky.

@@ -324,17 +324,17 @@ TEST_F(EventsBeforeStart, what_the_user_says_of_the_index_is_told) {
 
 TEST(EventSettings, widths_that_are_none_are_refused_with_those_that_are) {
     for (const char *const text : {"events=0", "events=8", "events=16", "events=32", "events=64",
-                                   "index=8", "index=28", "events=32;index=14"}) {
+                                   "index=8", "index=24", "eager=0", "eager=8192", "events=32;index=14"}) {
         Settings settings;
         EXPECT_EQ(read_settings(text, &settings), SENNIT_OK) << text;
     }
     for (const char *const text : {"events=4", "events=24", "events=128", "events=", "events=x",
-                                   "index=7", "index=29", "index=0", "index="}) {
+                                   "index=7", "eager=8193", "index=25", "index=0", "index="}) {
         Settings settings;
         EXPECT_EQ(read_settings(text, &settings), SENNIT_ERR_ARG) << text;
         const std::string error = sennit_last_error()->text;
         EXPECT_NE(error.find(text), error.npos) << error;
-        EXPECT_NE(error.find("events (0, 8, 16, 32 or 64) and index (8 to 28)"), error.npos)
+        EXPECT_NE(error.find("events (0, 8, 16, 32 or 64) and index (8 to 24)"), error.npos)
             << error;
     }
     Settings settings;

@@ -62,6 +62,11 @@ unsigned Network::event_bits_to(int peer) {
     return way_to_node_of(peer).brings_data ? traits_.event_bits : 0;
 }
 
+void Network::expect_events() {
+    const MutexLock guard(lock_);
+    expects_events_ = true;
+}
+
 // Completion data has come. What was put with it is there. With the lock held.
 void Network::note_data(unsigned rail, std::uint64_t data) {
     if (traits_.event_bits == 0 || (!settles_ && is_of_trial(rail, data))) return;

@@ -178,6 +178,8 @@ bool read_setting(std::string_view word, Settings *out) {
         return copy_word(value, out->interfaces[out->interface_count++], sizeof out->interfaces[0]);
     if (has_value(word, "copied=", &value))
         return read_number(value, kMostCopiedBytes, &out->copied) && out->copied != 0;
+    if (has_value(word, "eager=", &value))
+        return read_number(value, kMostPayloadBytes - kEventBytes, &out->eager);
     if (has_value(word, "events=", &value))
         return read_number(value, 64, &out->events) && is_width_of_events(out->events);
     if (has_value(word, "index=", &value))
@@ -195,10 +197,11 @@ sennit_status read_settings(const char *text, Settings *out) {
     if (refused.data() != nullptr)
         return fail(SENNIT_ERR_ARG,
                     "the path fabric has no setting '%.*s'; there are provider, host, "
-                    "interface (up to %u times), rails (1 to %u), copied (1 to %u), events (0, 8, "
-                    "16, 32 or 64) and index (%u to %u)",
+                    "interface (up to %u times), rails (1 to %u), copied (1 to %u), eager (0 to "
+                    "%zu), events (0, 8, 16, 32 or 64) and index (%u to %u)",
                     static_cast<int>(refused.size()), refused.data(), kMostRails, kMostRails,
-                    kMostCopiedBytes, kLeastIndexBits, kMostIndexBits);
+                    kMostCopiedBytes, kMostPayloadBytes - kEventBytes, kLeastIndexBits,
+                    kMostIndexBits);
     // A layered provider has a semicolon in its name.
     for (char &letter : out->provider)
         if (letter == '+') letter = ';';

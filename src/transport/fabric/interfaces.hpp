@@ -19,7 +19,7 @@ inline constexpr const char *kProviders[] = {"verbs;ofi_rxm", "cxi", "efa", "opx
 // Of Settings::copied, and Settings::index.
 inline constexpr unsigned kMostCopiedBytes = 1 << 20;
 inline constexpr unsigned kLeastIndexBits = 8;
-inline constexpr unsigned kMostIndexBits = 28;
+inline constexpr unsigned kMostIndexBits = 24;
 
 // What a user may choose, behind the path's name in SENNIT_PATHS: "fabric:provider=tcp;host=IP".
 struct Settings {
@@ -28,6 +28,7 @@ struct Settings {
     char interfaces[kMostRails][32] = {};  // their names; none: all
     unsigned interface_count = 0;
     unsigned rails = 0;       // at most; 0: as InterfaceChoice says
+    unsigned eager = 8192;    // of an event's data, in one message with it
     unsigned copied = 0;      // bytes up to which a transfer is copied and not registered, where a
                               // provider wants one of the two; 0: kCopiedBytes
     unsigned events = 64;     // bits of completion data, at most

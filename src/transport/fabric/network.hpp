@@ -246,6 +246,7 @@ class Network final : public Transport {
     void describe_trouble(int peer, char *text, std::size_t bytes) override;
     std::uint64_t rails_to(int peer) const override;
     unsigned event_bits_to(int peer) override;
+    void expect_events() override;
     bool describe_rail(int peer, unsigned number, sennit_rail *out) override;
     void stop_thread() override;
     void close(const Deadline &deadline) override;
@@ -338,6 +339,8 @@ class Network final : public Transport {
     bool awaits_data() const;
     bool is_read_now(unsigned rail, bool is_any_busy) const;
     std::size_t take_events(unsigned rail, bool all);
+    void take_event(unsigned rail, const Event &event);
+    void read_data_before_tasks();
     Submit start_transfer(Posted *posted);
     Submit end_unstarted(Posted *posted, sennit_status verdict);
     int work_off(Posted *posted);
@@ -511,6 +514,8 @@ class Network final : public Transport {
     TrialRoom *trials_ = nullptr;  // [rail_count_][node_count_], zero_pages(); null: no speaker
     unsigned node_count_ = 0;
     std::uint8_t ended_trials_ = 0;  // rails on which nothing of a trial can come any more
+    bool expects_events_ = false;    // some peer may send them
+    bool has_received_ = false;      // messages, since they were handed over last
     EventList events_;               // that have come
     EventList handed_;               // that progress() hands to the sink
     bool hands_over_ = false;        // meanwhile no passive endpoint is closed

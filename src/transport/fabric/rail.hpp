@@ -160,6 +160,8 @@ class Rail {
 
     // The same, of each queue that may have some.
     std::size_t poll_all(Event events[], std::size_t most);
+    // Only what may bring completion data.
+    std::size_t poll_data(Event events[], std::size_t most) { return read_passive(events, most); }
 
     // Gets ready for a sleep on descriptors, which become readable when something comes, and end
     // with their endpoints. What lies in a queue that was not read since does not make them so.

@@ -121,6 +121,7 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
         status = read_progress_settings(runtime::knobs().progress.text, &progress_);
     if (status != SENNIT_OK) return status;
     traits_.event_index_bits = settings_.index;
+    traits_.payload_bytes = kEventBytes + settings_.eager;
     choose_place(&progress_);
     const Library *library = nullptr;
     status = library_open(&library);

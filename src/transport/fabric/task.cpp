@@ -157,6 +157,7 @@ void Network::finish_send(Message *message) {
 
 // What concerns the fence is carried out at once, by whoever polls: it needs no engine.
 void Network::finish_receive(Message *message) {
+    has_received_ = true;
     --rails_[message->rail].receives;
     if (message->error != 0 || !is_well_formed(*message)) return give_back(message);
     PeerLink &sender = use(message->header.from);

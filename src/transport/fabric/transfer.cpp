@@ -224,25 +224,43 @@ std::size_t Network::take_events(unsigned rail, bool all) {
     std::size_t seen = 0;
     for (std::size_t count = kBatch; seen < kMostPolled && count == kBatch; seen += count) {
         count = all ? own.poll_all(events, kBatch) : own.poll(events, kBatch);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (events[i].has_data) note_data(rail, events[i].data);
-            // The context is the first member of what was posted.
-            auto *posted = static_cast<Posted *>(events[i].context);
-            if (posted == nullptr || !posted->is_out) continue;  // came twice
-            posted->error = events[i].error;
-            posted->bytes = events[i].bytes;
-            posted->is_out = false;
-            if (posted->kind == Posted::Kind::transfer && posted->error == 0)
-                ++link_of(posted->peer, rail).completed;
-            if (posted->kind == Posted::Kind::transfer)
-                done_.append(posted);
-            else if (posted->kind == Posted::Kind::send)
-                finish_send(static_cast<Message *>(posted));
-            else
-                finish_receive(static_cast<Message *>(posted));
-        }
+        for (std::size_t i = 0; i < count; ++i)
+            take_event(rail, events[i]);
     }
     return seen;
+}
+
+void Network::take_event(unsigned rail, const Event &event) {
+    if (event.has_data) note_data(rail, event.data);
+    // The context is the first member of what was posted.
+    auto *posted = static_cast<Posted *>(event.context);
+    if (posted == nullptr || !posted->is_out) return;  // came twice
+    posted->error = event.error;
+    posted->bytes = event.bytes;
+    posted->is_out = false;
+    if (posted->kind == Posted::Kind::transfer && posted->error == 0)
+        ++link_of(posted->peer, rail).completed;
+    if (posted->kind == Posted::Kind::transfer)
+        done_.append(posted);
+    else if (posted->kind == Posted::Kind::send)
+        finish_send(static_cast<Message *>(posted));
+    else
+        finish_receive(static_cast<Message *>(posted));
+}
+
+// A task that has come may tell of events that came before it, by any rail: they are handed over
+// first. An owner that did not see them takes an old event for a new one, when the number that it
+// carries comes again.
+void Network::read_data_before_tasks() {
+    constexpr std::size_t kBatch = 16;
+    Event events[kBatch];
+    if (!std::exchange(has_received_, false) || !expects_events_) return;
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        for (std::size_t count = kBatch; count == kBatch;) {
+            count = rails_[rail].rail.poll_data(events, kBatch);
+            for (std::size_t i = 0; i < count; ++i)
+                take_event(rail, events[i]);
+        }
 }
 
 // How much has come.
@@ -293,6 +311,7 @@ int Network::progress() {
         if (rail_count_ == 0) return 0;
         some_wait_ = false;
         poll_rails();
+        read_data_before_tasks();
         done = done_.take_all();
         has_lost = std::exchange(some_are_lost_, false);
         hands_over_ = has_events();

@@ -24,6 +24,7 @@ constexpr SettingRow kRows[] = {
     {"depth=", &Settings::depth, 1, 65536},
     {"delay=", &Settings::delay, 1, 100000},
     {"events=", &Settings::events, 0, 128},
+    {"eager=", &Settings::eager, 0, kMostEager},
     {"max_piece=", &Settings::max_piece, 8, std::uint64_t{1} << 30},
     {"lockstep=", &Settings::lockstep, 0, 1},
     {"shaky=", &Settings::shaky, 0, UINT64_MAX},

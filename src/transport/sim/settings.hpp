@@ -10,6 +10,7 @@
 //   depth=N        operations that a rank may have open per rail before submit says "again"; 64
 //   delay=N        the longest delay of a part of an operation, in steps; default 8
 //   events=N       bits of completion data, 0 to 128; default 64
+//   eager=N        bytes of data that an event's task brings, 0 to 488; default 488
 //   max_piece=N    bytes; default 65536
 //   lockstep=0|1   1: the threads of the ranks run one at a time, chosen by the seed; default 0
 //   patience=N     milliseconds a turn may last before lockstep is given up; default 60000
@@ -23,10 +24,13 @@
 
 #include <cstdint>
 
+#include "transport/transport.hpp"
+
 namespace sennit::transport::sim {
 
 inline constexpr unsigned kMostRails = 8;
 inline constexpr unsigned kMostStrikes = 8;
+inline constexpr std::uint64_t kMostEager = kMostTaskBytes - kEventBytes;
 
 // Something that happens to a rail or a rank at a step.
 struct Strike {
@@ -41,6 +45,7 @@ struct Settings {
     std::uint64_t depth = 64;
     std::uint64_t delay = 8;
     std::uint64_t events = 64;
+    std::uint64_t eager = kMostEager;
     std::uint64_t max_piece = 65536;
     std::uint64_t lockstep = 0;
     std::uint64_t patience = 60000;

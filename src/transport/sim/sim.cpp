@@ -50,6 +50,7 @@ class SimTransport final : public Transport {
         traits_.event_bits = static_cast<unsigned>(settings_.events);
         traits_.max_piece_bytes = settings_.max_piece;
         traits_.task_bytes = kMostTaskBytes;
+        traits_.payload_bytes = kEventBytes + settings_.eager;
         traits_.yields = settings_.lockstep != 0;
         for (const Strike &death : settings_.kills)
             if (death.victim >= rank.bootstrap.size)
