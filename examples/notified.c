@@ -41,7 +41,7 @@ int main(void) {
     /* snippet: blocks */
     /* Two cells arrive in each step, so the signal expects two events. */
     sennit_signal arrived;
-    must(sennit_signal_create(2, 2, &arrived));
+    must(sennit_signal_create(2, 2, 0, &arrived));
     sennit_block mine;
     const sennit_region region = {memory, sizeof(struct edges)};
     must(sennit_block_init(region, 0, sizeof(struct edges), SENNIT_SIGNAL_NULL, arrived, &mine));

@@ -49,7 +49,7 @@ int main(void) {
 
     /* Two cells arrive in each step. */
     sennit_signal arrived;
-    must(sennit_signal_create(2, 2, &arrived));
+    must(sennit_signal_create(2, 2, 0, &arrived));
     sennit_block mine;
     const sennit_region region = {memory, sizeof(struct edges)};
     must(sennit_block_init(region, 0, sizeof(struct edges), SENNIT_SIGNAL_NULL, arrived, &mine));

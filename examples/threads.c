@@ -59,7 +59,7 @@ int main(void) {
     must(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 0, 0, &memory));
     const uint64_t *slabs = sennit_ptr(memory);
     sennit_signal arrived;
-    must(sennit_signal_create((uint32_t)count, (uint32_t)count, &arrived));
+    must(sennit_signal_create((uint32_t)count, (uint32_t)count, 0, &arrived));
     sennit_block mine;
     const sennit_region region = {sennit_gptr_at(memory, shared.rank), bytes};
     must(sennit_block_init(region, 0, bytes, SENNIT_SIGNAL_NULL, arrived, &mine));

@@ -116,7 +116,7 @@ void NotifiedHalo::open() {
         sennit_signal &signal = arrived_.emplace_back(SENNIT_SIGNAL_NULL);
         if (ends.empty()) continue;
         const auto events = static_cast<std::uint32_t>(ends.size());
-        check(sennit_signal_create(events, events, &signal), "sennit_signal_create");
+        check(sennit_signal_create(events, events, 0, &signal), "sennit_signal_create");
         for (const NotifiedEnd &end : ends) {
             check(sennit_block_init(end.region, 0, end.region.bytes, SENNIT_SIGNAL_NULL, signal,
                                     &mine[end.link.side]),

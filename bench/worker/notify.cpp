@@ -75,7 +75,7 @@ class Notified {
   public:
     Notified(const Run &run, int partner, std::uint64_t bytes) {
         check(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 4096, 0, &m_memory), "sennit_alloc");
-        check(sennit_signal_create(1, 1, &m_arrived), "sennit_signal_create");
+        check(sennit_signal_create(1, 1, 0, &m_arrived), "sennit_signal_create");
         sennit_block mine;
         check(sennit_block_init({m_memory, bytes}, 0, bytes, SENNIT_SIGNAL_NULL, m_arrived, &mine),
               "sennit_block_init");

@@ -20,6 +20,8 @@ module sennit_more
   integer(c_int), parameter, public :: SENNIT_CHANNEL_NOT_READY = 4
   integer(c_int), parameter, public :: SENNIT_CHANNEL_AHEAD_MOST = 128
   type(sennit_channel), parameter, public :: SENNIT_CHANNEL_NULL = sennit_channel()
+  integer(c_int), parameter, public :: SENNIT_SIGNAL_STRICT = 1
+  integer(c_int), parameter, public :: SENNIT_SIGNAL_UNCHECKED = 2
   type(sennit_signal), parameter, public :: SENNIT_SIGNAL_NULL = sennit_signal()
   type(sennit_waitset), parameter, public :: SENNIT_WAITSET_NULL = sennit_waitset()
   type(sennit_block), parameter, public :: SENNIT_BLOCK_NULL = sennit_block()

@@ -33,7 +33,7 @@ program notified
   call sennit_pointer(memory, edges, [2, 2])
 
   ! Two cells arrive in each step, so the signal expects two events.
-  call sennit_signal_create(2, 2, arrived)
+  call sennit_signal_create(2, 2, 0, arrived)
   region%gptr = memory
   region%bytes = 4 * cell_bytes
   call sennit_block_init(region, 0, 4 * cell_bytes, SENNIT_SIGNAL_NULL, arrived, mine)

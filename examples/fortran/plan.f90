@@ -32,7 +32,7 @@ program plan
   now(1:cells) = [(modulo((rank * cells + i - 1) * 37, 101), i=1, cells)]
 
   ! Two cells arrive in each step.
-  call sennit_signal_create(2, 2, arrived)
+  call sennit_signal_create(2, 2, 0, arrived)
   region%gptr = memory
   region%bytes = 4 * bytes
   call sennit_block_init(region, 0, 4 * bytes, SENNIT_SIGNAL_NULL, arrived, mine)

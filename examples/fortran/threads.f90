@@ -28,7 +28,7 @@ program threads
   ranks = sennit_size()
   call sennit_alloc(SENNIT_TEAM_WORLD, 2 * ranks * slab_bytes, 0, 0, memory)
   call sennit_pointer(memory, slabs, [words, ranks, 2])
-  call sennit_signal_create(ranks, ranks, arrived)
+  call sennit_signal_create(ranks, ranks, 0, arrived)
   region%gptr = sennit_gptr_at(memory, rank)
   region%bytes = 2 * ranks * slab_bytes
   call sennit_block_init(region, 0, 2 * ranks * slab_bytes, SENNIT_SIGNAL_NULL, arrived, mine)

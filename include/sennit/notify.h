@@ -14,8 +14,8 @@
  *     sennit_signal_reset(arrived)
  *
  * In a loop a sender may be one epoch ahead of the owner. One that puts to the same offset in each
- * epoch writes over what the owner has not read yet, and nobody is told. So a block has room for
- * two messages, which take turns:
+ * epoch writes over what the owner has not read yet, and nobody is told, unless the signal is
+ * strict (SENNIT_SIGNAL_STRICT). So a block has room for two messages, which take turns:
  *
  *     sennit_put_notify(there, epoch % 2 * bytes, data, bytes)    read at epoch % 2 * bytes
  *

@@ -133,14 +133,17 @@ static inline uru_status_t unr_mem_reg_sync(void) {
     return sennit_unr_end(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "unr_mem_reg_sync");
 }
 
-/* Makes a signal of `num_event` events, 1 to 2147483647. By one process. */
+/* Makes a signal of `num_event` events, 1 to 2147483647. By one process. Unchecked: no sender waits
+ * for its reset. Not strict, which says something about events that name an epoch; here they are
+ * of the present one, so that one before the reset is one too many, and reported as that. */
 static inline uru_status_t unr_sig_create(unr_sig_h *sig_h, uint64_t num_event) {
     sennit_status status = SENNIT_OK;
     if (num_event == 0 || num_event > 2147483647u)
         status = sennit_error_report(SENNIT_ERR_ARG, "unr_sig_create",
                                      "a signal has 1 to 2147483647 events", 0);
     else
-        status = sennit_signal_create((uint32_t)num_event, (uint32_t)num_event, sig_h);
+        status = sennit_signal_create((uint32_t)num_event, (uint32_t)num_event,
+                                      SENNIT_SIGNAL_UNCHECKED, sig_h);
     return sennit_unr_end(status, "unr_sig_create");
 }
 

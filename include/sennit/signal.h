@@ -8,7 +8,7 @@
  * flushes.
  *
  *     owner                                     ranks that send
- *     sennit_signal_create(2, 2, &signal)       get the handle by any means
+ *     sennit_signal_create(2, 2, 0, &signal)    get the handle by any means
  *     loop over epochs 0, 1, 2, ...             loop over epochs 0, 1, 2, ...
  *         sennit_signal_wait(signal, ...)           sennit_signal_notify(signal, epoch)
  *         ... use what came ...
@@ -23,7 +23,8 @@
  * seen. The owner hears of one more than was expected too, once, by SIGNAL_OVERFLOW of the next
  * reset, test, wait for a set, or wait that finds the signal not fired: its data may have come,
  * over what the owner had got before. Afterwards the signal goes on as if the event had not been
- * sent.
+ * sent. Flags of sennit_signal_create change what is done with events that are not of the owner's
+ * epoch.
  *
  * All calls but sennit_signal_notify are of the owner alone; its threads may make them at the same
  * time, except that a signal is destroyed while no other thread uses it, and reset while none tests
@@ -50,12 +51,34 @@ typedef struct sennit_signal {
 #define SENNIT_SIGNAL_NULL ((sennit_signal){-1, 0u})
 #endif
 
+/* Flags of sennit_signal_create.
+ *
+ * SENNIT_SIGNAL_STRICT: for memory with room for one message. An event of epoch r + 1 that comes
+ * before reset r would say that data was written over. Its sender gets SIGNAL_EARLY before anything
+ * moves; a notice's wait_ns waits for the reset. If one comes all the same (from a sender that does
+ * not look, see below), it is counted for its epoch, and the owner hears of it once, by
+ * SIGNAL_EARLY of a wait or test that finds the signal not fired, or of the reset. To an owner on
+ * another node it takes a trip more. Nobody can see for how many messages a block has room, so no
+ * signal is strict without the flag. */
+#define SENNIT_SIGNAL_STRICT 0x1u
+/* Senders neither look at the owner's epoch nor ask for it, and no call that sends an event is
+ * refused for its epoch: the program keeps messages apart, by what owners send to senders in each
+ * epoch, or by a barrier. The owner judges an event by the epoch that comes with it. If that is
+ * neither the owner's nor the next one, it is not counted, its data may have moved, and the owner
+ * hears of it once, by SIGNAL_EARLY or SIGNAL_OVERFLOW of a wait or test that finds the signal not
+ * fired, or of the reset; a flush by the sender may tell it too. With SENNIT_SIGNAL_STRICT an event
+ * of epoch r + 1 before reset r is counted and reported, and not refused. For events of
+ * SENNIT_EPOCH_CURRENT it makes no difference. */
+#define SENNIT_SIGNAL_UNCHECKED 0x2u
+
 /* Make a signal of the caller's that fires after `events` events of an epoch, 1 to max_events. More
  * events than that are told from the right number as long as not more than max_events are too many.
  * Pass the same number twice, or the most that can come by a mistake of the program; 0 is not
- * `events`, and an error. It begins with epoch 0. By one rank alone. Errors: STATE, ARG (null, no
- * events, more than max_events), NOMEM (memory, 8388608 signals of a rank), OS. */
-sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_signal *signal);
+ * `events`, and an error. It begins with epoch 0. `flags`: those above, or 0. By one rank alone.
+ * Errors: STATE, ARG (null, no events, more than max_events, unknown flags), NOMEM (memory, 8388608
+ * signals of a rank), OS. */
+sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigned flags,
+                                   sennit_signal *signal);
 
 /* End it; it leaves its set. Nobody may be about to count an event of it: later attempts are
  * refused with NOT_REGISTERED. Errors: STATE, ARG (no signal of the caller's). */
@@ -63,7 +86,7 @@ sennit_status sennit_signal_destroy(sennit_signal signal);
 
 /* *done is 1 if the signal has fired in its epoch, else 0. Never waits. Errors: STATE, ARG (null,
  * no signal of the caller's), SIGNAL_OVERFLOW (more events came than are expected), SIGNAL_EARLY
- * (an event of a later epoch than the next came, and the signal has not fired). */
+ * (an event came that is too early by the signal's flags, and the signal has not fired). */
 sennit_status sennit_signal_test(sennit_signal signal, int *done);
 
 /* Wait until it has fired, for at most timeout_ns. It stays fired until it is reset. What senders
@@ -75,7 +98,8 @@ SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t t
  * as they would after it. What the caller did before happens before what a sender does that learns
  * of the reset, by any means. To have an event, or a put or get with one, accepted is such a means:
  * when one of epoch r + 1 is, the reset that ended epoch r - 1 happened before. Errors: STATE (no
- * rank; the signal has not fired), ARG (no signal of the caller's), SIGNAL_OVERFLOW. Nothing is
+ * rank; the signal has not fired), ARG (no signal of the caller's), SIGNAL_OVERFLOW,
+ * SIGNAL_EARLY (an event came that is too early by the signal's flags; told once). Nothing is
  * changed then. */
 SENNIT_HOT_CALL sennit_status sennit_signal_reset(sennit_signal signal);
 

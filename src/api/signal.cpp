@@ -120,9 +120,13 @@ sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
 
 extern "C" {
 
-sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_signal *signal) {
+sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigned flags,
+                                   sennit_signal *signal) {
     return noted_call(__func__, [=](Rank &rank) {
+        constexpr unsigned kKnownFlags = SENNIT_SIGNAL_STRICT | SENNIT_SIGNAL_UNCHECKED;
         if (signal == nullptr) return null_argument("signal");
+        if ((flags & ~kKnownFlags) != 0)
+            return fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags);
         if (events == 0)
             return fail(SENNIT_ERR_ARG, "a signal expects at least 1 event in an epoch");
         if (events > max_events)
@@ -130,7 +134,7 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, sennit_
                         "%u events are more than max_events, %u: pass the same number twice, or "
                         "the most that can come by mistake",
                         events, max_events);
-        return signal::signal_create(rank, events, max_events, signal);
+        return signal::signal_create(rank, events, max_events, flags, signal);
     });
 }
 

@@ -168,7 +168,8 @@ inline bool is_reached(const BlockGroup &group) {
 // Does its signal take the next run's event?
 inline bool is_taken(const Plan &plan, const BlockGroup &group) {
     const signal::RemoteSignal &remote = group.notified->remote;
-    return remote.is_none() || signal::takes(*remote.record, remote.signal.handle, plan.next_epoch);
+    return remote.is_none() || signal::takes(*remote.record, remote.signal.handle, plan.next_epoch,
+                                             group.notified->expected.most_ahead);
 }
 
 // May the next run of a plan of words begin?

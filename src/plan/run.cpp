@@ -39,6 +39,8 @@ const Move *move_run(const Move *move, const EqualMoves &run) {
 // False: too many, and taken back.
 bool count_group(const BlockGroup &group, std::uint64_t epoch) {
     const signal::RemoteSignal &remote = group.notified->remote;
+    if (signal::is_unchecked(remote.signal.handle)) [[unlikely]]
+        return signal::count_unchecked(remote, group.notified->expected, {epoch, group.messages});
     return remote.is_none() ||
            signal::count_whole(remote, group.notified->expected, epoch, group.messages);
 }

@@ -188,7 +188,7 @@ sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epo
     status = look(rank, notified->remote, &seen);
     notified->expected = seen.expected;
     if (status == SENNIT_OK && notified->remote.record == nullptr)
-        signals_of(rank)->known.begin(signal, seen.epoch);
+        signals_of(rank)->known.begin(signal, {seen.epoch, seen.expected.most_ahead});
     return status;
 }
 

@@ -117,7 +117,8 @@ inline AtOnce notify_at_once(Attached &attached, std::size_t offset, void *local
     // relaxed: only equality counts, as in memory::is_live(). The signal's memory goes with the
     // rank, whose segments have gone before.
     if (attached.live->load(std::memory_order_relaxed) != attached.live_value ||
-        !takes(*remote.record, remote.signal.handle, epoch)) [[unlikely]]
+        !takes(*remote.record, remote.signal.handle, epoch, notified.expected.most_ahead))
+        [[unlikely]]
         return AtOnce::not_at_all;
     copy_any(kPut ? place : local, kPut ? local : place, bytes);
     if (!count_whole(remote, notified.expected, epoch)) [[unlikely]]

@@ -56,15 +56,19 @@ bool has_room(const Own &own, std::uint64_t epoch, std::uint32_t events) {
 bool count_alone(Rank &rank, const Own &own, const Subscriber &subscriber, std::uint64_t epoch) {
     const sennit_error unrelated = *thread_error();
     RemoteSignal self;
-    const Expected expected{own.events, own.event_bits};
-    bool is_in = subscriber.events <= own.events &&
-                 reach(rank, {rank.world_rank, handle_of(own)}, &self) == SENNIT_OK;
-    if (is_in)
-        is_in = subscriber.epochs == EpochKind::current
-                    ? count_current(self, expected, subscriber.events)
-                    : count_whole(self, expected, epoch, subscriber.events);
+    const Expected expected{own.events, own.event_bits, own.record->most_ahead};
+    const bool is_current = subscriber.epochs == EpochKind::current;
+    const Messages messages{is_current ? SENNIT_EPOCH_CURRENT : epoch, subscriber.events};
+    const bool is_in = messages.count <= own.events &&
+                       reach(rank, {rank.world_rank, handle_of(own)}, &self) == SENNIT_OK &&
+                       count_let_in(self, expected, messages);
     *thread_error() = unrelated;
     return is_in;
+}
+
+// Of a message, whatever its sender knows.
+bool is_taken(const Own &own, std::uint64_t epoch, std::uint64_t receivers) {
+    return is_counted(epoch, receivers, is_unchecked(handle_of(own)) ? 1 : own.record->most_ahead);
 }
 
 // Called with the engine's mutex held.
@@ -87,7 +91,7 @@ void count_arrived(Rank &rank, const op::EventWidth &width, const transport::Eve
     // A message that has begun stays in its epoch, which is not over without it.
     if (message->sum != 0) epoch = message->epoch;
     const std::uint64_t addend = addend_of(layout, event, own->event_bits, it->events);
-    if (!is_counted(epoch, receivers)) return;
+    if (!is_taken(*own, epoch, receivers)) return;
     if (addend == kWholeMessage * it->events) {
         if (count_alone(rank, *own, *it, epoch)) take_part(*message, epoch, addend);
         return;
@@ -151,6 +155,20 @@ void give_back_left(Rank &rank) {
 
 }  // namespace
 
+namespace {
+
+// Do the bits say enough? This end may send fewer than the owner reads. And of an unchecked signal
+// nobody has looked at the epoch, which may be any: the owner should find out here, and not when
+// the message ends.
+bool is_told_by(const NumberedMessage &message, const RemoteSignal &remote, unsigned bits) {
+    constexpr unsigned kFewestTagBits = 3;
+    const CarriedLayout layout = layout_of(message.event_bits, message.index_bits);
+    return layout.bits <= layout_of(bits).bits &&
+           (layout.tag_bits >= kFewestTagBits || !is_unchecked(remote.signal.handle));
+}
+
+}  // namespace
+
 void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                    NumberedMessage *message) {
     *message = NumberedMessage{};
@@ -168,8 +186,7 @@ void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messa
         runtime::note_message(rank, runtime::CountedMessage::not_carried, 0);
     if (begun != Subscriptions::Begun::yes) {
         *message = NumberedMessage{};
-    } else if (layout_of(message->event_bits).bits > layout_of(bits).bits) {
-        // This end sends fewer bits than the owner reads.
+    } else if (!is_told_by(*message, remote, bits)) {
         subscriptions.unbegin(kind, *message);
         *message = NumberedMessage{};
     } else {
@@ -240,15 +257,20 @@ CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool i
     Subscriber *it = nullptr;
     ArrivingMessage *const message = find_message(rank, sender, task, &it);
     if (message == nullptr) return CarriedEnd::to_count;
-    const bool has_begun = message->sum != 0;
+    const std::uint64_t sum = message->sum;
     const std::uint64_t epoch = message->epoch;
-    const std::uint64_t missing =
+    std::uint64_t missing =
         end_message(*message, is_whole ? kWholeMessage * it->events : 0, number_bits_of(rank));
-    if (!has_begun) return is_whole ? CarriedEnd::to_count : CarriedEnd::counted;
+    if (sum == 0) return is_whole ? CarriedEnd::to_count : CarriedEnd::counted;
+    // Its tag was taken for that of another epoch: only a sender that does not look gets so far
+    // away.
+    const bool is_astray = task.epoch != SENNIT_EPOCH_CURRENT && task.epoch != epoch;
+    if (is_astray) missing = 0 - sum;
     const Own *const own = find_by_handle(rank, it->handle);
-    if (missing == 0) return CarriedEnd::counted;
-    if (own == nullptr || !is_counted(epoch, own_epoch(*own))) return CarriedEnd::late;
-    count(rank, *signals_of(rank), *own, epoch, missing);
+    const bool is_there = own != nullptr && is_counted(epoch, own_epoch(*own));
+    if (missing != 0 && is_there) count(rank, *signals_of(rank), *own, epoch, missing);
+    if (is_astray && is_whole) return CarriedEnd::to_count;
+    if (missing != 0 && !is_there) return CarriedEnd::late;
     return CarriedEnd::counted;
 }
 

@@ -14,14 +14,14 @@ Seen seen_in(const SignalRecord &copy) {
     const auto value = [](const auto &word) { return word.load(std::memory_order_relaxed); };
     return Seen{value(copy.epoch),
                 value(copy.handle),
-                {copy.events, copy.event_bits},
+                {copy.events, copy.event_bits, copy.most_ahead},
                 {value(copy.slot[0]), value(copy.slot[1])}};
 }
 
 sennit_status look_by_message(Rank &rank, const RemoteSignal &remote, Seen *seen) {
     // So much of a record is fetched: all that is in use.
     constexpr std::size_t kFetchedBytes = 160;
-    static_assert(kFetchedBytes > offsetof(SignalRecord, event_bits));
+    static_assert(kFetchedBytes > offsetof(SignalRecord, most_ahead));
     SignalRecord copy{};
     const sennit_status status =
         op::transfer(rank, op::Direction::get, remote.gptr, &copy, kFetchedBytes, op::kKept);
@@ -34,7 +34,7 @@ void look_by_pointer(const SignalRecord &record, Seen *seen) {
     seen->handle = record.handle.load(std::memory_order_acquire);
     // SYNC signal-epoch: pairs with the release in advance(), of the owner.
     seen->epoch = record.epoch.load(std::memory_order_acquire);
-    seen->expected = {record.events, record.event_bits};
+    seen->expected = {record.events, record.event_bits, record.most_ahead};
 }
 
 }  // namespace
@@ -59,11 +59,36 @@ void mark_fired(std::byte *chunk, std::uint32_t handle) {
     store_load_fence();
 }
 
-void tell_refused(const RemoteSignal &to, std::uint64_t epoch) {
-    // relaxed: no data hangs on it; the mark and the fence behind it come later.
-    to.record->refused.store(epoch + 1, std::memory_order_relaxed);
+namespace {
+
+// The owner, if it waits, is to look at the signal though it has not fired.
+void call_owner(const RemoteSignal &to) {
     mark_fired(to.chunk, to.signal.handle);
     ring_doorbell(*to.control);
+}
+
+}  // namespace
+
+void tell_refused(const RemoteSignal &to, std::uint64_t epoch, Uncounted what) {
+    // relaxed: no data hangs on it; the mark and the fence behind it come later.
+    to.record->refused.store(refused_word(what, epoch), std::memory_order_relaxed);
+    call_owner(to);
+}
+
+// Judged when it is counted, so that an owner which has got on meanwhile counts more of them. What
+// count_whole() says of an old look holds here too.
+bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Messages &messages) {
+    // SYNC signal-epoch: pairs with the release in advance(), of the owner.
+    const std::uint64_t receivers = to.record->epoch.load(std::memory_order_acquire);
+    const std::uint64_t epoch = messages.epoch;
+    if (!is_counted(epoch, receivers)) {
+        tell_refused(to, epoch, is_early(epoch, receivers) ? Uncounted::early : Uncounted::late);
+        return true;
+    }
+    if (!count_whole(to, expected, epoch, messages.count)) return false;
+    // A strict signal's owner finds it in the slot.
+    if (!is_counted(epoch, receivers, expected.most_ahead)) call_owner(to);
+    return true;
 }
 
 void take_back(const RemoteSignal &to, const Expected &expected, const Messages &messages,
@@ -131,40 +156,55 @@ namespace {
 // Of what look() has seen.
 sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (seen->handle != remote.signal.handle) return was_destroyed(remote.signal);
-    if (is_counted(epoch, seen->epoch)) return SENNIT_OK;
+    if (is_unchecked(remote.signal.handle) ||
+        is_counted(epoch, seen->epoch, seen->expected.most_ahead))
+        return SENNIT_OK;
     // An owner that is gone never gets there, and the caller would come again for ever.
     if (is_early(epoch, seen->epoch) && peer_gone(rank, remote.signal.rank) != Gone::no)
         return fail_lost(rank, remote.signal.rank);
-    return fail_epoch(remote.signal, epoch, seen->epoch);
+    return fail_epoch(remote.signal, epoch, seen->epoch, seen->expected.most_ahead);
 }
 
 }  // namespace
 
 sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     const bool is_current = epoch == SENNIT_EPOCH_CURRENT;
-    if (remote.record == nullptr && is_current) return SENNIT_OK;
-    if (remote.record == nullptr) return ask_owner(rank, remote, epoch);
+    if (remote.record == nullptr)
+        return is_current || is_unchecked(remote.signal.handle) ? SENNIT_OK
+                                                                : ask_owner(rank, remote, epoch);
     const sennit_status status = look(rank, remote, seen);
     if (is_current) return status;
     return status != SENNIT_OK ? status : judge_epoch(rank, remote, epoch, seen);
 }
 
-sennit_status fail_epoch(sennit_signal signal, std::uint64_t epoch, std::uint64_t receivers) {
+sennit_status fail_epoch(sennit_signal signal, std::uint64_t epoch, std::uint64_t receivers,
+                         std::uint8_t most_ahead) {
     const bool early = is_early(epoch, receivers);
+    const sennit_status status = early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW;
+    const char *const advice = early ? "; it may be sent again later" : "";
+    const auto seen = static_cast<unsigned long long>(epoch);
+    const auto expected = static_cast<unsigned long long>(receivers);
+    if (most_ahead == 0)
+        return fail_peer(status, signal.rank, "",
+                         "an event of epoch %llu for signal %#x of rank %d, which is strict and "
+                         "expects epoch %llu%s",
+                         seen, signal.handle, signal.rank, expected, advice);
     return fail_peer(
-        early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW, signal.rank, "",
+        status, signal.rank, "",
         "an event of epoch %llu for signal %#x of rank %d, which expects epochs %llu and %llu%s",
-        static_cast<unsigned long long>(epoch), signal.handle, signal.rank,
-        static_cast<unsigned long long>(receivers), static_cast<unsigned long long>(receivers + 1),
-        early ? "; it may be sent again later" : "");
+        seen, signal.handle, signal.rank, expected, expected + 1, advice);
 }
 
 sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (remote.record == nullptr)
         return post_event(rank, {.remote = &remote, .messages = {epoch, 1}});
-    const bool is_counted = epoch == SENNIT_EPOCH_CURRENT
-                                ? count_current(remote, seen->expected)
-                                : count_whole(remote, seen->expected, epoch);
+    bool is_counted = false;
+    if (epoch == SENNIT_EPOCH_CURRENT)
+        is_counted = count_current(remote, seen->expected);
+    else if (is_unchecked(remote.signal.handle))
+        is_counted = count_unchecked(remote, seen->expected, {epoch, 1});
+    else
+        is_counted = count_whole(remote, seen->expected, epoch);
     return is_counted ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
 }
 

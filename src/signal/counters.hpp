@@ -63,10 +63,12 @@ constexpr std::uint64_t low_mask(unsigned bits) {
     return bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
 }
 
-// Messages are counted in the receiver's epoch and in the one after. Whoever sends compares whole
-// numbers where it can read the receiver's.
-constexpr bool is_counted(std::uint64_t epoch, std::uint64_t receivers) {
-    return epoch - receivers <= 1;
+// Messages are counted in the receiver's epoch and in the one after; a strict signal, whose
+// `most_ahead` is 0, lets in those of its epoch alone. Whoever sends compares whole numbers where
+// it can read the receiver's.
+constexpr bool is_counted(std::uint64_t epoch, std::uint64_t receivers,
+                          std::uint64_t most_ahead = 1) {
+    return epoch - receivers <= most_ahead;
 }
 
 // What a network carries is a tag, the low bits of the epoch. A receiver takes it for the nearest
@@ -83,6 +85,26 @@ constexpr std::uint64_t epoch_of_tag(std::uint64_t tag, std::uint64_t receivers,
 constexpr bool is_early(std::uint64_t epoch, std::uint64_t receivers) {
     return static_cast<std::int64_t>(epoch - receivers) > 0;
 }
+
+// What became of an event that was not counted, for its owner.
+enum class Uncounted : std::uint8_t { surplus, early, late };
+inline constexpr unsigned kUncountedBits = 2;
+// In one word, which is not 0. Epochs beyond 2^62 - 2, which only a mistake names, are told as
+// that.
+constexpr std::uint64_t refused_word(Uncounted what, std::uint64_t epoch) {
+    const std::uint64_t most = (UINT64_MAX >> kUncountedBits) - 1;
+    return ((epoch < most ? epoch : most) + 1) << kUncountedBits | static_cast<std::uint64_t>(what);
+}
+constexpr Uncounted refused_in(std::uint64_t word) {
+    return static_cast<Uncounted>(word & ((1u << kUncountedBits) - 1));
+}
+constexpr std::uint64_t refused_epoch(std::uint64_t word) {
+    return (word >> kUncountedBits) - 1;
+}
+static_assert(refused_epoch(refused_word(Uncounted::late, 7)) == 7 &&
+              refused_in(refused_word(Uncounted::late, 7)) == Uncounted::late &&
+              refused_word(Uncounted::surplus, 0) != 0 &&
+              refused_in(refused_word(Uncounted::early, UINT64_MAX)) == Uncounted::early);
 
 // What a message adds that comes whole: one event less.
 inline constexpr std::uint64_t kWholeMessage = UINT64_MAX;

@@ -12,16 +12,20 @@
 namespace sennit::signal {
 namespace {
 
-// An answer: what became of the messages in the low 8 bits, and above them the owner's epoch modulo
-// 2^56; where they were too many, by how many (24 bits, or the most that these say) and above that
-// how many are expected.
+// An answer: what became of the messages in the low 7 bits, then whether the signal is strict, and
+// above them the owner's epoch modulo 2^56; where they were too many, by how many (24 bits, or the
+// most that these say) and above that how many are expected.
 enum class Judged : std::uint8_t { no_signal, counted, early, late, surplus };
 constexpr unsigned kJudgedBits = 8;
+constexpr std::uint64_t kStrictBit = 1u << (kJudgedBits - 1);
 constexpr unsigned kSurplusBits = 24;
 static_assert(static_cast<std::uint64_t>(Judged::no_signal) == op::kNoSuchSignal);
 
 constexpr std::uint64_t answer_of(Judged judged, std::uint64_t value) {
     return value << kJudgedBits | static_cast<std::uint64_t>(judged);
+}
+std::uint64_t answer_with_epoch(Judged judged, const Own &own, std::uint64_t epoch) {
+    return answer_of(judged, epoch) | (is_strict(own) ? kStrictBit : 0);
 }
 // The owner's epoch is near the one that it was asked about.
 constexpr std::uint64_t epoch_in(std::uint64_t answer, std::uint64_t near) {
@@ -45,7 +49,7 @@ std::uint64_t surplus_answer(const Own &own, std::uint64_t come) {
 sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &messages,
                           std::uint64_t answer, bool is_newest) {
     KnownEpochs &known = signals_of(rank)->known;
-    const auto judged = static_cast<Judged>(answer & ((1u << kJudgedBits) - 1));
+    const auto judged = static_cast<Judged>(answer & (kStrictBit - 1));
     if (judged == Judged::surplus) {
         const std::uint64_t value = answer >> kJudgedBits;
         const std::uint64_t events = value >> kSurplusBits;
@@ -57,13 +61,16 @@ sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &mess
         return was_destroyed(signal);
     }
     const bool is_current = messages.epoch == SENNIT_EPOCH_CURRENT;
-    const std::uint64_t epoch = epoch_in(answer, is_current ? 0 : messages.epoch);
+    const std::uint8_t most_ahead = (answer & kStrictBit) != 0 ? 0 : 1;
+    const KnownEpoch told{epoch_in(answer, is_current ? 0 : messages.epoch), most_ahead};
     // An owner that finds early what was let in by what is known has another signal of that name.
     if (is_newest || judged == Judged::early)
-        known.begin(signal, epoch);
+        known.begin(signal, told);
     else
-        known.learn(signal, epoch);
-    return judged == Judged::counted ? SENNIT_OK : fail_epoch(signal, messages.epoch, epoch);
+        known.learn(signal, told);
+    return judged == Judged::counted ? SENNIT_OK
+                                     : fail_epoch(signal, messages.epoch, told.epoch,
+                                                  is_unchecked(signal.handle) ? 1 : most_ahead);
 }
 
 // An op::EventJudge.
@@ -93,6 +100,13 @@ sennit_status read_late_answer(Rank &rank, int peer, const op::EventTask &task,
 }
 
 }  // namespace
+
+bool count_let_in(const RemoteSignal &self, const Expected &expected, const Messages &messages) {
+    if (messages.epoch == SENNIT_EPOCH_CURRENT)
+        return count_current(self, expected, messages.count);
+    if (is_unchecked(self.signal.handle)) return count_unchecked(self, expected, messages);
+    return count_whole(self, expected, messages.epoch, messages.count);
+}
 
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote) {
     return op::engine_most_event_data(rank, remote.signal.rank);
@@ -137,8 +151,10 @@ sennit_status judge_answer(Rank &rank, const RemoteSignal &remote, const Message
 }
 
 bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
-    std::uint64_t known = 0;
-    return signals_of(rank)->known.find(remote.signal, &known) && is_counted(epoch, known);
+    if (is_unchecked(remote.signal.handle)) return true;
+    KnownEpoch known{};
+    return signals_of(rank)->known.find(remote.signal, &known) &&
+           is_counted(epoch, known.epoch, known.most_ahead);
 }
 
 sennit_status send_event(Rank &rank, const EventArgs &args) {
@@ -192,9 +208,14 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
         counter = counter_of(epoch);
     }
     const std::uint64_t wanted = is_current ? epoch : task.epoch;
-    if (!is_counted(wanted, epoch))
-        return answer_of(is_early(wanted, epoch) ? Judged::early : Judged::late, epoch);
-    const Expected expected{own->events, own->event_bits};
+    const bool is_free = is_unchecked(signal.handle);
+    const Expected expected{own->events, own->event_bits, own->record->most_ahead};
+    if (!is_counted(wanted, epoch, is_free ? 1 : expected.most_ahead)) {
+        const bool early = is_early(wanted, epoch);
+        // No sender waits for what is answered to an event that nothing is asked for.
+        if (is_free) tell_refused(self, wanted, early ? Uncounted::early : Uncounted::late);
+        return answer_with_epoch(early ? Judged::early : Judged::late, *own, epoch);
+    }
     const std::uint64_t before = value_of(counter, own->events, wanted);
     const std::uint32_t messages = task.messages == 0 ? 1 : task.messages;
     const std::uint64_t come = events_come(before, own->events, own->event_bits) + messages;
@@ -203,11 +224,10 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
         return surplus_answer(*own, come);
     }
     if (arrived.bytes != 0) copy_any(arrived.memory, arrived.data, arrived.bytes);
-    if (task.messages == 0) return answer_of(Judged::counted, epoch);
+    if (task.messages == 0) return answer_with_epoch(Judged::counted, *own, epoch);
     const sennit_error unrelated = *thread_error();
-    const bool is_in = is_current ? count_current(self, expected, task.messages)
-                                  : count_whole(self, expected, wanted, task.messages);
-    if (is_in) return answer_of(Judged::counted, epoch);
+    const bool is_in = count_let_in(self, expected, {task.epoch, task.messages});
+    if (is_in) return answer_with_epoch(Judged::counted, *own, epoch);
     *thread_error() = unrelated;  // of this thread, which has come to carry this out
     return surplus_answer(*own, come);
 }
@@ -220,7 +240,8 @@ std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
     if (end == CarriedEnd::to_count) return count_judged(rank, arrived);
     const Own *const own = find_own(rank, {rank.world_rank, task.handle});
     if (own == nullptr) return answer_of(Judged::no_signal, 0);
-    return answer_of(end == CarriedEnd::late ? Judged::late : Judged::counted, own_epoch(*own));
+    return answer_with_epoch(end == CarriedEnd::late ? Judged::late : Judged::counted, *own,
+                             own_epoch(*own));
 }
 
 }  // namespace

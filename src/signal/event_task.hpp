@@ -51,6 +51,9 @@ bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch
 // Would the owner count one message of the epoch?
 sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 
+// At the owner, of messages that it has let in. False: too many, as count_whole().
+bool count_let_in(const RemoteSignal &self, const Expected &expected, const Messages &messages);
+
 // The owner's half, an op::EventTaskConsumer.
 std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived);
 

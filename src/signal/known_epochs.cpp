@@ -50,25 +50,25 @@ KnownEpochs::Entry *KnownEpochs::make(sennit_signal signal) {
     return entry;
 }
 
-bool KnownEpochs::find(sennit_signal signal, std::uint64_t *epoch) {
+bool KnownEpochs::find(sennit_signal signal, KnownEpoch *known) {
     const MutexLock guard(lock_);
     if (places_ == 0) return false;
     const Entry &entry = *place_of(signal);
-    *epoch = entry.epoch;
+    *known = entry.known;
     return entry.is_known;
 }
 
-void KnownEpochs::learn(sennit_signal signal, std::uint64_t epoch) {
+void KnownEpochs::learn(sennit_signal signal, KnownEpoch told) {
     const MutexLock guard(lock_);
     Entry *const entry = make(signal);
     if (entry == nullptr) return;
-    if (!entry->is_known || is_early(epoch, entry->epoch)) *entry = {signal, epoch, true};
+    if (!entry->is_known || is_early(told.epoch, entry->known.epoch)) *entry = {signal, told, true};
 }
 
-void KnownEpochs::begin(sennit_signal signal, std::uint64_t epoch) {
+void KnownEpochs::begin(sennit_signal signal, KnownEpoch told) {
     const MutexLock guard(lock_);
     Entry *const entry = make(signal);
-    if (entry != nullptr) *entry = {signal, epoch, true};
+    if (entry != nullptr) *entry = {signal, told, true};
 }
 
 void KnownEpochs::forget(sennit_signal signal) {

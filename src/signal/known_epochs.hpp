@@ -12,17 +12,22 @@
 
 namespace sennit::signal {
 
+struct KnownEpoch {
+    std::uint64_t epoch;
+    std::uint8_t most_ahead = 1;  // 0: the signal is strict, and takes events of this epoch alone
+};
+
 // Any thread; calls nobody.
 class KnownEpochs {
   public:
     ~KnownEpochs() { (void)pthread_mutex_destroy(&lock_); }
 
     // False: nothing is known.
-    bool find(sennit_signal signal, std::uint64_t *epoch);
+    bool find(sennit_signal signal, KnownEpoch *known);
     // Its owner has said so, perhaps before it said what is known already.
-    void learn(sennit_signal signal, std::uint64_t epoch);
+    void learn(sennit_signal signal, KnownEpoch told);
     // The same, of what may be a new signal by an old name, whatever is known.
-    void begin(sennit_signal signal, std::uint64_t epoch);
+    void begin(sennit_signal signal, KnownEpoch told);
     // It is there no more.
     void forget(sennit_signal signal);
 
@@ -30,11 +35,11 @@ class KnownEpochs {
     // Linear probing; a place is free where the handle is 0.
     struct Entry {
         sennit_signal signal;
-        std::uint64_t epoch;
+        KnownEpoch known;
         bool is_known;
     };
     static constexpr std::size_t kFirst = 64;
-    static constexpr std::size_t kMost = 1 << 17;  // 3 MiB
+    static constexpr std::size_t kMost = 1 << 17;  // 4 MiB
 
     Entry *place_of(sennit_signal signal) const;
     Entry *make(sennit_signal signal);

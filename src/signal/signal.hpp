@@ -33,7 +33,7 @@ struct Waitsets;
 // Bits of Own::state; where it is 0, a reset is a store.
 inline constexpr std::uint32_t kInSet = 1;
 inline constexpr std::uint32_t kExchanges = 2;  // several threads may reset at once
-inline constexpr std::uint32_t kReported = 4;   // an event was not counted, and nobody was told yet
+inline constexpr std::uint32_t kStrict = 4;     // constant while the handle lives
 
 // The list of its set that a signal is in.
 enum class Listed : std::uint8_t { none, fired, faulty };
@@ -45,7 +45,7 @@ struct alignas(64) Own {
     std::atomic<std::uint64_t> epoch;
     // The signal as the program names it (name_of()), or 0, or kNoName. SYNC handle.
     std::atomic<std::uint64_t> handle;
-    std::atomic<std::uint32_t> state;  // kInSet under Waitsets::lock; SYNC signal-report
+    std::atomic<std::uint32_t> state;  // kInSet under Waitsets::lock
     // Constant while the handle lives.
     std::uint32_t events;
     std::uint8_t event_bits;
@@ -54,8 +54,10 @@ struct alignas(64) Own {
     std::uint16_t set;   // 0: none
     std::uint32_t next;  // index + 1, in a list of its set
     std::uint32_t previous;
-    std::uint64_t cookie;                       // the program's, for as long as it is in `set`
-    std::atomic<std::uint64_t> reported_epoch;  // with kReported; SYNC signal-report
+    // Of a strict signal: mark_of_epoch() of the last epoch in which an event of the next one was
+    // told of; 0: none.
+    std::atomic<std::uint32_t> told_early;
+    std::uint64_t cookie;  // the program's, for as long as it is in `set`
 };
 static_assert(sizeof(Own) == 64);
 
@@ -130,13 +132,7 @@ inline std::uint64_t own_value(const Own &own) {
     return value_of(counter, own.events, epoch);
 }
 
-// An event came that was not counted, and nobody was told yet.
-inline bool is_reported(const Own &own) {
-    // relaxed: who is told acquires it.
-    return (own.state.load(std::memory_order_relaxed) & kReported) != 0;
-}
-
-// An event too many was taken back by its sender, and nobody was told yet.
+// An event was not counted by its sender or for it, and nobody was told yet.
 inline bool has_refused(const Own &own) {
     // relaxed: no data hangs on it.
     return own.record->refused.load(std::memory_order_relaxed) != 0;
@@ -146,11 +142,22 @@ inline bool has_fired(const Own &own) {
     return own_value(own) == 0;
 }
 
+inline bool is_strict(const Own &own) {
+    // relaxed: constant while the handle lives.
+    return (own.state.load(std::memory_order_relaxed) & kStrict) != 0;
+}
+
+// A strict signal that is in this epoch has got an event of the next one, and nobody was told yet.
+[[gnu::cold]] bool came_before_reset(const Own &own, std::uint64_t epoch);
+inline bool has_early(const Own &own) {
+    return is_strict(own) && came_before_reset(own, own_epoch(own));
+}
+
 // What came for it is no good: a wait for it ends with an error.
 inline bool is_faulty(const Own &own) {
     const std::uint64_t value = own_value(own);
     return is_overflown(value, own.event_bits) || has_refused(own) ||
-           (value != 0 && is_reported(own));
+           (value != 0 && has_early(own));
 }
 
 // A signal that this rank may send to.
@@ -171,24 +178,27 @@ struct RemoteSignal {
     }
 };
 
-// Whether a message of the epoch may be counted now, and the signal lives. What it says may be old
-// when the message is counted; that does no harm (docs/design/signals.md).
-inline bool takes(const SignalRecord &record, std::uint32_t handle, std::uint64_t epoch) {
-    // SYNC signal-epoch: pairs with the release in advance(), of the owner; what it did with the
-    // data of earlier epochs comes before this rank's next data.
-    const std::uint64_t receivers = record.epoch.load(std::memory_order_acquire);
-    // relaxed: a program that destroys a signal which others still use is wrong in any order.
-    return is_counted(epoch, receivers) && record.handle.load(std::memory_order_relaxed) == handle;
-}
-
-// Sets the marks of a signal that has fired, for the sets of its owner.
-[[gnu::cold, gnu::noinline]] void mark_fired(std::byte *chunk, std::uint32_t handle);
-
 // What a sender knows of a signal without looking at its record.
 struct Expected {
     std::uint32_t events;
     std::uint8_t event_bits;
+    std::uint8_t most_ahead = 1;  // 0: strict
 };
+
+// Whether a message of the epoch may be counted now, and the signal lives. What it says may be old
+// when the message is counted; that does no harm (docs/design/signals.md).
+inline bool takes(const SignalRecord &record, std::uint32_t handle, std::uint64_t epoch,
+                  std::uint8_t most_ahead) {
+    // SYNC signal-epoch: pairs with the release in advance(), of the owner; what it did with the
+    // data of earlier epochs comes before this rank's next data.
+    const std::uint64_t receivers = record.epoch.load(std::memory_order_acquire);
+    // relaxed: a program that destroys a signal which others still use is wrong in any order.
+    return is_counted(epoch, receivers, most_ahead) &&
+           record.handle.load(std::memory_order_relaxed) == handle;
+}
+
+// Sets the marks of a signal that has fired, for the sets of its owner.
+[[gnu::cold, gnu::noinline]] void mark_fired(std::byte *chunk, std::uint32_t handle);
 
 // Messages that are counted at once, at most as many as an epoch expects.
 struct Messages {
@@ -196,8 +206,9 @@ struct Messages {
     std::uint32_t count;
 };
 
-// The owner is to be told, once, of an event too many that is not counted.
-[[gnu::cold]] void tell_refused(const RemoteSignal &to, std::uint64_t epoch);
+// The owner is to be told, once, of an event that is not counted.
+[[gnu::cold]] void tell_refused(const RemoteSignal &to, std::uint64_t epoch,
+                                Uncounted what = Uncounted::surplus);
 
 // Messages came on top of all that were expected, when the epoch had this value: they are taken
 // back, which is the thread's error, and the owner finds out by SignalRecord::refused.
@@ -229,6 +240,10 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
         ring_sleepers(to.control->doorbell);
     return true;
 }
+
+// The same for an unchecked signal, whose messages may be of any epoch: of one that is neither the
+// owner's nor the next nothing is counted, and the owner hears of it.
+bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Messages &messages);
 
 // The same for one message of the epoch that the owner is in, which has at most one that is
 // complete. False: the signal has fired. Errors as above.

@@ -195,7 +195,8 @@ void signals_close(Rank &rank) {
 }
 
 sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_events,
-                            sennit_signal *signal) {
+                            unsigned flags, sennit_signal *signal) {
+    const bool is_to_be_strict = (flags & SENNIT_SIGNAL_STRICT) != 0;
     Signals *all = nullptr;
     sennit_status status = make_signals(rank, &all);
     if (status != SENNIT_OK) return status;
@@ -210,7 +211,9 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     // relaxed: nobody may look before the handle is there.
     own.epoch.store(0, std::memory_order_relaxed);
     // relaxed: as above.
-    own.state.store(all->resets_by_exchange ? kExchanges : 0, std::memory_order_relaxed);
+    own.state.store((all->resets_by_exchange ? kExchanges : 0) | (is_to_be_strict ? kStrict : 0),
+                    std::memory_order_relaxed);
+    own.told_early.store(0, std::memory_order_relaxed);  // relaxed: as above
     own.events = events;
     own.event_bits = static_cast<std::uint8_t>(event_bits_of(max_events));
     SENNIT_INVARIANT((std::uint64_t{events} >> own.event_bits) == 0);
@@ -225,7 +228,9 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     record.max_events = max_events;
     record.owner = rank.world_rank;
     record.event_bits = own.event_bits;
-    const std::uint32_t handle = all->table.next_handle(own);
+    record.most_ahead = is_to_be_strict ? 0 : 1;
+    const std::uint32_t handle =
+        all->table.next_handle(own) | ((flags & SENNIT_SIGNAL_UNCHECKED) != 0 ? kUncheckedBit : 0);
     *signal = sennit_signal{rank.world_rank, handle};
     // SYNC signal-handle: pairs with the acquire in look_by_pointer(), of senders; the fields come
     // before.

@@ -18,7 +18,7 @@ void signals_close(Rank &rank);
 
 // Errors: NOMEM, OS.
 sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_events,
-                            sennit_signal *signal);
+                            unsigned flags, sennit_signal *signal);
 // The signal is the rank's own.
 void signal_destroy(Rank &rank, Own &own);
 
@@ -40,16 +40,17 @@ struct Seen {
 };
 sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen);
 
-// May a message of the epoch be counted? One of SENNIT_EPOCH_CURRENT may. Fills *seen, unless the
-// owner is asked by a task. Errors: as look(), SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over),
-// PEER_LOST (the owner never gets to it).
+// May a message of the epoch be counted? One of SENNIT_EPOCH_CURRENT may, and any for an unchecked
+// signal. Fills *seen, unless the owner is asked by a task or not at all. Errors: as look(),
+// SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over), PEER_LOST (the owner never gets to it).
 sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
 // Counts it after that check, SENNIT_EPOCH_CURRENT in the epoch that the owner is in. Errors:
 // SIGNAL_OVERFLOW, and by messages those of check_epoch().
 sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
-// The owner counts two epochs, and this is neither. SIGNAL_EARLY or SIGNAL_OVERFLOW.
+// The owner counts two epochs, a strict one its own alone, and this is none of them. SIGNAL_EARLY
+// or SIGNAL_OVERFLOW.
 [[gnu::cold]] sennit_status fail_epoch(sennit_signal signal, std::uint64_t epoch,
-                                       std::uint64_t receivers);
+                                       std::uint64_t receivers, std::uint8_t most_ahead);
 [[gnu::cold]] sennit_status was_destroyed(sennit_signal signal);
 // More came than were expected, when the epoch had the value `before`. Tells how many that is.
 [[gnu::cold]] sennit_status fail_surplus(sennit_signal signal, const Expected &expected,

@@ -7,20 +7,6 @@
 
 namespace sennit::signal {
 
-// What came and was not counted, since it was of no epoch that the signal takes. Told once.
-[[gnu::cold]] static sennit_status fail_reported(Own &own) {
-    // SYNC signal-report: pairs with the release in report(); the epoch comes before.
-    own.state.fetch_and(~kReported, std::memory_order_acquire);
-    const std::uint32_t handle = handle_of(own);
-    // relaxed: the bit was acquired.
-    const std::uint64_t seen = own.reported_epoch.load(std::memory_order_relaxed);
-    const std::uint64_t epoch = own_epoch(own);
-    return fail(is_early(seen, epoch) ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW,
-                "signal %#x expects %u events of epoch %llu, and one of epoch %llu has come, which "
-                "was not counted",
-                handle, own.events, static_cast<unsigned long long>(epoch),
-                static_cast<unsigned long long>(seen));
-}
 namespace {
 
 sennit_status overflown(const Own &own, std::uint64_t value) {
@@ -31,15 +17,47 @@ sennit_status overflown(const Own &own, std::uint64_t value) {
                 static_cast<unsigned long long>(events_come(value, own.events, own.event_bits)));
 }
 
-// Tells once of an event too many that its sender took back; OK if there was none.
+// Tells once of an event that was not counted by its sender or for it; OK if there was none.
 sennit_status report_refused(Own &own) {
     if (!has_refused(own)) return SENNIT_OK;
     // relaxed: no data hangs on it. 0: another thread tells.
-    const std::uint64_t refused = own.record->refused.exchange(0, std::memory_order_relaxed);
-    if (refused == 0) return SENNIT_OK;
-    return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
-                "signal %#x expects %u events in epoch %llu, and one more came, which was refused",
-                handle_of(own), own.events, static_cast<unsigned long long>(refused - 1));
+    const std::uint64_t word = own.record->refused.exchange(0, std::memory_order_relaxed);
+    if (word == 0) return SENNIT_OK;
+    const auto seen = static_cast<unsigned long long>(refused_epoch(word));
+    if (refused_in(word) == Uncounted::surplus)
+        return fail(
+            SENNIT_ERR_SIGNAL_OVERFLOW,
+            "signal %#x expects %u events in epoch %llu, and one more came, which was refused",
+            handle_of(own), own.events, seen);
+    const bool is_too_early = refused_in(word) == Uncounted::early;
+    return fail(
+        is_too_early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW,
+        "signal %#x is in epoch %llu, and an event of epoch %llu came too %s, which was not "
+        "counted",
+        handle_of(own), static_cast<unsigned long long>(own_epoch(own)), seen,
+        is_too_early ? "early" : "late");
+}
+
+constexpr std::uint32_t mark_of_epoch(std::uint64_t epoch) {
+    return static_cast<std::uint32_t>(epoch % UINT32_MAX) + 1;
+}
+
+// Tells once of events of the next epoch that a strict signal has; OK if there are none, or another
+// thread tells.
+sennit_status report_early(Own &own) {
+    const std::uint64_t epoch = own_epoch(own);
+    // relaxed: no data hangs on it.
+    std::uint32_t told = own.told_early.load(std::memory_order_relaxed);
+    if (!came_before_reset(own, epoch) || told == mark_of_epoch(epoch)) return SENNIT_OK;
+    // relaxed: as above.
+    if (!own.told_early.compare_exchange_strong(told, mark_of_epoch(epoch),
+                                                std::memory_order_relaxed))
+        return SENNIT_OK;
+    return fail(SENNIT_ERR_SIGNAL_EARLY,
+                "signal %#x: an event of epoch %llu came before epoch %llu was reset: with one "
+                "buffer it has overwritten data",
+                handle_of(own), static_cast<unsigned long long>(epoch + 1),
+                static_cast<unsigned long long>(epoch));
 }
 
 // With how many of its events are missing, behind what is known already, if anything is.
@@ -76,8 +94,7 @@ bool compare(Word word, sennit_comparison comparison, Word value) {
     // Whoever polls may be waited for, and what comes by messages is counted here.
     make_progress(rank);
     const std::uint64_t value = own_value(own);
-    if (is_overflown(value, own.event_bits) || has_refused(own) || (value != 0 && is_reported(own)))
-        [[unlikely]] {
+    if (is_faulty(own)) [[unlikely]] {
         const sennit_status status = report_fault(own);
         if (status != SENNIT_OK) return status;
     }
@@ -92,8 +109,18 @@ sennit_status report_fault(Own &own) {
     const std::uint64_t value = own_value(own);
     if (is_overflown(value, own.event_bits)) return overflown(own, value);
     const sennit_status status = report_refused(own);
-    if (status != SENNIT_OK) return status;
-    return value != 0 && is_reported(own) ? fail_reported(own) : SENNIT_OK;
+    if (status != SENNIT_OK || value == 0) return status;
+    return is_strict(own) ? report_early(own) : SENNIT_OK;
+}
+
+bool came_before_reset(const Own &own, std::uint64_t epoch) {
+    const std::uint64_t next = epoch + 1;
+    // SYNC signal-count: pairs with the releases in count_whole(): who was let into the next epoch
+    // has seen it begin, and then so does the look at the epoch.
+    const std::uint64_t counter = own.record->slot[slot_of(next)].load(std::memory_order_acquire);
+    // relaxed: no data hangs on it.
+    return value_of(counter, own.events, next) != own.events && own_epoch(own) == epoch &&
+           own.told_early.load(std::memory_order_relaxed) != mark_of_epoch(epoch);
 }
 
 sennit_status test(Rank &rank, Own &own, int *done) {
@@ -146,7 +173,8 @@ sennit_status reset(Rank &rank, Own &own) {
     if (is_overflown(value, own.event_bits)) return overflown(own, value);
     const sennit_status refused = report_refused(own);
     if (refused != SENNIT_OK) return refused;
-    if (is_reported(own)) return fail_reported(own);
+    const sennit_status early = is_strict(own) ? report_early(own) : SENNIT_OK;
+    if (early != SENNIT_OK) return early;
     if (value != 0) return unfired(own, value, SENNIT_ERR_STATE, "");
     const std::uint32_t handle = handle_of(own);
     // relaxed: of a signal of the caller's own.

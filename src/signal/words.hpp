@@ -15,11 +15,22 @@
 
 namespace sennit::signal {
 
-// A signal's handle: its index (24 bits) and how often the place was used (8 bits, never 0).
-using SignalHandles = HandleLayout<std::uint32_t, 24, 8, 8>;
+// Set in the handle of an unchecked signal, so that whoever has the handle knows, and asks nobody.
+inline constexpr std::uint32_t kUncheckedBit = 1u << 31;
+
+// A signal's handle: its index (24 bits, the highest of which no index has: kUncheckedBit), and how
+// often the place was used (8 bits, never 0).
+struct SignalHandles : HandleLayout<std::uint32_t, 24, 8, 8> {
+    static constexpr std::uint32_t place_of(Word handle) {
+        return HandleLayout::place_of(handle & ~kUncheckedBit);
+    }
+};
 inline constexpr std::uint32_t kIncarnations = SignalHandles::kGenerationMost;
 constexpr std::uint32_t index_of(std::uint32_t handle) {
     return SignalHandles::place_of(handle);
+}
+constexpr bool is_unchecked(std::uint32_t handle) {
+    return (handle & kUncheckedBit) != 0;
 }
 
 // The senders' line, then the owner's: who polls a slot keeps the line of the slot, and what a
@@ -28,8 +39,8 @@ constexpr std::uint32_t index_of(std::uint32_t handle) {
 struct alignas(kLineBytes) SignalRecord {
     // By the parity of the epoch; writers: senders, who add. SYNC signal-count.
     std::atomic<std::uint64_t> slot[2];
-    // 1 + the epoch of an event too many that its sender took back; 0: none. Writers: such senders;
-    // the owner, who tells of it and stores 0. Here, since the owner looks at the slots anyway.
+    // An event that was not counted: refused_word(); 0: none. Writers: who did not count it; the
+    // owner, who tells of it and stores 0. Here, since the owner looks at the slots anyway.
     std::atomic<std::uint64_t> refused;
     std::uint8_t unused_first[104];
     std::atomic<std::uint64_t> epoch;  // whole number; writer: owner; SYNC signal-epoch
@@ -41,12 +52,14 @@ struct alignas(kLineBytes) SignalRecord {
     std::uint32_t max_events;
     std::int32_t owner;       // world rank
     std::uint8_t event_bits;  // N
-    std::uint8_t unused[99];
+    std::uint8_t most_ahead;  // epochs that a sender may be ahead: 1; 0 if the signal is strict
+    std::uint8_t unused[98];
 };
 static_assert(sizeof(SignalRecord) == 256 && offsetof(SignalRecord, refused) == 16 &&
               offsetof(SignalRecord, epoch) == 128 && offsetof(SignalRecord, in_set) == 136 &&
               offsetof(SignalRecord, handle) == 140 && offsetof(SignalRecord, events) == 144 &&
-              offsetof(SignalRecord, event_bits) == 156);
+              offsetof(SignalRecord, event_bits) == 156 &&
+              offsetof(SignalRecord, most_ahead) == 157);
 
 inline constexpr std::uint64_t kChunkMagic = 0x314E4753544E4E53;  // "SNNTSGN1", little endian
 // At the start of a chunk. Behind it the marks of signals in sets that have fired: a bit for each
@@ -65,6 +78,7 @@ using MarkWord = std::atomic<std::uint64_t>;
 inline constexpr std::uint32_t kFewestSignals = 64;
 inline constexpr TableShape kSignalShape{1u << (8 + kSignalChunks - 1), 1u << 8, kFewestSignals, 0};
 static_assert(kSignalShape.chunks() == kSignalChunks);
+static_assert((SignalHandles::make(kSignalShape.places - 1, kIncarnations) & kUncheckedBit) == 0);
 
 constexpr std::uint32_t chunk_of(std::uint32_t index) {
     return kSignalShape.chunk_of(index);

@@ -38,13 +38,15 @@ sennit_status batch_with(decltype(sennit_put_notify_batch) *call, Fixture &fixtu
 const std::vector<Row> wrong_signals =
     {
         {"sennit_signal_create", "null", kRunning, kArg,
-         [](Fixture &) { return sennit_signal_create(1, 1, nullptr); }},
+         [](Fixture &) { return sennit_signal_create(1, 1, 0, nullptr); }},
         {"sennit_signal_create", "no events", kRunning, kArg,
-         [](Fixture &it) { return sennit_signal_create(0, 1, &it.signal); }},
+         [](Fixture &it) { return sennit_signal_create(0, 1, 0, &it.signal); }},
         {"sennit_signal_create", "more events than the most", kRunning, kArg,
-         [](Fixture &it) { return sennit_signal_create(2, 1, &it.signal); }},
+         [](Fixture &it) { return sennit_signal_create(2, 1, 0, &it.signal); }},
         {"sennit_signal_create", "no events at most", kRunning, kArg,
-         [](Fixture &it) { return sennit_signal_create(UINT32_MAX, 0, &it.signal); }},
+         [](Fixture &it) { return sennit_signal_create(UINT32_MAX, 0, 0, &it.signal); }},
+        {"sennit_signal_create", "unknown flags", kRunning, kArg,
+         [](Fixture &it) { return sennit_signal_create(1, 1, 4, &it.signal); }},
         {"sennit_signal_destroy", "no signal", kRunning, kArg,
          [](Fixture &) { return sennit_signal_destroy(SENNIT_SIGNAL_NULL); }},
         {"sennit_signal_destroy", "garbage", kRunning, kArg,
@@ -339,7 +341,7 @@ const std::vector<Row> wrong_signals =
 
 const std::vector<Row> signals_that_need_a_rank = {
     {"sennit_signal_create", "", kAny, kState,
-     [](Fixture &it) { return sennit_signal_create(1, 1, &it.signal); }},
+     [](Fixture &it) { return sennit_signal_create(1, 1, 0, &it.signal); }},
     {"sennit_signal_destroy", "", kAny, kState,
      [](Fixture &it) { return sennit_signal_destroy(it.signal); }},
     {"sennit_signal_test", "null", kAny, kState,

@@ -88,7 +88,7 @@ int main(void) {
     sennit_gptr memory;
     must(sennit_alloc(SENNIT_TEAM_WORLD, BYTES, 0, 0, &memory));
     sennit_signal arrived;
-    must(sennit_signal_create(1, 1, &arrived));
+    must(sennit_signal_create(1, 1, 0, &arrived));
     sennit_block block;
     must(sennit_block_init((sennit_region){sennit_gptr_at(memory, sennit_rank()), BYTES}, 0, BYTES,
                            SENNIT_SIGNAL_NULL, arrived, &block));

@@ -51,9 +51,9 @@ RANK_TEST(error, a_usual_mistake_is_answered_with_what_was_meant, kAnything) {
     test.is(sennit_free(never_set), SENNIT_ERR_NOT_REGISTERED);
     says("the global pointer is null");
     sennit_signal signal = SENNIT_SIGNAL_NULL;
-    test.is(sennit_signal_create(0, 0, &signal), SENNIT_ERR_ARG);
+    test.is(sennit_signal_create(0, 0, 0, &signal), SENNIT_ERR_ARG);
     says("at least 1 event");
-    test.is(sennit_signal_create(2, 0, &signal), SENNIT_ERR_ARG);
+    test.is(sennit_signal_create(2, 0, 0, &signal), SENNIT_ERR_ARG);
     says("2 events are more than max_events, 0");
     double sum = 0;
     test.is(sennit_allreduce(SENNIT_TEAM_WORLD, &sum, &sum,

@@ -80,7 +80,7 @@ RANK_TEST(fork, channels_signals_and_teams_of_the_parent_are_none_in_a_forked_ch
     sennit_channel channel = SENNIT_CHANNEL_NULL;
     test.ok(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, &there, &channel));
     sennit_signal signal = SENNIT_SIGNAL_NULL;
-    test.ok(sennit_signal_create(1, 1, &signal));
+    test.ok(sennit_signal_create(1, 1, 0, &signal));
     sennit_team team{};
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, test.rank % 2, 0, &team));
     const int failed_at = in_child(test, [&] {
@@ -99,7 +99,7 @@ RANK_TEST(fork, channels_signals_and_teams_of_the_parent_are_none_in_a_forked_ch
             sennit_channel_wait_read(channel, 0),
             sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, 0, &there, &second),
             sennit_channel_close(&channel, 1, 0),
-            sennit_signal_create(1, 1, &another),
+            sennit_signal_create(1, 1, 0, &another),
             sennit_signal_wait(signal, 0),
             sennit_signal_reset(signal),
             sennit_signal_destroy(signal),

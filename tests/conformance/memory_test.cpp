@@ -346,7 +346,7 @@ RANK_TEST(memory, what_was_not_allocated_is_not_freed, kOnce) {
     constexpr std::uint32_t kNumbers = 64;
     constexpr std::uint32_t kGenerations = 0xFF;
     sennit_signal signal = SENNIT_SIGNAL_NULL;
-    test.ok(sennit_signal_create(1, 1, &signal));
+    test.ok(sennit_signal_create(1, 1, 0, &signal));
     sennit_queue queue = SENNIT_QUEUE_NULL;
     sennit_queue_address address{};
     test.ok(sennit_queue_create(8, 1, 1, &queue, &address));

@@ -23,9 +23,10 @@ inline sennit_status told(sennit_status status, int owner) {
     return status == SENNIT_OK ? sennit_flush(owner, SENNIT_FOREVER) : status;
 }
 
-inline sennit_signal make_signal(Ranks &test, std::uint32_t events, std::uint32_t most = 0) {
+inline sennit_signal make_signal(Ranks &test, std::uint32_t events, std::uint32_t most = 0,
+                                 unsigned flags = 0) {
     sennit_signal made = SENNIT_SIGNAL_NULL;
-    test.ok(sennit_signal_create(events, most == 0 ? events : most, &made));
+    test.ok(sennit_signal_create(events, most == 0 ? events : most, flags, &made));
     test.equal(made.rank, test.rank);
     return made;
 }

@@ -23,7 +23,7 @@ struct Blocks {
     Blocks(Job &the_job, int the_rank, int size, std::uint32_t events, std::size_t bytes = kBytes)
         : job(the_job), rank(the_rank), peers(static_cast<std::size_t>(size)) {
         ok(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 0, 0, &memory), "alloc");
-        if (events != 0) ok(sennit_signal_create(events, events, &arrived), "signal_create");
+        if (events != 0) ok(sennit_signal_create(events, events, 0, &arrived), "signal_create");
         sennit_block mine{};
         ok(sennit_block_init({sennit_gptr_at(memory, rank), bytes}, 0, bytes, SENNIT_SIGNAL_NULL,
                              arrived, &mine),

@@ -178,7 +178,7 @@ void expect_stack_left_alone(const char *name,
         sennit_lock lock = SENNIT_LOCK_NULL;
         sennit_gptr gptr = SENNIT_GPTR_NULL;
         // The home of the lock is rank 0 of the team, and so is the rank that stands.
-        if (rank == 0) job.expect(sennit_signal_create(9, 9, &signal), "signal_create");
+        if (rank == 0) job.expect(sennit_signal_create(9, 9, 0, &signal), "signal_create");
         job.expect(sennit_broadcast(SENNIT_TEAM_WORLD, 0, &signal, sizeof signal, kLong),
                    "broadcast");
         job.expect(sennit_lock_create(SENNIT_TEAM_WORLD, &lock), "lock_create");

@@ -34,7 +34,7 @@ struct Pair {
             ok(sennit_alloc_local(kBytes, 0, 0, &memory), "alloc_local");
             for (int i = 0; i < signals; ++i) {
                 other = arrived;
-                ok(sennit_signal_create(events, events, &arrived), "signal_create");
+                ok(sennit_signal_create(events, events, 0, &arrived), "signal_create");
             }
             ok(sennit_block_init({memory, kBytes}, 0, kBytes, SENNIT_SIGNAL_NULL, arrived, &mine),
                "block_init");

@@ -306,7 +306,7 @@ class Sender {
         std::vector<sennit_block> blocks(3);
         sennit_peer_block next = SENNIT_PEER_BLOCK_NULL;
         sennit_status status = sennit_alloc_local(4096, 0, 0, &memory);
-        if (status == SENNIT_OK) status = sennit_signal_create(1, 1, &arrived_);
+        if (status == SENNIT_OK) status = sennit_signal_create(1, 1, 0, &arrived_);
         if (status == SENNIT_OK) status = sennit_waitset_create(&set_);
         if (status == SENNIT_OK) status = sennit_waitset_add(set_, arrived_, 0);
         if (status == SENNIT_OK)

@@ -50,7 +50,7 @@ std::uint64_t events_of_signals(int bits, int signals) {
         const Pair pair(job, rank, 1);
         std::vector<sennit_signal> all(static_cast<std::size_t>(signals));
         for (sennit_signal &each : all)
-            if (rank == 1) pair.ok(sennit_signal_create(1, 1, &each), "signal_create");
+            if (rank == 1) pair.ok(sennit_signal_create(1, 1, 0, &each), "signal_create");
         pair.ok(
             sennit_broadcast(SENNIT_TEAM_WORLD, 1, all.data(), all.size() * sizeof all[0], kLong),
             "broadcast");
@@ -91,7 +91,7 @@ TEST(sim_levels, who_detaches_its_block_leaves_its_index_to_others) {
             sennit_block mine{};
             sennit_peer_block attached = SENNIT_PEER_BLOCK_NULL;
             if (rank == 1) {
-                pair.ok(sennit_signal_create(1, 1, &fresh), "signal_create");
+                pair.ok(sennit_signal_create(1, 1, 0, &fresh), "signal_create");
                 pair.ok(sennit_block_init({pair.memory, kBytes}, 0, kBytes, SENNIT_SIGNAL_NULL,
                                           fresh, &mine),
                         "block_init");
@@ -266,7 +266,7 @@ TEST(sim_levels, an_event_for_a_signal_that_was_destroyed_is_told_and_counted_no
         sennit_signal next = SENNIT_SIGNAL_NULL;
         if (rank == 1) {
             pair.ok(sennit_signal_destroy(pair.arrived), "destroy");
-            pair.ok(sennit_signal_create(1, 1, &next), "create");
+            pair.ok(sennit_signal_create(1, 1, 0, &next), "create");
             if (signal::index_of(next.handle) != signal::index_of(pair.arrived.handle))
                 job.note("the place is another one");
         }
@@ -421,7 +421,7 @@ TEST(sim_levels, a_death_ends_every_notified_put_and_every_wait) {
                 std::vector<sennit_block> blocks(3);
                 sennit_peer_block next = SENNIT_PEER_BLOCK_NULL;
                 sennit_status status = sennit_alloc_local(4096, 0, 0, &memory);
-                if (status == SENNIT_OK) status = sennit_signal_create(1, 1, &arrived);
+                if (status == SENNIT_OK) status = sennit_signal_create(1, 1, 0, &arrived);
                 if (status == SENNIT_OK)
                     status = sennit_block_init({memory, 4096}, 0, 4096, SENNIT_SIGNAL_NULL, arrived,
                                                &mine);

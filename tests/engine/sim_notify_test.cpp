@@ -87,8 +87,8 @@ class Member {
         const auto events =
             static_cast<std::uint32_t>(messages_ * static_cast<std::uint64_t>(size));
         for (std::uint64_t i = random_() % kMostSignals; i > 0; --i)
-            job_.expect(sennit_signal_create(1, 1, &arrived_), "signal_create");
-        job_.expect(sennit_signal_create(events, events + 5, &arrived_), "signal_create");
+            job_.expect(sennit_signal_create(1, 1, 0, &arrived_), "signal_create");
+        job_.expect(sennit_signal_create(events, events + 5, 0, &arrived_), "signal_create");
         job_.expect(sennit_waitset_create(&set_), "set_create");
         job_.expect(sennit_waitset_add(set_, arrived_, 0), "set_add");
         sennit_block mine;

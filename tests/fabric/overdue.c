@@ -143,7 +143,7 @@ static void mute(int by_put) {
     uint64_t word = 1;
     if (sennit_rank() == 1) {
         sennit_signal signal;
-        must(sennit_signal_create(1, 1, &signal) == SENNIT_OK, "signal_create");
+        must(sennit_signal_create(1, 1, 0, &signal) == SENNIT_OK, "signal_create");
         expect_lost(sennit_signal_wait(signal, SENNIT_FOREVER), start, "SENNIT_PEER_TIMEOUT");
         return;
     }

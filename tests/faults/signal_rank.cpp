@@ -60,7 +60,7 @@ Scene open_scene() {
     std::vector<sennit_block> blocks(size);
     for (std::size_t i = 0; i < size; ++i) {
         sennit_signal signal = SENNIT_SIGNAL_NULL;
-        expect(sennit_signal_create(1, 1, &signal), SENNIT_OK, "signal_create");
+        expect(sennit_signal_create(1, 1, 0, &signal), SENNIT_OK, "signal_create");
         scene.signals.push_back(signal);
         expect(sennit_block_init({memory, 2 * half * size}, 2 * half * i, 2 * half,
                                  SENNIT_SIGNAL_NULL, signal, &blocks[i]),

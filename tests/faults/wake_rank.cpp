@@ -131,7 +131,7 @@ class Sender {
   public:
     explicit Sender(const Pair &pair) {
         sennit_block blocks[2];
-        expect(sennit_signal_create(1, 1, &signal), SENNIT_OK, "signal_create");
+        expect(sennit_signal_create(1, 1, 0, &signal), SENNIT_OK, "signal_create");
         expect(sennit_block_init({sennit_gptr_at(pair.memory, sennit_rank()), 4096}, 1024, 64,
                                  signal, signal, &blocks[0]),
                SENNIT_OK, "block_init");

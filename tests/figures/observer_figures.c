@@ -106,7 +106,7 @@ static int prepare(void) {
         return 1;
     char *const memory = sennit_ptr(place);
     if (memory == NULL || sennit_register(memory + 64, bytes, 0, &region) != SENNIT_OK ||
-        sennit_signal_create(1, 1, &arrived) != SENNIT_OK ||
+        sennit_signal_create(1, 1, 0, &arrived) != SENNIT_OK ||
         sennit_block_init(region, 0, bytes, SENNIT_SIGNAL_NULL, arrived, &own) != SENNIT_OK ||
         sennit_block_attach(&own, &block) != SENNIT_OK)
         return 1;

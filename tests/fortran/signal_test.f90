@@ -33,8 +33,8 @@ program signal_test
   before = modulo(rank - 1, size)
   call sennit_alloc(SENNIT_TEAM_WORLD, 32, 0, 0, place)
   call sennit_pointer(place, words, [4])
-  call sennit_signal_create(2, 3, mine)
-  call sennit_signal_create(1, 1, read)
+  call sennit_signal_create(2, 3, 0, mine)
+  call sennit_signal_create(1, 1, 0, read)
   call check(mine /= SENNIT_SIGNAL_NULL .and. mine /= read .and. mine == mine, 'names of signals')
   region = sennit_region(place, 32_c_int64_t)
   call sennit_block_init(region, 8, sennit_bytes(words(1:3)), read, mine, own)
@@ -48,6 +48,7 @@ program signal_test
   call check(peer /= SENNIT_PEER_BLOCK_NULL, 'an attached block has a name')
 
   call one_message_and_one_event_fire_the_signal()
+  call flags_change_what_is_done_with_early_events()
   call a_notice_names_signals_and_epochs()
   call a_batch_says_how_far_it_came()
   call sets_tell_what_has_fired()
@@ -96,6 +97,22 @@ contains
     call sennit_signal_wait(read, SENNIT_FOREVER)
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   end subroutine one_message_and_one_event_fire_the_signal
+
+  subroutine flags_change_what_is_done_with_early_events()
+    type(sennit_signal) :: strict, reporting
+    call sennit_signal_create(1, 2, SENNIT_SIGNAL_STRICT, strict)
+    call sennit_signal_notify(strict, 1, stat=status)
+    call check_status(status, SENNIT_ERR_SIGNAL_EARLY, 'an event before its reset')
+    call sennit_signal_create(1, 2, ior(SENNIT_SIGNAL_STRICT, SENNIT_SIGNAL_UNCHECKED), reporting)
+    call sennit_signal_notify(reporting, 1)
+    call sennit_signal_notify(reporting, 0)
+    call sennit_signal_reset(reporting, stat=status)
+    call check_status(status, SENNIT_ERR_SIGNAL_EARLY, 'an event before its reset is reported')
+    call sennit_signal_reset(reporting)
+    call sennit_signal_wait(reporting, SENNIT_FOREVER)
+    call sennit_signal_destroy(strict)
+    call sennit_signal_destroy(reporting)
+  end subroutine flags_change_what_is_done_with_early_events
 
   subroutine a_notice_names_signals_and_epochs()
     notice = sennit_notice(signals(next), SENNIT_SIGNAL_NULL, 1_c_int64_t, 0_c_int64_t)

@@ -100,7 +100,7 @@ int main(int count, char **arguments) {
     if (sennit_init(NULL) != SENNIT_OK || sennit_size() != 2) return 1;
     expect(sennit_alloc(SENNIT_TEAM_WORLD, kWords * 8, 0, 0, &words) == SENNIT_OK, "alloc");
     uint64_t *const mine = sennit_ptr(sennit_gptr_at(words, sennit_rank()));
-    expect(sennit_signal_create(1, 1, &arrived) == SENNIT_OK, "signal_create");
+    expect(sennit_signal_create(1, 1, 0, &arrived) == SENNIT_OK, "signal_create");
     region.gptr = sennit_gptr_at(words, sennit_rank());
     region.bytes = 8;
     expect(sennit_block_init(region, 0, 8, SENNIT_SIGNAL_NULL, arrived, &block) == SENNIT_OK,

@@ -17,7 +17,7 @@ int main(void) {
     sennit_region region;
     must(sennit_register(memory, sizeof memory, 0, &region));
     sennit_signal arrived;
-    must(sennit_signal_create(1, 1, &arrived));
+    must(sennit_signal_create(1, 1, 0, &arrived));
     sennit_block block;
     sennit_block blocks[2];
     must(sennit_block_init(region, 0, sizeof memory, SENNIT_SIGNAL_NULL, arrived, &block));

@@ -1,7 +1,8 @@
 // How many operations a notified put starts towards another node, under `sennit run -n 2 --nodes
 // 2`, where the owner's epoch needs no question: of a few bytes one, which brings data and event; a
-// longer one, and a get, two. And the answer says so where the owner is two epochs behind, has all
-// that it expects, or has no such signal; nothing has moved then.
+// longer one, and a get, two. Of an unchecked signal nothing is asked, from the first one on. And
+// the answer says so where the owner is two epochs behind, has all that it expects, or has no such
+// signal; nothing has moved then.
 #include <sennit/sennit.h>
 
 #include <cstdint>
@@ -81,6 +82,27 @@ void compare(const char *what, const Counted &counted, const Counted &wanted,
            what);
 }
 
+// Long puts that name a signal of which nothing is known.
+void test_unchecked(Side side) {
+    const int other = 1 - sennit_rank();
+    sennit_signal signals[2];
+    expect(sennit_signal_create(1, 1, SENNIT_SIGNAL_UNCHECKED, &side.received) == SENNIT_OK,
+           "unchecked signal");
+    expect(sennit_allgather(SENNIT_TEAM_WORLD, &side.received, signals, sizeof side.received,
+                            kLimit) == SENNIT_OK,
+           "allgather");
+    sennit_notice notice{signals[other], SENNIT_SIGNAL_NULL, 0, 0};
+    const auto put = [&](const unsigned char *from, std::size_t bytes, std::size_t half) {
+        const sennit_status status = sennit_put_notify_with(side.other, half, from, bytes, &notice);
+        ++notice.epoch;
+        return status;
+    };
+    compare("put_notify of 8193 bytes, unchecked", count([&] { exchange(side, 8193, put); }),
+            {100, 0, 100}, 0);
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
+    expect(sennit_signal_destroy(side.received) == SENNIT_OK, "destroy");
+}
+
 void test_refusals(const Side &side, sennit_signal others) {
     unsigned char byte = 77;
     std::uint64_t epoch = 0;
@@ -125,8 +147,8 @@ int main() {
     Side side{};
     side.memory = static_cast<unsigned char *>(std::calloc(2, kBytes));
     expect(sennit_register(side.memory, 2 * kBytes, 0, &side.region) == SENNIT_OK, "register");
-    expect(sennit_signal_create(1, 1, &side.received) == SENNIT_OK, "signal");
-    expect(sennit_signal_create(1, 1, &side.sent) == SENNIT_OK, "signal");
+    expect(sennit_signal_create(1, 1, 0, &side.received) == SENNIT_OK, "signal");
+    expect(sennit_signal_create(1, 1, 0, &side.sent) == SENNIT_OK, "signal");
     sennit_block block;
     sennit_block blocks[2];
     expect(sennit_block_init(side.region, 0, 2 * kBytes, side.sent, side.received, &block) ==
@@ -156,6 +178,7 @@ int main() {
         return sennit_signal_notify(signals[other], epoch++);
     };
     compare("signal_notify", count([&] { exchange(side, 0, notify); }), {0, 0, 100});
+    test_unchecked(side);
     test_refusals(side, signals[other]);
     expect(sennit_finalize() == SENNIT_OK, "finalize");
     std::free(side.memory);

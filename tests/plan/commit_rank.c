@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
     sennit_plan plan;
     need(sennit_init(NULL));
     need(sennit_alloc_local(sizeof word, 0, 0, &memory));
-    need(sennit_signal_create(count, count, &signal));
+    need(sennit_signal_create(count, count, 0, &signal));
     need(sennit_plan_create(&plan));
     for (unsigned i = 0; i < count; ++i) {
         const sennit_region region = {memory, sizeof word};

@@ -24,7 +24,7 @@ class Moves : public ::testing::Test {
     void SetUp() override {
         ASSERT_EQ(sennit_init(nullptr), SENNIT_OK) << sennit_last_error()->text;
         ASSERT_EQ(sennit_alloc_local(2 * kBytes, 0, 0, &memory_), SENNIT_OK);
-        ASSERT_EQ(sennit_signal_create(100, 100, &signal_), SENNIT_OK);
+        ASSERT_EQ(sennit_signal_create(100, 100, 0, &signal_), SENNIT_OK);
         for (std::size_t i = 0; i < 2; ++i) {
             sennit_block block{};
             ASSERT_EQ(sennit_block_init({memory_, 2 * kBytes}, i * kBytes, kBytes, signal_, signal_,

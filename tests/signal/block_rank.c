@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
     sennit_gptr memory;
     expect(sennit_alloc_local(64, 0, 0, &memory), "alloc_local");
     sennit_signal arrived;
-    expect(sennit_signal_create(1, 1, &arrived), "signal_create");
+    expect(sennit_signal_create(1, 1, 0, &arrived), "signal_create");
     const sennit_region region = {memory, 64};
     sennit_block mine;
     expect(sennit_block_init(region, 8, 16, SENNIT_SIGNAL_NULL, arrived, &mine), "block_init");

@@ -67,7 +67,7 @@ unsigned pages_of_waits(std::uint32_t members, std::uint32_t fired) {
     EXPECT_EQ(sennit_waitset_create(&set), SENNIT_OK);
     std::vector<sennit_signal> all(members);
     for (sennit_signal &one : all) {
-        EXPECT_EQ(sennit_signal_create(1, 1, &one), SENNIT_OK);
+        EXPECT_EQ(sennit_signal_create(1, 1, 0, &one), SENNIT_OK);
         EXPECT_EQ(sennit_waitset_add(set, one, one.handle), SENNIT_OK);
     }
     for (std::uint32_t i = 0; i < fired; ++i)

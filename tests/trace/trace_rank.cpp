@@ -107,7 +107,7 @@ void signals_and_plans(sennit_gptr memory) {
     sennit_block mine{};
     sennit_peer_block there = SENNIT_PEER_BLOCK_NULL;
     sennit_plan plan = SENNIT_PLAN_NULL;
-    ok(sennit_signal_create(1, 1, &arrived), "signal_create");
+    ok(sennit_signal_create(1, 1, 0, &arrived), "signal_create");
     ok(sennit_block_init({sennit_gptr_at(memory, sennit_rank()), 4096}, 512, 64, SENNIT_SIGNAL_NULL,
                          arrived, &mine),
        "block_init");

@@ -44,7 +44,7 @@ bool sleeps_soon() {
     constexpr std::int64_t kWaitNs = 20'000'000;
     constexpr int kYields = 100;  // half a millisecond has some thousand of them
     sennit_signal signal = SENNIT_SIGNAL_NULL;
-    check(sennit_signal_create(1, 1, &signal), "sennit_signal_create");
+    check(sennit_signal_create(1, 1, 0, &signal), "sennit_signal_create");
     const int before = yields;
     (void)sennit_signal_wait(signal, kWaitNs);
     check(sennit_signal_destroy(signal), "sennit_signal_destroy");
@@ -55,7 +55,7 @@ bool sleeps_soon() {
 
 bool poll_all(bool expected, sennit_lock lock, sennit_channel channel) {
     sennit_signal signal = SENNIT_SIGNAL_NULL;
-    check(sennit_signal_create(1, 1, &signal), "sennit_signal_create");
+    check(sennit_signal_create(1, 1, 0, &signal), "sennit_signal_create");
     sennit_waitset set = SENNIT_WAITSET_NULL;
     check(sennit_waitset_create(&set), "sennit_waitset_create");
     check(sennit_waitset_add(set, signal, 0), "sennit_waitset_add");

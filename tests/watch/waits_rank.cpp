@@ -88,7 +88,7 @@ sennit_status plan(const Place &place) {
 
 sennit_status signal(const Place &) {
     sennit_signal signal{};
-    must(sennit_signal_create(1, 1, &signal), "signal_create");
+    must(sennit_signal_create(1, 1, 0, &signal), "signal_create");
     return sennit_signal_wait(signal, SENNIT_FOREVER);
 }
 

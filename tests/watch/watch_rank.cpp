@@ -46,7 +46,7 @@ struct Job {
 
 void wait_for_signal(const Job &) {
     sennit_signal signal{};
-    must(sennit_signal_create(1, 1, &signal), "signal_create");
+    must(sennit_signal_create(1, 1, 0, &signal), "signal_create");
     say(self, "waits", getpid());
     say_lost(sennit_signal_wait(signal, SENNIT_FOREVER), "signal_wait");
 }

@@ -147,7 +147,7 @@ void SennitNotified::share_halo(const Decomposition &decomposition) {
         events += planned_ ? pieces_of(link.side, link.shape) : 1;
     if (events > 0) {
         const auto count = static_cast<std::uint32_t>(events);
-        check(sennit_signal_create(count, count, &arrived_), "sennit_signal_create");
+        check(sennit_signal_create(count, count, 0, &arrived_), "sennit_signal_create");
     }
     using Blocks = std::array<sennit_block, kSides>;
     Blocks mine{};

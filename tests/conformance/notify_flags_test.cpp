@@ -1,0 +1,306 @@
+// Signals made with flags: strict ones, unchecked ones, and such that are both.
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "signals.hpp"
+
+using namespace conformance;
+
+namespace {
+
+constexpr std::size_t kLongBytes = 12288;  // of two messages between nodes: data, and event
+constexpr std::uint64_t kUntouched = 0xAAAAAAAAAAAAAAAAu;
+
+// What sends an event, with or without data.
+enum class Sends {
+    short_put,
+    long_put,
+    get,
+    short_batch,
+    long_batch,
+    put_that_goes_on,
+    long_put_that_goes_on,
+    plan,
+    event_alone,
+    end
+};
+
+// A buffer for one message in each rank, and the next rank's as it is reached from here.
+struct OneBuffer {
+    Ranks &test;
+    sennit_gptr memory;
+    std::uint64_t *own;
+    sennit_signal arrived;
+    sennit_signal there;
+    sennit_peer_block peer = SENNIT_PEER_BLOCK_NULL;
+    std::vector<std::uint64_t> words = std::vector<std::uint64_t>(kLongBytes / 8);
+
+    OneBuffer(Ranks &ranks, std::uint32_t events, unsigned flags)
+        : test(ranks),
+          memory(test.allocate(kLongBytes)),
+          own(static_cast<std::uint64_t *>(sennit_ptr(memory))),
+          arrived(make_signal(test, events, 2 * events, flags)) {
+        std::memset(own, 0xAA, kLongBytes);
+        sennit_block mine;
+        const sennit_region region{sennit_gptr_at(memory, test.rank), kLongBytes};
+        test.ok(sennit_block_init(region, 0, kLongBytes, arrived, arrived, &mine));
+        const auto next = static_cast<std::size_t>(test.next());
+        const auto blocks = test.tell_all(mine);
+        test.ok(sennit_block_attach(&blocks[next], &peer));
+        there = test.tell_all(arrived)[next];
+    }
+    void end() {
+        test.barrier();
+        test.ok(sennit_block_detach(peer));
+        test.ok(sennit_signal_destroy(arrived));
+        test.barrier();
+        test.free(memory);
+    }
+
+    sennit_status send_batch(std::size_t bytes, const sennit_notice &notice) {
+        sennit_notify_part part{peer, SENNIT_OK, 0, words.data(), bytes, &notice};
+        std::size_t done = 77;
+        const sennit_status status = sennit_put_notify_batch(1, &part, &done);
+        test.equal(done, status == SENNIT_OK ? 1u : 0u);
+        return status;
+    }
+    sennit_status send_nb(std::size_t bytes, const sennit_notice &notice) {
+        sennit_request request = SENNIT_REQUEST_NULL;
+        sennit_status status =
+            sennit_put_notify_nb(peer, 0, words.data(), bytes, &notice, &request);
+        if (status == SENNIT_OK) status = sennit_wait(&request, SENNIT_FOREVER);
+        return status;
+    }
+    sennit_status send_plan(std::uint64_t epoch) {
+        sennit_plan plan = SENNIT_PLAN_NULL;
+        test.ok(sennit_plan_create(&plan));
+        test.ok(sennit_plan_put(plan, peer, 0, words.data(), 24));
+        test.ok(sennit_plan_commit(plan, epoch, 1));
+        sennit_status status = sennit_plan_start(plan);
+        if (status == SENNIT_OK) status = sennit_plan_wait(plan, SENNIT_FOREVER);
+        const sennit_error why = *sennit_last_error();
+        test.ok(sennit_plan_destroy(plan));
+        return status == SENNIT_OK ? status : sennit_error_report(why.status, "plan", why.text, 0);
+    }
+    // One event of the epoch for the next rank. What the call says.
+    sennit_status send(Sends what, std::uint64_t epoch, std::int64_t wait_ns = 0) {
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, wait_ns};
+        switch (what) {
+            case Sends::short_put:
+                return sennit_put_notify_with(peer, 0, words.data(), 8, &notice);
+            case Sends::long_put:
+                return sennit_put_notify_with(peer, 0, words.data(), kLongBytes, &notice);
+            case Sends::get:
+                return sennit_get_notify_with(words.data(), peer, 0, 8, &notice);
+            case Sends::short_batch:
+                return send_batch(8, notice);
+            case Sends::long_batch:
+                return send_batch(kLongBytes, notice);
+            case Sends::put_that_goes_on:
+                return send_nb(8, notice);
+            case Sends::long_put_that_goes_on:
+                return send_nb(kLongBytes, notice);
+            case Sends::plan:
+                return send_plan(epoch);
+            default:
+                return sennit_signal_notify(there, epoch);
+        }
+    }
+    // No error of the epoch by the call; a flush may tell what the owner says.
+    void send_unrefused(Sends what, std::uint64_t epoch) {
+        test.ok(send(what, epoch));
+        (void)sennit_flush(test.next(), SENNIT_FOREVER);
+    }
+    // The event may lie unread at its owner after a flush, and those of a long message come one by
+    // one.
+    bool rides(Sends what) const {
+        return !test.load_store && (what == Sends::short_put || what == Sends::long_put ||
+                                    what == Sends::short_batch || what == Sends::long_batch);
+    }
+    // The owner, whose signal has not fired, hears of an event that came with this epoch, once.
+    void hears(sennit_status wanted, std::uint64_t epoch) {
+        says(sennit_signal_wait(arrived, 20 * kSecond), wanted, epoch);
+        test.require(!is_fired(test, arrived), "what was told was not counted, and is told once");
+    }
+    void has_fired_and_goes_on() {
+        test.ok(sennit_signal_wait(arrived, SENNIT_FOREVER));
+        test.ok(sennit_signal_reset(arrived));
+    }
+    void says(sennit_status status, sennit_status wanted, std::uint64_t epoch) {
+        test.is(status, wanted);
+        const std::string text = sennit_last_error()->text;
+        const std::string part = "epoch " + std::to_string(epoch);
+        test.require(text.find(part) != std::string::npos,
+                     ("the error has " + part + ": " + text).c_str());
+    }
+};
+
+template <class Body>
+void each_way(Body body) {
+    for (int i = 0; i < static_cast<int>(Sends::end); ++i)
+        body(static_cast<Sends>(i));
+}
+
+}  // namespace
+
+// Broken by a sender that is let in before the reset, by data that moves first, by an epoch that is
+// used up by a call that was refused, or by an owner that is told of what was refused.
+RANK_TEST(notify, a_strict_signal_refuses_events_before_its_reset_and_nothing_moves, kAnything) {
+    OneBuffer buffer(test, 1, SENNIT_SIGNAL_STRICT);
+    std::uint64_t epoch = 0;
+    each_way([&](Sends what) {
+        buffer.words.assign(buffer.words.size(), epoch);
+        test.ok(buffer.send(Sends::long_put, epoch));
+        test.ok(sennit_signal_wait(buffer.arrived, SENNIT_FOREVER));
+        buffer.words.assign(buffer.words.size(), kUntouched);
+        buffer.says(buffer.send(what, epoch + 1), SENNIT_ERR_SIGNAL_EARLY, epoch + 1);
+        buffer.says(buffer.send(what, epoch + 2), SENNIT_ERR_SIGNAL_EARLY, epoch + 2);
+        test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
+        test.barrier();
+        test.require(buffer.own[0] == epoch && buffer.own[kLongBytes / 8 - 1] == epoch,
+                     "what was refused has written nothing");
+        test.equal(epoch_of(test, buffer.arrived), epoch);
+        test.ok(sennit_signal_reset(buffer.arrived));
+        test.barrier();
+        test.ok(buffer.send(what, epoch + 1));
+        test.ok(sennit_signal_wait(buffer.arrived, SENNIT_FOREVER));
+        test.ok(sennit_signal_reset(buffer.arrived));
+        epoch += 2;
+        test.barrier();
+    });
+    // The epochs of the block go on with the calls that are counted.
+    test.ok(buffer.send(Sends::short_put, epoch));
+    test.ok(sennit_signal_wait(buffer.arrived, SENNIT_FOREVER));
+    test.ok(sennit_signal_reset(buffer.arrived));
+    test.barrier();
+    test.ok(sennit_put_notify(buffer.peer, 0, buffer.words.data(), 8));
+    test.is(sennit_put_notify(buffer.peer, 0, buffer.words.data(), 8), SENNIT_ERR_SIGNAL_EARLY);
+    test.is(sennit_put_notify(buffer.peer, 0, buffer.words.data(), kLongBytes),
+            SENNIT_ERR_SIGNAL_EARLY);
+    test.ok(sennit_signal_wait(buffer.arrived, SENNIT_FOREVER));
+    buffer.end();
+}
+
+// Broken by a wait that ends before the reset, or does not end after it: the one buffer is read
+// while the next put of the same place waits.
+RANK_TEST(notify, a_put_to_a_strict_signal_waits_for_the_reset, kAnything) {
+    OneBuffer buffer(test, 1, SENNIT_SIGNAL_STRICT);
+    const std::uint64_t epochs = test.quick ? 12 : 100;
+    const bool sends = test.size > 1 && test.rank % 2 == 0 && test.rank + 1 < test.size;
+    const bool owns = test.rank % 2 == 1;
+    for (std::uint64_t epoch = 0; sends && epoch < epochs; ++epoch) {
+        buffer.words.assign(buffer.words.size(), epoch + 1);
+        const Sends what = epoch % 3 == 0 ? Sends::long_put : Sends::short_put;
+        test.ok(buffer.send(epoch % 4 == 3 ? Sends::long_batch : what, epoch, SENNIT_FOREVER));
+    }
+    for (std::uint64_t epoch = 0; owns && epoch < epochs; ++epoch) {
+        test.ok(sennit_signal_wait(buffer.arrived, SENNIT_FOREVER));
+        test.equal(buffer.own[0], epoch + 1);
+        // A put of the next epoch would come about now.
+        (void)sennit_signal_wait_word(&epoch, SENNIT_NOT_EQUAL, epoch, kMillisecond / 10);
+        test.equal(buffer.own[0], epoch + 1);
+        test.ok(sennit_signal_reset(buffer.arrived));
+    }
+    buffer.end();
+}
+
+// Broken by an event that its sender is refused for, that is counted in another epoch than its own,
+// or of which its owner does not hear; by an owner that hears of those that are in order.
+RANK_TEST(notify, an_unchecked_signal_judges_events_by_the_epoch_that_comes_with_them, kAnything) {
+    OneBuffer buffer(test, 1, SENNIT_SIGNAL_UNCHECKED);
+    std::uint64_t epoch = 0;
+    each_way([&](Sends what) {
+        // Parts of a message that is early may come in its epoch.
+        const bool is_whole =
+            !buffer.rides(what) || what == Sends::short_put || what == Sends::short_batch;
+        if (is_whole) {
+            buffer.send_unrefused(what, epoch + 2);
+            test.barrier();
+            buffer.hears(SENNIT_ERR_SIGNAL_EARLY, epoch + 2);
+            test.barrier();
+        }
+        if (is_whole && epoch != 0) {
+            buffer.send_unrefused(what, epoch - 1);
+            test.barrier();
+            buffer.hears(SENNIT_ERR_SIGNAL_OVERFLOW, epoch - 1);
+            test.barrier();
+        }
+        test.ok(told(buffer.send(what, epoch + 1), test.next()));
+        test.barrier();
+        test.require(!is_fired(test, buffer.arrived), "an event of the next epoch waits for it");
+        test.barrier();
+        test.ok(told(buffer.send(what, epoch), test.next()));
+        buffer.has_fired_and_goes_on();
+        buffer.has_fired_and_goes_on();
+        epoch += 2;
+        test.barrier();
+    });
+    test.ok(buffer.send(Sends::event_alone, epoch));
+    test.ok(sennit_signal_wait(buffer.arrived, SENNIT_FOREVER));
+    test.barrier();
+    // Of one that is early the reset tells, where the signal has fired.
+    buffer.send_unrefused(Sends::put_that_goes_on, epoch + 3);
+    test.barrier();
+    buffer.says(sennit_signal_reset(buffer.arrived), SENNIT_ERR_SIGNAL_EARLY, epoch + 3);
+    test.barrier();
+    test.is(told(buffer.send(Sends::event_alone, epoch), test.next()), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.barrier();
+    test.is(sennit_signal_reset(buffer.arrived), SENNIT_ERR_SIGNAL_OVERFLOW);
+    test.ok(sennit_signal_reset(buffer.arrived));
+    test.require(!is_fired(test, buffer.arrived), "what was told was not counted");
+    buffer.end();
+}
+
+// Broken by an event of the next epoch that is refused, is lost, or is not told of: once, by the
+// reset where the signal has fired, else by a wait or test, for a set too.
+RANK_TEST(notify, an_unchecked_strict_signal_reports_events_before_its_reset, kAnything) {
+    OneBuffer buffer(test, 1, SENNIT_SIGNAL_UNCHECKED | SENNIT_SIGNAL_STRICT);
+    std::uint64_t epoch = 0;
+    each_way([&](Sends what) {
+        test.ok(told(buffer.send(what, epoch + 1), test.next()));
+        buffer.hears(SENNIT_ERR_SIGNAL_EARLY, epoch + 1);
+        test.barrier();
+        test.ok(told(buffer.send(what, epoch), test.next()));
+        buffer.has_fired_and_goes_on();
+        buffer.has_fired_and_goes_on();
+        test.barrier();
+        epoch += 2;
+        if (buffer.rides(what)) return;
+        test.ok(told(buffer.send(what, epoch), test.next()));
+        test.ok(told(buffer.send(what, epoch + 1), test.next()));
+        test.barrier();
+        test.ok(sennit_signal_wait(buffer.arrived, SENNIT_FOREVER));
+        const sennit_status status = sennit_signal_reset(buffer.arrived);
+        buffer.says(status, SENNIT_ERR_SIGNAL_EARLY, epoch + 1);
+        buffer.says(status, SENNIT_ERR_SIGNAL_EARLY, epoch);
+        buffer.has_fired_and_goes_on();
+        buffer.has_fired_and_goes_on();
+        test.barrier();
+        epoch += 2;
+    });
+    sennit_waitset set = SENNIT_WAITSET_NULL;
+    test.ok(sennit_waitset_create(&set));
+    test.ok(sennit_waitset_add(set, buffer.arrived, 0));
+    sennit_fired fired;
+    int done = 7;
+    for (int look = 0; look < 3; ++look) {
+        test.ok(told(buffer.send(Sends::event_alone, epoch + 1), test.next()));
+        test.barrier();
+        const sennit_status status = look == 0 ? sennit_signal_test(buffer.arrived, &done)
+                                     : look == 1
+                                         ? sennit_signal_wait(buffer.arrived, 10 * kSecond)
+                                         : sennit_waitset_wait_any(set, 10 * kSecond, &fired);
+        buffer.says(status, SENNIT_ERR_SIGNAL_EARLY, epoch + 1);
+        test.is(sennit_signal_wait(buffer.arrived, 0), SENNIT_ERR_TIMEOUT);
+        test.barrier();
+        test.ok(told(buffer.send(Sends::event_alone, epoch), test.next()));
+        buffer.has_fired_and_goes_on();
+        buffer.has_fired_and_goes_on();
+        test.barrier();
+        epoch += 2;
+    }
+    test.ok(sennit_waitset_destroy(set));
+    buffer.end();
+}
