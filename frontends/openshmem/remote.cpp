@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "state.hpp"
+#include "words.hpp"
 
 namespace shmem {
 namespace {
@@ -223,6 +224,22 @@ bool put_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest, const void 
     else
         must(transfer.call, transfer.waits ? sennit_put_strided_local(place.gptr, source, &box)
                                            : sennit_put_strided_nbi(place.gptr, source, &box));
+    return true;
+}
+
+bool put_signal_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest, const void *source,
+                     const Signal &signal, int pe) {
+    const Place place = find_place({transfer.call, "dest", dest, transfer.bytes}, ctx, pe);
+    if (place.area == nullptr || !is_signal_operator(transfer.call, signal.op)) return true;
+    const Place word =
+        find_place({transfer.call, "sig_addr", signal.word, sizeof *signal.word}, ctx, pe);
+    if (word.area == nullptr) return true;
+    // Words there take turns by a lock of the PEs.
+    if (word.area->is_locked) return false;
+    const sennit_operator operation = signal.op == SHMEM_SIGNAL_SET ? SENNIT_REPLACE : SENNIT_SUM;
+    const auto call = transfer.waits ? sennit_put_word : sennit_put_word_nbi;
+    must(transfer.call,
+         call(place.gptr, source, transfer.bytes, word.gptr, operation, signal.value));
     return true;
 }
 

@@ -178,6 +178,10 @@ inline T get_element(const char *call, shmem_ctx_t ctx, const T *source, int pe)
 
 void put_signal(const Block &block, shmem_ctx_t ctx, void *dest, const void *source,
                 const Signal &signal, int pe) {
+    const bool is_far = block.bytes != 0 && reach(dest, block.bytes, world_pe(ctx, pe)) == nullptr;
+    if (is_far && put_signal_cold({block.call, block.bytes, 1, 0, 0, block.waits}, ctx, dest,
+                                  source, signal, pe))
+        return;
     // A signal says that the data are there.
     if (!put(block, ctx, dest, source, pe)) return;
     if (!state.all_direct) must(block.call, sennit_fence());

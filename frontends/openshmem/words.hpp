@@ -89,15 +89,24 @@ struct Signal {
     int op;
 };
 
+inline bool is_signal_operator(const char *call, int op) {
+    if (op == SHMEM_SIGNAL_SET || op == SHMEM_SIGNAL_ADD) return true;
+    wrong(call, "argument sig_op: %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", op);
+    return false;
+}
+
+// Data, and the signal that tells of it, for a PE whose memory load and store do not reach. False:
+// nothing was done, and the two go one after the other; see put_cold().
+[[gnu::cold]] bool put_signal_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest,
+                                   const void *source, const Signal &signal, int pe);
+
 inline void give_signal(const char *call, shmem_ctx_t ctx, const Signal &signal, int pe) {
     const WordCall it{call, "sig_addr"};
+    if (!is_signal_operator(call, signal.op)) return;
     if (signal.op == SHMEM_SIGNAL_SET)
         change_word<Change::set, std::uint64_t>(it, ctx, signal.word, signal.value, 0, pe);
-    else if (signal.op == SHMEM_SIGNAL_ADD)
-        change_word<Change::add, std::uint64_t>(it, ctx, signal.word, signal.value, 0, pe);
     else
-        wrong(call, "argument sig_op: %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD",
-              signal.op);
+        change_word<Change::add, std::uint64_t>(it, ctx, signal.word, signal.value, 0, pe);
 }
 
 }  // namespace shmem

@@ -7,6 +7,7 @@
 #include "api/call.hpp"
 #include "api/observe.hpp"
 #include "op/atomic.hpp"
+#include "op/put_word.hpp"
 
 using namespace sennit;
 using namespace sennit::api;
@@ -196,6 +197,13 @@ std::uint8_t operation_of(sennit_operator op) {
     return number < SENNIT_OPERATOR_END ? static_cast<std::uint8_t>(number) : std::uint8_t{0};
 }
 
+sennit_status put_word(const char *name, const op::PutWordArgs &args) {
+    return api::call(name, [&](Rank &rank) {
+        const ObservedAccess observed(rank, name, args.destination, args.bytes);
+        return op::put_word(rank, args);
+    });
+}
+
 }  // namespace
 
 extern "C" {
@@ -286,6 +294,16 @@ sennit_status sennit_get_accumulate_nbi(sennit_gptr target, const void *source, 
                                         size_t count, sennit_type type, sennit_operator op) {
     return get_accumulate(__func__, {operation_of(op), type, target, source, result, count},
                           Mode::implicit);
+}
+
+sennit_status sennit_put_word(sennit_gptr destination, const void *source, size_t bytes,
+                              sennit_gptr word, sennit_operator op, uint64_t value) {
+    return put_word(__func__, {destination, source, bytes, word, op, value, Mode::local});
+}
+
+sennit_status sennit_put_word_nbi(sennit_gptr destination, const void *source, size_t bytes,
+                                  sennit_gptr word, sennit_operator op, uint64_t value) {
+    return put_word(__func__, {destination, source, bytes, word, op, value, Mode::implicit});
 }
 
 }  // extern "C"

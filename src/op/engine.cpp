@@ -188,8 +188,9 @@ PeerQueue &make_queue(Engine &engine, int peer) {
 namespace {
 
 bool carries_task(const MessagePath &path, const OperationArgs &args) {
-    return args.target->work->event == nullptr ? path.task_bytes != 0
-                                               : path.payload_bytes >= payload_of_event(args);
+    const Work &work = *args.target->work;
+    const bool has_payload = work.event != nullptr || work.word != nullptr;
+    return has_payload ? path.payload_bytes >= payload_of_event(args) : path.task_bytes != 0;
 }
 
 }  // namespace

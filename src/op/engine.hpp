@@ -27,6 +27,7 @@ namespace sennit::op {
 
 struct Layout;
 struct EventTask;
+struct WordTask;
 struct OperationRecord;
 // What the answer to an event's task means, where its caller has gone on: the operation ends so,
 // and flush says why in the words of the thread's error. With the engine's mutex held.
@@ -47,6 +48,7 @@ struct Work {
     void *result = nullptr;            // the old elements go there; null: not wanted
     const EventTask *event = nullptr;  // see kEventTask
     EventJudge judge = nullptr;        // with it; of an answer that no caller takes
+    const WordTask *word = nullptr;    // see kWordTask
 };
 inline constexpr std::uint8_t kCompareSwap = 64;
 
@@ -82,6 +84,17 @@ struct EventTask {
     }
 };
 static_assert(sizeof(EventTask) == transport::kEventBytes);
+// Data for the target, and then an operation on a word of the same segment. Kept, and sent, as the
+// task of an event is; the operation's `local` is the data, of engine_most_word_data() bytes at
+// most.
+inline constexpr std::uint8_t kWordTask = 71;
+struct WordTask {
+    std::uint64_t value;
+    std::int64_t from_data;   // where the word is, from the first byte of the data
+    std::uint32_t operation;  // SENNIT_SUM or SENNIT_REPLACE
+    std::uint32_t unused;
+};
+static_assert(sizeof(WordTask) == 24);
 inline constexpr std::uint64_t kNoSuchSignal = 0;  // the answer where there are no signals
 
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
@@ -217,6 +230,11 @@ void engine_expect_events(Rank &rank);
 std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes);
 // How much data an event's task to the peer may bring; the peer is reached by messages.
 std::size_t engine_most_event_data(const Rank &rank, int peer);
+// The same with a WordTask, which is as long.
+inline std::size_t engine_most_word_data(const Rank &rank, int peer) {
+    static_assert(sizeof(WordTask) == sizeof(EventTask));
+    return engine_most_event_data(rank, peer);
+}
 
 // Who takes the events that come to this rank; called from progress with the engine's mutex held.
 // Set before any peer knows of a word that events could be for.

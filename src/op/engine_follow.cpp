@@ -35,7 +35,7 @@ namespace {
 // An event was to tell that a message is whole, some of whose own events may have come: it tells
 // that the message has failed. False: it is of no such message.
 bool cancel_message(OperationRecord *held) {
-    if (held->payload_bytes == 0) return false;
+    if (held->payload_bytes == 0 || held->operation != kEventTask) return false;
     EventTask task;
     std::memcpy(&task, held->operands, sizeof task);
     if (task.index == 0) return false;

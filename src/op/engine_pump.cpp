@@ -419,7 +419,7 @@ void enqueue(Engine &engine, OperationRecord *record) {
     const MessagePath &path = *queue.path;
     record->state = RecordState::pending;
     const bool is_task = record->direction == Direction::execute;
-    if (record->piece_bytes == 0 && record->judge != nullptr) record->piece_bytes = record->bytes;
+    if (record->piece_bytes == 0 && record->payload_bytes != 0) record->piece_bytes = record->bytes;
     if (record->piece_bytes == 0)
         record->piece_bytes =
             is_task ? path.task_bytes : piece_bytes_of(path, record->peer, record->bytes);

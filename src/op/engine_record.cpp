@@ -6,13 +6,23 @@
 namespace sennit::op {
 
 bool is_question(const OperationRecord &record) {
+    if (record.payload_bytes == 0 || record.operation != kEventTask) return false;
     EventTask task{};
-    if (record.payload_bytes != 0) std::memcpy(&task, record.operands, sizeof task);
-    return record.payload_bytes != 0 && task.messages == 0;
+    std::memcpy(&task, record.operands, sizeof task);
+    return task.messages == 0;
 }
 
+namespace {
+
+std::size_t head_bytes(std::uint8_t operation) {
+    return operation == kWordTask ? sizeof(WordTask) : sizeof(EventTask);
+}
+
+}  // namespace
+
 std::uint64_t payload_of_event(const OperationArgs &args) {
-    return sizeof(EventTask) + (args.local == nullptr ? 0 : args.bytes);
+    const bool is_word = args.target->work->word != nullptr;
+    return head_bytes(is_word ? kWordTask : kEventTask) + (args.local == nullptr ? 0 : args.bytes);
 }
 
 namespace {
@@ -20,7 +30,8 @@ namespace {
 // Where it is short, the task's payload lies in the record.
 void fill_event(OperationRecord *record, const OperationArgs &args) {
     const Work &work = *args.target->work;
-    record->operation = kEventTask;
+    const bool is_word = work.word != nullptr;
+    record->operation = is_word ? kWordTask : kEventTask;
     record->type = SENNIT_UINT64;
     record->element_bytes = sizeof(std::uint64_t);
     record->payload_bytes = static_cast<std::uint16_t>(payload_of_event(args));
@@ -29,25 +40,27 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     record->judge = work.judge;
     const bool is_implicit = args.completion.mode == Completion::Mode::implicit;
     // Somebody waits for the answer to a question.
-    record->may_wait = is_implicit && work.event->messages != 0;
-    record->is_judged = is_implicit || (args.completion.mode == Completion::Mode::request &&
-                                        !args.completion.is_kept);
-    std::memcpy(record->operands, work.event, sizeof *work.event);
+    record->may_wait = is_implicit && (is_word || work.event->messages != 0);
+    record->is_judged =
+        !is_word && (is_implicit || (args.completion.mode == Completion::Mode::request &&
+                                     !args.completion.is_kept));
+    const void *head = work.event;
+    if (is_word) head = work.word;
+    std::memcpy(record->operands, head, head_bytes(record->operation));
     record->local = reinterpret_cast<std::byte *>(record->operands);
 }
 
 // With much data, in memory of the record's. False: there is none.
 bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
     if (data == nullptr) return true;
-    if (record->payload_bytes <= sizeof record->operands) {
-        std::memcpy(reinterpret_cast<std::byte *>(record->operands) + sizeof(EventTask), data,
-                    record->payload_bytes - sizeof(EventTask));
-        return true;
+    const std::size_t head = head_bytes(record->operation);
+    auto *place = reinterpret_cast<std::byte *>(record->operands);
+    if (record->payload_bytes > sizeof record->operands) {
+        if (!engine.records.keep(record, record->payload_bytes)) return false;
+        std::memcpy(record->kept, record->operands, head);
+        record->local = place = record->kept;
     }
-    if (!engine.records.keep(record, record->payload_bytes)) return false;
-    std::memcpy(record->kept, record->operands, sizeof(EventTask));
-    std::memcpy(record->kept + sizeof(EventTask), data, record->payload_bytes - sizeof(EventTask));
-    record->local = record->kept;
+    std::memcpy(place + head, data, record->payload_bytes - head);
     return true;
 }
 
@@ -68,7 +81,7 @@ void fill_record(OperationRecord *record, const OperationArgs &args) {
 
     if (args.direction != Direction::execute) return;
     const Work &work = *args.target->work;
-    if (work.event != nullptr) return fill_event(record, args);
+    if (work.event != nullptr || work.word != nullptr) return fill_event(record, args);
     record->operation = work.operation;
     record->type = static_cast<std::uint8_t>(work.type);
     record->element_bytes = static_cast<std::uint8_t>(work.element_bytes);

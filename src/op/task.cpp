@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/atomics.hpp"
+#include "base/copy.hpp"
 #include "base/fail.hpp"
 #include "op/elements.hpp"
 #include "op/engine_state.hpp"
@@ -94,6 +96,44 @@ bool carry_out(Rank &rank, const transport::Arrived &arrived, std::byte *reply) 
     return true;
 }
 
+bool is_word_task(const transport::Arrived &arrived) {
+    return arrived.task->operation == kWordTask && arrived.segment != nullptr &&
+           arrived.task->payload_bytes == sizeof(WordTask) + arrived.bytes &&
+           arrived.task->reply_bytes == sizeof(std::uint64_t);
+}
+
+// The segment of the data is there, and its word in it. False: as carry_out(), and both are done
+// again.
+bool take_word_task(Rank &rank, const transport::Arrived &arrived, sennit_status *status,
+                    std::byte *reply) {
+    WordTask task;
+    std::memcpy(&task, arrived.payload, sizeof task);
+    const std::uint64_t place = reinterpret_cast<std::uintptr_t>(arrived.memory) +
+                                static_cast<std::uint64_t>(task.from_data) -
+                                arrived.segment->owner_address;
+    const std::uint64_t bytes = arrived.segment->bytes;
+    const bool is_known = task.operation == SENNIT_SUM || task.operation == SENNIT_REPLACE;
+    if (!is_known || bytes < sizeof task.value || place > bytes - sizeof task.value ||
+        (arrived.segment->owner_address + place) % sizeof task.value != 0) {
+        *status = SENNIT_ERR_ARG;
+        return true;
+    }
+    copy_any(arrived.memory, arrived.payload + sizeof task, arrived.bytes);
+    order_stores();
+    transport::Task of_word = *arrived.task;
+    of_word.operation = static_cast<std::uint8_t>(task.operation);
+    of_word.type = SENNIT_UINT64;
+    of_word.count = 1;
+    of_word.reply_bytes = 0;
+    transport::Arrived word = arrived;
+    word.task = &of_word;
+    word.memory = arrived.memory + task.from_data;
+    word.bytes = sizeof task.value;
+    word.payload = reinterpret_cast<const std::byte *>(&task.value);
+    std::memset(reply, 0, sizeof(std::uint64_t));
+    return carry_out(rank, word, nullptr);
+}
+
 }  // namespace
 
 void free_history(TaskHistory *history) {
@@ -115,15 +155,18 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     if (entry.sequence < task.sequence) {
         if (arrived.memory == nullptr) return SENNIT_ERR_NOT_REGISTERED;
         const bool event = is_event(arrived);
-        const bool is_good = event || well_formed(arrived);
+        const bool word = is_word_task(arrived);
+        const bool is_good = event || word || well_formed(arrived);
+        entry.status = is_good ? SENNIT_OK : SENNIT_ERR_ARG;
         std::byte *const reply = is_good ? place_of_reply(*history, task) : nullptr;
         if (is_good && reply == nullptr) return SENNIT_ERR_NOMEM;
         if (event) {
             take_event_task(rank, arrived, reply);
+        } else if (word) {
+            if (!take_word_task(rank, arrived, &entry.status, reply)) return kTaskIsToBeRepeated;
         } else if (is_good && !carry_out(rank, arrived, reply)) {
             return kTaskIsToBeRepeated;
         }
-        entry.status = is_good ? SENNIT_OK : SENNIT_ERR_ARG;
         entry.reply_bytes = task.reply_bytes;
         entry.sequence = task.sequence;
     }

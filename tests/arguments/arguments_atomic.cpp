@@ -197,6 +197,26 @@ const std::vector<Row> wrong_atomics = {
          return sennit_accumulate_nb(at_offset(0), nullptr, 1, SENNIT_INT8, SENNIT_SUM,
                                      &it.request);
      }},
+    {"sennit_put_word", "a null source", kRunning, SENNIT_ERR_ARG,
+     [](Fixture &) {
+         return sennit_put_word(at_offset(0), nullptr, 1, at_offset(8), SENNIT_SUM, 1);
+     }},
+    {"sennit_put_word", "an operator that neither adds nor sets", kRunning, SENNIT_ERR_ARG,
+     [](Fixture &it) {
+         return sennit_put_word(at_offset(0), it.buffer, 8, at_offset(8), SENNIT_MIN, 1);
+     }},
+    {"sennit_put_word", "a word that is not aligned", kRunning, SENNIT_ERR_ARG,
+     [](Fixture &it) {
+         return sennit_put_word(at_offset(0), it.buffer, 8, at_offset(12), SENNIT_SUM, 1);
+     }},
+    {"sennit_put_word", "a word that leaves the segment", kRunning, SENNIT_ERR_RANGE,
+     [](Fixture &it) {
+         return sennit_put_word(at_offset(0), it.buffer, 8, at_offset(4096), SENNIT_SUM, 1);
+     }},
+    {"sennit_put_word_nbi", "data that leaves the segment", kRunning, SENNIT_ERR_RANGE,
+     [](Fixture &it) {
+         return sennit_put_word_nbi(at_offset(96), it.buffer, 16, at_offset(8), SENNIT_SUM, 1);
+     }},
     {"sennit_accumulate_nbi", "a null source", kRunning, SENNIT_ERR_ARG,
      [](Fixture &) {
          return sennit_accumulate_nbi(at_offset(0), nullptr, 1, SENNIT_INT8, SENNIT_SUM);
@@ -264,6 +284,14 @@ const std::vector<Row> atomics_that_need_a_rank = {
      [](Fixture &it) {
          return sennit_accumulate_nb(memory.segment, it.buffer, 1, SENNIT_INT8, SENNIT_SUM,
                                      &it.request);
+     }},
+    {"sennit_put_word", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_put_word(memory.segment, it.buffer, 8, memory.segment, SENNIT_SUM, 1);
+     }},
+    {"sennit_put_word_nbi", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_put_word_nbi(memory.segment, it.buffer, 8, memory.segment, SENNIT_SUM, 1);
      }},
     {"sennit_accumulate_nbi", "", kAny, kState,
      [](Fixture &it) {

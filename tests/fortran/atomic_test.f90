@@ -20,6 +20,9 @@ program atomic_test
   call words_are_incremented_by_their_type()
   call unsigned_words_have_the_same_bits()
   call arrays_are_accumulated()
+  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+  call a_word_tells_of_a_put()
+  call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   call all_ranks_add_to_one_word()
   call sennit_free(memory)
   call sennit_finalize()
@@ -94,6 +97,19 @@ contains
     call sennit_get(back, next, 12)
     call check(all(old == terms) .and. all(back == terms), 'what replaced them')
   end subroutine arrays_are_accumulated
+
+  subroutine a_word_tells_of_a_put()
+    integer(c_int32_t), asynchronous :: terms(2), back(2)
+    integer(c_int64_t) :: word
+    terms = [5, 6]
+    call sennit_atomic_set(next, 0_c_int64_t)
+    call sennit_put_word(sennit_gptr_add(next, 8), terms, 8, next, SENNIT_SUM, 3)
+    call sennit_put_word_nbi(sennit_gptr_add(next, 8), terms, 8_c_size_t, next, SENNIT_SUM, 4_c_int64_t)
+    call sennit_flush_all(SENNIT_FOREVER)
+    call sennit_atomic_fetch(next, word)
+    call sennit_get(back, sennit_gptr_add(next, 8), 8)
+    call check(word == 7 .and. all(back == terms), 'two puts, and what they have added')
+  end subroutine a_word_tells_of_a_put
 
   subroutine all_ranks_add_to_one_word()
     integer(c_int64_t) :: total

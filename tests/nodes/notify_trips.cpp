@@ -1,8 +1,8 @@
 // How many operations a notified put starts towards another node, under `sennit run -n 2 --nodes
 // 2`, where the owner's epoch needs no question: of a few bytes one, which brings data and event; a
-// longer one, and a get, two. Of an unchecked signal nothing is asked, from the first one on. And
-// the answer says so where the owner is two epochs behind, has all that it expects, or has no such
-// signal; nothing has moved then.
+// longer one, and a get, two; the same of a put with an operation on a word. Of an unchecked signal
+// nothing is asked, from the first one on. And the answer says so where the owner is two epochs
+// behind, has all that it expects, or has no such signal; nothing has moved then.
 #include <sennit/sennit.h>
 
 #include <cstdint>
@@ -103,6 +103,33 @@ void test_unchecked(Side side) {
     expect(sennit_signal_destroy(side.received) == SENNIT_OK, "destroy");
 }
 
+// Data and the operation on a word that tells of it.
+void test_words(const Side &side, sennit_region there) {
+    static const unsigned char mine[kBytes] = {};
+    std::uint64_t sum = 0;
+    std::memset(side.memory, 0, 2 * kBytes);
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
+    const sennit_gptr word = sennit_gptr_add(there.gptr, 8);
+    const sennit_gptr room = sennit_gptr_add(there.gptr, kBytes);
+    const auto put = [&](std::size_t bytes) {
+        return [&, bytes] {
+            for (int round = 0; round < kRounds; ++round)
+                expect(sennit_put_word(room, mine, bytes, word, SENNIT_SUM, 1) == SENNIT_OK,
+                       "put_word");
+            sum += kRounds;
+        };
+    };
+    compare("put_word of 8 bytes", count(put(8)), {0, 0, 100}, 0);
+    compare("put_word of 8184 bytes", count(put(8184)), {0, 0, 100}, 0);
+    compare("put_word of 8185 bytes", count(put(8185)), {100, 0, 100}, 0);
+    expect(sennit_flush(1 - sennit_rank(), kLimit) == SENNIT_OK, "flush");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
+    std::uint64_t seen = 0;
+    std::memcpy(&seen, side.memory + 8, sizeof seen);
+    expect(seen == sum, "not each put has added once");
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
+}
+
 void test_refusals(const Side &side, sennit_signal others) {
     unsigned char byte = 77;
     std::uint64_t epoch = 0;
@@ -121,6 +148,8 @@ void test_refusals(const Side &side, sennit_signal others) {
     expect(told(put(epoch - 1)) == SENNIT_ERR_SIGNAL_OVERFLOW, "a late put is not refused");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(side.memory[5] == 1, "a put that was refused has moved data");
+    // Who leaves a barrier first puts into the memory of who looks at it still.
+    expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(put(epoch) == SENNIT_OK, "a put is refused");
     byte = 78;
     expect(told(put(epoch)) == SENNIT_ERR_SIGNAL_OVERFLOW, "one too many is not refused");
@@ -178,6 +207,11 @@ int main() {
         return sennit_signal_notify(signals[other], epoch++);
     };
     compare("signal_notify", count([&] { exchange(side, 0, notify); }), {0, 0, 100});
+    sennit_region regions[2];
+    expect(sennit_allgather(SENNIT_TEAM_WORLD, &side.region, regions, sizeof side.region, kLimit) ==
+               SENNIT_OK,
+           "allgather");
+    test_words(side, regions[other]);
     test_unchecked(side);
     test_refusals(side, signals[other]);
     expect(sennit_finalize() == SENNIT_OK, "finalize");

@@ -1,0 +1,77 @@
+// See put_word.hpp. Data of few bytes and the operation are one task. Other data goes as a put, and
+// the operation behind it, as behind a fence: the engine holds it, and no caller waits.
+#include "op/put_word.hpp"
+
+#include "base/fail.hpp"
+#include "op/atomic.hpp"
+#include "op/resolve.hpp"
+#include "op/rma.hpp"
+
+namespace sennit::op {
+namespace {
+
+sennit_status check_put_word(const PutWordArgs &args) {
+    if (args.operation != SENNIT_SUM && args.operation != SENNIT_REPLACE)
+        return fail(SENNIT_ERR_ARG, "operator %d neither adds nor sets",
+                    static_cast<int>(args.operation));
+    if (args.word.rank != args.destination.rank)
+        return fail(SENNIT_ERR_ARG, "the word is of rank %d, and the data for rank %d",
+                    args.word.rank, args.destination.rank);
+    if (args.word.offset % sizeof args.value != 0)
+        return fail_peer(SENNIT_ERR_ARG, args.word.rank, "",
+                         "offset %llu of the word is not aligned to 8 bytes",
+                         static_cast<unsigned long long>(args.word.offset));
+    if (args.source == nullptr && args.bytes != 0)
+        return fail(SENNIT_ERR_ARG, "the private buffer is null");
+    return SENNIT_OK;
+}
+
+// *goes: data and operation are one task, which is on its way.
+sennit_status send_together(Rank &rank, const PutWordArgs &args, bool *goes) {
+    *goes = false;
+    const int peer = args.destination.rank;
+    if (args.bytes == 0 || args.word.segment != args.destination.segment) return SENNIT_OK;
+    memory::SegmentEntry *entry = nullptr;
+    sennit_status status = resolve(rank, args.destination, &entry);
+    if (status == SENNIT_OK) status = check_range(*entry, args.word, sizeof args.value);
+    if (status != SENNIT_OK || entry->actor == AtomicsActor::network_card) return status;
+    Target target;
+    status = message_target(rank, args.destination, args.bytes, &target, goes);
+    *goes = *goes && args.bytes <= engine_most_word_data(rank, peer) &&
+            engine_may_copy(rank, args.bytes);
+    if (status != SENNIT_OK || !*goes) return status;
+    const WordTask task{args.value,
+                        static_cast<std::int64_t>(args.word.offset - args.destination.offset),
+                        static_cast<std::uint32_t>(args.operation),
+                        {}};
+    Work work;
+    work.word = &task;
+    target.work = &work;
+    // The engine only reads it.
+    return engine_start(rank, Direction::execute, target, const_cast<void *>(args.source),
+                        args.bytes, {Completion::Mode::implicit});
+}
+
+}  // namespace
+
+sennit_status put_word(Rank &rank, const PutWordArgs &args) {
+    sennit_status status = check_put_word(args);
+    bool is_gone = false;
+    if (status == SENNIT_OK) status = send_together(rank, args, &is_gone);
+    if (status != SENNIT_OK || is_gone) return status;
+    // What is wrong with the word is found before the data goes.
+    memory::SegmentEntry *entry = nullptr;
+    status = resolve(rank, args.word, &entry);
+    if (status == SENNIT_OK) status = check_range(*entry, args.word, sizeof args.value);
+    if (status == SENNIT_OK)
+        status = transfer(rank, Direction::put, args.destination, const_cast<void *>(args.source),
+                          args.bytes, {args.mode});
+    if (status == SENNIT_OK) status = fence(rank);
+    if (status != SENNIT_OK) return status;
+    return atomic(rank,
+                  {static_cast<std::uint8_t>(args.operation), SENNIT_UINT64, args.word, &args.value,
+                   nullptr, 1},
+                  {Completion::Mode::implicit});
+}
+
+}  // namespace sennit::op

@@ -1,0 +1,109 @@
+// Puts with an operation on a word that tells of them.
+#include <cstring>
+#include <vector>
+
+#include "harness.hpp"
+
+using namespace conformance;
+
+namespace {
+
+constexpr std::size_t kRoomBytes = 100000;
+constexpr std::size_t kBytes[] = {0, 1, 8, 40, 41, 440, 488, 489, 4096, 8184, 8185, kRoomBytes};
+
+}  // namespace
+
+// Broken by an operation that overtakes its data, is done twice or never, or by data of a call
+// whose buffer was taken too late. The word lies with the data, or in another segment.
+RANK_TEST(atomic, who_sees_the_word_of_a_put_sees_its_data, kAtomics) {
+    const std::size_t half = (kRoomBytes + 63) / 64 * 64;
+    const sennit_gptr memory = test.allocate(half + 64);
+    const sennit_gptr apart = test.allocate(64);
+    auto *own = static_cast<std::uint8_t *>(sennit_ptr(memory));
+    const sennit_gptr there = sennit_gptr_at(memory, test.next());
+    const sennit_gptr near = sennit_gptr_add(there, static_cast<std::int64_t>(half) + 8);
+    const sennit_gptr far = sennit_gptr_add(sennit_gptr_at(apart, test.next()), 16);
+    const auto *own_near = reinterpret_cast<const std::uint64_t *>(own + half + 8);
+    const auto *own_far = static_cast<const std::uint64_t *>(sennit_ptr(apart)) + 2;
+    std::memset(own, 0, half + 64);
+    std::memset(sennit_ptr(apart), 0, 64);
+    std::vector<std::uint8_t> data(kRoomBytes);
+    std::uint64_t expected = 0;
+    std::uint64_t round = 0;
+    test.barrier();
+    for (const std::size_t bytes : kBytes)
+        for (int form = 0; form < 8; ++form, ++round) {
+            const bool adds = form % 2 != 0;
+            const auto op = adds ? SENNIT_SUM : SENNIT_REPLACE;
+            const bool is_near = form % 4 < 2;
+            const auto call = form < 4 ? sennit_put_word : sennit_put_word_nbi;
+            // One that adds follows on one that sets the same word.
+            const std::uint64_t value = adds ? 7 : round * 100 + 1;
+            expected = adds ? expected + 7 : value;
+            fill(data.data(), bytes, round + static_cast<std::uint64_t>(test.rank));
+            test.ok(call(there, data.data(), bytes, is_near ? near : far, op, value));
+            if (form < 4) std::memset(data.data(), 0xEE, bytes);
+            test.ok(sennit_signal_wait_word(is_near ? own_near : own_far, SENNIT_EQUAL, expected,
+                                            SENNIT_FOREVER));
+            check_pattern(test, own, bytes, round + static_cast<std::uint64_t>(test.previous()));
+            test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
+            test.barrier();
+            test.equal(*(is_near ? own_near : own_far), expected);
+            test.barrier();
+        }
+    test.free(apart);
+    test.free(memory);
+}
+
+// Broken by an operation that is lost or done again when many are under way to one word.
+RANK_TEST(atomic, words_of_many_puts_are_all_added_to, kAtomics) {
+    const auto size = static_cast<std::size_t>(test.size);
+    const sennit_gptr memory = test.allocate(64 + 512 * size);
+    auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
+    std::memset(own, 0, 64);
+    test.barrier();
+    const std::uint64_t rounds = test.quick ? 40 : 400;
+    std::vector<std::uint8_t> data(512);
+    for (std::uint64_t round = 0; round < rounds; ++round)
+        for (int peer = 0; peer < test.size; ++peer) {
+            const sennit_gptr word = sennit_gptr_at(memory, peer);
+            const auto place = static_cast<std::int64_t>(64 + 512 * test.rank);
+            fill(data.data(), data.size(), round);
+            test.ok(sennit_put_word(sennit_gptr_add(word, place), data.data(),
+                                    round % 3 == 0 ? 512 : 24, word, SENNIT_SUM, 1));
+        }
+    test.ok(sennit_signal_wait_word(own, SENNIT_EQUAL, rounds * size, SENNIT_FOREVER));
+    test.ok(sennit_flush_all(SENNIT_FOREVER));
+    test.barrier();
+    test.equal(own[0], rounds * size);
+    for (std::size_t from = 0; from < size; ++from)
+        check_pattern(test, reinterpret_cast<std::uint8_t *>(own + 8 + 64 * from), 24, rounds - 1);
+    test.barrier();
+    test.free(memory);
+}
+
+// Broken by a call that moves its data and then finds that the word is no good.
+RANK_TEST(atomic, a_put_whose_word_is_wrong_moves_nothing, kAtomics) {
+    const sennit_gptr memory = test.allocate(4096);
+    auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
+    std::memset(own, 0xAA, 4096);
+    test.barrier();
+    const sennit_gptr there = sennit_gptr_at(memory, test.next());
+    const std::uint64_t data[64] = {};
+    const auto put = [&](sennit_gptr word, std::size_t bytes, sennit_operator op = SENNIT_SUM) {
+        return sennit_put_word(there, data, bytes, word, op, 1);
+    };
+    for (const std::size_t bytes : {std::size_t{8}, sizeof data}) {
+        test.is(put(sennit_gptr_add(there, 1028), bytes), SENNIT_ERR_ARG);
+        test.is(put(sennit_gptr_add(there, std::int64_t{1} << 30), bytes), SENNIT_ERR_RANGE);
+        test.is(put(there, bytes, SENNIT_MAX), SENNIT_ERR_ARG);
+        if (test.size > 1) test.is(put(sennit_gptr_at(memory, test.rank), bytes), SENNIT_ERR_ARG);
+        test.is(sennit_put_word(there, nullptr, bytes, there, SENNIT_SUM, 1), SENNIT_ERR_ARG);
+    }
+    test.ok(sennit_flush_all(SENNIT_FOREVER));
+    test.barrier();
+    for (std::size_t i = 0; i < 512; ++i)
+        test.equal(own[i], 0xAAAAAAAAAAAAAAAAu);
+    test.barrier();
+    test.free(memory);
+}
