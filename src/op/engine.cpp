@@ -13,6 +13,7 @@
 #include "base/fail.hpp"
 #include "base/log.hpp"
 #include "op/engine_state.hpp"
+#include "op/packed.hpp"
 #include "request/request.hpp"
 #include "runtime/wait.hpp"
 
@@ -50,7 +51,8 @@ sennit_status report(Engine &engine, const OperationRecord &record) {
     return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)),
                      "%s of %llu bytes at offset %llu of rank %d failed: %s%s",
                      record.payload_bytes != 0 ? "event" : name_of(record.direction),
-                     static_cast<unsigned long long>(record.bytes),
+                     static_cast<unsigned long long>(record.packed.count != 0 ? record.packed.hull
+                                                                              : record.bytes),
                      static_cast<unsigned long long>(record.offset), record.peer,
                      sennit_status_string(record.status),
                      Trouble(engine, record.peer, record.status).text);
@@ -189,8 +191,10 @@ namespace {
 
 bool carries_task(const MessagePath &path, const OperationArgs &args) {
     const Work &work = *args.target->work;
-    const bool has_payload = work.event != nullptr || work.word != nullptr;
-    return has_payload ? path.payload_bytes >= payload_of_event(args) : path.task_bytes != 0;
+    if (work.event == nullptr && work.word == nullptr) return path.task_bytes != 0;
+    if (args.target->layout != nullptr)
+        return packed_size(*args.target->layout, data_room(path)).tasks != 0;
+    return path.payload_bytes >= payload_of_event(args);
 }
 
 }  // namespace
@@ -215,7 +219,7 @@ sennit_status start_record(Engine &engine, const OperationArgs &args, OperationR
         return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue.path),
                          "no memory to record an operation; %u are open", engine.records.in_use());
     ++engine.started[static_cast<std::size_t>(args.direction)];
-    if (args.target->layout != nullptr) {
+    if (args.target->layout != nullptr && args.direction != Direction::execute) {
         record->layout = layout_copy(*args.target->layout);
         if (record->layout == nullptr) {
             engine.records.give_back(record);

@@ -58,6 +58,8 @@ inline constexpr std::uint8_t kCompareSwap = 64;
 // is there. Both and the answer, a word that the EventTaskConsumer makes, are kept by the engine
 // until it is over. Completion::Mode::implicit: the call is over when the message is on its way,
 // and the answer may wait for the owner's next one.
+// With a layout, which says where the data goes, several tasks may bring it, each of them the same
+// messages: then these are none.
 inline constexpr std::uint8_t kEventTask = 67;
 //
 // The other actions are about messages whose events come in completion data (signal/carried.hpp).
@@ -67,7 +69,8 @@ enum class EventAction : std::uint8_t {
     cancel,     // the message has failed: what its events have added is taken back
     close,      // its events are not taken any more; the answer is 1 if all have come
     subscribe,  // for an index
-    unsubscribe
+    unsubscribe,
+    scatter  // as count, of data in runs (packed.hpp), of which `number` says how many
 };
 struct EventTask {
     std::uint32_t handle;
@@ -102,7 +105,8 @@ struct Target {
     int peer = -1;
     transport::RemoteMemory remote;
     std::uint64_t offset = 0;
-    const Layout *layout = nullptr;  // which bytes, if they do not lie together; copied
+    const Layout *layout = nullptr;  // which bytes, if they do not lie together; copied. Of
+                                     // Direction::execute only for an event's data
     const Work *work = nullptr;      // Direction::execute
 };
 
@@ -248,6 +252,8 @@ struct ArrivedEvent {
     const std::byte *data;
     std::size_t bytes;  // 0: none
 };
+// Its data, to where it belongs.
+void store_arrived(const ArrivedEvent &arrived);
 using EventTaskConsumer = std::uint64_t (*)(Rank &rank, const ArrivedEvent &arrived);
 void engine_take_events(Rank &rank, EventConsumer consumer, EventTaskConsumer task_consumer);
 // The sink to open message transports with: {engine_event_arrived, &rank}. Transports call it from

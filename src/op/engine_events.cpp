@@ -47,7 +47,9 @@ bool carry_events(Engine &engine, OperationRecord *record, const EventForm &form
     const bool is_alone = form.parts == 0;
     record->piece_bytes =
         is_alone ? piece_bytes_of(*queue.path, record->peer, record->bytes) : form.piece_bytes;
-    const std::uint64_t pieces = (record->bytes + record->piece_bytes - 1) / record->piece_bytes;
+    const std::uint64_t pieces =
+        record->layout != nullptr ? piece_count(*record->layout, record->piece_bytes)
+                                  : (record->bytes + record->piece_bytes - 1) / record->piece_bytes;
     const std::uint64_t parts =
         is_alone ? std::min<std::uint64_t>(pieces, form.most_parts) : pieces;
     CarriedEvents &carried = record->carried;
@@ -107,9 +109,7 @@ PieceQueue take_closed(PeerQueue &queue, bool *goes_again) {
 
 std::size_t engine_most_event_data(const Rank &rank, int peer) {
     const MessagePath *const path = path_to(*rank.engine, peer);
-    return path == nullptr || path->payload_bytes < sizeof(EventTask)
-               ? 0
-               : path->payload_bytes - sizeof(EventTask);
+    return path == nullptr ? 0 : data_room(*path);
 }
 
 void hurry(PeerQueue &queue) {
@@ -131,6 +131,9 @@ void end_event(Engine &engine, OperationRecord *record) {
     }
     const sennit_error unrelated = *thread_error();
     record->status = record->judge(*engine.rank, record->peer, task, record->answer);
+    for (std::uint32_t i = 1; i < record->packed.count && record->status == SENNIT_OK; ++i)
+        record->status =
+            record->judge(*engine.rank, record->peer, task, packed_task(*record, i).answer);
     if (record->status == SENNIT_OK) return;
     record->why = strdup(thread_error()->text);
     *thread_error() = unrelated;

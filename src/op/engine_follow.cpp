@@ -76,15 +76,16 @@ void count_down(Engine &engine, OperationRecord *held, sennit_status status, cha
     std::free(why);
     if (--held->awaited != 0) return;
     PeerQueue &queue = engine.queues[held->peer];
+    const bool is_event = held->payload_bytes != 0 && held->packed.count == 0;
     if (held->status == SENNIT_OK) {
-        if (held->payload_bytes != 0)
+        if (is_event)
             enqueue_event(queue, held);
         else
             enqueue(engine, held);
         activate(engine, queue);
         return;
     }
-    held->is_forgotten |= held->payload_bytes != 0;  // what it was to tell of has been told
+    held->is_forgotten |= is_event;  // what it was to tell of has been told
     if (cancel_message(held)) {
         enqueue_event(queue, held);
         activate(engine, queue);

@@ -19,9 +19,18 @@ constexpr std::uint64_t bit(unsigned rail) {
     return std::uint64_t{1} << rail;
 }
 
+bool is_packed(const OperationPiece &piece) {
+    return piece.record->packed.count != 0;
+}
+
+// Its runs may lie far apart.
+std::uint64_t moved_bytes(const OperationPiece &piece) {
+    return is_packed(piece) ? piece.operation.task.payload_bytes : piece.operation.bytes;
+}
+
 // What a piece adds to the load of its rail. Small pieces are not free.
 std::uint64_t cost(const OperationPiece &piece) {
-    return piece.operation.bytes + 64;
+    return moved_bytes(piece) + 64;
 }
 
 // The clock is asked for these alone.
@@ -49,7 +58,7 @@ void piece_completed(transport::Operation *operation, sennit_status status) {
     --engine.with_transports;
     if (!engine.outlived)
         runtime::note_piece(*engine.rank, operation->rail,
-                            status == SENNIT_OK ? operation->bytes : 0);
+                            status == SENNIT_OK ? moved_bytes(*piece) : 0);
     if (engine.outlived && engine.with_transports == 0) engine_free(&engine);
 }
 
@@ -137,6 +146,7 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
         payload = record.payload_bytes;
         reply = sizeof record.answer;
     }
+    if (record.packed.count != 0) payload = packed_task(record, record.cut).payload_bytes;
     operation->task = transport::Task{queue.next_task++,
                                       static_cast<std::uint32_t>(bytes / record.element_bytes),
                                       static_cast<std::uint16_t>(payload),
@@ -146,6 +156,31 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
                                       std::uint8_t{record.may_wait && !queue.is_hurried},
                                       {}};
     operation->reply = record.result == nullptr ? nullptr : record.result + record.cut;
+    if (record.packed.count != 0 && record.cut == 0) operation->reply = record.result;
+    if (record.packed.count != 0 && record.cut != 0)
+        operation->reply = &packed_task(record, record.cut).answer;
+}
+
+// What of the record goes with its next piece.
+void place_piece(OperationRecord *record, transport::Operation *operation) {
+    if (record->packed.count != 0) {
+        operation->offset = record->offset;
+        operation->local = packed_payload(*record, record->cut);
+        operation->bytes = record->packed.hull;
+        return;
+    }
+    LayoutPart part{static_cast<std::int64_t>(record->cut), static_cast<std::int64_t>(record->cut),
+                    record->bytes - record->cut};
+    if (record->layout != nullptr)
+        part = layout_part(*record->layout, record->cut, &record->cursor);
+    operation->offset = record->offset + static_cast<std::uint64_t>(part.remote);
+    operation->local = record->local == nullptr ? nullptr : record->local + part.local;
+    operation->bytes = std::min(record->piece_bytes, part.bytes);
+}
+
+// How much of the record that is.
+std::uint64_t cut_bytes(const OperationPiece &piece) {
+    return is_packed(piece) ? 1 : piece.operation.bytes;
 }
 
 // A task is over: the window moves behind the oldest that is not.
@@ -194,18 +229,12 @@ OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *rec
     operation.is_hint = record->is_hint;
     operation.peer = record->peer;
     operation.remote = record->remote;
-    LayoutPart part{static_cast<std::int64_t>(record->cut), static_cast<std::int64_t>(record->cut),
-                    record->bytes - record->cut};
-    if (record->layout != nullptr)
-        part = layout_part(*record->layout, record->cut, &record->cursor);
-    operation.offset = record->offset + static_cast<std::uint64_t>(part.remote);
-    operation.local = record->local == nullptr ? nullptr : record->local + part.local;
-    operation.bytes = std::min(record->piece_bytes, part.bytes);
+    place_piece(record, &operation);
     operation.completed = piece_completed;
     if (is_task) fill_task(queue, *record, &operation);
     if (record->carried.uncut != 0 && record->cut >= record->carried.plain_bytes)
         carry_event(record, piece);
-    record->cut += operation.bytes;
+    record->cut += cut_bytes(*piece);
     ++record->open;
     if (changes(*record)) ++queue.puts_open;
     return piece;
@@ -225,7 +254,7 @@ void release_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
 }
 
 void uncut_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
-    piece->record->cut -= piece->operation.bytes;
+    piece->record->cut -= cut_bytes(*piece);
     // No transport has seen the task, so its number is free again.
     if (piece->operation.kind == transport::Operation::Kind::execute) --queue.next_task;
     if (piece->has_event) ++piece->record->carried.uncut;

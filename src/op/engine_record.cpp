@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "op/engine_state.hpp"
+#include "op/packed.hpp"
 
 namespace sennit::op {
 
@@ -9,7 +10,11 @@ bool is_question(const OperationRecord &record) {
     if (record.payload_bytes == 0 || record.operation != kEventTask) return false;
     EventTask task{};
     std::memcpy(&task, record.operands, sizeof task);
-    return task.messages == 0;
+    return task.messages == 0 && task.action() != EventAction::scatter;
+}
+
+std::size_t data_room(const MessagePath &path) {
+    return path.payload_bytes < sizeof(EventTask) ? 0 : path.payload_bytes - sizeof(EventTask);
 }
 
 namespace {
@@ -22,7 +27,16 @@ std::size_t head_bytes(std::uint8_t operation) {
 
 std::uint64_t payload_of_event(const OperationArgs &args) {
     const bool is_word = args.target->work->word != nullptr;
-    return head_bytes(is_word ? kWordTask : kEventTask) + (args.local == nullptr ? 0 : args.bytes);
+    return head_bytes(is_word ? kWordTask : kEventTask) +
+           (args.local == nullptr || args.target->layout != nullptr ? 0 : args.bytes);
+}
+
+std::byte *packed_payload(const OperationRecord &record, std::uint64_t number) {
+    return record.kept + number * record.packed.stride + sizeof(PackedTask);
+}
+
+PackedTask &packed_task(const OperationRecord &record, std::uint64_t number) {
+    return *reinterpret_cast<PackedTask *>(record.kept + number * record.packed.stride);
 }
 
 namespace {
@@ -48,6 +62,36 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     if (is_word) head = work.word;
     std::memcpy(record->operands, head, head_bytes(record->operation));
     record->local = reinterpret_cast<std::byte *>(record->operands);
+}
+
+// All runs of the layout, in as many payloads as they take. False: no memory.
+bool keep_packed(Engine &engine, OperationRecord *record, const OperationArgs &args) {
+    const Layout &layout = *args.target->layout;
+    const std::size_t room = data_room(*path_to(engine, record->peer));
+    const PackedSize size = packed_size(layout, room);
+    const std::uint64_t payload_bytes = sizeof(EventTask) + size.longest;
+    PackedTasks &packed = record->packed;
+    packed.count = static_cast<std::uint32_t>(size.tasks);
+    packed.stride = static_cast<std::uint32_t>(sizeof(PackedTask) + ((payload_bytes + 7) & ~7ull));
+    packed.hull = hull_bytes(layout.remote);
+    if (!engine.records.keep(record, size.tasks * packed.stride)) return false;
+    record->payload_bytes = static_cast<std::uint16_t>(payload_bytes);
+    record->offset += static_cast<std::uint64_t>(layout.remote.begin);
+    record->bytes = size.tasks;
+    record->piece_bytes = 1;
+    RunPacker packer(layout, room, static_cast<const std::byte *>(args.local));
+    for (std::uint32_t i = 0; i < packed.count; ++i) {
+        std::byte *const to = record->kept + std::size_t{i} * packed.stride;
+        std::byte *const payload = to + sizeof(PackedTask);
+        EventTask task = *args.target->work->event;
+        std::uint32_t runs = 0;
+        const std::size_t bytes = packer.fill(payload + sizeof task, &runs);
+        task.set(EventAction::scatter, runs);
+        std::memcpy(payload, &task, sizeof task);
+        const PackedTask head{0, sizeof task + bytes};
+        std::memcpy(to, &head, sizeof head);
+    }
+    return true;
 }
 
 // With much data, in memory of the record's. False: there is none.
@@ -94,7 +138,9 @@ void fill_record(OperationRecord *record, const OperationArgs &args) {
 }
 
 bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
-    if (record->payload_bytes != 0) return keep_event(engine, record, args.local);
+    if (record->payload_bytes != 0)
+        return args.target->layout != nullptr ? keep_packed(engine, record, args)
+                                              : keep_event(engine, record, args.local);
     if (!args.completion.is_kept) return true;
     if (!engine.records.keep(record, args.bytes)) return false;
     switch (args.direction) {

@@ -136,6 +136,11 @@ void fill_record(OperationRecord *record, const OperationArgs &args);
 // What the caller has in variables of its own goes through memory of the record's. False: there is
 // none.
 bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args);
+// How much data an event's task brings, at most.
+std::size_t data_room(const MessagePath &path);
+// Of a record of such tasks.
+PackedTask &packed_task(const OperationRecord &record, std::uint64_t number);
+std::byte *packed_payload(const OperationRecord &record, std::uint64_t number);
 // An event's task, and one that counts nothing.
 std::uint64_t payload_of_event(const OperationArgs &args);
 bool is_question(const OperationRecord &record);

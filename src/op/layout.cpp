@@ -267,6 +267,21 @@ sennit_status layout_of_list(const sennit_piece *pieces, std::size_t count, Layo
     return SENNIT_OK;
 }
 
+std::uint64_t run_count(const Layout &layout) {
+    return piece_count(layout, kMost);
+}
+
+std::uint64_t piece_count(const Layout &layout, std::uint64_t most) {
+    const auto pieces_of = [most](std::uint64_t bytes) { return (bytes + most - 1) / most; };
+    if (layout.bytes == 0) return 0;
+    if (layout.pieces == nullptr)
+        return layout.bytes / layout.run_bytes * pieces_of(layout.run_bytes);
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < layout.piece_count; ++i)
+        count += pieces_of(layout.pieces[i].bytes);
+    return count;
+}
+
 Layout *layout_copy(const Layout &layout) {
     const std::size_t list_bytes = layout.piece_count * sizeof(sennit_piece);
     auto *memory = static_cast<std::byte *>(std::malloc(sizeof(Layout) + list_bytes));

@@ -47,6 +47,11 @@ bool layout_of_plain_box(const sennit_box &box, Direction direction, Layout *lay
 // Errors: RANGE.
 sennit_status layout_of_list(const sennit_piece *pieces, std::size_t count, Layout *layout);
 
+// Runs that are not empty; and the pieces that they are cut into, each of `most` bytes and no run's
+// end inside.
+std::uint64_t run_count(const Layout &layout);
+std::uint64_t piece_count(const Layout &layout, std::uint64_t most);
+
 // A copy that lives until layout_free(), with the pieces of a list behind it. Null: no memory.
 Layout *layout_copy(const Layout &layout);
 void layout_free(Layout *layout);

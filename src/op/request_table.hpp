@@ -42,6 +42,19 @@ struct CarriedEvents {
     std::uint64_t plain_bytes = 0;  // complete before a piece with an event is cut
 };
 
+// Tasks that bring the runs of a put: their payloads lie in what the record keeps, and `bytes` of
+// the record are tasks. packed.hpp has what is in them.
+struct PackedTasks {
+    std::uint32_t count = 0;   // 0: it is no such put
+    std::uint32_t stride = 0;  // from one PackedTask to the next
+    std::uint64_t hull = 0;    // bytes of the target's memory that each names
+};
+// The payload lies behind it.
+struct PackedTask {
+    std::uint64_t answer;
+    std::uint64_t payload_bytes;
+};
+
 enum class RecordState : std::uint8_t { free, held, pending, in_flight, complete };
 
 struct OperationRecord {
@@ -86,6 +99,7 @@ struct OperationRecord {
     std::uint64_t cut;          // bytes that were made into pieces
     std::uint64_t piece_bytes;  // how long they are
     CarriedEvents carried;
+    PackedTasks packed;
     std::uint64_t number;            // place in its peer's order of starting
     OperationRecord *next_pending;   // in its peer's queue
     OperationRecord *previous_open;  // in its peer's flush list

@@ -11,17 +11,12 @@ namespace {
 
 // What is touched must lie inside; the place that is named need not.
 sennit_status check_hull(const memory::SegmentEntry &entry, sennit_gptr remote, const Hull &hull) {
-    const auto place = static_cast<std::int64_t>(remote.offset);
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    if (!__builtin_add_overflow(place, hull.begin, &begin) &&
-        !__builtin_add_overflow(place, hull.end, &end) && begin >= 0 && end >= 0 &&
-        static_cast<std::uint64_t>(end) <= entry.bytes)
-        return SENNIT_OK;
+    if (lies_inside(hull, remote.offset, entry.bytes)) return SENNIT_OK;
     return fail_peer(SENNIT_ERR_RANGE, remote.rank, "",
                      "bytes %lld to %lld from offset %lld leave the segment of %llu bytes",
                      static_cast<long long>(hull.begin), static_cast<long long>(hull.end),
-                     static_cast<long long>(place), static_cast<unsigned long long>(entry.bytes));
+                     static_cast<long long>(remote.offset),
+                     static_cast<unsigned long long>(entry.bytes));
 }
 
 // By the kernel or whoever copies at once: lists of runs, as many at a time as the stack may hold.
@@ -56,6 +51,42 @@ bool moved_at_once(Rank &rank, Direction direction, sennit_gptr remote, void *lo
     const memory::SegmentEntry *entry = direct_entry(rank, remote, span);
     return entry != nullptr && layout_move(layout, direction, entry->base + remote.offset,
                                            static_cast<std::byte *>(local)) == SENNIT_OK;
+}
+
+bool lies_inside(const Hull &hull, std::uint64_t place, std::uint64_t bytes) {
+    const auto from = static_cast<std::int64_t>(place);
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    return !__builtin_add_overflow(from, hull.begin, &begin) &&
+           !__builtin_add_overflow(from, hull.end, &end) && begin >= 0 && end >= 0 &&
+           static_cast<std::uint64_t>(end) <= bytes;
+}
+
+sennit_status layout_target(Rank &rank, sennit_gptr remote, const Layout &layout, Target *target,
+                            bool *by_message) {
+    memory::SegmentEntry *entry = nullptr;
+    sennit_status status = resolve(rank, remote, &entry);
+    if (status == SENNIT_OK) status = check_hull(*entry, remote, layout.remote);
+    if (status != SENNIT_OK) return status;
+    *by_message = entry->base == nullptr && path::immediate_of(rank, *entry) == nullptr;
+    *target = Target{remote.rank, transport::RemoteMemory{nullptr, entry->handle}, remote.offset,
+                     &layout};
+    return SENNIT_OK;
+}
+
+sennit_status start_layout_by_message(Rank &rank, Direction direction, sennit_gptr remote,
+                                      void *local, const Layout &layout,
+                                      const Completion &completion) {
+    Target target;
+    bool is_by_message = false;
+    sennit_status status = layout_target(rank, remote, layout, &target, &is_by_message);
+    if (status == SENNIT_OK && !is_by_message)
+        status = fail_peer(SENNIT_ERR_INTERNAL, remote.rank, "",
+                           "memory is reached without messages, and was not before");
+    if (status == SENNIT_OK)
+        return engine_start(rank, direction, target, local, layout.bytes, completion);
+    engine_skip(rank, completion, remote.rank, status);
+    return status;
 }
 
 sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remote, void *local,

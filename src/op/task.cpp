@@ -14,6 +14,7 @@
 #include "base/fail.hpp"
 #include "op/elements.hpp"
 #include "op/engine_state.hpp"
+#include "op/packed.hpp"
 #include "op/update_lock.hpp"
 
 namespace sennit::op {
@@ -41,6 +42,11 @@ bool is_event(const transport::Arrived &arrived) {
         task.reply_bytes != sizeof(std::uint64_t))
         return false;
     const std::size_t data = task.payload_bytes - sizeof(EventTask);
+    EventTask event;
+    std::memcpy(&event, arrived.payload, sizeof event);
+    if (event.action() == EventAction::scatter)
+        return runs_are_sound({arrived.payload + sizeof event, data}, event.number(),
+                              arrived.bytes);
     return data == 0 || data == arrived.bytes;
 }
 
@@ -135,6 +141,13 @@ bool take_word_task(Rank &rank, const transport::Arrived &arrived, sennit_status
 }
 
 }  // namespace
+
+void store_arrived(const ArrivedEvent &arrived) {
+    if (arrived.task.action() == EventAction::scatter)
+        spread_runs(arrived.memory, arrived.data, arrived.task.number());
+    else if (arrived.bytes != 0)
+        copy_any(arrived.memory, arrived.data, arrived.bytes);
+}
 
 void free_history(TaskHistory *history) {
     if (history != nullptr) std::free(history->long_replies);

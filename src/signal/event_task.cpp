@@ -3,9 +3,10 @@
 
 #include <cstring>
 
-#include "base/copy.hpp"
 #include "base/fail.hpp"
+#include "op/packed.hpp"
 #include "op/rma.hpp"
+#include "op/strided.hpp"
 #include "runtime/detector.hpp"
 #include "signal/carried.hpp"
 
@@ -94,6 +95,7 @@ sennit_status read_late_answer(Rank &rank, int peer, const op::EventTask &task,
                                       task.number());
             break;
         case op::EventAction::count:
+        case op::EventAction::scatter:
             break;
     }
     return read_answer(rank, signal, {task.epoch, task.messages}, answer, false);
@@ -112,12 +114,24 @@ std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote) {
     return op::engine_most_event_data(rank, remote.signal.rank);
 }
 
+bool fits_in_task(const Rank &rank, const RemoteSignal &remote, const op::Layout &layout) {
+    return op::packed_size(layout, most_event_data(rank, remote)).tasks == 1;
+}
+
+bool goes_packed(Rank &rank, const RemoteSignal &remote, const op::Layout &layout) {
+    if (remote.is_none()) return false;
+    const std::size_t room = most_event_data(rank, remote);
+    if (!op::pays_to_pack(layout, room)) return false;
+    const op::PackedSize size = op::packed_size(layout, room);
+    return size.tasks != 0 && op::engine_may_copy(rank, size.tasks * size.longest);
+}
+
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
                           const op::Completion &how) {
     const RemoteSignal &remote = *args.remote;
     op::EventTask task{remote.signal.handle, args.messages.count, args.messages.epoch,
                        args.message.index, 0};
-    task.set(args.action, args.message.number);
+    task.set(args.layout != nullptr ? op::EventAction::scatter : args.action, args.message.number);
     op::Work work;
     work.result = answer;
     work.event = &task;
@@ -127,8 +141,11 @@ sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answ
     const std::size_t bytes = has_data ? args.bytes : sizeof(std::uint64_t);
     op::Target target;
     bool is_by_message = false;
-    sennit_status status = op::message_target(rank, has_data ? args.place : remote.gptr, bytes,
-                                              &target, &is_by_message);
+    sennit_status status =
+        args.layout != nullptr
+            ? op::layout_target(rank, args.place, *args.layout, &target, &is_by_message)
+            : op::message_target(rank, has_data ? args.place : remote.gptr, bytes, &target,
+                                 &is_by_message);
     if (status == SENNIT_OK && !is_by_message)
         status = fail_peer(SENNIT_ERR_INTERNAL, remote.signal.rank, "",
                            "an event goes by messages to memory that is reached otherwise");
@@ -165,6 +182,13 @@ sennit_status send_event(Rank &rank, const EventArgs &args) {
 
 sennit_status start_posted(Rank &rank, const EventArgs &args) {
     return start_event(rank, args, nullptr, {op::Completion::Mode::implicit});
+}
+
+sennit_status start_packed(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
+                           const PackedPut &put, const op::Completion &how) {
+    EventArgs tasks{&remote, {epoch, 0}, put.place, put.local, put.layout->bytes};
+    tasks.layout = put.layout;
+    return start_event(rank, tasks, nullptr, how);
 }
 
 sennit_status post_event(Rank &rank, const EventArgs &args) {
@@ -223,7 +247,7 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
         tell_refused(self, wanted);
         return surplus_answer(*own, come);
     }
-    if (arrived.bytes != 0) copy_any(arrived.memory, arrived.data, arrived.bytes);
+    op::store_arrived(arrived);
     if (task.messages == 0) return answer_with_epoch(Judged::counted, *own, epoch);
     const sennit_error unrelated = *thread_error();
     const bool is_in = count_let_in(self, expected, {task.epoch, task.messages});
@@ -250,6 +274,7 @@ std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
     if (signals_of(rank) == nullptr) return answer_of(Judged::no_signal, 0);
     switch (arrived.task.action()) {
         case op::EventAction::count:
+        case op::EventAction::scatter:
             return count_judged(rank, arrived);
         case op::EventAction::confirm:
         case op::EventAction::cancel:

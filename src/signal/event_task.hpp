@@ -11,9 +11,14 @@ namespace sennit::signal {
 
 // So much data goes with an event to the peer; the rest goes before it.
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote);
+// Do all runs of a put go with its event?
+bool fits_in_task(const Rank &rank, const RemoteSignal &remote, const op::Layout &layout);
+// If not, do tasks bring them faster than a write for each, and may they be copied?
+bool goes_packed(Rank &rank, const RemoteSignal &remote, const op::Layout &layout);
 
-// `data` is for `place`, or null. No messages: the owner judges one, and counts nothing. `message`:
-// which one the action is about, if any. `how` is
+// `data` is for `place`, or null; with a layout, which is not empty, its runs are, and where these
+// take several tasks there are no messages: the owner judges one for each task. No messages: the
+// owner judges one, and counts nothing. `message`: which one the action is about, if any. `how` is
 // op::kKept, or with a request and is_kept: then *answer is there when the operation is complete.
 // Else `answer` is null, and what it says the operation ends with. Errors: those of a put,
 // UNSUPPORTED (the path carries no tasks).
@@ -25,6 +30,7 @@ struct EventArgs {
     std::size_t bytes = 0;
     op::EventAction action = op::EventAction::count;
     NumberedMessage message = {};
+    const op::Layout *layout = nullptr;
 };
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
                           const op::Completion &how);
@@ -46,6 +52,14 @@ sennit_status start_posted(Rank &rank, const EventArgs &args);
 // flush's. `message`: those are of one that completion data tells of, unless its index is 0.
 sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                          const NumberedMessage &message, op::Held *event);
+// A put in tasks that count nothing, of an owner that lets it in; `how` is of all of them.
+struct PackedPut {
+    sennit_gptr place;
+    const void *local;
+    const op::Layout *layout;
+};
+sennit_status start_packed(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
+                           const PackedPut &put, const op::Completion &how);
 // Is it known that the owner lets the event in? If not, it is to be asked.
 bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 // Would the owner count one message of the epoch?

@@ -2,11 +2,13 @@
 // lost peers, the end, events, threads. Would break: an error said twice or never, a flush that
 // forgets an operation or waits for later ones, a fence that lets a put through, a wait that does
 // not end.
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
 #include "blocking_bound.hpp"
 #include "engine_fixture.hpp"
+#include "op/packed.hpp"
 #include "runtime/detector.hpp"
 
 namespace sennit::test {
@@ -368,6 +370,56 @@ TEST_F(ManyPeers, an_event_that_comes_again_has_its_answer_also_when_its_region_
     for (const std::uint16_t bytes : {23, 25, 31})  // the last two are no data of 8 bytes
         EXPECT_EQ(execute(100 + std::uint64_t{bytes}, memory, bytes), SENNIT_ERR_ARG);
     EXPECT_EQ(memory[0], std::byte{2});
+    expect_sound();
+}
+
+std::uint64_t store_runs(Rank &, const op::ArrivedEvent &arrived) {
+    op::store_arrived(arrived);
+    return 1;
+}
+
+// Broken by runs that are believed before they are checked: one of them leaves the memory, or their
+// lengths are not what came.
+TEST_F(ManyPeers, runs_that_leave_the_memory_or_do_not_add_up_are_refused) {
+    op::engine_take_events(rank(), nullptr, store_runs);
+    std::byte memory[24] = {};
+    struct {
+        op::EventTask event;
+        op::RunWord words[2];
+        std::byte data[8];
+    } payload{};
+    std::fill_n(payload.data, 8, std::byte{9});
+    std::uint64_t sequence = 0;
+    const auto execute = [&](std::uint32_t runs, op::RunWord first, op::RunWord second,
+                             std::uint16_t bytes = sizeof payload) {
+        payload.event = {5, 1, 30, 0, 0};
+        payload.event.set(op::EventAction::scatter, runs);
+        payload.words[0] = first;
+        payload.words[1] = second;
+        std::uint64_t answer = 0;
+        const transport::Task task{++sequence, 1, bytes, 8, op::kEventTask, SENNIT_UINT64, 0, {}};
+        return op::engine_execute(
+            &rank(), {77, &task, nullptr, memory, 16, reinterpret_cast<std::byte *>(&payload),
+                      reinterpret_cast<std::byte *>(&answer)});
+    };
+    const auto run = op::run_word;
+    EXPECT_EQ(execute(2, run(0, 4), run(13, 4)), SENNIT_ERR_ARG) << "behind the memory";
+    EXPECT_EQ(execute(2, run(0, 4), run(17, 4)), SENNIT_ERR_ARG) << "far behind it";
+    EXPECT_EQ(execute(2, run(0, 4), run((1ull << 48) - 1, 4)), SENNIT_ERR_ARG);
+    EXPECT_EQ(execute(2, run(0, 4), run(8, 5)), SENNIT_ERR_ARG) << "more than came";
+    EXPECT_EQ(execute(2, run(0, 4), run(8, 3)), SENNIT_ERR_ARG) << "less than came";
+    EXPECT_EQ(execute(2, run(0, 8), run(8, 0)), SENNIT_ERR_ARG) << "an empty run";
+    EXPECT_EQ(execute(2, run(0, 65535), run(8, 4)), SENNIT_ERR_ARG);
+    EXPECT_EQ(execute(0, run(0, 4), run(8, 4)), SENNIT_ERR_ARG) << "no runs";
+    EXPECT_EQ(execute(3, run(0, 4), run(8, 4)), SENNIT_ERR_ARG) << "more words than lengths";
+    EXPECT_EQ(execute(0xFFFFFF, run(0, 4), run(8, 4)), SENNIT_ERR_ARG);
+    EXPECT_EQ(execute(2, run(0, 4), run(8, 4), 24), SENNIT_ERR_ARG) << "no words at all";
+    EXPECT_EQ(execute(2, run(0, 4), run(8, 4), 36), SENNIT_ERR_ARG) << "a half of them";
+    EXPECT_TRUE(
+        std::all_of(memory, memory + 24, [](std::byte one) { return one == std::byte{0}; }));
+    EXPECT_EQ(execute(2, run(0, 4), run(12, 4)), SENNIT_OK);
+    for (std::size_t i = 0; i < 24; ++i)
+        EXPECT_EQ(memory[i], i < 4 || (i >= 12 && i < 16) ? std::byte{9} : std::byte{0}) << i;
     expect_sound();
 }
 
