@@ -184,6 +184,46 @@ sennit_status sennit_get_notify_nb(void *destination, sennit_peer_block source, 
                                    size_t bytes, const sennit_notice *notice,
                                    sennit_request *request);
 
+/* A list of pieces (rma.h). */
+typedef struct sennit_piece_list {
+    size_t count;
+    const sennit_piece *pieces; /* may be NULL where count is 0 */
+} sennit_piece_list;
+
+/* A message of many pieces: a box or a list of pieces (rma.h), whose named place in the block is at
+ * `offset`. All of it is one message with one event, counted when all its data is there. Offsets of
+ * pieces and strides may be negative: what is touched must lie in the block, its named place need
+ * not. `notice` may be NULL, as in sennit_put_notify_nb. Nothing to move is legal and counts its
+ * event. The box or the list is the caller's again when the call returns. On another node the runs
+ * of a put that are short go together, and the owner's processor puts each to its place: in one
+ * message with the event if they are some KiB in all, else in several.
+ * Errors: as of sennit_put_notify_with, and those of a strided or indexed put or get: ARG (null
+ * box, list or pieces, elements of the destination that overlap), RANGE, NOMEM. */
+sennit_status sennit_put_notify_strided(sennit_peer_block destination, size_t offset,
+                                        const void *source, const sennit_box *box,
+                                        const sennit_notice *notice);
+sennit_status sennit_get_notify_strided(void *destination, sennit_peer_block source, size_t offset,
+                                        const sennit_box *box, const sennit_notice *notice);
+sennit_status sennit_put_notify_indexed(sennit_peer_block destination, size_t offset,
+                                        const void *source, const sennit_piece_list *list,
+                                        const sennit_notice *notice);
+sennit_status sennit_get_notify_indexed(void *destination, sennit_peer_block source, size_t offset,
+                                        const sennit_piece_list *list, const sennit_notice *notice);
+
+/* The same without a wait, as sennit_put_notify_nb. */
+sennit_status sennit_put_notify_strided_nb(sennit_peer_block destination, size_t offset,
+                                           const void *source, const sennit_box *box,
+                                           const sennit_notice *notice, sennit_request *request);
+sennit_status sennit_get_notify_strided_nb(void *destination, sennit_peer_block source,
+                                           size_t offset, const sennit_box *box,
+                                           const sennit_notice *notice, sennit_request *request);
+sennit_status sennit_put_notify_indexed_nb(sennit_peer_block destination, size_t offset,
+                                           const void *source, const sennit_piece_list *list,
+                                           const sennit_notice *notice, sennit_request *request);
+sennit_status sennit_get_notify_indexed_nb(void *destination, sennit_peer_block source,
+                                           size_t offset, const sennit_piece_list *list,
+                                           const sennit_notice *notice, sennit_request *request);
+
 /* One put or get of a batch. */
 typedef struct sennit_notify_part {
     sennit_peer_block block;

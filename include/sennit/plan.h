@@ -70,6 +70,24 @@ sennit_status sennit_plan_put_with(sennit_plan plan, sennit_peer_block destinati
 sennit_status sennit_plan_get_with(sennit_plan plan, void *destination, sennit_peer_block source,
                                    size_t offset, size_t bytes, const sennit_notice *notice);
 
+/* A box or a list of pieces (notify.h): one operation, which counts one event however many runs it
+ * has. The description is copied. `notice` may be NULL: the block's own signal. The buffer and the
+ * memory of the block do not overlap where load and store lead to both. Errors: as of
+ * sennit_plan_put_with, and ARG (null box, list or pieces, elements of the destination that
+ * overlap), RANGE. */
+sennit_status sennit_plan_put_strided(sennit_plan plan, sennit_peer_block destination,
+                                      size_t offset, const void *source, const sennit_box *box,
+                                      const sennit_notice *notice);
+sennit_status sennit_plan_get_strided(sennit_plan plan, void *destination, sennit_peer_block source,
+                                      size_t offset, const sennit_box *box,
+                                      const sennit_notice *notice);
+sennit_status sennit_plan_put_indexed(sennit_plan plan, sennit_peer_block destination,
+                                      size_t offset, const void *source,
+                                      const sennit_piece_list *list, const sennit_notice *notice);
+sennit_status sennit_plan_get_indexed(sennit_plan plan, void *destination, sennit_peer_block source,
+                                      size_t offset, const sennit_piece_list *list,
+                                      const sennit_notice *notice);
+
 /* No more is recorded; the plan may be started. The events of run k = 0, 1, 2, ... are of epoch
  * first_epoch + k * epoch_step of their signals: 1 for a plan that is started in every epoch, 2 for
  * each of two plans that take turns. SENNIT_EPOCH_CURRENT with a step of 0: of the epoch that the

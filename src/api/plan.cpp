@@ -6,6 +6,7 @@
 
 #include "api/call.hpp"
 #include "api/observe.hpp"
+#include "api/shapes.hpp"
 #include "plan/plan.hpp"
 
 using namespace sennit;
@@ -56,6 +57,36 @@ sennit_status check_notice(const sennit_notice *notice) {
                     "commit says the epochs of a plan: the notice's is SENNIT_EPOCH_NEXT");
     return notice->wait_ns == 0 ? SENNIT_OK
                                 : fail(SENNIT_ERR_ARG, "a plan does not wait: wait_ns is 0");
+}
+
+// A box or a list; a notice may be missing.
+struct RecordedShape {
+    Direction direction;
+    sennit_peer_block block;
+    std::size_t offset;
+    void *local;
+    const sennit_notice *notice;
+};
+
+template <class Shape>
+sennit_status record(sennit_plan plan, const RecordedShape &side, const Shape &shape,
+                     const char *name) {
+    return call_on(plan, name, [&](Rank &rank, plan::Plan &recorded) {
+        sennit_status status = side.notice == nullptr ? SENNIT_OK : check_notice(side.notice);
+        op::Layout layout;
+        if (status == SENNIT_OK) status = make_layout(side.direction, shape, &layout);
+        if (status != SENNIT_OK) return status;
+        const auto args =
+            signal::args_of_layout(side.direction, side.offset, side.local, layout, side.notice);
+        plan::RecordedOperation operation{side.block, side.direction, args.offset,
+                                          static_cast<std::byte *>(args.local), args.bytes};
+        operation.layout = args.layout;
+        if (side.notice != nullptr) {
+            operation.remote_signal = side.notice->remote;
+            operation.local_signal = side.notice->local;
+        }
+        return plan::record(rank, recorded, operation);
+    });
 }
 
 sennit_status started(bool is_counted) {
@@ -127,6 +158,32 @@ sennit_status sennit_plan_get_with(sennit_plan plan, void *destination, sennit_p
             rank, recorded,
             {source, Direction::get, offset, local, bytes, notice->remote, notice->local});
     });
+}
+
+sennit_status sennit_plan_put_strided(sennit_plan plan, sennit_peer_block destination,
+                                      size_t offset, const void *source, const sennit_box *box,
+                                      const sennit_notice *notice) {
+    return record(plan, {Direction::put, destination, offset, const_cast<void *>(source), notice},
+                  box, __func__);
+}
+
+sennit_status sennit_plan_get_strided(sennit_plan plan, void *destination, sennit_peer_block source,
+                                      size_t offset, const sennit_box *box,
+                                      const sennit_notice *notice) {
+    return record(plan, {Direction::get, source, offset, destination, notice}, box, __func__);
+}
+
+sennit_status sennit_plan_put_indexed(sennit_plan plan, sennit_peer_block destination,
+                                      size_t offset, const void *source,
+                                      const sennit_piece_list *list, const sennit_notice *notice) {
+    return record(plan, {Direction::put, destination, offset, const_cast<void *>(source), notice},
+                  list, __func__);
+}
+
+sennit_status sennit_plan_get_indexed(sennit_plan plan, void *destination, sennit_peer_block source,
+                                      size_t offset, const sennit_piece_list *list,
+                                      const sennit_notice *notice) {
+    return record(plan, {Direction::get, source, offset, destination, notice}, list, __func__);
 }
 
 sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_t epoch_step) {

@@ -3,6 +3,7 @@
 
 #include "api/call.hpp"
 #include "api/observe.hpp"
+#include "api/shapes.hpp"
 #include "op/strided.hpp"
 
 using namespace sennit;
@@ -22,20 +23,6 @@ struct StridedCall {
     const char *name;
 };
 
-struct PieceList {
-    const sennit_piece *pieces;
-    std::size_t count;
-};
-
-sennit_status make_layout(const StridedCall &call, const sennit_box *box, op::Layout *layout) {
-    return box == nullptr ? null_argument("box") : layout_of_box(*box, call.direction, layout);
-}
-
-sennit_status make_layout(const StridedCall &, const PieceList &list, op::Layout *layout) {
-    if (list.pieces == nullptr && list.count != 0) return null_argument("pieces");
-    return layout_of_list(list.pieces, list.count, layout);
-}
-
 // What is out of the ordinary is false, and left to the way that finds out what.
 bool moved_at_once(const StridedCall &call, const sennit_box *box) {
     sennit_request *const request = call.completion.request;
@@ -47,7 +34,7 @@ bool moved_at_once(const StridedCall &call, const sennit_box *box) {
     return true;
 }
 
-bool moved_at_once(const StridedCall & /*call*/, const PieceList & /*list*/) {
+bool moved_at_once(const StridedCall & /*call*/, const sennit_piece_list * /*list*/) {
     return false;
 }
 
@@ -60,7 +47,7 @@ sennit_status run(const StridedCall &call, const Shape &shape) {
         return null_argument("request", call.name);
     ObservedAccess observed(*rank, call.name, call.remote, 0);
     op::Layout layout;
-    sennit_status status = make_layout(call, shape, &layout);
+    sennit_status status = make_layout(call.direction, shape, &layout);
     if (status == SENNIT_OK) observed.set_bytes(layout.bytes);
     if (status == SENNIT_OK)
         status = op::transfer_layout(*rank, call.direction, call.remote, call.local, layout,
@@ -83,6 +70,12 @@ sennit_status get(void *destination, sennit_gptr source, const Shape &shape,
 
 constexpr op::Completion kBlocking{Mode::blocking, nullptr};
 constexpr op::Completion kImplicit{Mode::implicit, nullptr};
+
+// For as long as the call.
+struct ListArgument {
+    sennit_piece_list list;
+    operator const sennit_piece_list *() const { return &list; }
+};
 
 op::Completion by_request(sennit_request *request) {
     return {Mode::request, request};
@@ -117,7 +110,8 @@ extern "C" {
     }
 
 SENNIT_DEFINE_SHAPE(strided, box, const sennit_box *box)
-SENNIT_DEFINE_SHAPE(indexed, (PieceList{pieces, count}), size_t count, const sennit_piece pieces[])
+SENNIT_DEFINE_SHAPE(indexed, (ListArgument{{count, pieces}}), size_t count,
+                    const sennit_piece pieces[])
 
 sennit_status sennit_put_strided_local(sennit_gptr destination, const void *source,
                                        const sennit_box *box) {

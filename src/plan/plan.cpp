@@ -20,6 +20,8 @@ sennit_status no_memory() {
 
 // What commit has made.
 void free_committed(Plan &plan) {
+    for (std::uint32_t i = 0; i < plan.group_count; ++i)
+        op::layout_free(plan.groups[i].packed);
     std::free(plan.words.pairs);
     plan.words = {};
     plan.groups = {};
@@ -37,6 +39,8 @@ void free_committed(Plan &plan) {
 // It is as new.
 void free_plan(Plan &plan) {
     free_committed(plan);
+    for (std::uint32_t i = 0; i < plan.operation_count; ++i)
+        op::layout_free(const_cast<op::Layout *>(plan.operations[i].layout));
     std::free(plan.operations);
     plan.~Plan();
     new (&plan) Plan;
@@ -114,7 +118,8 @@ sennit_status make_groups(Rank &rank, Plan &plan, Ordered *ordered) {
         if (ordered[i].operation == ordered[i].first) {
             const sennit_peer_block block = plan.operations[ordered[i].operation].block;
             plan.groups[plan.group_count++] = BlockGroup{
-                block, signal::find_attached(rank, block), ordered[i].notified, 0, 0, false, 0};
+                block,  signal::find_attached(rank, block), ordered[i].notified, 0, 0, false, 0,
+                nullptr};
         }
         ++plan.groups[plan.group_count - 1].messages;
     }
@@ -160,21 +165,41 @@ bool lies_behind(const Move &last, const Move &next) {
     return last.to + last.bytes == next.to && last.from + last.bytes == next.from;
 }
 
+// How many there may be.
+std::uint64_t most_moves(const Plan &plan) {
+    std::uint64_t count = 0;
+    for (std::uint32_t i = 0; i < plan.operation_count; ++i) {
+        const op::Layout *layout = plan.operations[i].layout;
+        count += layout == nullptr ? 1 : op::run_count(*layout);
+    }
+    return count;
+}
+
+// What lies behind the last move, which is of the same group if there are more than `first`,
+// becomes a part of it.
+void add_move(Plan &plan, std::uint32_t first, const Move &next) {
+    if (plan.move_count > first && lies_behind(plan.moves[plan.move_count - 1], next))
+        plan.moves[plan.move_count - 1].bytes += next.bytes;
+    else
+        plan.moves[plan.move_count++] = next;
+}
+
 // The moves of a group, in the order in which they were recorded.
 void make_moves(Plan &plan, BlockGroup &group, const Ordered *ordered) {
     const std::uint32_t first = plan.move_count;
     for (std::uint32_t i = 0; i < group.messages; ++i) {
         const RecordedOperation &operation = plan.operations[ordered[i].operation];
-        if (operation.bytes == 0) continue;
         std::byte *place = group.attached->base + operation.offset;
         const bool is_put = operation.direction == op::Direction::put;
-        const Move next{is_put ? place : operation.local, is_put ? operation.local : place,
-                        operation.bytes};
-        if (plan.move_count > first && lies_behind(plan.moves[plan.move_count - 1], next)) {
-            plan.moves[plan.move_count - 1].bytes += next.bytes;
-            continue;
+        op::Cursor cursor;
+        for (std::uint64_t at = 0; at < operation.bytes;) {
+            op::LayoutPart part{0, 0, operation.bytes};
+            if (operation.layout != nullptr) part = layout_part(*operation.layout, at, &cursor);
+            std::byte *const there = place + part.remote;
+            std::byte *const here = operation.local + part.local;
+            add_move(plan, first, {is_put ? there : here, is_put ? here : there, part.bytes});
+            at += part.bytes;
         }
-        plan.moves[plan.move_count++] = next;
     }
     for (std::uint32_t i = first; i < plan.move_count; ++i) {
         if (group.run_count == 0 || plan.runs[plan.run_count - 1].bytes != plan.moves[i].bytes) {
@@ -222,7 +247,8 @@ bool is_at_once(const BlockGroup &group) {
 bool make_room(BatchParts *made, std::size_t room) {
     made->parts = Array<sennit_notify_part>(room);
     made->directions = Array<op::Direction>(room);
-    return made->parts != nullptr && made->directions != nullptr;
+    made->layouts = Array<const op::Layout *>(room);
+    return made->parts != nullptr && made->directions != nullptr && made->layouts != nullptr;
 }
 
 void add_part(BatchParts *parts, const Plan &plan, std::uint32_t group,
@@ -231,6 +257,7 @@ void add_part(BatchParts *parts, const Plan &plan, std::uint32_t group,
         sennit_notify_part{operation.block, SENNIT_OK,       operation.offset,
                            operation.local, operation.bytes, &plan.notices[group]};
     parts->directions[parts->count] = operation.direction;
+    parts->layouts[parts->count] = operation.layout;
     ++parts->count;
 }
 
@@ -242,7 +269,8 @@ void make_pieces(Plan &plan, std::uint32_t number, const Ordered *ordered) {
     for (std::uint32_t i = 0; i < group.messages; ++i) {
         const RecordedOperation &operation = plan.operations[ordered[i].operation];
         if (operation.bytes == 0) continue;
-        if (parts.count > first) {
+        if (parts.count > first && operation.layout == nullptr &&
+            parts.layouts[parts.count - 1] == nullptr) {
             sennit_notify_part &last = parts.parts[parts.count - 1];
             if (last.offset + last.bytes == operation.offset &&
                 static_cast<std::byte *>(last.local) + last.bytes == operation.local) {
@@ -273,11 +301,14 @@ sennit_status make_parts(Rank &rank, Plan &plan, const Ordered *ordered) {
     if (plan.notices == nullptr) return no_memory();
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
         BlockGroup &group = plan.groups[i];
-        const sennit_status status = find_way(rank, &group);
+        sennit_status status = find_way(rank, &group);
         if (status != SENNIT_OK) return status;
         const RecordedOperation &first = plan.operations[ordered->operation];
         plan.notices[i] = sennit_notice{first.remote_signal, SENNIT_SIGNAL_NULL, 0, 0};
         make_pieces(plan, i, ordered);
+        const std::uint32_t first_part = plan.carried_out.count - group.part_count;
+        status = pack_group(rank, plan, &group, first_part);
+        if (status != SENNIT_OK) return status;
         ordered += group.messages;
         if (group.goes_by_message && !group.notified->remote.is_none())
             add_part(&plan.looked_at, plan, i, {group.block, first.direction, 0, nullptr, 0});
@@ -289,8 +320,10 @@ sennit_status make_parts(Rank &rank, Plan &plan, const Ordered *ordered) {
 sennit_status make_all(Rank &rank, Plan &plan, Ordered *ordered, Counted *counted) {
     const std::size_t room = std::size_t{plan.operation_count} + 1;
     plan.groups = Array<BlockGroup>(room);
-    plan.moves = Array<Move>(room);
-    plan.runs = Array<EqualMoves>(room);
+    const std::uint64_t moves = most_moves(plan);
+    if (moves > kMostOperations) return no_memory();
+    plan.moves = Array<Move>(moves + 1);
+    plan.runs = Array<EqualMoves>(moves + 1);
     plan.named = Array<signal::Notified>(room);
     if (plan.groups == nullptr || plan.moves == nullptr || plan.runs == nullptr ||
         plan.named == nullptr)
@@ -340,8 +373,7 @@ sennit_status create(Rank &rank, sennit_plan *plan) {
 }
 
 sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation) {
-    const sennit_status status =
-        check_state(plan, PlanState::recording, "it was committed already");
+    sennit_status status = check_state(plan, PlanState::recording, "it was committed already");
     if (status != SENNIT_OK) return status;
     if (operation.local == nullptr && operation.bytes != 0)
         return fail(SENNIT_ERR_ARG, "the private buffer is null");
@@ -349,12 +381,8 @@ sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation)
     if (attached == nullptr)
         return fail(SENNIT_ERR_ARG, "%#x is no block that this rank has attached",
                     operation.block.handle);
-    if (operation.offset > attached->bytes || operation.bytes > attached->bytes - operation.offset)
-        return fail_peer(SENNIT_ERR_RANGE, attached->gptr.rank, "",
-                         "%llu bytes at offset %llu leave the block of %llu bytes",
-                         static_cast<unsigned long long>(operation.bytes),
-                         static_cast<unsigned long long>(operation.offset),
-                         static_cast<unsigned long long>(attached->bytes));
+    status = signal::check_inside(*attached, operation.offset, operation.bytes, operation.layout);
+    if (status != SENNIT_OK) return status;
     if (operation.remote_signal.handle != 0 && operation.remote_signal.rank != attached->gptr.rank)
         return fail(SENNIT_ERR_ARG, "the signal is of rank %d, and the block of rank %d",
                     operation.remote_signal.rank, attached->gptr.rank);
@@ -362,7 +390,12 @@ sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation)
         signal::find_own(rank, operation.local_signal) == nullptr)
         return fail_not_own(operation.local_signal);
     if (plan.operation_count == plan.operation_room && !grow(plan)) return no_memory();
-    plan.operations[plan.operation_count++] = operation;
+    const op::Layout *const layout =
+        operation.layout == nullptr ? nullptr : op::layout_copy(*operation.layout);
+    if (layout == nullptr && operation.layout != nullptr) return no_memory();
+    RecordedOperation &made = plan.operations[plan.operation_count++];
+    made = operation;
+    made.layout = layout;
     return SENNIT_OK;
 }
 

@@ -35,6 +35,7 @@ struct RecordedOperation {
     std::uint64_t bytes;
     sennit_signal remote_signal = SENNIT_SIGNAL_NULL;  // in place of the block's own
     sennit_signal local_signal = SENNIT_SIGNAL_NULL;   // of the rank's own
+    const op::Layout *layout = nullptr;  // which bytes, if they do not lie together; the plan's
 };
 
 struct Move {
@@ -58,6 +59,9 @@ struct BlockGroup {
     std::uint32_t messages;
     bool goes_by_message;      // its data, and its event if it has one
     std::uint32_t part_count;  // of Plan::carried_out
+    // All parts as runs of one put, from the block and the local buffer of the first, where one
+    // task brings them and their events; owned.
+    op::Layout *packed;
 };
 
 // Events of a run in a signal of the rank's own, counted when all buffers are the caller's again.
@@ -71,6 +75,7 @@ struct LocalEvents {
 struct BatchParts {
     Array<sennit_notify_part> parts;
     Array<op::Direction> directions;
+    Array<const op::Layout *> layouts;  // of the operations, or null
     std::uint32_t count = 0;
 };
 
@@ -143,7 +148,7 @@ inline Plan *find(const Rank &rank, sennit_plan plan) {
 
 // Errors: NOMEM.
 sennit_status create(Rank &rank, sennit_plan *plan);
-// Errors: STATE, ARG, RANGE, NOMEM.
+// Copies the layout. Errors: STATE, ARG, RANGE, NOMEM.
 sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation);
 sennit_status commit(Rank &rank, Plan &plan, std::uint64_t first_epoch, std::uint64_t epoch_step);
 sennit_status start(Rank &rank, Plan &plan);
@@ -226,6 +231,12 @@ bool run_groups(Plan &plan);
 bool run_groups_in_current(Plan &plan);
 // The event of a plan of words, whose moves are done. False: as above.
 bool count_words(Plan &plan);
+
+// Fills `packed` of a group whose parts are there (pieces.cpp). Errors: NOMEM.
+sennit_status pack_group(const Rank &rank, const Plan &plan, BlockGroup *group,
+                         std::uint32_t first);
+// How many bytes at once the parts are cut into.
+std::uint64_t pieces_of(const BatchParts &parts, std::uint32_t number, std::uint64_t piece_bytes);
 
 // Local events (local.cpp). Errors of a commit: ARG, NOMEM, and those of look(); of a start: ARG,
 // SIGNAL_OVERFLOW.

@@ -3,6 +3,7 @@
 
 #include "base/fail.hpp"
 #include "op/rma.hpp"
+#include "op/strided.hpp"
 #include "plan/plan.hpp"
 #include "runtime/whole_call.hpp"
 #include "signal/carried.hpp"
@@ -127,13 +128,16 @@ class Run {
         const sennit_notify_part &part;
         op::Direction direction;
         sennit_gptr place;
+        const op::Layout *layout;
     };
     Part part_of(const BlockGroup &group, std::uint32_t number) const {
         const sennit_notify_part &part = plan_.carried_out.parts[number];
         sennit_gptr place = group.attached->gptr;
         place.offset += part.offset;
-        return {part, plan_.carried_out.directions[number], place};
+        return {part, plan_.carried_out.directions[number], place,
+                plan_.carried_out.layouts[number]};
     }
+    bool goes_packed(const BlockGroup &group, std::uint32_t number) const;
     bool is_one_task(const BlockGroup &group, std::uint32_t first) const;
     sennit_status carry_out();
     sennit_status start_group(const BlockGroup &group, std::uint32_t first);
@@ -171,11 +175,20 @@ op::Completion of_piece(Plan &plan) {
 // Its data, if any, goes with its event.
 bool Run::is_one_task(const BlockGroup &group, std::uint32_t first) const {
     const signal::RemoteSignal &remote = group.notified->remote;
-    if (remote.is_none() || group.part_count > 1) return false;
+    if (remote.is_none()) return false;
     if (group.part_count == 0) return true;
+    if (group.packed != nullptr) return op::engine_may_copy(rank_, group.packed->bytes);
+    if (group.part_count > 1 || plan_.carried_out.layouts[first] != nullptr) return false;
     return plan_.carried_out.directions[first] == op::Direction::put &&
            plan_.carried_out.parts[first].bytes <= signal::most_event_data(rank_, remote) &&
            op::engine_may_copy(rank_, plan_.carried_out.parts[first].bytes);
+}
+
+// Do tasks bring the runs of the part?
+bool Run::goes_packed(const BlockGroup &group, std::uint32_t number) const {
+    const op::Layout *const layout = plan_.carried_out.layouts[number];
+    return layout != nullptr && plan_.carried_out.directions[number] == op::Direction::put &&
+           signal::goes_packed(rank_, group.notified->remote, *layout);
 }
 
 // All puts of a group are one message. False: completion data can not bring it.
@@ -183,14 +196,14 @@ bool Run::divide(const BlockGroup &group, std::uint32_t first, op::EventForm *fo
     const auto &all = plan_.carried_out;
     std::uint64_t bytes = 0;
     for (std::uint32_t i = first; i < first + group.part_count; ++i) {
-        if (all.directions[i] != op::Direction::put) return false;
+        if (all.directions[i] != op::Direction::put || goes_packed(group, i)) return false;
         bytes += all.parts[i].bytes;
     }
     if (bytes == 0) return false;
     form->piece_bytes = op::engine_piece_bytes(rank_, group.attached->gptr.rank, bytes);
     std::uint64_t parts = 0;
     for (std::uint32_t i = first; i < first + group.part_count; ++i)
-        parts += (all.parts[i].bytes + form->piece_bytes - 1) / form->piece_bytes;
+        parts += pieces_of(all, i, form->piece_bytes);
     form->parts = static_cast<std::uint32_t>(parts);
     return parts <= form->most_parts;
 }
@@ -207,6 +220,12 @@ sennit_status Run::start_pieces(const BlockGroup &group, std::uint32_t first,
         how.events = has_events ? form : nullptr;
         if (status != SENNIT_OK)
             op::engine_skip(rank_, how, part.place.rank, status);
+        else if (!has_events && goes_packed(group, i))
+            status = signal::start_packed(rank_, group.notified->remote, epoch_,
+                                          {part.place, part.part.local, part.layout}, how);
+        else if (part.layout != nullptr)
+            status = op::start_layout_by_message(rank_, part.direction, part.place, part.part.local,
+                                                 *part.layout, how);
         else
             status = op::start_by_message(rank_, part.direction, part.place, part.part.local,
                                           part.part.bytes, how);
@@ -225,6 +244,11 @@ sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
             event.place = part.place;
             event.data = part.part.local;
             event.bytes = part.part.bytes;
+            if (group.packed != nullptr) {
+                event.place = group.attached->gptr;
+                event.bytes = group.packed->bytes;
+                event.layout = group.packed;
+            }
         }
         return signal::start_posted(rank_, event);
     }
@@ -253,8 +277,11 @@ sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
 sennit_status Run::do_group(const BlockGroup &group, std::uint32_t first) {
     for (std::uint32_t i = first; i < first + group.part_count; ++i) {
         const Part part = part_of(group, i);
-        const sennit_status status =
-            op::transfer(rank_, part.direction, part.place, part.part.local, part.part.bytes, {});
+        const sennit_status status = part.layout != nullptr
+                                         ? op::transfer_layout(rank_, part.direction, part.place,
+                                                               part.part.local, *part.layout, {})
+                                         : op::transfer(rank_, part.direction, part.place,
+                                                        part.part.local, part.part.bytes, {});
         if (status != SENNIT_OK) return status;
     }
     const signal::RemoteSignal &remote = group.notified->remote;

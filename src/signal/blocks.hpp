@@ -7,6 +7,7 @@
 #include "base/handle_table.hpp"
 #include "op/direct.hpp"
 #include "op/engine.hpp"
+#include "op/layout.hpp"
 #include "signal/signals.hpp"
 
 namespace sennit::signal {
@@ -134,7 +135,15 @@ struct NotifyArgs {
     void *local;
     std::size_t bytes;
     const sennit_notice *notice;  // null: the block's own
+    // Which bytes, if they do not lie together; then `bytes` is how many.
+    const op::Layout *layout = nullptr;
 };
+// The arguments of a box or a list: of one run they are those of a plain call.
+NotifyArgs args_of_layout(op::Direction direction, std::size_t offset, void *local,
+                          const op::Layout &layout, const sennit_notice *notice);
+// Errors: RANGE.
+sennit_status check_inside(const Attached &attached, std::uint64_t offset, std::uint64_t bytes,
+                           const op::Layout *layout);
 sennit_status notify(Rank &rank, Attached &attached, const NotifyArgs &args);
 // The same without a wait: `request` ends when the private buffer is the caller's again; null:
 // flush tells, or the local signal.

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "op/packed.hpp"
 #include "op/rma.hpp"
+#include "op/strided.hpp"
 #include "request/request.hpp"
 #include "runtime/whole_call.hpp"
 
@@ -30,11 +32,8 @@ const Notified &own_of(const Attached &attached, op::Direction direction) {
 sennit_status check_place(Rank &rank, const Attached &attached, const NotifyArgs &args) {
     if (args.local == nullptr && args.bytes != 0)
         return fail(SENNIT_ERR_ARG, "the private buffer is null");
-    if (args.offset > attached.bytes || args.bytes > attached.bytes - args.offset)
-        return fail_peer(SENNIT_ERR_RANGE, attached.gptr.rank, "",
-                         "%zu bytes at offset %zu leave the block of %llu bytes", args.bytes,
-                         args.offset, static_cast<unsigned long long>(attached.bytes));
-    return check_lives(rank, attached);
+    const sennit_status status = check_inside(attached, args.offset, args.bytes, args.layout);
+    return status != SENNIT_OK ? status : check_lives(rank, attached);
 }
 
 sennit_status not_own(sennit_signal local) {
@@ -95,13 +94,48 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
 }
 
 bool goes_with_event(const Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
-    return args.direction == op::Direction::put &&
-           args.bytes <= most_event_data(rank, prepared.remote);
+    if (args.direction != op::Direction::put) return false;
+    return args.layout != nullptr ? fits_in_task(rank, prepared.remote, *args.layout)
+                                  : args.bytes <= most_event_data(rank, prepared.remote);
+}
+
+sennit_status check_inside(const Attached &attached, std::uint64_t offset, std::uint64_t bytes,
+                           const op::Layout *layout) {
+    const auto whole = static_cast<unsigned long long>(attached.bytes);
+    if (layout != nullptr && !op::lies_inside(layout->remote, offset, attached.bytes))
+        return fail_peer(SENNIT_ERR_RANGE, attached.gptr.rank, "",
+                         "bytes %lld to %lld from offset %lld leave the block of %llu bytes",
+                         static_cast<long long>(layout->remote.begin),
+                         static_cast<long long>(layout->remote.end), static_cast<long long>(offset),
+                         whole);
+    if (layout == nullptr && (offset > attached.bytes || bytes > attached.bytes - offset))
+        return fail_peer(SENNIT_ERR_RANGE, attached.gptr.rank, "",
+                         "%llu bytes at offset %llu leave the block of %llu bytes",
+                         static_cast<unsigned long long>(bytes),
+                         static_cast<unsigned long long>(offset), whole);
+    return SENNIT_OK;
+}
+
+NotifyArgs args_of_layout(op::Direction direction, std::size_t offset, void *local,
+                          const op::Layout &layout, const sennit_notice *notice) {
+    NotifyArgs args{direction, offset, local, layout.bytes, notice};
+    if (layout.bytes == 0 || local == nullptr) return args;
+    if (op::run_count(layout) != 1) {
+        args.layout = &layout;
+        return args;
+    }
+    // The lowest byte, also where the offset is that of another one.
+    args.offset += static_cast<std::size_t>(layout.remote.begin);
+    args.local = static_cast<std::byte *>(local) + layout.local.begin;
+    return args;
 }
 
 EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args,
                           std::uint32_t messages) {
-    return {&prepared.remote, {prepared.epoch, messages}, prepared.place, args.local, args.bytes};
+    EventArgs event{
+        &prepared.remote, {prepared.epoch, messages}, prepared.place, args.local, args.bytes};
+    event.layout = args.layout;
+    return event;
 }
 
 bool EarlyWait::pause(Rank &rank) {
@@ -131,6 +165,9 @@ sennit_status conclude(Rank &rank, const Prepared &prepared) {
 namespace {
 
 sennit_status move(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
+    if (args.layout != nullptr)
+        return op::transfer_layout(rank, args.direction, prepared.place, args.local, *args.layout,
+                                   {});
     return op::transfer(rank, args.direction, prepared.place, args.local, args.bytes, {});
 }
 

@@ -1,6 +1,7 @@
 // Notified puts and gets that go on after their call has returned.
 #include "base/fail.hpp"
 #include "op/rma.hpp"
+#include "op/strided.hpp"
 #include "runtime/whole_call.hpp"
 #include "signal/carried.hpp"
 #include "signal/event_task.hpp"
@@ -78,8 +79,7 @@ sennit_status start_by_messages(Rank &rank, const Prepared &prepared, const Noti
 
     const bool is_in =
         remote.is_none() || prepared.is_current() || is_let_in(rank, remote, prepared.epoch);
-    const bool is_short = !remote.is_none() && args.direction == op::Direction::put &&
-                          args.bytes <= most_event_data(rank, remote) &&
+    const bool is_short = !remote.is_none() && goes_with_event(rank, prepared, args) &&
                           op::engine_may_copy(rank, args.bytes);
     if (is_short || args.bytes == 0) return start_task(rank, prepared, args, is_in, request);
     const sennit_status status =
@@ -103,25 +103,54 @@ sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages 
         nullptr, how);
 }
 
+namespace {
+
+// Divides a message of many runs. False: it has more pieces than completion data can say.
+bool divide(Rank &rank, const Prepared &prepared, const NotifyArgs &args, op::EventForm *form) {
+    if (args.layout == nullptr) return true;
+    form->piece_bytes = op::engine_piece_bytes(rank, prepared.place.rank, args.bytes);
+    const std::uint64_t pieces = op::piece_count(*args.layout, form->piece_bytes);
+    form->parts = static_cast<std::uint32_t>(pieces);
+    return pieces <= form->most_parts;
+}
+
+sennit_status start_data(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
+                         const Completion &how) {
+    return args.layout != nullptr
+               ? op::start_layout_by_message(rank, args.direction, prepared.place, args.local,
+                                             *args.layout, how)
+               : op::start_by_message(rank, args.direction, prepared.place, args.local, args.bytes,
+                                      how);
+}
+
+}  // namespace
+
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                Completion how) {
-    op::Held event;
-    op::EventForm form;
-    if (!prepared.remote.is_none()) {
-        NumberedMessage message;
-        if (args.direction == op::Direction::put)
-            begin_carried(rank, prepared.remote, {prepared.epoch, 1}, &message);
-        const sennit_status status =
-            hold_event(rank, prepared.remote, {prepared.epoch, 1}, message, &event);
-        if (status != SENNIT_OK) {
-            unbegin_carried(rank, prepared.remote, {prepared.epoch, 1}, message);
-            return status;
-        }
-        how.then = event.record;
-        form = form_of(message, prepared.epoch);
-        if (message.index != 0) how.events = &form;
+    const RemoteSignal &remote = prepared.remote;
+    if (remote.is_none()) return start_data(rank, prepared, args, how);
+    const Messages messages{prepared.epoch, 1};
+    const bool is_put = args.direction == op::Direction::put;
+    const bool is_packed =
+        is_put && args.layout != nullptr && goes_packed(rank, remote, *args.layout);
+    NumberedMessage message;
+    if (is_put && !is_packed) begin_carried(rank, remote, messages, &message);
+    op::EventForm form = form_of(message, prepared.epoch);
+    if (message.index != 0 && !divide(rank, prepared, args, &form)) {
+        unbegin_carried(rank, remote, messages, message);
+        message = {};
     }
-    return op::start_by_message(rank, args.direction, prepared.place, args.local, args.bytes, how);
+    op::Held event;
+    const sennit_status status = hold_event(rank, remote, messages, message, &event);
+    if (status != SENNIT_OK) {
+        unbegin_carried(rank, remote, messages, message);
+        return status;
+    }
+    how.then = event.record;
+    if (message.index != 0) how.events = &form;
+    return is_packed ? start_packed(rank, remote, prepared.epoch,
+                                    {prepared.place, args.local, args.layout}, how)
+                     : start_data(rank, prepared, args, how);
 }
 
 sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
@@ -137,7 +166,9 @@ sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
     bool goes_on = prepared.remote.record == nullptr && !prepared.remote.is_none();
     if (prepared.remote.is_none() && args.bytes != 0) {
         op::Target target;
-        status = op::message_target(rank, prepared.place, args.bytes, &target, &goes_on);
+        status = args.layout != nullptr
+                     ? op::layout_target(rank, prepared.place, *args.layout, &target, &goes_on)
+                     : op::message_target(rank, prepared.place, args.bytes, &target, &goes_on);
         if (status != SENNIT_OK) return status;
     }
     return goes_on ? start_by_messages(rank, prepared, args, request)

@@ -23,6 +23,11 @@ sennit_status init_with(Fixture &fixture, sennit_region region, std::size_t offs
                              &fixture.block);
 }
 
+constexpr sennit_box kLine{8, {2, 1, 1}, {16, 0, 0}, {8, 0, 0}};
+constexpr sennit_piece kPiece{0, 0, 8};
+constexpr sennit_piece_list kList{1, &kPiece};
+constexpr sennit_piece_list kNoList{1, nullptr};
+
 // A batch of one part, of which nothing was done.
 sennit_status batch_with(decltype(sennit_put_notify_batch) *call, Fixture &fixture,
                          sennit_peer_block block) {
@@ -229,6 +234,48 @@ const std::vector<Row> wrong_signals =
          [](Fixture &it) {
              return sennit_get_notify_nb(nullptr, it.peer_block, SIZE_MAX, 8, nullptr, nullptr);
          }},
+        {"sennit_put_notify_strided", "null box", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_put_notify_strided(it.peer_block, 0, it.buffer, nullptr, nullptr);
+         }},
+        {"sennit_put_notify_strided", "no block", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_put_notify_strided(SENNIT_PEER_BLOCK_NULL, 0, it.buffer, &kLine,
+                                              nullptr);
+         }},
+        {"sennit_get_notify_strided", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_get_notify_strided(nullptr, it.peer_block, SIZE_MAX, &kLine, nullptr);
+         }},
+        {"sennit_put_notify_strided_nb", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_put_notify_strided_nb(it.peer_block, 0, it.buffer, &kLine, nullptr,
+                                                 nullptr);
+         }},
+        {"sennit_get_notify_strided_nb", "no block", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_get_notify_strided_nb(it.buffer, {UINT32_MAX}, 0, nullptr, nullptr,
+                                                 nullptr);
+         }},
+        {"sennit_put_notify_indexed", "null pieces", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_put_notify_indexed(it.peer_block, 0, it.buffer, &kNoList, nullptr);
+         }},
+        {"sennit_get_notify_indexed", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_get_notify_indexed(it.buffer, it.peer_block, 0, nullptr,
+                                              nullptr);
+         }},
+        {"sennit_put_notify_indexed_nb", "no block", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_put_notify_indexed_nb(SENNIT_PEER_BLOCK_NULL, 0, it.buffer, &kList,
+                                                 nullptr, nullptr);
+         }},
+        {"sennit_get_notify_indexed_nb", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_get_notify_indexed_nb(it.buffer, it.peer_block, 0, &kList, nullptr,
+                                                 nullptr);
+         }},
         {"sennit_put_notify_batch", "null parts", kRunning, kArg,
          [](Fixture &it) { return sennit_put_notify_batch(1, nullptr, &it.size); }},
         {"sennit_put_notify_batch", "null done", kRunning, kArg,
@@ -263,6 +310,25 @@ const std::vector<Row> wrong_signals =
         {"sennit_plan_get_with", "garbage", kRunning, kArg,
          [](Fixture &it) {
              return sennit_plan_get_with(it.plan, it.buffer, it.peer_block, 0, 8, nullptr);
+         }},
+        {"sennit_plan_put_strided", "no plan", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_plan_put_strided(SENNIT_PLAN_NULL, it.peer_block, 0, it.buffer, &kLine,
+                                            nullptr);
+         }},
+        {"sennit_plan_get_strided", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_plan_get_strided(it.plan, it.buffer, it.peer_block, 0, nullptr, nullptr);
+         }},
+        {"sennit_plan_put_indexed", "garbage", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_plan_put_indexed(it.plan, it.peer_block, 0, it.buffer, nullptr,
+                                            nullptr);
+         }},
+        {"sennit_plan_get_indexed", "all bits", kRunning, kArg,
+         [](Fixture &it) {
+             return sennit_plan_get_indexed({UINT32_MAX}, it.buffer, it.peer_block, 0, &kList,
+                                            nullptr);
          }},
         {"sennit_plan_commit", "all bits", kRunning, kArg,
          [](Fixture &) { return sennit_plan_commit({UINT32_MAX}, 0, 1); }},
@@ -409,6 +475,38 @@ const std::vector<Row> signals_that_need_a_rank = {
      [](Fixture &it) {
          return sennit_get_notify_nb(nullptr, it.peer_block, 0, 8, nullptr, nullptr);
      }},
+    {"sennit_put_notify_strided", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_put_notify_strided(it.peer_block, 0, it.buffer, &kLine, nullptr);
+     }},
+    {"sennit_get_notify_strided", "null box", kAny, kState,
+     [](Fixture &it) {
+         return sennit_get_notify_strided(it.buffer, it.peer_block, 0, nullptr, nullptr);
+     }},
+    {"sennit_put_notify_strided_nb", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_put_notify_strided_nb(it.peer_block, 0, it.buffer, &kLine, nullptr, nullptr);
+     }},
+    {"sennit_get_notify_strided_nb", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_get_notify_strided_nb(it.buffer, it.peer_block, 0, &kLine, nullptr, nullptr);
+     }},
+    {"sennit_put_notify_indexed", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_put_notify_indexed(it.peer_block, 0, it.buffer, &kList, nullptr);
+     }},
+    {"sennit_get_notify_indexed", "null pieces", kAny, kState,
+     [](Fixture &it) {
+         return sennit_get_notify_indexed(it.buffer, it.peer_block, 0, nullptr, nullptr);
+     }},
+    {"sennit_put_notify_indexed_nb", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_put_notify_indexed_nb(it.peer_block, 0, it.buffer, &kList, nullptr, nullptr);
+     }},
+    {"sennit_get_notify_indexed_nb", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_get_notify_indexed_nb(it.buffer, it.peer_block, 0, &kList, nullptr, nullptr);
+     }},
     {"sennit_put_notify_batch", "", kAny, kState,
      [](Fixture &it) { return batch_with(sennit_put_notify_batch, it, it.peer_block); }},
     {"sennit_get_notify_batch", "null", kAny, kState,
@@ -426,6 +524,22 @@ const std::vector<Row> signals_that_need_a_rank = {
     {"sennit_plan_get_with", "", kAny, kState,
      [](Fixture &it) {
          return sennit_plan_get_with(it.plan, it.buffer, it.peer_block, 0, 8, nullptr);
+     }},
+    {"sennit_plan_put_strided", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_plan_put_strided(it.plan, it.peer_block, 0, it.buffer, &kLine, nullptr);
+     }},
+    {"sennit_plan_get_strided", "null box", kAny, kState,
+     [](Fixture &it) {
+         return sennit_plan_get_strided(it.plan, it.buffer, it.peer_block, 0, nullptr, nullptr);
+     }},
+    {"sennit_plan_put_indexed", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_plan_put_indexed(it.plan, it.peer_block, 0, it.buffer, &kList, nullptr);
+     }},
+    {"sennit_plan_get_indexed", "", kAny, kState,
+     [](Fixture &it) {
+         return sennit_plan_get_indexed(it.plan, it.buffer, it.peer_block, 0, &kList, nullptr);
      }},
     {"sennit_plan_commit", "", kAny, kState,
      [](Fixture &it) { return sennit_plan_commit(it.plan, 0, 1); }},

@@ -51,6 +51,7 @@ program signal_test
   call flags_change_what_is_done_with_early_events()
   call a_notice_names_signals_and_epochs()
   call a_batch_says_how_far_it_came()
+  call many_pieces_are_one_message()
   call sets_tell_what_has_fired()
   call words_are_waited_for()
   call a_plan_runs_again_and_again()
@@ -171,6 +172,65 @@ contains
     words(2) = 200 + before
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   end subroutine a_batch_says_how_far_it_came
+
+  subroutine many_pieces_are_one_message()
+    type(sennit_box) :: line
+    type(sennit_piece), target :: pieces(2)
+    type(sennit_piece_list) :: both, second
+    type(sennit_request) :: request
+    type(sennit_plan) :: shapes
+    integer(c_int64_t), asynchronous :: from(3), to(3)
+    line = sennit_box_line(8, 2, 16, 16)
+    pieces = [sennit_piece(8, 16, 8), sennit_piece(0, 0, 8)]
+    both = sennit_piece_list(2_c_size_t, c_loc(pieces))
+    second = sennit_piece_list(1_c_size_t, c_loc(pieces(2)))
+    notice = sennit_notice(SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, SENNIT_EPOCH_NEXT, 0_c_int64_t)
+    call sennit_block_init(region, 8_c_size_t, 24_c_size_t, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, plain_own)
+    call sennit_allgather(SENNIT_TEAM_WORLD, plain_own, blocks, c_sizeof(plain_own), SENNIT_FOREVER)
+    call sennit_block_attach(blocks(next), plain)
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    from = [10, 20, 30] + rank
+    call sennit_put_notify_strided(plain, 0, from, line)
+    call sennit_put_notify_indexed(plain, 8, from, second, notice)
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    call check(all(words(2:4) == [10, 10, 30] + before), 'a box and a list were put')
+    to = 0
+    call sennit_get_notify_strided(to, plain, 0, line, notice)
+    call check(all(to == [10 + rank, 0, 30 + rank]), 'a box was got')
+    call sennit_get_notify_indexed(to, plain, 0_c_size_t, both)
+    call check(all(to == [10 + rank, 0, 10 + rank]), 'a list was got')
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    from = from + 100
+    call sennit_put_notify_strided_nb(plain, 0, from, line, notice, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call sennit_put_notify_indexed_nb(plain, 0, from, both, notice, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call sennit_get_notify_strided_nb(to, plain, 0, line, notice, request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call check(all(to(1:3:2) == [110, 130] + rank), 'a box that goes on')
+    call sennit_get_notify_indexed_nb(to, plain, 0, both, request=request)
+    call sennit_wait(request, SENNIT_FOREVER)
+    call check(all(to == [110 + rank, 0, 130 + rank]), 'a list that goes on')
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    call sennit_plan_create(shapes)
+    call sennit_plan_put_strided(shapes, plain, 0, from, line)
+    call sennit_plan_put_indexed(shapes, plain, 8, from(3:3), second, notice)
+    call sennit_plan_get_strided(shapes, to, plain, 0, line)
+    call sennit_plan_get_indexed(shapes, to, plain, 0, sennit_piece_list(0_c_size_t, c_null_ptr))
+    call sennit_plan_put_indexed(shapes, plain, 16, from, both, stat=status)
+    call check_status(status, SENNIT_ERR_RANGE, 'a piece that leaves the block')
+    call sennit_plan_commit(shapes, 0, 1)
+    from = [7, 8, 9] + rank
+    call sennit_plan_start(shapes)
+    call sennit_plan_wait(shapes, SENNIT_FOREVER)
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+    call check(all(words(2:4) == [7, 9, 9] + before), 'what a plan has put')
+    call sennit_plan_destroy(shapes)
+    call sennit_block_detach(plain)
+    call sennit_allgather(SENNIT_TEAM_WORLD, own, blocks, c_sizeof(own), SENNIT_FOREVER)
+    words(2) = 200 + before
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
+  end subroutine many_pieces_are_one_message
 
   subroutine sets_tell_what_has_fired()
     call sennit_waitset_create(set)

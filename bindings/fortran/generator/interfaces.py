@@ -14,6 +14,9 @@ OPTIONAL = {
     ("sennit_gatherv_nb", "destination"),
     ("sennit_alltoallv", "source"),
     ("sennit_alltoallv_nb", "source"),
+    *((f"sennit_{way}_{shape}{ending}", "notice") for way in ("put", "get") for shape in ("notify_strided", "notify_indexed")
+      for ending in ("", "_nb")),
+    *((f"sennit_plan_{way}_{shape}", "notice") for way in ("put", "get") for shape in ("strided", "indexed")),
 }
 CALLBACKS = {"sennit_log_function", "sennit_combine", "sennit_condition"}
 

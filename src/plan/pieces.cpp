@@ -1,0 +1,69 @@
+// The parts of a group as runs: those of all its puts together are one, where a task brings them
+// with their events. See plan.hpp.
+#include "base/fail.hpp"
+#include "plan/plan.hpp"
+#include "signal/event_task.hpp"
+
+namespace sennit::plan {
+namespace {
+
+std::int64_t distance(const void *from, const void *to) {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) -
+                                     reinterpret_cast<std::uintptr_t>(from));
+}
+
+// Their runs, from the block and from `base`. Returns how many.
+std::size_t list_runs(const BatchParts &parts, std::uint32_t first, std::uint32_t end,
+                      sennit_piece *runs) {
+    std::size_t count = 0;
+    for (std::uint32_t i = first; i < end; ++i) {
+        const sennit_notify_part &part = parts.parts[i];
+        const std::int64_t local = distance(parts.parts[first].local, part.local);
+        const auto remote = static_cast<std::int64_t>(part.offset);
+        op::Cursor cursor;
+        for (std::uint64_t at = 0; at < part.bytes;) {
+            op::LayoutPart run{0, 0, part.bytes};
+            if (parts.layouts[i] != nullptr) run = layout_part(*parts.layouts[i], at, &cursor);
+            runs[count++] = {remote + run.remote, local + run.local, run.bytes};
+            at += run.bytes;
+        }
+    }
+    return count;
+}
+
+}  // namespace
+
+std::uint64_t pieces_of(const BatchParts &parts, std::uint32_t number, std::uint64_t piece_bytes) {
+    const op::Layout *const layout = parts.layouts[number];
+    return layout != nullptr ? op::piece_count(*layout, piece_bytes)
+                             : (parts.parts[number].bytes + piece_bytes - 1) / piece_bytes;
+}
+
+sennit_status pack_group(const Rank &rank, const Plan &plan, BlockGroup *group,
+                         std::uint32_t first) {
+    const signal::RemoteSignal &remote = group->notified->remote;
+    const BatchParts &parts = plan.carried_out;
+    const std::uint32_t end = first + group->part_count;
+    const bool is_plain = group->part_count == 1 && parts.layouts[first] == nullptr;
+    if (!group->goes_by_message || remote.is_none() || group->part_count == 0 || is_plain)
+        return SENNIT_OK;
+    std::uint64_t bytes = 0;
+    std::uint64_t runs = 0;
+    for (std::uint32_t i = first; i < end; ++i) {
+        if (parts.directions[i] != op::Direction::put) return SENNIT_OK;
+        bytes += parts.parts[i].bytes;
+        runs += pieces_of(parts, i, parts.parts[i].bytes);
+    }
+    if (bytes > signal::most_event_data(rank, remote) || runs > bytes) return SENNIT_OK;
+    const Array<sennit_piece> list(runs);
+    op::Layout layout;
+    if (list == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the runs of a plan");
+    const std::size_t count = list_runs(parts, first, end, list);
+    const sennit_status status = op::layout_of_list(list, count, &layout);
+    if (status != SENNIT_OK || !signal::fits_in_task(rank, remote, layout)) return status;
+    group->packed = op::layout_copy(layout);
+    return group->packed != nullptr ? SENNIT_OK
+                                    : fail(SENNIT_ERR_NOMEM, "no memory for the runs of a plan");
+}
+
+}  // namespace sennit::plan

@@ -1,0 +1,90 @@
+// A block of each rank for tests of messages with many pieces: the rank before it writes there and
+// reads from there, and has a model of what lies in it.
+#pragma once
+
+#include <vector>
+
+#include "signals.hpp"
+#include "strided_program.hpp"
+
+namespace conformance {
+
+struct ShapeBlocks {
+    Ranks &test;
+    std::size_t bytes;
+    sennit_gptr memory;
+    sennit_signal arrived;
+    sennit_signal read;
+    sennit_peer_block next = SENNIT_PEER_BLOCK_NULL;
+    std::vector<std::uint8_t> model;  // of the next rank's block
+
+    ShapeBlocks(Ranks &ranks, std::size_t of_block, std::uint32_t puts = 1, std::uint32_t gets = 1)
+        : test(ranks),
+          bytes(of_block),
+          memory(test.allocate(bytes)),
+          arrived(make_signal(test, puts)),
+          read(make_signal(test, gets)),
+          model(bytes) {
+        fill(model.data(), bytes, salt(test.next()));
+        fill(static_cast<std::uint8_t *>(sennit_ptr(memory)), bytes, salt(test.rank));
+        sennit_block mine;
+        test.ok(sennit_block_init({sennit_gptr_at(memory, test.rank), bytes}, 0, bytes, read,
+                                  arrived, &mine));
+        const auto blocks = test.tell_all(mine);
+        test.ok(sennit_block_attach(&blocks[static_cast<std::size_t>(test.next())], &next));
+        test.barrier();
+    }
+    void end() {
+        test.ok(sennit_flush_all(SENNIT_FOREVER));
+        test.barrier();
+        test.ok(sennit_block_detach(next));
+        test.ok(sennit_signal_destroy(arrived));
+        test.ok(sennit_signal_destroy(read));
+        test.barrier();
+        test.free(memory);
+    }
+    static std::uint64_t salt(int rank) { return static_cast<std::uint64_t>(rank) * 7777 + 1; }
+
+    // What the model says is what lies there.
+    void check_model() {
+        std::vector<std::uint8_t> found(bytes);
+        test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
+        test.ok(sennit_get(found.data(), sennit_gptr_at(memory, test.next()), bytes));
+        for (std::size_t i = 0; i < bytes; ++i)
+            if (found[i] != model[i]) test.equal(i, bytes);  // the place
+    }
+    void wait_and_reset(sennit_signal signal) const {
+        test.ok(sennit_signal_wait(signal, SENNIT_FOREVER));
+        test.ok(sennit_signal_reset(signal));
+    }
+};
+
+// A shape in a private buffer of its own, with its lowest byte at `place` of the block.
+struct PlacedShape {
+    Shape shape;
+    bool is_put;
+    std::size_t place;
+    std::vector<std::uint8_t> buffer;
+
+    PlacedShape(Random &draw, bool puts, std::size_t block_bytes)
+        : shape(draw_shape(draw, puts, block_bytes)),
+          is_put(puts),
+          place(draw.below(block_bytes - shape.remote_span + 1)),
+          buffer(shape.local_span + 1) {
+        renew(draw.next());
+    }
+    void renew(std::uint64_t with) { fill(buffer.data(), buffer.size(), with); }
+    std::size_t offset() const { return place + shape.remote_origin; }
+    std::uint8_t *local() { return buffer.data() + shape.local_origin; }
+    // Byte by byte, to or from the model. What a get brings is for comparing.
+    void apply(std::vector<std::uint8_t> &model, std::vector<std::uint8_t> &to) const {
+        for (const auto &[remote, here] : shape.bytes) {
+            if (is_put)
+                model[place + remote] = buffer[here];
+            else
+                to[here] = model[place + remote];
+        }
+    }
+};
+
+}  // namespace conformance
