@@ -232,8 +232,11 @@ OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *rec
     place_piece(record, &operation);
     operation.completed = piece_completed;
     if (is_task) fill_task(queue, *record, &operation);
-    if (record->carried.uncut != 0 && record->cut >= record->carried.plain_bytes)
+    const CarriedEvents &carried = record->carried;
+    if (carried.parts != 0 && record->cut >= carried.plain_bytes) {
+        SENNIT_INVARIANT(carried.uncut != 0);  // as many pieces as were counted
         carry_event(record, piece);
+    }
     record->cut += cut_bytes(*piece);
     ++record->open;
     if (changes(*record)) ++queue.puts_open;

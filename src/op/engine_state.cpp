@@ -22,6 +22,8 @@ const char *check_record(const OperationRecord &record) {
         case RecordState::in_flight:
             if (record.cut != record.bytes) return "a record in flight is not cut to the end";
             if (record.open == 0) return "a record in flight has no piece out";
+            if (record.carried.uncut != 0 && record.status == SENNIT_OK)
+                return "events were announced that no piece has";
             break;
         case RecordState::complete:
             if (record.open != 0) return "a complete record has pieces out";

@@ -78,7 +78,7 @@ struct BoxSender {
 
 // Of the second epoch.
 ShapeCost cost_of(const Sent &sent, int bits) {
-    Job job(2, "sim:lockstep=1+events=" + std::to_string(bits) + "+delay=20");
+    Job job(2, "sim:lockstep=1+events=" + std::to_string(bits) + "+delay=20+max_piece=4096");
     ShapeCost cost;
     job.run([&](int rank) {
         const Blocks blocks(job, rank, 2, static_cast<std::uint32_t>(sent.boxes), kBlock);
@@ -149,6 +149,10 @@ TEST(sim_shapes, the_event_of_long_runs_is_in_their_completion_data_where_it_has
         const ShapeCost carried = cost_of({1, 20, 1000, in_a_plan}, 64);
         EXPECT_EQ(carried.events, 20u);
         EXPECT_EQ(carried.tasks, 1u);
+        // Three pieces for each run.
+        const ShapeCost long_runs = cost_of({1, 3, 10000, in_a_plan}, 64);
+        EXPECT_EQ(long_runs.events, 9u);
+        EXPECT_EQ(long_runs.tasks, 1u);
         // Eight bits do not tell parts apart.
         const ShapeCost behind = cost_of({1, 20, 1000, in_a_plan}, 8);
         EXPECT_EQ(behind.events, 0u);
