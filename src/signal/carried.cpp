@@ -36,7 +36,9 @@ void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
     // fence too, between the count and the look at in_set.
     const std::uint64_t counter = add_at_once(record.slot[slot_of(epoch)], addend);
     const std::uint64_t value = value_of(counter + addend, own.events, epoch);
-    if (value == 0 || is_overflown(value, own.event_bits)) mark_in_set(all, own);
+    // A strict signal is not to get one of the next epoch.
+    const bool is_ahead = is_strict(own) && epoch != own_epoch(own);
+    if (value == 0 || is_overflown(value, own.event_bits) || is_ahead) mark_in_set(all, own);
     ring_doorbell(*rank.control);
 }
 

@@ -107,6 +107,81 @@ def a_rail_that_is_cut_is_left_out_and_taken_again(cluster, program):
     cluster.nothing_is_left()
 
 
+def rails_carry_in_proportion_to_what_they_do(cluster, program):
+    """16 MiB by two rails, each of its own rate: alone, and together. Broken by equal parts of unequal rails, and by parts that
+    go one after the other."""
+    keeper = cluster.start("--rails", "2", "--rate", "400mbit", "--launcher", "none", "--", "sleep", "600")
+
+    def rate_by(*rails):
+        path = "self,mapped,fabric:" + ";".join(f"interface=rail{rail}" for rail in rails)
+        done = cluster.order("exec", "h0", "env", f"SENNIT_PATHS={path}", cluster.tool, "launch", "-n", "2", "--", program)
+        found = re.search(r"puts go at ([0-9.]+) MB/s", done.stdout)
+        expect(found is not None, done.stdout, done.stderr)
+        return float(found.group(1))
+
+    alone = rate_by(0)
+    both = rate_by(0, 1)
+    print(f"equal rails: {alone} and {both} MB/s, {both / alone:.2f} x")
+    expect(both > 1.9 * alone, alone, both)
+    for host in ("h0", "h1"):
+        cluster.must("exec", host, "tc", "qdisc", "replace", "dev", "rail1", "root", "tbf", "rate", "133mbit", "burst", "256kb", "latency", "50ms")
+    fast, slow = rate_by(0), rate_by(1)
+    both = rate_by(0, 1)
+    print(f"unequal rails: {fast}, {slow} and {both} MB/s, {both / (fast + slow):.2f} of the sum")
+    expect(fast > 2.5 * slow, "the rails are not as they were asked for", fast, slow)
+    expect(both > 0.9 * (fast + slow), fast, slow, both)
+    keeper.terminate()
+    keeper.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program):
+    """One of two rails goes down in the midst of a message, and comes back, again and again, each in turn. All messages come, once,
+    and whole; what is under way goes on by the other rail in time."""
+    keeper = cluster.start("--rails", "2", "--rate", "1gbit", "--launcher", "none", "--", "sleep", "7200")
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(program)) as folder, open(f"{folder}/log", "w+", encoding="utf-8") as log:
+        job = subprocess.Popen(
+            [cluster.tool, "exec", "--name", cluster.name, "h0", "env", TWO_RAILS, "SENNIT_LOG=info", cluster.tool, "launch", "-n", "2",
+             "--", program, f"{folder}/stop"], env=cluster.environment, text=True, stdout=log, stderr=subprocess.STDOUT)
+
+        def text():
+            with open(f"{folder}/log", encoding="utf-8") as file:
+                return file.read()
+
+        def wait_for(truth, what):
+            limit = time.monotonic() + 30
+            while not truth():
+                expect(time.monotonic() < limit and job.poll() is None, what, text()[-4000:])
+                time.sleep(0.01)
+
+        wait_for(lambda: "messages come" in text(), "messages come")
+        for cut in range(int(cuts)):
+            rail = cut % 2
+            told = text().count("is left out"), text().count(" again")
+            cluster.must("cut", "rail", "h1", str(rail))
+            wait_for(lambda told=told: text().count("is left out") >= told[0] + 2, "left out")
+            cluster.must("restore", "rail", "h1", str(rail))
+            wait_for(lambda told=told: text().count(" again") >= told[1] + 2, "taken again")
+        with open(f"{folder}/stop", "w", encoding="utf-8"):
+            pass
+        expect(job.wait(timeout=60) == 0, text()[-4000:])
+        waits = sorted(int(ms) for ms in re.findall(r"waited (\d+) ms", text()))
+        print(f"{cuts} cuts, {re.findall(r'took .* messages', text())}, waits of more than 200 ms: {waits}")
+        expect(re.search(r"took \d+ messages", text()) is not None, text()[-4000:])
+        # A cut that found nothing under way by its rail held nobody up.
+        waits = [0] * (int(cuts) - len(waits)) + waits
+        expect(waits[-1] < 3000 and waits[len(waits) // 2] < 2000, waits)
+    keeper.terminate()
+    keeper.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+def a_level_of_completion_data_passes_the_conformance_suite(cluster, level, ranks, suite, *groups):
+    """Nothing is short enough for a task, so what can ride does."""
+    settings = level.replace("+", ";")
+    cluster_test.run_suite(cluster, ("--rails", "2", "-n", ranks), suite, f"fabric:eager=0;{settings}", groups)
+
+
 def a_slow_rail_that_is_full_is_no_silent_host(cluster, program):
     """Puts of several times the timeout, from both sides at a time, all come; then, while the rail is full again, a cut is found
     in time. The queue is that of a switch. Broken by beats of the watch that are given up before they have passed it."""

@@ -147,6 +147,7 @@ static void print_signals() {
     FIELD(SignalRecord, max_events);
     FIELD(SignalRecord, owner);
     FIELD(SignalRecord, event_bits);
+    FIELD(SignalRecord, most_ahead);
     STRUCT(BlockRecord);
     FIELD(BlockRecord, magic);
     FIELD(BlockRecord, version);

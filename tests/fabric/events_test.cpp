@@ -323,8 +323,9 @@ TEST_F(EventsBeforeStart, what_the_user_says_of_the_index_is_told) {
 }
 
 TEST(EventSettings, widths_that_are_none_are_refused_with_those_that_are) {
-    for (const char *const text : {"events=0", "events=8", "events=16", "events=32", "events=64",
-                                   "index=8", "index=24", "eager=0", "eager=8192", "events=32;index=14"}) {
+    for (const char *const text :
+         {"events=0", "events=8", "events=16", "events=32", "events=64", "index=8", "index=24",
+          "eager=0", "eager=8192", "events=32;index=14"}) {
         Settings settings;
         EXPECT_EQ(read_settings(text, &settings), SENNIT_OK) << text;
     }

@@ -1,0 +1,95 @@
+/* Rank 0 sends messages of 4 MiB to rank 1, which looks at every word of each before it takes the
+   next one, and says how long it has waited where that was more than 200 ms.
+
+       cut_messages FILE
+
+   Until rank 0 finds that there is such a file. A rail may be cut in the midst of any of them: an
+   event that is lost ends the run, and one that is doubled is an error of the wait or the flush. */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "must.h"
+
+enum { WORDS = 512 * 1024 };
+
+static const uint64_t long_ms = 200;
+
+static uint64_t word_of(uint64_t epoch, uint64_t i) {
+    return epoch << 32 | (i + 1);
+}
+
+static uint64_t now_ms(void) {
+    return (uint64_t)(1000 * sennit_wtime());
+}
+
+static void send_all(sennit_peer_block there, const char *file) {
+    uint64_t *words = malloc(WORDS * sizeof *words);
+    must_be(words != NULL, "memory");
+    for (uint64_t epoch = 0, is_last = 0; !is_last; ++epoch) {
+        is_last = access(file, F_OK) == 0;
+        for (uint64_t i = 0; i < WORDS; ++i)
+            words[i] = word_of(epoch, i);
+        words[0] = is_last;
+        const sennit_notice notice = {SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch,
+                                      SENNIT_FOREVER};
+        must(sennit_put_notify_with(there, epoch % 2 * WORDS * sizeof *words, words,
+                                    WORDS * sizeof *words, &notice));
+    }
+    must(sennit_flush(1, SENNIT_FOREVER));
+    free(words);
+}
+
+static void take_all(const uint64_t *memory, sennit_signal arrived) {
+    uint64_t epoch = 0;
+    uint64_t last_ms = now_ms();
+    for (uint64_t is_last = 0; !is_last; ++epoch) {
+        must(sennit_signal_wait(arrived, SENNIT_FOREVER));
+        const uint64_t waited_ms = now_ms() - last_ms;
+        if (waited_ms > long_ms) printf("waited %" PRIu64 " ms\n", waited_ms);
+        const uint64_t *words = memory + epoch % 2 * WORDS;
+        is_last = words[0];
+        for (uint64_t i = 1; i < WORDS; ++i)
+            must_be(words[i] == word_of(epoch, i), "a word of the message");
+        must(sennit_signal_reset(arrived));
+        if (epoch == 0) printf("messages come\n");
+        (void)fflush(stdout);
+        last_ms = now_ms();
+    }
+    printf("took %" PRIu64 " messages\n", epoch);
+}
+
+int main(int argc, char **argv) {
+    must_be(argc == 2, "one argument");
+    must(sennit_init(NULL));
+    const int rank = sennit_rank();
+    must_be(sennit_size() == 2, "two ranks");
+    const size_t bytes = 2 * WORDS * sizeof(uint64_t);
+    sennit_gptr memory;
+    must(sennit_alloc(SENNIT_TEAM_WORLD, bytes, 0, 0, &memory));
+    sennit_signal arrived = SENNIT_SIGNAL_NULL;
+    sennit_block block = SENNIT_BLOCK_NULL;
+    if (rank == 1) {
+        must(sennit_signal_create(1, 1, 0, &arrived));
+        must(sennit_block_init((sennit_region){sennit_gptr_at(memory, 1), bytes}, 0, bytes,
+                               SENNIT_SIGNAL_NULL, arrived, &block));
+    }
+    must(sennit_broadcast(SENNIT_TEAM_WORLD, 1, &block, sizeof block, SENNIT_FOREVER));
+    if (rank == 0) {
+        sennit_peer_block there;
+        must(sennit_block_attach(&block, &there));
+        send_all(there, argv[1]);
+    } else {
+        take_all(sennit_ptr(memory), arrived);
+    }
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+    if (rank == 1) {
+        uint32_t left = 0;
+        must(sennit_signal_remaining(arrived, &left));
+        must_be(left == 1, "no event too many");
+    }
+    must(sennit_finalize());
+    return 0;
+}
