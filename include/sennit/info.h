@@ -66,8 +66,8 @@ typedef struct sennit_provider {
     int put_remote_bits;
     int get_local_bits;
     int get_remote_bits;
-    int level; /* of support of notified operations that Sennit makes of it: 3, from 64 bits at the
-                * owner on; 2: 32; 1: 8 or 16; 0: they go by messages */
+    int level; /* of support of notified operations that Sennit makes of it, at most: 3 from 64 bits
+                * at the owner on, 2 from 32, 1 from 8, else 0: they go by messages */
 } sennit_provider;
 
 /* The provider at `index`, 0 up to the first RANGE error, the one that is taken first. Any time;

@@ -20,8 +20,8 @@
  *     sennit_put_notify(there, epoch % 2 * bytes, data, bytes)    read at epoch % 2 * bytes
  *
  * That is all the synchronisation that a loop needs: a put of epoch r + 1 is accepted only when the
- * owner has reset epoch r - 1, and so has read what was in that half. examples/notified.c is a
- * whole program.
+ * owner has reset epoch r - 1, and so has read what was in that half. (Not of a signal with
+ * SENNIT_SIGNAL_UNCHECKED, whose senders do not look.) examples/notified.c is a whole program.
  *
  * A sender that is two epochs ahead gets SENNIT_ERR_SIGNAL_EARLY and makes its call again, or gives
  * a notice with a time to wait; or it has a signal of its own for credit, which the owner counts by
@@ -123,12 +123,12 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
  * an owner finds wrong may come too late for the call: then the next flush of its rank tells it,
  * and the epoch of the call is used up.
  * Errors: STATE, ARG (null with bytes, no attached block), RANGE (it leaves the block),
- * NOT_REGISTERED (the region has ended, the signal was destroyed), SIGNAL_EARLY (the owner is more
- * than one epoch behind, and lives: call again; on another node it says so itself, in a call or by
- * its thread for progress), PEER_LOST (it is so far behind, and gone), and those of put and get:
- * nothing has moved. After SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on another node, data
- * may have moved, and nothing was counted. A flush may tell these two, NOT_REGISTERED of a region,
- * and errors of the way: PEER_LOST, FABRIC, NOMEM.
+ * NOT_REGISTERED (the region has ended, the signal was destroyed), SIGNAL_EARLY (the owner is too
+ * far behind, by more than one epoch or, of a strict signal, by one, and lives: call again; on
+ * another node it says so itself, in a call or by its thread for progress), PEER_LOST (it is so far
+ * behind, and gone), and those of put and get: nothing has moved. After SIGNAL_OVERFLOW, and
+ * NOT_REGISTERED of a signal on another node, data may have moved, and nothing was counted. A flush
+ * may tell these two, NOT_REGISTERED of a region, and errors of the way: PEER_LOST, FABRIC, NOMEM.
  */
 SENNIT_HOT_CALL sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset,
                                                 const void *source, size_t bytes);

@@ -65,10 +65,10 @@ typedef struct sennit_signal {
  * refused for its epoch: the program keeps messages apart, by what owners send to senders in each
  * epoch, or by a barrier. The owner judges an event by the epoch that comes with it. If that is
  * neither the owner's nor the next one, it is not counted, its data may have moved, and the owner
- * hears of it once, by SIGNAL_EARLY or SIGNAL_OVERFLOW of a wait or test that finds the signal not
- * fired, or of the reset; a flush by the sender may tell it too. With SENNIT_SIGNAL_STRICT an event
- * of epoch r + 1 before reset r is counted and reported, and not refused. For events of
- * SENNIT_EPOCH_CURRENT it makes no difference. */
+ * hears of the last of them, once, by SIGNAL_EARLY or SIGNAL_OVERFLOW of a wait or test that finds
+ * the signal not fired, or of the reset; a flush by the sender may tell it too. With
+ * SENNIT_SIGNAL_STRICT an event of epoch r + 1 before reset r is counted and reported, and not
+ * refused. For events of SENNIT_EPOCH_CURRENT it makes no difference. */
 #define SENNIT_SIGNAL_UNCHECKED 0x2u
 
 /* Make a signal of the caller's that fires after `events` events of an epoch, 1 to max_events. More
@@ -97,7 +97,8 @@ SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t t
 /* Begin the next epoch. Of threads that reset it at the same time one does; the others get STATE,
  * as they would after it. What the caller did before happens before what a sender does that learns
  * of the reset, by any means. To have an event, or a put or get with one, accepted is such a means:
- * when one of epoch r + 1 is, the reset that ended epoch r - 1 happened before. Errors: STATE (no
+ * when one of epoch r + 1 is, the reset that ended epoch r - 1 happened before. Not so for a signal
+ * with SENNIT_SIGNAL_UNCHECKED, of which no sender looks at the epoch. Errors: STATE (no
  * rank; the signal has not fired), ARG (no signal of the caller's), SIGNAL_OVERFLOW,
  * SIGNAL_EARLY (an event came that is too early by the signal's flags; told once). Nothing is
  * changed then. */

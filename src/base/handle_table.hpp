@@ -37,6 +37,8 @@ struct HandleLayout {
     static constexpr std::uint32_t place_of(Word handle) {
         return static_cast<std::uint32_t>((handle & kPlaceMask) >> kShift);
     }
+    // The same for the first places; of another handle any that is none of them.
+    static constexpr std::uint32_t hot_place_of(Word handle) { return place_of(handle); }
     static constexpr Word make(std::uint32_t place, std::uint32_t generation) {
         constexpr Word kLow = (Word{1} << kShift) - 1;
         return (generation & ~kLow) << kPlaces | Word{place} << kShift | (generation & kLow);
@@ -145,7 +147,7 @@ class HandleTable {
             auto *begin = static_cast<std::byte *>(first_chunk);
             return reinterpret_cast<Object *>(begin + (handle & Layout::kPlaceMask) * kStride);
         } else {
-            const std::uint32_t place = Layout::place_of(handle);
+            const std::uint32_t place = Layout::hot_place_of(handle);
             if (place >= kShape.first_chunk) return nullptr;
             return static_cast<Object *>(first_chunk) + place;
         }

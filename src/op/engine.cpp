@@ -87,7 +87,12 @@ void let_go_on(Engine &engine, OperationRecord *record, Abandoned kind = Abandon
     record->answer_to = nullptr;
     record->mode = Completion::Mode::implicit;
     forget(record, kind);
-    if (record->then != nullptr && kind != Abandoned::goes_on)
+    const bool cancels = record->then != nullptr && kind != Abandoned::goes_on;
+    // Events of a message that are under way may still come, and the task that takes them back is
+    // the last of it.
+    if (cancels && record->carried.parts != 0)
+        record->cancels_then = true;
+    else if (cancels)
         count_down(engine, std::exchange(record->then, nullptr), SENNIT_ERR_TIMEOUT, nullptr);
     if (!record->on_flush_list && !record->is_forgotten)
         append_to_flush_list(engine.queues[record->peer], record);
@@ -522,13 +527,13 @@ bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *
     return true;
 }
 
-sennit_status engine_fence(Rank &rank) {
+sennit_status engine_fence(Rank &rank, int to) {
     if (rank.engine == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;
     const MutexLock locked(engine.lock);
     for (const int peer : engine.queues.used()) {
         PeerQueue &queue = engine.queues[peer];
-        if (queue.path == nullptr) continue;
+        if (queue.path == nullptr || (to != kAnyPeer && peer != to)) continue;
         // Ordered rails bring puts in order, but a put may overtake the execution of a task.
         if (queue.path->keeps_order && queue.tasks_started == 0) continue;
         // Queued records may be puts; a barrier put too many only costs time.

@@ -99,6 +99,8 @@ struct WordTask {
 };
 static_assert(sizeof(WordTask) == 24);
 inline constexpr std::uint64_t kNoSuchSignal = 0;  // the answer where there are no signals
+// What a judge gets of a task that has failed; what it returns does not matter then.
+inline constexpr std::uint64_t kNoAnswer = UINT64_MAX;
 
 // Where an operation goes, already checked: peer alive or not, range inside the segment.
 struct Target {
@@ -194,6 +196,10 @@ sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const 
 // All events to the peer that nobody waits for are on their way: perhaps the program waits next for
 // what their owner does then, and not in Sennit. TIMEOUT, PEER_LOST: they go on all the same.
 sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline);
+// Until is_enough() holds, or no answer to an event is open that nobody waits for. TIMEOUT,
+// PEER_LOST: they are still to come.
+sennit_status engine_await_answers(Rank &rank, int peer, const Deadline &deadline,
+                                   bool (*is_enough)(const void *context), const void *context);
 // Nobody takes the request any more: it goes on as an implicit operation. The program's flush waits
 // for it and has its error, unless the library has started it for itself. {0} and what is no
 // request of this rank are let be.
@@ -216,8 +222,9 @@ sennit_status engine_flush_local(Rank &rank, int peer, const Deadline &deadline)
 // engine_flush() would have returned.
 void engine_note_open(Rank &rank, std::uint64_t numbers[]);
 bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *status);
-// Orders puts before it against puts after it, per peer: nothing on ordered single-rail transports.
-sennit_status engine_fence(Rank &rank);
+// Orders puts before it against puts after it, to the peer or to each: nothing on ordered
+// single-rail transports.
+sennit_status engine_fence(Rank &rank, int peer);
 
 // Events in completion data of puts. How many bits reach the peer; 0: none, or it is not reached
 // so.

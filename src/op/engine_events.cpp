@@ -127,6 +127,8 @@ void end_event(Engine &engine, OperationRecord *record) {
         (void)std::snprintf(why, sizeof why, "an event for signal %#x of rank %d failed: %s",
                             task.handle, record->peer, sennit_status_string(record->status));
         record->why = strdup(why);
+        if (record->judge != nullptr)
+            (void)record->judge(*engine.rank, record->peer, task, kNoAnswer);
         return;
     }
     const sennit_error unrelated = *thread_error();
@@ -153,6 +155,20 @@ sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline) 
         const MutexLock locked(engine.lock);
         if (!is_sent()) progress(engine);
         return is_sent();
+    });
+}
+
+sennit_status engine_await_answers(Rank &rank, int peer, const Deadline &deadline,
+                                   bool (*is_enough)(const void *context), const void *context) {
+    Engine &engine = *rank.engine;
+    return wait_until(rank, deadline, peer, [&] {
+        if (is_enough(context)) return true;
+        const MutexLock locked(engine.lock);
+        PeerQueue *const queue = engine.queues.find(peer);
+        if (queue == nullptr || queue->answers_waited == 0) return true;
+        hurry(*queue);
+        progress(engine);
+        return false;
     });
 }
 

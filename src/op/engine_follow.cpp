@@ -56,7 +56,8 @@ void follow(Engine &engine, OperationRecord *record) {
     // Who waits for a question is told what it was answered.
     const bool is_told = record->is_forgotten && record->why != nullptr;
     char *const why = is_told ? strdup(record->why) : nullptr;
-    count_down(engine, record->then, record->status, why);
+    const bool is_cancelled = record->cancels_then && record->status == SENNIT_OK;
+    count_down(engine, record->then, is_cancelled ? SENNIT_ERR_TIMEOUT : record->status, why);
 }
 
 void leave_error(PeerQueue &queue, OperationRecord *record) {

@@ -35,7 +35,7 @@ std::uint64_t cost(const OperationPiece &piece) {
 
 // The clock is asked for these alone.
 bool is_large(const MessagePath &path, const OperationPiece &piece) {
-    return path.rails > 1 && piece.operation.bytes >= kLargePiece;
+    return path.rails > 1 && moved_bytes(piece) >= kLargePiece;
 }
 
 bool is_gone(Engine &engine, int peer) {
@@ -106,12 +106,12 @@ Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
         // Counted before, because the transport may complete it before submit() returns.
         RailLoad &load = path.loads[rail];
         load.out_bytes += cost(*piece);
-        if (is_large(path, *piece)) note_submitted(load, piece->operation.bytes, now_ns());
+        if (is_large(path, *piece)) note_submitted(load, moved_bytes(*piece), now_ns());
         ++engine.with_transports;
         const Submit answer = path.transport->submit(&piece->operation);
         if (answer == Submit::accepted) return answer;
         load.out_bytes -= cost(*piece);
-        if (is_large(path, *piece)) unnote_submitted(load, piece->operation.bytes);
+        if (is_large(path, *piece)) unnote_submitted(load, moved_bytes(*piece));
         --engine.with_transports;
         if (answer == Submit::again) {
             full_rails |= bit(static_cast<unsigned>(rail));
@@ -147,13 +147,16 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
         reply = sizeof record.answer;
     }
     if (record.packed.count != 0) payload = packed_task(record, record.cut).payload_bytes;
+    // What the answer to the end of a message says of the owner's epoch lets the next one go, and a
+    // long message is much more than an answer.
+    const bool may_wait = record.may_wait && !queue.is_hurried && !record.is_of_message;
     operation->task = transport::Task{queue.next_task++,
                                       static_cast<std::uint32_t>(bytes / record.element_bytes),
                                       static_cast<std::uint16_t>(payload),
                                       static_cast<std::uint16_t>(reply),
                                       record.operation,
                                       record.type,
-                                      std::uint8_t{record.may_wait && !queue.is_hurried},
+                                      std::uint8_t{may_wait},
                                       {}};
     operation->reply = record.result == nullptr ? nullptr : record.result + record.cut;
     if (record.packed.count != 0 && record.cut == 0) operation->reply = record.result;
@@ -423,7 +426,7 @@ void activate(Engine &engine, PeerQueue &queue) {
     engine.active.push(&queue);
 }
 
-std::uint64_t piece_bytes_of(const MessagePath &path, int peer, std::uint64_t bytes) {
+std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes) {
     if (bytes < kSharedFromBytes || path.rails == 1) return path.max_piece_bytes;
     return std::min(path.max_piece_bytes, share_of(path.loads, usable_rails(path, peer), bytes));
 }
@@ -448,7 +451,7 @@ void enqueue_event(PeerQueue &queue, OperationRecord *record) {
 
 void enqueue(Engine &engine, OperationRecord *record) {
     PeerQueue &queue = engine.queues[record->peer];
-    const MessagePath &path = *queue.path;
+    MessagePath &path = *queue.path;
     record->state = RecordState::pending;
     const bool is_task = record->direction == Direction::execute;
     if (record->piece_bytes == 0 && record->payload_bytes != 0) record->piece_bytes = record->bytes;
@@ -471,7 +474,7 @@ void work_off(Engine &engine) {
         SENNIT_INVARIANT(load.out_bytes >= cost(*piece));
         load.out_bytes -= cost(*piece);
         if (is_large(path, *piece))
-            note_done(load, piece->operation.bytes, piece->status == SENNIT_OK, now_ns());
+            note_done(load, moved_bytes(*piece), piece->status == SENNIT_OK, now_ns());
         if (piece->status == SENNIT_ERR_FABRIC && is_gone(engine, queue.peer))
             piece->status = SENNIT_ERR_PEER_LOST;
         if (piece->status == kTaskIsToBeRepeated &&

@@ -29,7 +29,7 @@ struct MessagePath {
     bool keeps_order = false;  // puts to one peer arrive as submitted, so fence is free
     std::uint64_t max_piece_bytes = 0;
     std::uint64_t task_bytes = 0;     // a multiple of 8; 0: no tasks
-    std::uint64_t payload_bytes = 0;  // of an event's task, at least as many
+    std::uint64_t payload_bytes = 0;  // of an event's task
     unsigned event_bits = 0;          // 0 where there are no tasks
     RailLoad loads[kRails];
 };
@@ -151,7 +151,7 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
 sennit_status wait_for_record(Engine &engine, OperationRecord *record);
 
 // How long the pieces of a transfer are.
-std::uint64_t piece_bytes_of(const MessagePath &path, int peer, std::uint64_t bytes);
+std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes);
 
 // Appends a new record to its peer's queue, which need not be empty.
 void enqueue(Engine &engine, OperationRecord *record);

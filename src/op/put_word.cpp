@@ -1,5 +1,6 @@
 // See put_word.hpp. Data of few bytes and the operation are one task. Other data goes as a put, and
-// the operation behind it, as behind a fence: the engine holds it, and no caller waits.
+// the operation behind it, as behind a fence. It is not held (Completion::held), since a fence of
+// the program orders what is in the queue alone.
 #include "op/put_word.hpp"
 
 #include "base/fail.hpp"
@@ -66,7 +67,7 @@ sennit_status put_word(Rank &rank, const PutWordArgs &args) {
     if (status == SENNIT_OK)
         status = transfer(rank, Direction::put, args.destination, const_cast<void *>(args.source),
                           args.bytes, {args.mode});
-    if (status == SENNIT_OK) status = fence(rank);
+    if (status == SENNIT_OK) status = fence_to(rank, args.word.rank);
     if (status != SENNIT_OK) return status;
     return atomic(rank,
                   {static_cast<std::uint8_t>(args.operation), SENNIT_UINT64, args.word, &args.value,

@@ -23,6 +23,7 @@ struct RailLoad {
 // Smaller ones say more of the way there and back than of the rail.
 inline constexpr std::uint64_t kLargePiece = 65536;
 inline constexpr std::int64_t kShortestLookNs = 500'000;
+inline constexpr std::int64_t kLongUnseenNs = 2'000'000'000;
 
 inline void note_submitted(RailLoad &load, std::uint64_t bytes, std::int64_t now_ns) {
     if (bytes < kLargePiece) return;
@@ -61,15 +62,21 @@ inline bool is_sooner(const RailLoad &a, const RailLoad &b, std::uint64_t bytes)
 
 // How long the pieces of a large operation are, over the rails whose bits are set. Where they are
 // about as fast as each other there is one for each; else so many that each rail gets its part.
-inline std::uint64_t share_of(const RailLoad *loads, std::uint64_t usable, std::uint64_t bytes) {
+inline std::uint64_t share_of(RailLoad *loads, std::uint64_t usable, std::uint64_t bytes) {
     constexpr double kAlike = 1.5;
     constexpr std::uint64_t kPiecesForEach = 8;
     constexpr std::uint64_t kShortest = 131072;
     const auto rails = static_cast<std::uint64_t>(std::max(std::popcount(usable), 1));
+    std::int64_t latest_ns = 0;
+    for (std::uint64_t left = usable; left != 0; left &= left - 1)
+        latest_ns = std::max(latest_ns, loads[std::countr_zero(left)].since_ns);
     double slowest = 0;
     double fastest = 0;
     for (std::uint64_t left = usable; left != 0; left &= left - 1) {
-        const double rate = loads[std::countr_zero(left)].rate;
+        RailLoad &load = loads[std::countr_zero(left)];
+        // One that has had nothing to do while others had may have become faster: it is tried.
+        if (load.large_out == 0 && latest_ns - load.since_ns > kLongUnseenNs) load.rate = 0;
+        const double rate = load.rate;
         if (rate == 0) continue;
         slowest = slowest == 0 ? rate : std::min(slowest, rate);
         fastest = std::max(fastest, rate);

@@ -5,6 +5,7 @@
 #include "op/direct.hpp"
 #include "op/resolve.hpp"
 #include "path/router.hpp"
+#include "runtime/wait.hpp"
 
 namespace sennit::op {
 
@@ -64,10 +65,14 @@ sennit_status start_by_message(Rank &rank, Direction direction, sennit_gptr remo
     return status;
 }
 
-sennit_status fence(Rank &rank) {
+sennit_status fence_to(Rank &rank, int peer) {
     order_stores();
     order_loads();
-    return rank.engine == nullptr ? SENNIT_OK : engine_fence(rank);
+    return rank.engine == nullptr ? SENNIT_OK : engine_fence(rank, peer);
+}
+
+sennit_status fence(Rank &rank) {
+    return fence_to(rank, kAnyPeer);
 }
 
 }  // namespace sennit::op

@@ -24,5 +24,6 @@ sennit_status start_by_message(Rank &rank, Direction direction, sennit_gptr remo
                                std::size_t bytes, const Completion &completion);
 
 sennit_status fence(Rank &rank);
+sennit_status fence_to(Rank &rank, int peer);
 
 }  // namespace sennit::op

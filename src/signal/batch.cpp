@@ -158,7 +158,7 @@ sennit_status judge(BatchSlice &slice, const Flying &part) {
 
 bool is_known_to_be_let_in(const BatchSlice &slice, const Flying &part) {
     const Prepared &prepared = part.prepared;
-    return prepared.is_current() || is_let_in(slice.rank, prepared.remote, prepared.epoch);
+    return prepared.is_current() || is_let_in_soon(slice.rank, prepared.remote, prepared.epoch);
 }
 
 // Which of them are let in? Where it is not known the owners are asked.

@@ -28,6 +28,16 @@ void mark_in_set(const Signals &all, const Own &own) {
     mark_fired(all.chunks[chunk_of(index_of(handle))].load(std::memory_order_relaxed), handle);
 }
 
+// What has to follow on a count, after which the slot had `counter`.
+void tell_counted(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
+                  std::uint64_t counter) {
+    const std::uint64_t value = value_of(counter, own.events, epoch);
+    // A strict signal is not to get one of the next epoch.
+    const bool is_ahead = is_strict(own) && epoch != own_epoch(own);
+    if (value == 0 || is_overflown(value, own.event_bits) || is_ahead) mark_in_set(all, own);
+    ring_doorbell(*rank.control);
+}
+
 void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
            std::uint64_t addend) {
     SignalRecord &record = *own.record;
@@ -35,11 +45,29 @@ void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
     // the data comes before its event. SYNC signal-set: pairs with the fence in set_add(); a full
     // fence too, between the count and the look at in_set.
     const std::uint64_t counter = add_at_once(record.slot[slot_of(epoch)], addend);
-    const std::uint64_t value = value_of(counter + addend, own.events, epoch);
-    // A strict signal is not to get one of the next epoch.
-    const bool is_ahead = is_strict(own) && epoch != own_epoch(own);
-    if (value == 0 || is_overflown(value, own.event_bits) || is_ahead) mark_in_set(all, own);
-    ring_doorbell(*rank.control);
+    tell_counted(rank, all, own, epoch, counter + addend);
+}
+
+// The first part of a message of the present epoch, which is the owner's as long as the slot has
+// not changed: see count_current(). False: it is another one by now, and the message waits for its
+// end.
+bool count_first_of_current(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
+                            std::uint64_t addend) {
+    SignalRecord &record = *own.record;
+    std::atomic<std::uint64_t> &slot = record.slot[slot_of(epoch)];
+    // SYNC signal-count: pairs with the releases of senders: a value of a later epoch comes with
+    // that epoch, for the second look at it.
+    std::uint64_t counter = slot.load(std::memory_order_acquire);
+    // relaxed: ordered by the load of the slot.
+    if (record.epoch.load(std::memory_order_relaxed) != epoch) return false;
+    // SYNC signal-count: pairs with the acquires in own_value() and poll(); the data comes before.
+    if (!slot.compare_exchange_strong(counter, counter + addend, std::memory_order_release,
+                                      std::memory_order_relaxed))
+        return false;
+    // SYNC signal-set: pairs with the fence in set_add(); the count before the look at in_set.
+    store_load_fence();
+    tell_counted(rank, all, own, epoch, counter + addend);
+    return true;
 }
 
 Own *find_by_handle(const Rank &rank, std::uint32_t handle) {
@@ -94,13 +122,19 @@ void count_arrived(Rank &rank, const op::EventWidth &width, const transport::Eve
     if (message->sum != 0) epoch = message->epoch;
     const std::uint64_t addend = addend_of(layout, event, own->event_bits, it->events);
     if (!is_taken(*own, epoch, receivers)) return;
+    // What there is no room for is judged when the message ends.
+    const bool is_first = message->sum == 0;
+    if (is_first && !has_room(*own, epoch, it->events)) return;
     if (addend == kWholeMessage * it->events) {
         if (count_alone(rank, *own, *it, epoch)) take_part(*message, epoch, addend);
         return;
     }
-    if (message->sum == 0 && !has_room(*own, epoch, it->events)) return;
+    if (is_first && it->epochs == EpochKind::current) {
+        if (!count_first_of_current(rank, *all, *own, epoch, addend)) return;
+    } else {
+        count(rank, *all, *own, epoch, addend);
+    }
     take_part(*message, epoch, addend);
-    count(rank, *all, *own, epoch, addend);
 }
 
 unsigned number_bits_of(const Rank &rank) {
@@ -180,19 +214,17 @@ void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messa
     Subscriptions &subscriptions = signals_of(rank)->subscriptions;
     const SubscriptionKey kind = kind_of(remote.signal, messages);
     const Subscriptions::Begun begun = subscriptions.begin(kind, message);
-    if (begun == Subscriptions::Begun::is_to_subscribe) {
-        give_back_left(rank);
+    if (begun == Subscriptions::Begun::is_to_subscribe)
         subscribe(rank, remote, kind, messages.epoch);
-    }
+    if (subscriptions.has_left()) give_back_left(rank);
     if (begun == Subscriptions::Begun::refused)
         runtime::note_message(rank, runtime::CountedMessage::not_carried, 0);
     if (begun != Subscriptions::Begun::yes) {
         *message = NumberedMessage{};
     } else if (!is_told_by(*message, remote, bits)) {
         subscriptions.unbegin(kind, *message);
+        subscriptions.refuse(kind);
         *message = NumberedMessage{};
-    } else {
-        runtime::note_message(rank, runtime::CountedMessage::carried, 0);
     }
 }
 
@@ -232,7 +264,8 @@ std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &tas
     const op::EventWidth width = op::engine_own_event_width(rank);
     const CarriedLayout layout = layout_of(width.bits, width.index_bits);
     Subscription given;
-    if (!layout.is_none() && find_by_handle(rank, task.handle) != nullptr)
+    const bool is_reached = op::engine_event_bits(rank, sender) != 0;
+    if (!layout.is_none() && is_reached && find_by_handle(rank, task.handle) != nullptr)
         given.index = signals_of(rank)->subscribers.give(
             rank, sender,
             {{rank.world_rank, task.handle}, kind_of_epoch(task.epoch), task.number()},
@@ -252,7 +285,7 @@ void take_subscription_back(Rank &rank, int sender, const op::EventTask &task) {
 bool close_carried(Rank &rank, int sender, const op::EventTask &task) {
     Subscriber *it = nullptr;
     ArrivingMessage *const message = find_message(rank, sender, task, &it);
-    return message == nullptr || close_message(*message, kWholeMessage * it->events);
+    return message != nullptr && close_message(*message, kWholeMessage * it->events);
 }
 
 CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool is_whole) {

@@ -79,6 +79,13 @@ sennit_status read_late_answer(Rank &rank, int peer, const op::EventTask &task,
                                std::uint64_t answer) {
     const sennit_signal signal{peer, task.handle};
     Subscriptions &subscriptions = signals_of(rank)->subscriptions;
+    if (answer == op::kNoAnswer) {
+        if (task.action() == op::EventAction::subscribe)
+            subscriptions.forget({signal, kind_of_epoch(task.epoch), task.number()});
+        if (task.action() == op::EventAction::confirm || task.action() == op::EventAction::cancel)
+            subscriptions.fail_message(peer, task.index, task.number());
+        return SENNIT_OK;
+    }
     switch (task.action()) {
         case op::EventAction::subscribe:
             subscriptions.learn({signal, kind_of_epoch(task.epoch), task.number()},
@@ -174,6 +181,24 @@ bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch
            is_counted(epoch, known.epoch, known.most_ahead);
 }
 
+bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
+    if (is_let_in(rank, remote, epoch)) return true;
+    struct Wanted {
+        const Rank &rank;
+        const RemoteSignal &remote;
+        std::uint64_t epoch;
+    };
+    const Wanted wanted{rank, remote, epoch};
+    const auto is_known = [](const void *context) {
+        const auto &it = *static_cast<const Wanted *>(context);
+        return is_let_in(it.rank, it.remote, it.epoch);
+    };
+    const sennit_error unrelated = *thread_error();
+    (void)op::engine_await_answers(rank, remote.signal.rank, default_deadline(), is_known, &wanted);
+    *thread_error() = unrelated;
+    return is_let_in(rank, remote, epoch);
+}
+
 sennit_status send_event(Rank &rank, const EventArgs &args) {
     std::uint64_t answer = 0;
     const sennit_status status = start_event(rank, args, &answer, op::kKept);
@@ -244,7 +269,9 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
     const std::uint32_t messages = task.messages == 0 ? 1 : task.messages;
     const std::uint64_t come = events_come(before, own->events, own->event_bits) + messages;
     if (messages > own->events || is_surplus(before, messages, own->events, own->event_bits)) {
-        tell_refused(self, wanted);
+        // A part of the data of a message is told with its event.
+        const bool is_part = task.messages == 0 && task.action() == op::EventAction::scatter;
+        if (!is_part) tell_refused(self, wanted);
         return surplus_answer(*own, come);
     }
     op::store_arrived(arrived);

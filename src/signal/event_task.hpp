@@ -62,6 +62,8 @@ sennit_status start_packed(Rank &rank, const RemoteSignal &remote, std::uint64_t
                            const PackedPut &put, const op::Completion &how);
 // Is it known that the owner lets the event in? If not, it is to be asked.
 bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
+// The same, once what the owner is about to tell has come: it costs less than a question.
+bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 // Would the owner count one message of the epoch?
 sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
-#include "op/packed.hpp"
 #include "op/rma.hpp"
 #include "op/strided.hpp"
 #include "request/request.hpp"
@@ -188,7 +187,7 @@ sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const Not
     if (goes_with_event(rank, prepared, args))
         return post_event(rank, event_with_data(prepared, args, 1));
     sennit_status status = SENNIT_OK;
-    if (!prepared.is_current() && !is_let_in(rank, remote, prepared.epoch))
+    if (!prepared.is_current() && !is_let_in_soon(rank, remote, prepared.epoch))
         status = ask_owner(rank, remote, prepared.epoch);
     if (status != SENNIT_OK) return status;
     if (args.bytes == 0)

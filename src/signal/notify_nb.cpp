@@ -1,5 +1,6 @@
 // Notified puts and gets that go on after their call has returned.
 #include "base/fail.hpp"
+#include "observe/observer.hpp"
 #include "op/rma.hpp"
 #include "op/strided.hpp"
 #include "runtime/whole_call.hpp"
@@ -96,6 +97,7 @@ sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages 
     Completion how;
     how.mode = Completion::Mode::implicit;
     how.held = event;
+    if (message.index != 0) runtime::note_message(rank, runtime::CountedMessage::carried, 0);
     const op::EventAction action =
         message.index != 0 ? op::EventAction::confirm : op::EventAction::count;
     return start_event(

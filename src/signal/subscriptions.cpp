@@ -48,7 +48,9 @@ bool Subscriptions::make_room() {
     const std::size_t before = std::exchange(places_, places);
     used_ = 0;
     for (std::size_t i = 0; i < before; ++i) {
-        if (more[i].kind.signal.handle == 0 || more[i].state == State::none) continue;
+        if (more[i].kind.signal.handle == 0 ||
+            (more[i].state == State::none && !more[i].is_useless))
+            continue;
         *place_of(more[i].kind) = more[i];
         ++used_;
     }
@@ -57,11 +59,13 @@ bool Subscriptions::make_room() {
 
 // Null: there is no memory.
 Subscriptions::Entry *Subscriptions::make(const SubscriptionKey &kind) {
+    Entry *entry = find(kind);
+    if (entry != nullptr) return entry;
     if (2 * (used_ + 1) > places_ && !make_room()) return nullptr;
-    Entry *const entry = place_of(kind);
-    if (entry->kind.signal.handle != 0) return entry;
+    entry = place_of(kind);
     ++used_;
-    *entry = Entry{kind, State::none, 0, 0, 0, 0, {}};
+    *entry = Entry{};
+    entry->kind = kind;
     return entry;
 }
 
@@ -73,12 +77,12 @@ Subscriptions::Begun Subscriptions::begin(const SubscriptionKey &kind, NumberedM
         entry->state = State::asked;
         return Begun::is_to_subscribe;
     }
-    if (entry->state == State::left) {
-        entry->state = State::given;
-        --left_;
+    if (entry->is_left && !entry->is_broken) {
+        entry->is_left = false;
+        if (entry->state == State::given) --left_;
     }
     if (entry->state == State::refused) return Begun::refused;
-    if (entry->state != State::given ||
+    if (entry->state != State::given || entry->is_broken ||
         !begin_message(entry->sent, entry->number_bits, &message->number))
         return Begun::no;
     message->index = entry->index;
@@ -106,6 +110,7 @@ void Subscriptions::learn(const SubscriptionKey &kind, const Subscription &given
     entry->number_bits =
         static_cast<std::uint8_t>(layout_of(given.event_bits, given.index_bits).number_bits);
     begin_places(entry->sent, given.use, entry->number_bits);
+    if (entry->is_left) ++left_;
 }
 
 void Subscriptions::forget(const SubscriptionKey &kind) {
@@ -131,6 +136,11 @@ void Subscriptions::end_message(const SubscriptionKey &kind, std::uint32_t index
         forget_message(entry->sent, entry->number_bits, number);
 }
 
+void Subscriptions::leave(Entry *entry) {
+    if (!entry->is_left && entry->state == State::given) ++left_;
+    entry->is_left = true;
+}
+
 void Subscriptions::leave(sennit_signal signal) {
     const MutexLock guard(lock_);
     for (std::size_t i = 0; i < places_; ++i) {
@@ -138,21 +148,47 @@ void Subscriptions::leave(sennit_signal signal) {
         if (entry.kind.signal.handle != signal.handle || entry.kind.signal.rank != signal.rank)
             continue;
         if (entry.state == State::refused) entry.state = State::none;
-        if (entry.state != State::given) continue;
-        entry.state = State::left;
-        ++left_;
+        entry.is_useless = false;
+        if (entry.state != State::none) leave(&entry);
     }
+}
+
+void Subscriptions::refuse(const SubscriptionKey &kind) {
+    const MutexLock guard(lock_);
+    Entry *const entry = find(kind);
+    if (entry == nullptr || entry->state != State::given) return;
+    entry->is_useless = entry->is_broken = true;
+    leave(entry);
+}
+
+void Subscriptions::fail_message(int owner, std::uint32_t index, std::uint32_t number) {
+    const MutexLock guard(lock_);
+    for (std::size_t i = 0; i < places_; ++i) {
+        Entry &entry = entries_[i];
+        if (entry.index != index || entry.kind.signal.rank != owner || entry.state != State::given)
+            continue;
+        forget_message(entry.sent, entry.number_bits, number);
+        entry.is_broken = true;
+        return leave(&entry);
+    }
+}
+
+bool Subscriptions::has_left() {
+    const MutexLock guard(lock_);
+    return left_ != 0;
 }
 
 bool Subscriptions::take_left(sennit_signal *signal, std::uint32_t *index) {
     const MutexLock guard(lock_);
     for (std::size_t i = 0; left_ != 0 && i < places_; ++i) {
         Entry &entry = entries_[i];
-        if (entry.state != State::left || entry.sent.busy != 0) continue;
-        entry.state = State::none;
-        --left_;
+        if (!entry.is_left || entry.state != State::given || entry.sent.busy != 0) continue;
         *signal = entry.kind.signal;
         *index = entry.index;
+        --left_;
+        entry.state = entry.is_useless ? State::refused : State::none;
+        entry.is_left = entry.is_broken = false;
+        entry.index = 0;
         return true;
     }
     return false;

@@ -62,6 +62,13 @@ class Subscriptions {
     void learn(const SubscriptionKey &kind, const Subscription &given);
     // What was asked got no answer.
     void forget(const SubscriptionKey &kind);
+    // The index is of no use to this rank: it is given back, and not asked for again.
+    void refuse(const SubscriptionKey &kind);
+    // The task of a message has failed, so nobody knows what its owner has: the index is given back
+    // when all others are over.
+    void fail_message(int owner, std::uint32_t index, std::uint32_t number);
+    // Is there perhaps one to give back?
+    bool has_left();
     // Its owner has carried out the task.
     void end_message(const SubscriptionKey &kind, std::uint32_t index, std::uint32_t number);
     // The same where nothing more of it is known.
@@ -72,7 +79,7 @@ class Subscriptions {
     bool take_left(sennit_signal *signal, std::uint32_t *index);
 
   private:
-    enum class State : std::uint8_t { none, asked, given, refused, left };
+    enum class State : std::uint8_t { none, asked, given, refused };
     // Linear probing; a place is free where the handle is 0.
     struct Entry {
         SubscriptionKey kind;
@@ -80,6 +87,9 @@ class Subscriptions {
         std::uint8_t event_bits;
         std::uint8_t index_bits;
         std::uint8_t number_bits;
+        bool is_left;     // it is to be given back
+        bool is_useless;  // and not to be asked for again
+        bool is_broken;   // no message begins before that
         std::uint32_t index;
         SentMessages sent;
     };
@@ -89,12 +99,13 @@ class Subscriptions {
     Entry *find(const SubscriptionKey &kind) const;
     Entry *make(const SubscriptionKey &kind);
     bool make_room();
+    void leave(Entry *entry);
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
     Array<Entry> entries_;
     std::size_t places_ = 0;  // a power of 2, at most half of them in use
     std::size_t used_ = 0;
-    std::uint32_t left_ = 0;  // entries in that state
+    std::uint32_t left_ = 0;  // entries that are given, and to be given back
 };
 
 // One that this rank has given to a sender.

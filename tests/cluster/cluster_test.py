@@ -537,18 +537,19 @@ def puts_go_on_after_the_only_rail_was_cut(cluster, program):
     cluster.nothing_is_left()
 
 
-def run_suite(cluster, cluster_words, suite, path, groups):
+def run_suite(cluster, cluster_words, suite, path, groups, *settings):
     # Blocks travel by files there, and /tmp is each host's own.
     shared = tempfile.mkdtemp(dir=os.path.dirname(suite))
     try:
         words = [word for group in groups for word in ("--group", group)]
-        done = cluster.run(*cluster_words, "--", "env", f"TMPDIR={shared}", suite, "--paths", f"mapped,{path}", "--quick", *words)
+        done = cluster.run(*cluster_words, "--", "env", f"TMPDIR={shared}", *settings, suite, "--paths", f"mapped,{path}", "--quick", *words)
         print(done.stdout, done.stderr)
         expect(done.returncode == 0 and "FAILED" not in done.stdout, "a test fails")
         expect(all(f"ok     {group}." in done.stdout for group in groups), "a group did not run")
     finally:
         os.rmdir(shared)
     cluster.nothing_is_left()
+    return done.stdout + done.stderr
 
 
 def groups_of_the_conformance_suite_pass(cluster, launcher, ranks, suite, *groups):

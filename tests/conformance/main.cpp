@@ -364,7 +364,9 @@ void read_options(int count, char **words) {
         } else if (word == "--test") {
             options.test = value;
         } else if (word == "--paths") {
+            // For lists of CMake, which take a semicolon for their own.
             options.paths = value;
+            std::replace(options.paths.begin(), options.paths.end(), '%', ';');
         } else if (word == "--expect") {
             options.expect = value;
         } else if (word == "--threads") {

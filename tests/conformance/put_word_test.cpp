@@ -9,7 +9,7 @@ using namespace conformance;
 namespace {
 
 constexpr std::size_t kRoomBytes = 100000;
-constexpr std::size_t kBytes[] = {0, 1, 8, 40, 41, 440, 488, 489, 4096, 8184, 8185, kRoomBytes};
+constexpr std::size_t kBytes[] = {0, 1, 8, 40, 41, 440, 488, 489, 4096, 8192, 8193, kRoomBytes};
 
 }  // namespace
 
@@ -58,16 +58,18 @@ RANK_TEST(atomic, who_sees_the_word_of_a_put_sees_its_data, kAtomics) {
 // Broken by an operation that is lost or done again when many are under way to one word.
 RANK_TEST(atomic, words_of_many_puts_are_all_added_to, kAtomics) {
     const auto size = static_cast<std::size_t>(test.size);
-    const sennit_gptr memory = test.allocate(64 + 512 * size);
+    const std::uint64_t rounds = test.quick ? 40 : 400;
+    const sennit_gptr memory = test.allocate(64 + 512 * size * rounds);
     auto *own = static_cast<std::uint64_t *>(sennit_ptr(memory));
     std::memset(own, 0, 64);
     test.barrier();
-    const std::uint64_t rounds = test.quick ? 40 : 400;
     std::vector<std::uint8_t> data(512);
     for (std::uint64_t round = 0; round < rounds; ++round)
         for (int peer = 0; peer < test.size; ++peer) {
             const sennit_gptr word = sennit_gptr_at(memory, peer);
-            const auto place = static_cast<std::int64_t>(64 + 512 * test.rank);
+            // Each its own, as such puts have no order.
+            const auto from = static_cast<std::uint64_t>(test.rank);
+            const auto place = static_cast<std::int64_t>(64 + 512 * (rounds * from + round));
             fill(data.data(), data.size(), round);
             test.ok(sennit_put_word(sennit_gptr_add(word, place), data.data(),
                                     round % 3 == 0 ? 512 : 24, word, SENNIT_SUM, 1));
@@ -76,8 +78,8 @@ RANK_TEST(atomic, words_of_many_puts_are_all_added_to, kAtomics) {
     test.ok(sennit_flush_all(SENNIT_FOREVER));
     test.barrier();
     test.equal(own[0], rounds * size);
-    for (std::size_t from = 0; from < size; ++from)
-        check_pattern(test, reinterpret_cast<std::uint8_t *>(own + 8 + 64 * from), 24, rounds - 1);
+    for (std::size_t i = 0; i < size * rounds; ++i)
+        check_pattern(test, reinterpret_cast<std::uint8_t *>(own + 8 + 64 * i), 24, i % rounds);
     test.barrier();
     test.free(memory);
 }

@@ -92,7 +92,7 @@ TEST_F(EngineTest, a_fence_holds_the_next_put_back_until_earlier_ones_have_arriv
     start();
     EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_OK);
     EXPECT_EQ(put_nbi(1, 8, 8), SENNIT_OK);
-    EXPECT_EQ(op::engine_fence(rank()), SENNIT_OK);
+    EXPECT_EQ(op::engine_fence(rank(), kAnyPeer), SENNIT_OK);
     EXPECT_EQ(put_nbi(1, 16, 8), SENNIT_OK);
     EXPECT_EQ(put_nbi(1, 24, 8), SENNIT_OK);
     EXPECT_EQ(put_nbi(2, 32, 8), SENNIT_OK);  // another peer, not held back
@@ -111,7 +111,7 @@ TEST_F(EngineTest, a_fence_also_waits_for_a_put_that_is_repeated) {
     fake.fake.rails = 2;
     start();
     EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_OK);
-    EXPECT_EQ(op::engine_fence(rank()), SENNIT_OK);
+    EXPECT_EQ(op::engine_fence(rank(), kAnyPeer), SENNIT_OK);
     EXPECT_EQ(put_nbi(1, 16, 8), SENNIT_OK);
     fake.complete_later(fake.held[0], SENNIT_ERR_FABRIC);
     make_progress(rank());
@@ -125,7 +125,7 @@ TEST_F(EngineTest, a_fence_costs_nothing_where_one_rail_keeps_the_order) {
     fake.fake.ordered = true;
     start();
     EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_OK);
-    EXPECT_EQ(op::engine_fence(rank()), SENNIT_OK);
+    EXPECT_EQ(op::engine_fence(rank(), kAnyPeer), SENNIT_OK);
     EXPECT_EQ(put_nbi(1, 16, 8), SENNIT_OK);
     EXPECT_EQ(fake.seen.size(), 2u);
 }
@@ -135,7 +135,7 @@ TEST_F(EngineTest, a_fence_is_needed_over_several_rails_even_if_each_keeps_the_o
     fake.fake.rails = 2;
     start();
     EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_OK);
-    EXPECT_EQ(op::engine_fence(rank()), SENNIT_OK);
+    EXPECT_EQ(op::engine_fence(rank(), kAnyPeer), SENNIT_OK);
     EXPECT_EQ(put_nbi(1, 16, 8), SENNIT_OK);
     EXPECT_EQ(fake.seen.size(), 1u);
 }
@@ -313,7 +313,7 @@ TEST_F(ManyPeers, a_peer_has_a_queue_once_it_is_used_and_not_before) {
     sennit_status status = SENNIT_ERR_OS;
     EXPECT_EQ(op::engine_event_bits(rank(), 4321), 64u);
 
-    EXPECT_EQ(op::engine_fence(rank()), SENNIT_OK);
+    EXPECT_EQ(op::engine_fence(rank(), kAnyPeer), SENNIT_OK);
     for (const int peer : {4321, kAnyPeer}) {
         EXPECT_EQ(op::engine_flush(rank(), peer, Deadline::after(0)), SENNIT_OK);
         EXPECT_EQ(op::engine_flush_local(rank(), peer, Deadline::after(0)), SENNIT_OK);
@@ -435,7 +435,7 @@ TEST_F(ManyPeers, a_flush_of_all_is_one_of_those_that_are_used) {
     EXPECT_EQ(numbers[3], 1u);
     EXPECT_EQ(put_nbi(5, 0, 8), SENNIT_OK);  // after the note
     EXPECT_FALSE(op::engine_try_flush(rank(), numbers.data(), &status));
-    EXPECT_EQ(op::engine_fence(rank()), SENNIT_OK);
+    EXPECT_EQ(op::engine_fence(rank(), kAnyPeer), SENNIT_OK);
     EXPECT_EQ(put_nbi(3, 8, 8), SENNIT_OK);
     EXPECT_EQ(fake.held.size(), 3u) << "it waits for the first one to the same peer";
     fake.complete(fake.held[0], SENNIT_ERR_OS);

@@ -283,7 +283,7 @@ TEST_F(EngineTest, a_rank_without_engine_has_no_requests) {
     EXPECT_EQ(done, 1);
     EXPECT_EQ(op::engine_test(rank(), sennit_request{1}, true, &done), SENNIT_ERR_ARG);
     EXPECT_EQ(op::engine_flush(rank(), kAnyPeer, Deadline::after(0)), SENNIT_OK);
-    EXPECT_EQ(op::engine_fence(rank()), SENNIT_OK);
+    EXPECT_EQ(op::engine_fence(rank(), kAnyPeer), SENNIT_OK);
 }
 
 TEST_F(EngineTest, a_hundred_thousand_requests_may_be_open_at_once) {

@@ -130,7 +130,7 @@ class Model {
             if (open > 0) test(rank, draw(static_cast<unsigned>(open)), draw(2) == 0);
         } else if (what < 95) {
             oracle_.fence(rank);
-            note(op::engine_fence(world_.ranks[rank]) == SENNIT_OK ? "" : "fence failed");
+            note(op::engine_fence(world_.ranks[rank], kAnyPeer) == SENNIT_OK ? "" : "fence failed");
         } else {
             const bool all = draw(2) == 0;
             const auto other = draw(static_cast<unsigned>(shape_.ranks) - 1);

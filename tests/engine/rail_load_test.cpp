@@ -70,6 +70,20 @@ TEST(rail_load, equal_rails_get_one_piece_each) {
     EXPECT_EQ(op::share_of(loads, 5, 6 << 20), 3u << 20) << "a slow rail that is not usable";
 }
 
+// Broken by a rail that looked slow once and is never tried again.
+TEST(rail_load, a_rail_that_had_nothing_to_do_while_others_had_is_tried_again) {
+    op::RailLoad loads[2];
+    loads[0].rate = 1;
+    loads[0].since_ns = 10'000'000'000;
+    loads[1].rate = 0.001;
+    loads[1].since_ns = 9'000'000'000;
+    (void)op::share_of(loads, 3, 1 << 24);
+    EXPECT_GT(loads[1].rate, 0) << "a second ago it was slow";
+    loads[1].since_ns = 7'000'000'000;
+    EXPECT_EQ(op::share_of(loads, 3, 1 << 24), 1u << 23);
+    EXPECT_EQ(loads[1].rate, 0);
+}
+
 // Broken by a rate that is taken over the time in which a rail had nothing to do.
 TEST(rail_load, a_rail_is_not_slow_because_it_had_nothing_to_do) {
     op::RailLoad load;

@@ -120,8 +120,8 @@ void test_words(const Side &side, sennit_region there) {
         };
     };
     compare("put_word of 8 bytes", count(put(8)), {0, 0, 100}, 0);
-    compare("put_word of 8184 bytes", count(put(8184)), {0, 0, 100}, 0);
-    compare("put_word of 8185 bytes", count(put(8185)), {100, 0, 100}, 0);
+    compare("put_word of 8192 bytes", count(put(8192)), {0, 0, 100}, 0);
+    compare("put_word of 8193 bytes", count(put(8193)), {100, 0, 100}, 0);
     expect(sennit_flush(1 - sennit_rank(), kLimit) == SENNIT_OK, "flush");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     std::uint64_t seen = 0;

@@ -70,6 +70,8 @@ void Network::expect_events() {
 // Completion data has come. What was put with it is there. With the lock held.
 void Network::note_data(unsigned rail, std::uint64_t data) {
     if (traits_.event_bits == 0 || (!settles_ && is_of_trial(rail, data))) return;
+    // It may be of a trial, see end_data_of_trials().
+    if (rails_[rail].must_close) return;
     const std::uint64_t low = low_data(data, traits_.event_bits);
     if (!events_.add({low, rail}))
         log(SENNIT_LOG_WARNING, "the path fabric has no memory for an event, which is lost");

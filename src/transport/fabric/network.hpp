@@ -515,7 +515,7 @@ class Network final : public Transport {
     unsigned node_count_ = 0;
     std::uint8_t ended_trials_ = 0;  // rails on which nothing of a trial can come any more
     bool expects_events_ = false;    // some peer may send them
-    bool has_received_ = false;      // messages, since they were handed over last
+    bool has_received_ = false;      // tasks, since they were handed over last
     EventList events_;               // that have come
     EventList handed_;               // that progress() hands to the sink
     bool hands_over_ = false;        // meanwhile no passive endpoint is closed

@@ -285,9 +285,12 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
     if (endpoint.completions == nullptr || most == 0) return 0;
     const ssize_t result = fi_cq_read(endpoint.completions, entries, std::min(most, kBatch));
     const auto count = static_cast<std::size_t>(std::max<ssize_t>(result, 0));
+    // Some providers set the flag on what the sender of the data completes, too.
+    const bool is_passive = &endpoint == &passive_;
     for (std::size_t i = 0; i < count; ++i)
-        events[i] = Event{entries[i].op_context, entries[i].len, 0,
-                          (entries[i].flags & FI_REMOTE_CQ_DATA) != 0, entries[i].data};
+        events[i] =
+            Event{entries[i].op_context, entries[i].len, 0,
+                  is_passive && (entries[i].flags & FI_REMOTE_CQ_DATA) != 0, entries[i].data};
     std::size_t over = count;
     if (result == -FI_EAVAIL) {
         fi_cq_err_entry error{};
@@ -314,8 +317,9 @@ void Rail::post_data_receives() {
 }
 
 // The endpoint has started nothing but the receives of data. One of them may complete twice.
-std::size_t Rail::read_passive(Event events[], std::size_t most) {
+std::size_t Rail::read_passive(Event events[], std::size_t most, bool *is_empty) {
     const std::size_t count = read_queue(passive_, events, most);
+    if (is_empty != nullptr) *is_empty = count == 0;
     if (count == 0 && data_reads_ != 0) --data_reads_;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < count; ++i) {

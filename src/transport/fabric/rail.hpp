@@ -160,8 +160,10 @@ class Rail {
 
     // The same, of each queue that may have some.
     std::size_t poll_all(Event events[], std::size_t most);
-    // Only what may bring completion data.
-    std::size_t poll_data(Event events[], std::size_t most) { return read_passive(events, most); }
+    // Only what may bring completion data. *is_empty: nothing was there.
+    std::size_t poll_data(Event events[], std::size_t most, bool *is_empty) {
+        return read_passive(events, most, is_empty);
+    }
 
     // Gets ready for a sleep on descriptors, which become readable when something comes, and end
     // with their endpoints. What lies in a queue that was not read since does not make them so.
@@ -181,7 +183,7 @@ class Rail {
     bool takes_receives() const { return (info_->mode & FI_RX_CQ_DATA) != 0; }
     bool has_room_for_data();
     void post_data_receives();
-    std::size_t read_passive(Event events[], std::size_t most);
+    std::size_t read_passive(Event events[], std::size_t most, bool *is_empty = nullptr);
     // Each has a queue of its own, which ends with it: a completion that lies in it would be taken
     // for one of what was posted later.
     struct Endpoint {

@@ -166,8 +166,8 @@ namespace {
 
 const char *text_of(bool brings_data) {
     return brings_data ? "the peer has answered by it, and completion data comes"
-                       : "the peer has answered by it; completion data does not come as it was "
-                         "sent by each rail, so events go by messages";
+                       : "the peer has answered by it; completion data is not known to come by "
+                         "each rail, so events go by messages";
 }
 
 }  // namespace

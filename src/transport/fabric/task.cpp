@@ -157,7 +157,6 @@ void Network::finish_send(Message *message) {
 
 // What concerns the fence is carried out at once, by whoever polls: it needs no engine.
 void Network::finish_receive(Message *message) {
-    has_received_ = true;
     --rails_[message->rail].receives;
     if (message->error != 0 || !is_well_formed(*message)) return give_back(message);
     PeerLink &sender = use(message->header.from);
@@ -171,8 +170,10 @@ void Network::finish_receive(Message *message) {
         answer_question(*message);
     else if (message->header.kind == MessageKind::endpoint)
         take_endpoint(*message);
-    else
+    else {
+        has_received_ = has_received_ || message->header.kind == MessageKind::task;
         return done_.append(message);
+    }
     give_back(message);
 }
 

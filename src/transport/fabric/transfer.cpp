@@ -160,7 +160,8 @@ Submit Network::start_transfer(Posted *posted) {
         return Submit::again;
     }
     const bool is_trial = operation.remote.handle == kTrialHandle;
-    if (code != 0 && code != -FI_EAGAIN && transfer.has_data && is_trial)
+    const bool is_refused = code == -FI_ENOSYS || code == -FI_EOPNOTSUPP || code == -FI_EINVAL;
+    if (is_refused && transfer.has_data && is_trial)
         return end_unstarted(posted, SENNIT_ERR_UNSUPPORTED);
     if (code == -FI_EAGAIN) {
         const std::int64_t now = now_ns();
@@ -256,8 +257,9 @@ void Network::read_data_before_tasks() {
     Event events[kBatch];
     if (!std::exchange(has_received_, false) || !expects_events_) return;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
-        for (std::size_t count = kBatch; count == kBatch;) {
-            count = rails_[rail].rail.poll_data(events, kBatch);
+        for (bool is_empty = false; !is_empty;) {
+            // A read may bring less than there is, an error, or what counts for nothing.
+            const std::size_t count = rails_[rail].rail.poll_data(events, kBatch, &is_empty);
             for (std::size_t i = 0; i < count; ++i)
                 take_event(rail, events[i]);
         }

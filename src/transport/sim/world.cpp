@@ -347,7 +347,8 @@ void World::land_task(Flight *flight) {
 // Hands over what still stands.
 void World::fill_tasks(Member &member, Handover *out) {
     out->task_count = 0;
-    while (out->task_count < kHandoversPerProgress) {
+    // Events that have come are handed over first.
+    while (out->task_count < kHandoversPerProgress && member.events.is_empty()) {
         Flight *flight = member.tasks.pop();
         if (flight == nullptr) return;
         if (flight->cancelled) {
