@@ -47,9 +47,7 @@ bool carry_events(Engine &engine, OperationRecord *record, const EventForm &form
     const bool is_alone = form.parts == 0;
     record->piece_bytes =
         is_alone ? piece_bytes_of(*queue.path, record->peer, record->bytes) : form.piece_bytes;
-    const std::uint64_t pieces =
-        record->layout != nullptr ? piece_count(*record->layout, record->piece_bytes)
-                                  : (record->bytes + record->piece_bytes - 1) / record->piece_bytes;
+    const std::uint64_t pieces = piece_count(record->layout, record->bytes, record->piece_bytes);
     const std::uint64_t parts =
         is_alone ? std::min<std::uint64_t>(pieces, form.most_parts) : pieces;
     CarriedEvents &carried = record->carried;

@@ -282,6 +282,10 @@ std::uint64_t piece_count(const Layout &layout, std::uint64_t most) {
     return count;
 }
 
+std::uint64_t piece_count(const Layout *layout, std::uint64_t bytes, std::uint64_t most) {
+    return layout != nullptr ? piece_count(*layout, most) : (bytes + most - 1) / most;
+}
+
 Layout *layout_copy(const Layout &layout) {
     const std::size_t list_bytes = layout.piece_count * sizeof(sennit_piece);
     auto *memory = static_cast<std::byte *>(std::malloc(sizeof(Layout) + list_bytes));

@@ -51,6 +51,8 @@ sennit_status layout_of_list(const sennit_piece *pieces, std::size_t count, Layo
 // end inside.
 std::uint64_t run_count(const Layout &layout);
 std::uint64_t piece_count(const Layout &layout, std::uint64_t most);
+// The same of bytes that are the runs of a layout, or lie together where that is null.
+std::uint64_t piece_count(const Layout *layout, std::uint64_t bytes, std::uint64_t most);
 
 // A copy that lives until layout_free(), with the pieces of a list behind it. Null: no memory.
 Layout *layout_copy(const Layout &layout);

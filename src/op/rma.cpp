@@ -52,19 +52,6 @@ sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, 
     return SENNIT_OK;
 }
 
-sennit_status start_by_message(Rank &rank, Direction direction, sennit_gptr remote, void *local,
-                               std::size_t bytes, const Completion &completion) {
-    Target target;
-    bool is_by_message = false;
-    sennit_status status = message_target(rank, remote, bytes, &target, &is_by_message);
-    if (status == SENNIT_OK && !is_by_message)
-        status = fail_peer(SENNIT_ERR_INTERNAL, remote.rank, "",
-                           "memory is reached without messages, and was not before");
-    if (status == SENNIT_OK) return engine_start(rank, direction, target, local, bytes, completion);
-    engine_skip(rank, completion, remote.rank, status);
-    return status;
-}
-
 sennit_status fence_to(Rank &rank, int peer) {
     order_stores();
     order_loads();

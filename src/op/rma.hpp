@@ -18,11 +18,6 @@ namespace sennit::op {
 sennit_status message_target(Rank &rank, sennit_gptr remote, std::size_t bytes, Target *target,
                              bool *by_message);
 
-// As transfer(), of what messages alone carry; with `then` and `at_end`. The thread's error says
-// why where it fails.
-sennit_status start_by_message(Rank &rank, Direction direction, sennit_gptr remote, void *local,
-                               std::size_t bytes, const Completion &completion);
-
 sennit_status fence(Rank &rank);
 sennit_status fence_to(Rank &rank, int peer);
 

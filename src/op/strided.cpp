@@ -41,6 +41,19 @@ sennit_status copy_now(transport::Transport &transport, Direction direction, con
     return SENNIT_OK;
 }
 
+// As message_target(), of the runs of a layout.
+sennit_status layout_target(Rank &rank, sennit_gptr remote, const Layout &layout, Target *target,
+                            bool *by_message) {
+    memory::SegmentEntry *entry = nullptr;
+    sennit_status status = resolve(rank, remote, &entry);
+    if (status == SENNIT_OK) status = check_hull(*entry, remote, layout.remote);
+    if (status != SENNIT_OK) return status;
+    *by_message = entry->base == nullptr && path::immediate_of(rank, *entry) == nullptr;
+    *target = Target{remote.rank, transport::RemoteMemory{nullptr, entry->handle}, remote.offset,
+                     &layout};
+    return SENNIT_OK;
+}
+
 }  // namespace
 
 bool moved_at_once(Rank &rank, Direction direction, sennit_gptr remote, void *local,
@@ -60,33 +73,6 @@ bool lies_inside(const Hull &hull, std::uint64_t place, std::uint64_t bytes) {
     return !__builtin_add_overflow(from, hull.begin, &begin) &&
            !__builtin_add_overflow(from, hull.end, &end) && begin >= 0 && end >= 0 &&
            static_cast<std::uint64_t>(end) <= bytes;
-}
-
-sennit_status layout_target(Rank &rank, sennit_gptr remote, const Layout &layout, Target *target,
-                            bool *by_message) {
-    memory::SegmentEntry *entry = nullptr;
-    sennit_status status = resolve(rank, remote, &entry);
-    if (status == SENNIT_OK) status = check_hull(*entry, remote, layout.remote);
-    if (status != SENNIT_OK) return status;
-    *by_message = entry->base == nullptr && path::immediate_of(rank, *entry) == nullptr;
-    *target = Target{remote.rank, transport::RemoteMemory{nullptr, entry->handle}, remote.offset,
-                     &layout};
-    return SENNIT_OK;
-}
-
-sennit_status start_layout_by_message(Rank &rank, Direction direction, sennit_gptr remote,
-                                      void *local, const Layout &layout,
-                                      const Completion &completion) {
-    Target target;
-    bool is_by_message = false;
-    sennit_status status = layout_target(rank, remote, layout, &target, &is_by_message);
-    if (status == SENNIT_OK && !is_by_message)
-        status = fail_peer(SENNIT_ERR_INTERNAL, remote.rank, "",
-                           "memory is reached without messages, and was not before");
-    if (status == SENNIT_OK)
-        return engine_start(rank, direction, target, local, layout.bytes, completion);
-    engine_skip(rank, completion, remote.rank, status);
-    return status;
 }
 
 sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remote, void *local,
@@ -113,6 +99,33 @@ sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remot
     }
     if (status == SENNIT_OK && completion.request != nullptr)
         *completion.request = SENNIT_REQUEST_NULL;
+    return status;
+}
+
+sennit_status transfer_moved(Rank &rank, Direction direction, sennit_gptr remote,
+                             const Moved &moved, const Completion &completion) {
+    return moved.layout != nullptr
+               ? transfer_layout(rank, direction, remote, moved.local, *moved.layout, completion)
+               : transfer(rank, direction, remote, moved.local, moved.bytes, completion);
+}
+
+sennit_status target_of_moved(Rank &rank, sennit_gptr remote, const Moved &moved, Target *target,
+                              bool *by_message) {
+    return moved.layout != nullptr ? layout_target(rank, remote, *moved.layout, target, by_message)
+                                   : message_target(rank, remote, moved.bytes, target, by_message);
+}
+
+sennit_status start_by_message(Rank &rank, Direction direction, sennit_gptr remote,
+                               const Moved &moved, const Completion &completion) {
+    Target target;
+    bool is_by_message = false;
+    sennit_status status = target_of_moved(rank, remote, moved, &target, &is_by_message);
+    if (status == SENNIT_OK && !is_by_message)
+        status = fail_peer(SENNIT_ERR_INTERNAL, remote.rank, "",
+                           "memory is reached without messages, and was not before");
+    if (status == SENNIT_OK)
+        return engine_start(rank, direction, target, moved.local, moved.bytes, completion);
+    engine_skip(rank, completion, remote.rank, status);
     return status;
 }
 

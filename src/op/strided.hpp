@@ -11,12 +11,21 @@ namespace sennit::op {
 sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remote, void *local,
                               const Layout &layout, const Completion &completion);
 
-// As message_target() and start_by_message(), of the runs of a layout that is not empty.
-sennit_status layout_target(Rank &rank, sennit_gptr remote, const Layout &layout, Target *target,
-                            bool *by_message);
-sennit_status start_layout_by_message(Rank &rank, Direction direction, sennit_gptr remote,
-                                      void *local, const Layout &layout,
-                                      const Completion &completion);
+// What a call moves on its own side.
+struct Moved {
+    void *local;  // a put only reads it
+    std::size_t bytes;
+    const Layout *layout;  // the runs that the bytes are; null: they lie together
+};
+// transfer() or transfer_layout(), and message_target() of either. A layout is not empty.
+sennit_status transfer_moved(Rank &rank, Direction direction, sennit_gptr remote,
+                             const Moved &moved, const Completion &completion);
+sennit_status target_of_moved(Rank &rank, sennit_gptr remote, const Moved &moved, Target *target,
+                              bool *by_message);
+// As transfer_moved(), of what messages alone carry; with `then` and `at_end`. The thread's error
+// says why where it fails.
+sennit_status start_by_message(Rank &rank, Direction direction, sennit_gptr remote,
+                               const Moved &moved, const Completion &completion);
 
 // Does what the layout touches lie in `bytes` bytes, where `place` is that of its named place?
 bool lies_inside(const Hull &hull, std::uint64_t place, std::uint64_t bytes);

@@ -33,12 +33,6 @@ std::size_t list_runs(const BatchParts &parts, std::uint32_t first, std::uint32_
 
 }  // namespace
 
-std::uint64_t pieces_of(const BatchParts &parts, std::uint32_t number, std::uint64_t piece_bytes) {
-    const op::Layout *const layout = parts.layouts[number];
-    return layout != nullptr ? op::piece_count(*layout, piece_bytes)
-                             : (parts.parts[number].bytes + piece_bytes - 1) / piece_bytes;
-}
-
 sennit_status pack_group(const Rank &rank, const Plan &plan, BlockGroup *group,
                          std::uint32_t first) {
     const signal::RemoteSignal &remote = group->notified->remote;
@@ -52,7 +46,7 @@ sennit_status pack_group(const Rank &rank, const Plan &plan, BlockGroup *group,
     for (std::uint32_t i = first; i < end; ++i) {
         if (parts.directions[i] != op::Direction::put) return SENNIT_OK;
         bytes += parts.parts[i].bytes;
-        runs += pieces_of(parts, i, parts.parts[i].bytes);
+        runs += op::piece_count(parts.layouts[i], parts.parts[i].bytes, parts.parts[i].bytes);
     }
     if (bytes > signal::most_event_data(rank, remote) || runs > bytes) return SENNIT_OK;
     const Array<sennit_piece> list(runs);

@@ -235,8 +235,6 @@ bool count_words(Plan &plan);
 // Fills `packed` of a group whose parts are there (pieces.cpp). Errors: NOMEM.
 sennit_status pack_group(const Rank &rank, const Plan &plan, BlockGroup *group,
                          std::uint32_t first);
-// How many bytes at once the parts are cut into.
-std::uint64_t pieces_of(const BatchParts &parts, std::uint32_t number, std::uint64_t piece_bytes);
 
 // Local events (local.cpp). Errors of a commit: ARG, NOMEM, and those of look(); of a start: ARG,
 // SIGNAL_OVERFLOW.

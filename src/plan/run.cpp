@@ -129,6 +129,8 @@ class Run {
         op::Direction direction;
         sennit_gptr place;
         const op::Layout *layout;
+
+        op::Moved moved() const { return {part.local, part.bytes, layout}; }
     };
     Part part_of(const BlockGroup &group, std::uint32_t number) const {
         const sennit_notify_part &part = plan_.carried_out.parts[number];
@@ -203,7 +205,7 @@ bool Run::divide(const BlockGroup &group, std::uint32_t first, op::EventForm *fo
     form->piece_bytes = op::engine_piece_bytes(rank_, group.attached->gptr.rank, bytes);
     std::uint64_t parts = 0;
     for (std::uint32_t i = first; i < first + group.part_count; ++i)
-        parts += pieces_of(all, i, form->piece_bytes);
+        parts += op::piece_count(all.layouts[i], all.parts[i].bytes, form->piece_bytes);
     form->parts = static_cast<std::uint32_t>(parts);
     return parts <= form->most_parts;
 }
@@ -216,20 +218,16 @@ sennit_status Run::start_pieces(const BlockGroup &group, std::uint32_t first,
     sennit_status status = SENNIT_OK;
     for (std::uint32_t i = first; i < first + group.part_count; ++i) {
         const Part part = part_of(group, i);
-        const bool has_events = form->index != 0 && part.part.bytes != 0;
+        const bool has_events = form->index != 0;
         how.events = has_events ? form : nullptr;
         if (status != SENNIT_OK)
             op::engine_skip(rank_, how, part.place.rank, status);
         else if (!has_events && goes_packed(group, i))
             status = signal::start_packed(rank_, group.notified->remote, epoch_,
                                           {part.place, part.part.local, part.layout}, how);
-        else if (part.layout != nullptr)
-            status = op::start_layout_by_message(rank_, part.direction, part.place, part.part.local,
-                                                 *part.layout, how);
         else
-            status = op::start_by_message(rank_, part.direction, part.place, part.part.local,
-                                          part.part.bytes, how);
-        if (has_events) form->is_continued = true;
+            status = op::start_by_message(rank_, part.direction, part.place, part.moved(), how);
+        form->is_continued = true;
     }
     return status;
 }
@@ -255,19 +253,10 @@ sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
     op::Held event{nullptr, group.part_count};
     op::EventForm form{};
     if (!remote.is_none()) {
-        signal::NumberedMessage message;
-        signal::begin_carried(rank_, remote, messages, &message);
-        form = signal::form_of(message, epoch_);
-        if (message.index != 0 && !divide(group, first, &form)) {
-            signal::unbegin_carried(rank_, remote, messages, message);
-            form.index = 0;
-            message = {};
-        }
-        const sennit_status status = signal::hold_event(rank_, remote, messages, message, &event);
-        if (status != SENNIT_OK) {
-            signal::unbegin_carried(rank_, remote, messages, message);
-            return status;
-        }
+        const sennit_status status =
+            signal::hold_message(rank_, remote, messages, &event, &form,
+                                 [&](op::EventForm *made) { return divide(group, first, made); });
+        if (status != SENNIT_OK) return status;
     }
     op::engine_count_up(rank_, &plan_.open, group.part_count);
     return start_pieces(group, first, event.record, &form);
@@ -277,11 +266,8 @@ sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
 sennit_status Run::do_group(const BlockGroup &group, std::uint32_t first) {
     for (std::uint32_t i = first; i < first + group.part_count; ++i) {
         const Part part = part_of(group, i);
-        const sennit_status status = part.layout != nullptr
-                                         ? op::transfer_layout(rank_, part.direction, part.place,
-                                                               part.part.local, *part.layout, {})
-                                         : op::transfer(rank_, part.direction, part.place,
-                                                        part.part.local, part.part.bytes, {});
+        const sennit_status status =
+            op::transfer_moved(rank_, part.direction, part.place, part.moved(), {});
         if (status != SENNIT_OK) return status;
     }
     const signal::RemoteSignal &remote = group.notified->remote;

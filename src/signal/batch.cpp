@@ -12,7 +12,6 @@
 #include "op/rma.hpp"
 #include "request/request.hpp"
 #include "runtime/whole_call.hpp"
-
 #include "signal/event_task.hpp"
 #include "signal/prepared.hpp"
 

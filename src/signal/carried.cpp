@@ -169,29 +169,25 @@ void subscribe(Rank &rank, const RemoteSignal &remote, const SubscriptionKey &ki
 
 // Indices that nothing is under way for go back to their owners.
 void give_back_left(Rank &rank) {
-    const sennit_error unrelated = *thread_error();
     sennit_signal signal;
     std::uint32_t index = 0;
     while (signals_of(rank)->subscriptions.take_left(&signal, &index)) {
+        const sennit_error unrelated = *thread_error();
         RemoteSignal remote;
-        if (reach(rank, signal, &remote) != SENNIT_OK || remote.record != nullptr) continue;
         op::Completion how;
         how.mode = op::Completion::Mode::implicit;
         NumberedMessage of_index;
         of_index.index = index;
-        (void)start_event(rank,
-                          {.remote = &remote,
-                           .messages = {0, 0},
-                           .action = op::EventAction::unsubscribe,
-                           .message = of_index},
-                          nullptr, how);
+        if (reach(rank, signal, &remote) == SENNIT_OK && remote.record == nullptr)
+            (void)start_event(rank,
+                              {.remote = &remote,
+                               .messages = {0, 0},
+                               .action = op::EventAction::unsubscribe,
+                               .message = of_index},
+                              nullptr, how);
+        *thread_error() = unrelated;
     }
-    *thread_error() = unrelated;
 }
-
-}  // namespace
-
-namespace {
 
 // Do the bits say enough? This end may send fewer than the owner reads. And of an unchecked signal
 // nobody has looked at the epoch, which may be any: the owner should find out here, and not when
@@ -216,7 +212,7 @@ void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messa
     const Subscriptions::Begun begun = subscriptions.begin(kind, message);
     if (begun == Subscriptions::Begun::is_to_subscribe)
         subscribe(rank, remote, kind, messages.epoch);
-    if (subscriptions.has_left()) give_back_left(rank);
+    give_back_left(rank);
     if (begun == Subscriptions::Begun::refused)
         runtime::note_message(rank, runtime::CountedMessage::not_carried, 0);
     if (begun != Subscriptions::Begun::yes) {

@@ -7,6 +7,7 @@
 #include <sennit/notify.h>
 
 #include "op/engine.hpp"
+#include "signal/event_task.hpp"
 #include "signal/signals.hpp"
 #include "signal/subscriptions.hpp"
 
@@ -117,6 +118,24 @@ void unbegin_carried(Rank &rank, const RemoteSignal &remote, const Messages &mes
                      const NumberedMessage &message);
 // Of such a message.
 op::EventForm form_of(const NumberedMessage &message, std::uint64_t epoch);
+// Holds the event that ends a message, whose own events go with its data as *form says if
+// completion data can bring them: divide(form) says whether they fit. Else form->index is 0, and
+// the held event counts the message. Errors: as hold_event().
+template <class Divide>
+sennit_status hold_message(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                           op::Held *event, op::EventForm *form, Divide divide) {
+    NumberedMessage message;
+    begin_carried(rank, remote, messages, &message);
+    *form = form_of(message, messages.epoch);
+    if (message.index != 0 && !divide(form)) {
+        unbegin_carried(rank, remote, messages, message);
+        form->index = 0;
+        message = {};
+    }
+    const sennit_status status = hold_event(rank, remote, messages, message, event);
+    if (status != SENNIT_OK) unbegin_carried(rank, remote, messages, message);
+    return status;
+}
 // The caller will not send to the signal for now, so its index is given back.
 void leave_subscription(Rank &rank, sennit_signal signal);
 

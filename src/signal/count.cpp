@@ -12,10 +12,8 @@ namespace {
 Seen seen_in(const SignalRecord &copy) {
     // relaxed: a private copy.
     const auto value = [](const auto &word) { return word.load(std::memory_order_relaxed); };
-    return Seen{value(copy.epoch),
-                value(copy.handle),
-                {copy.events, copy.event_bits, copy.most_ahead},
-                {value(copy.slot[0]), value(copy.slot[1])}};
+    return Seen{
+        value(copy.epoch), value(copy.handle), {copy.events, copy.event_bits, copy.most_ahead}};
 }
 
 sennit_status look_by_message(Rank &rank, const RemoteSignal &remote, Seen *seen) {

@@ -149,10 +149,8 @@ sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answ
     op::Target target;
     bool is_by_message = false;
     sennit_status status =
-        args.layout != nullptr
-            ? op::layout_target(rank, args.place, *args.layout, &target, &is_by_message)
-            : op::message_target(rank, has_data ? args.place : remote.gptr, bytes, &target,
-                                 &is_by_message);
+        op::target_of_moved(rank, has_data ? args.place : remote.gptr,
+                            {nullptr, bytes, args.layout}, &target, &is_by_message);
     if (status == SENNIT_OK && !is_by_message)
         status = fail_peer(SENNIT_ERR_INTERNAL, remote.signal.rank, "",
                            "an event goes by messages to memory that is reached otherwise");

@@ -3,11 +3,9 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
-#include "op/rma.hpp"
 #include "op/strided.hpp"
 #include "request/request.hpp"
 #include "runtime/whole_call.hpp"
-
 #include "signal/event_task.hpp"
 #include "signal/prepared.hpp"
 
@@ -164,10 +162,7 @@ sennit_status conclude(Rank &rank, const Prepared &prepared) {
 namespace {
 
 sennit_status move(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
-    if (args.layout != nullptr)
-        return op::transfer_layout(rank, args.direction, prepared.place, args.local, *args.layout,
-                                   {});
-    return op::transfer(rank, args.direction, prepared.place, args.local, args.bytes, {});
+    return op::transfer_moved(rank, args.direction, prepared.place, moved_by(args), {});
 }
 
 // The signal, if any, is reached by load and store.

@@ -1,8 +1,6 @@
 // Notified puts and gets that go on after their call has returned.
 #include "base/fail.hpp"
 #include "observe/observer.hpp"
-#include "op/rma.hpp"
-#include "op/strided.hpp"
 #include "runtime/whole_call.hpp"
 #include "signal/carried.hpp"
 #include "signal/event_task.hpp"
@@ -77,7 +75,6 @@ sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const 
 sennit_status start_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                 sennit_request *request) {
     const RemoteSignal &remote = prepared.remote;
-
     const bool is_in =
         remote.is_none() || prepared.is_current() || is_let_in(rank, remote, prepared.epoch);
     const bool is_short = !remote.is_none() && goes_with_event(rank, prepared, args) &&
@@ -116,43 +113,32 @@ bool divide(Rank &rank, const Prepared &prepared, const NotifyArgs &args, op::Ev
     return pieces <= form->most_parts;
 }
 
-sennit_status start_data(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
-                         const Completion &how) {
-    return args.layout != nullptr
-               ? op::start_layout_by_message(rank, args.direction, prepared.place, args.local,
-                                             *args.layout, how)
-               : op::start_by_message(rank, args.direction, prepared.place, args.local, args.bytes,
-                                      how);
-}
-
 }  // namespace
 
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                Completion how) {
     const RemoteSignal &remote = prepared.remote;
-    if (remote.is_none()) return start_data(rank, prepared, args, how);
-    const Messages messages{prepared.epoch, 1};
     const bool is_put = args.direction == op::Direction::put;
-    const bool is_packed =
-        is_put && args.layout != nullptr && goes_packed(rank, remote, *args.layout);
-    NumberedMessage message;
-    if (is_put && !is_packed) begin_carried(rank, remote, messages, &message);
-    op::EventForm form = form_of(message, prepared.epoch);
-    if (message.index != 0 && !divide(rank, prepared, args, &form)) {
-        unbegin_carried(rank, remote, messages, message);
-        message = {};
-    }
+    const bool is_packed = !remote.is_none() && is_put && args.layout != nullptr &&
+                           goes_packed(rank, remote, *args.layout);
     op::Held event;
-    const sennit_status status = hold_event(rank, remote, messages, message, &event);
-    if (status != SENNIT_OK) {
-        unbegin_carried(rank, remote, messages, message);
-        return status;
+    op::EventForm form{};
+    if (!remote.is_none()) {
+        const Messages messages{prepared.epoch, 1};
+        const auto divides = [&](op::EventForm *made) {
+            return divide(rank, prepared, args, made);
+        };
+        const sennit_status status =
+            is_put && !is_packed ? hold_message(rank, remote, messages, &event, &form, divides)
+                                 : hold_event(rank, remote, messages, {}, &event);
+        if (status != SENNIT_OK) return status;
+        how.then = event.record;
+        if (form.index != 0) how.events = &form;
     }
-    how.then = event.record;
-    if (message.index != 0) how.events = &form;
-    return is_packed ? start_packed(rank, remote, prepared.epoch,
-                                    {prepared.place, args.local, args.layout}, how)
-                     : start_data(rank, prepared, args, how);
+    if (is_packed)
+        return start_packed(rank, remote, prepared.epoch, {prepared.place, args.local, args.layout},
+                            how);
+    return op::start_by_message(rank, args.direction, prepared.place, moved_by(args), how);
 }
 
 sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
@@ -168,9 +154,7 @@ sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
     bool goes_on = prepared.remote.record == nullptr && !prepared.remote.is_none();
     if (prepared.remote.is_none() && args.bytes != 0) {
         op::Target target;
-        status = args.layout != nullptr
-                     ? op::layout_target(rank, prepared.place, *args.layout, &target, &goes_on)
-                     : op::message_target(rank, prepared.place, args.bytes, &target, &goes_on);
+        status = op::target_of_moved(rank, prepared.place, moved_by(args), &target, &goes_on);
         if (status != SENNIT_OK) return status;
     }
     return goes_on ? start_by_messages(rank, prepared, args, request)

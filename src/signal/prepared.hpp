@@ -2,6 +2,7 @@
 // single calls (notify.cpp) and the batches (batch.cpp).
 #pragma once
 
+#include "op/strided.hpp"
 #include "signal/blocks.hpp"
 #include "signal/event_task.hpp"
 
@@ -44,6 +45,9 @@ EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args, std:
 // `how` is of the data, which is not empty.
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                op::Completion how);
+inline op::Moved moved_by(const NotifyArgs &args) {
+    return {args.local, args.bytes, args.layout};
+}
 // The data is complete and the remote event counted.
 sennit_status conclude(Rank &rank, const Prepared &prepared);
 // The part of it that concerns the epochs of the block.

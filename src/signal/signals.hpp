@@ -36,7 +36,6 @@ struct Seen {
     std::uint64_t epoch;
     std::uint32_t handle;
     Expected expected;
-    std::uint64_t counters[2];  // of the slots; only where the record is reached by messages
 };
 sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen);
 

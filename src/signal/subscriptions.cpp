@@ -119,13 +119,19 @@ void Subscriptions::forget(const SubscriptionKey &kind) {
     if (entry != nullptr && entry->state == State::asked) entry->state = State::none;
 }
 
-void Subscriptions::end_message(int owner, std::uint32_t index, std::uint32_t number) {
-    const MutexLock guard(lock_);
+Subscriptions::Entry *Subscriptions::find_given(int owner, std::uint32_t index) const {
     for (std::size_t i = 0; i < places_; ++i) {
         Entry &entry = entries_[i];
-        if (entry.index == index && entry.kind.signal.rank == owner && entry.state != State::none)
-            return forget_message(entry.sent, entry.number_bits, number);
+        if (entry.index == index && entry.kind.signal.rank == owner && entry.state == State::given)
+            return &entry;
     }
+    return nullptr;
+}
+
+void Subscriptions::end_message(int owner, std::uint32_t index, std::uint32_t number) {
+    const MutexLock guard(lock_);
+    Entry *const entry = find_given(owner, index);
+    if (entry != nullptr) forget_message(entry->sent, entry->number_bits, number);
 }
 
 void Subscriptions::end_message(const SubscriptionKey &kind, std::uint32_t index,
@@ -163,19 +169,11 @@ void Subscriptions::refuse(const SubscriptionKey &kind) {
 
 void Subscriptions::fail_message(int owner, std::uint32_t index, std::uint32_t number) {
     const MutexLock guard(lock_);
-    for (std::size_t i = 0; i < places_; ++i) {
-        Entry &entry = entries_[i];
-        if (entry.index != index || entry.kind.signal.rank != owner || entry.state != State::given)
-            continue;
-        forget_message(entry.sent, entry.number_bits, number);
-        entry.is_broken = true;
-        return leave(&entry);
-    }
-}
-
-bool Subscriptions::has_left() {
-    const MutexLock guard(lock_);
-    return left_ != 0;
+    Entry *const entry = find_given(owner, index);
+    if (entry == nullptr) return;
+    forget_message(entry->sent, entry->number_bits, number);
+    entry->is_broken = true;
+    leave(entry);
 }
 
 bool Subscriptions::take_left(sennit_signal *signal, std::uint32_t *index) {

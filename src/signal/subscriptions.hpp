@@ -67,8 +67,6 @@ class Subscriptions {
     // The task of a message has failed, so nobody knows what its owner has: the index is given back
     // when all others are over.
     void fail_message(int owner, std::uint32_t index, std::uint32_t number);
-    // Is there perhaps one to give back?
-    bool has_left();
     // Its owner has carried out the task.
     void end_message(const SubscriptionKey &kind, std::uint32_t index, std::uint32_t number);
     // The same where nothing more of it is known.
@@ -98,6 +96,7 @@ class Subscriptions {
     Entry *place_of(const SubscriptionKey &kind) const;
     Entry *find(const SubscriptionKey &kind) const;
     Entry *make(const SubscriptionKey &kind);
+    Entry *find_given(int owner, std::uint32_t index) const;
     bool make_room();
     void leave(Entry *entry);
 

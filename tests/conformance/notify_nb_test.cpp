@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "signals.hpp"
+#include "next_block.hpp"
 #include "threads.hpp"
 
 using namespace conformance;
@@ -13,38 +13,21 @@ constexpr std::size_t kLongest =
     50'000;  // of the longest; beyond 8 KiB an event goes behind its data
 
 // Messages of several lengths from each rank to the next one, which has two halves for them.
-struct NotifiedRing {
+struct NotifiedRing : NextBlock {
     static constexpr std::size_t kMessages = 24;
-    Ranks &test;
-    sennit_gptr memory;
-    sennit_signal arrived;
-    sennit_signal read;
-    sennit_peer_block next;
     std::vector<std::vector<std::uint8_t>> data;
 
     explicit NotifiedRing(Ranks &ranks)
-        : test(ranks),
-          memory(test.allocate(2 * kMessages * kLongest)),
-          arrived(make_signal(test, kMessages)),
-          read(make_signal(test, kMessages)),
+        : NextBlock(ranks, 2 * kMessages * kLongest, make_signal(ranks, kMessages),
+                    make_signal(ranks, kMessages)),
           data(kMessages) {
         constexpr std::size_t kLengths[] = {8, 0, kLongest, 700, 8192, 8193};
         for (std::size_t i = 0; i < kMessages; ++i)
             data[i].resize(kLengths[i % std::size(kLengths)]);
-        sennit_block mine;
-        test.ok(sennit_block_init({sennit_gptr_at(memory, test.rank), 2 * kMessages * kLongest}, 0,
-                                  2 * kMessages * kLongest, read, arrived, &mine));
-        const auto blocks = test.tell_all(mine);
-        test.ok(sennit_block_attach(&blocks[static_cast<std::size_t>(test.next())], &next));
     }
-    void end() {
+    void end() const {
         test.ok(sennit_flush_all(SENNIT_FOREVER));
-        test.barrier();
-        test.ok(sennit_block_detach(next));
-        test.ok(sennit_signal_destroy(arrived));
-        test.ok(sennit_signal_destroy(read));
-        test.barrier();
-        test.free(memory);
+        NextBlock::end();
     }
     static std::size_t place(std::uint64_t epoch, std::size_t message) {
         return (epoch % 2 * kMessages + message) * kLongest;

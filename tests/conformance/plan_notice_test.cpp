@@ -2,39 +2,15 @@
 // signals.
 #include <vector>
 
-#include "signals.hpp"
+#include "next_block.hpp"
 
 using namespace conformance;
 
 namespace {
 
-// A block of each rank, of `bytes`, and that of the next rank, attached.
-struct NextBlock {
-    Ranks &test;
-    sennit_gptr memory;
-    sennit_signal read;
-    sennit_signal arrived;
-    sennit_peer_block next = SENNIT_PEER_BLOCK_NULL;
-
-    NextBlock(Ranks &ranks, std::size_t bytes, std::uint32_t puts, std::uint32_t gets)
-        : test(ranks),
-          memory(test.allocate(bytes)),
-          read(make_signal(test, gets, 1000)),
-          arrived(make_signal(test, puts, 1000)) {
-        sennit_block mine;
-        test.ok(sennit_block_init({sennit_gptr_at(memory, test.rank), bytes}, 0, bytes, read,
-                                  arrived, &mine));
-        const auto blocks = test.tell_all(mine);
-        test.ok(sennit_block_attach(&blocks[static_cast<std::size_t>(test.next())], &next));
-    }
-    void end() const {
-        test.barrier();
-        test.ok(sennit_block_detach(next));
-        test.ok(sennit_signal_destroy(arrived));
-        test.ok(sennit_signal_destroy(read));
-        test.barrier();
-        test.free(memory);
-    }
+struct PlanBlock : NextBlock {
+    PlanBlock(Ranks &ranks, std::size_t bytes, std::uint32_t puts, std::uint32_t gets)
+        : NextBlock(ranks, bytes, make_signal(ranks, puts, 1000), make_signal(ranks, gets, 1000)) {}
     std::uint64_t *words() const { return static_cast<std::uint64_t *>(sennit_ptr(memory)); }
 };
 
@@ -59,7 +35,7 @@ void wait_and_reset(Ranks &test, sennit_signal signal) {
 // Broken by a plan that counts from an epoch of its own, by a run that the owner's epoch holds up,
 // and by events too many that are counted in the next epoch.
 RANK_TEST(plan, a_plan_counts_in_the_epoch_that_the_owner_is_in, kAnything) {
-    const NextBlock at(test, 20000, 3, 1);
+    const PlanBlock at(test, 20000, 3, 1);
     // Each owner is in another epoch.
     for (int i = 0; i < test.rank; ++i) {
         for (int k = 0; k < 3; ++k)
@@ -112,7 +88,7 @@ RANK_TEST(plan, a_plan_counts_in_the_epoch_that_the_owner_is_in, kAnything) {
 // A plan that moves nothing but words goes a shorter way. Broken by a way that knows no present
 // epoch.
 RANK_TEST(plan, words_of_a_plan_count_in_the_epoch_that_the_owner_is_in, kAnything) {
-    const NextBlock at(test, 64, 2, 1);
+    const PlanBlock at(test, 64, 2, 1);
     std::uint64_t words[2] = {0, 0};
     const sennit_plan plan = new_plan(test);
     test.ok(sennit_plan_put(plan, at.next, 0, &words[0], 8));
@@ -135,7 +111,7 @@ RANK_TEST(plan, words_of_a_plan_count_in_the_epoch_that_the_owner_is_in, kAnythi
 // another, and by a local event that comes before the buffer is free, or not at all.
 RANK_TEST(plan, operations_of_a_plan_count_in_the_signals_that_they_name, kAnything) {
     for (const bool is_current : {false, true}) {
-        const NextBlock at(test, 20000, 1, 1);
+        const PlanBlock at(test, 20000, 1, 1);
         const sennit_signal named = make_signal(test, 3);
         const sennit_signal other = make_signal(test, 2);
         const sennit_signal sent = make_signal(test, 4);
@@ -192,7 +168,7 @@ RANK_TEST(plan, operations_of_a_plan_count_in_the_signals_that_they_name, kAnyth
 // Broken by a notice that is not looked at when it is recorded, or a signal that commit does not
 // count the operations of.
 RANK_TEST(plan, a_notice_that_does_not_fit_a_plan_is_refused, kAnything) {
-    const NextBlock at(test, 64, 1, 1);
+    const PlanBlock at(test, 64, 1, 1);
     const sennit_signal one = make_signal(test, 1);
     const auto all = test.tell_all(one);
     const sennit_signal theirs = all[static_cast<std::size_t>(test.next())];

@@ -4,44 +4,26 @@
 
 #include <vector>
 
-#include "signals.hpp"
+#include "next_block.hpp"
 #include "strided_program.hpp"
 
 namespace conformance {
 
-struct ShapeBlocks {
-    Ranks &test;
+struct ShapeBlocks : NextBlock {
     std::size_t bytes;
-    sennit_gptr memory;
-    sennit_signal arrived;
-    sennit_signal read;
-    sennit_peer_block next = SENNIT_PEER_BLOCK_NULL;
     std::vector<std::uint8_t> model;  // of the next rank's block
 
     ShapeBlocks(Ranks &ranks, std::size_t of_block, std::uint32_t puts = 1, std::uint32_t gets = 1)
-        : test(ranks),
+        : NextBlock(ranks, of_block, make_signal(ranks, puts), make_signal(ranks, gets)),
           bytes(of_block),
-          memory(test.allocate(bytes)),
-          arrived(make_signal(test, puts)),
-          read(make_signal(test, gets)),
           model(bytes) {
         fill(model.data(), bytes, salt(test.next()));
         fill(static_cast<std::uint8_t *>(sennit_ptr(memory)), bytes, salt(test.rank));
-        sennit_block mine;
-        test.ok(sennit_block_init({sennit_gptr_at(memory, test.rank), bytes}, 0, bytes, read,
-                                  arrived, &mine));
-        const auto blocks = test.tell_all(mine);
-        test.ok(sennit_block_attach(&blocks[static_cast<std::size_t>(test.next())], &next));
         test.barrier();
     }
-    void end() {
+    void end() const {
         test.ok(sennit_flush_all(SENNIT_FOREVER));
-        test.barrier();
-        test.ok(sennit_block_detach(next));
-        test.ok(sennit_signal_destroy(arrived));
-        test.ok(sennit_signal_destroy(read));
-        test.barrier();
-        test.free(memory);
+        NextBlock::end();
     }
     static std::uint64_t salt(int rank) { return static_cast<std::uint64_t>(rank) * 7777 + 1; }
 
