@@ -50,7 +50,7 @@ sennit_status report(Engine &engine, const OperationRecord &record) {
                          record.why);
     return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)),
                      "%s of %llu bytes at offset %llu of rank %d failed: %s%s",
-                     record.payload_bytes != 0 ? "event" : name_of(record.direction),
+                     record.judge != nullptr ? "event" : name_of(told_direction(record)),
                      static_cast<unsigned long long>(record.packed.count != 0 ? record.packed.hull
                                                                               : record.bytes),
                      static_cast<unsigned long long>(record.offset), record.peer,

@@ -59,7 +59,8 @@ inline constexpr std::uint8_t kCompareSwap = 64;
 // until it is over. Completion::Mode::implicit: the call is over when the message is on its way,
 // and the answer may wait for the owner's next one.
 // With a layout, which says where the data goes, several tasks may bring it, each of them the same
-// messages: then these are none.
+// messages: then these are none. Without a signal (handle 0) the data is all: the op engine itself
+// takes it, and there is no judge.
 inline constexpr std::uint8_t kEventTask = 67;
 //
 // The other actions are about messages whose events come in completion data (signal/carried.hpp).
@@ -241,6 +242,8 @@ void engine_expect_events(Rank &rank);
 std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes);
 // How much data an event's task to the peer may bring; the peer is reached by messages.
 std::size_t engine_most_event_data(const Rank &rank, int peer);
+// Does the peer's processor carry out each put?
+bool engine_puts_in_software(const Rank &rank, int peer);
 // The same with a WordTask, which is as long.
 inline std::size_t engine_most_word_data(const Rank &rank, int peer) {
     static_assert(sizeof(WordTask) == sizeof(EventTask));

@@ -110,6 +110,11 @@ std::size_t engine_most_event_data(const Rank &rank, int peer) {
     return path == nullptr ? 0 : data_room(*path);
 }
 
+bool engine_puts_in_software(const Rank &rank, int peer) {
+    const MessagePath *const path = path_to(*rank.engine, peer);
+    return path != nullptr && path->transport->traits().in_software;
+}
+
 void hurry(PeerQueue &queue) {
     if (queue.answers_waited == 0 || queue.is_hurried) return;
     queue.is_hurried = true;
@@ -125,8 +130,7 @@ void end_event(Engine &engine, OperationRecord *record) {
         (void)std::snprintf(why, sizeof why, "an event for signal %#x of rank %d failed: %s",
                             task.handle, record->peer, sennit_status_string(record->status));
         record->why = strdup(why);
-        if (record->judge != nullptr)
-            (void)record->judge(*engine.rank, record->peer, task, kNoAnswer);
+        (void)record->judge(*engine.rank, record->peer, task, kNoAnswer);
         return;
     }
     const sennit_error unrelated = *thread_error();

@@ -64,7 +64,7 @@ void leave_error(PeerQueue &queue, OperationRecord *record) {
     if (record->status == SENNIT_OK || queue.implicit_error != SENNIT_OK || record->is_forgotten)
         return;
     queue.implicit_error = record->status;
-    queue.implicit_direction = record->direction;
+    queue.implicit_direction = told_direction(*record);
     std::swap(queue.implicit_why, record->why);
 }
 

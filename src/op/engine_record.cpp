@@ -55,9 +55,9 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     const bool is_implicit = args.completion.mode == Completion::Mode::implicit;
     // Somebody waits for the answer to a question.
     record->may_wait = is_implicit && (is_word || work.event->messages != 0);
-    record->is_judged =
-        !is_word && (is_implicit || (args.completion.mode == Completion::Mode::request &&
-                                     !args.completion.is_kept));
+    record->is_judged = work.judge != nullptr &&
+                        (is_implicit || (args.completion.mode == Completion::Mode::request &&
+                                         !args.completion.is_kept));
     record->is_of_message = !is_word && work.event->index != 0;
     const void *head = work.event;
     if (is_word) head = work.word;

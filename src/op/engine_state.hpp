@@ -144,6 +144,10 @@ std::byte *packed_payload(const OperationRecord &record, std::uint64_t number);
 // An event's task, and one that counts nothing.
 std::uint64_t payload_of_event(const OperationArgs &args);
 bool is_question(const OperationRecord &record);
+// What its caller would call it: tasks that bring data are puts.
+inline Direction told_direction(const OperationRecord &record) {
+    return record.payload_bytes != 0 ? Direction::put : record.direction;
+}
 // OK and *out null: complete already. An error: over, and nothing to take.
 sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out);
 // Waits for what start() has given. Without the mutex. Where the wait ends first the operation goes

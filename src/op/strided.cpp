@@ -3,6 +3,7 @@
 
 #include "base/fail.hpp"
 #include "op/direct.hpp"
+#include "op/packed.hpp"
 #include "op/resolve.hpp"
 #include "path/router.hpp"
 
@@ -54,7 +55,31 @@ sennit_status layout_target(Rank &rank, sennit_gptr remote, const Layout &layout
     return SENNIT_OK;
 }
 
+// Put and get as they are, or as tasks that bring the runs of a put.
+sennit_status start_runs(Rank &rank, Direction direction, Target target, void *local,
+                         std::size_t bytes, const Completion &completion) {
+    const Layout *const layout = target.layout;
+    const bool may_be_packed =
+        layout != nullptr && direction == Direction::put && completion.events == nullptr;
+    if (!may_be_packed || !engine_puts_in_software(rank, target.peer) ||
+        !goes_packed(rank, target.peer, *layout))
+        return engine_start(rank, direction, target, local, bytes, completion);
+    EventTask runs{};
+    runs.set(EventAction::scatter, 0);
+    Work work;
+    work.event = &runs;
+    target.work = &work;
+    return engine_start(rank, Direction::execute, target, local, bytes, completion);
+}
+
 }  // namespace
+
+bool goes_packed(Rank &rank, int peer, const Layout &layout) {
+    const std::size_t room = engine_most_event_data(rank, peer);
+    if (!pays_to_pack(layout, room)) return false;
+    const PackedSize size = packed_size(layout, room);
+    return size.tasks != 0 && engine_may_copy(rank, size.tasks * size.longest);
+}
 
 bool moved_at_once(Rank &rank, Direction direction, sennit_gptr remote, void *local,
                    const sennit_box &box) {
@@ -95,7 +120,7 @@ sennit_status transfer_layout(Rank &rank, Direction direction, sennit_gptr remot
         status = copy_now(*transport, direction, target, local, layout);
     } else {
         target.layout = &layout;
-        return engine_start(rank, direction, target, local, layout.bytes, completion);
+        return start_runs(rank, direction, target, local, layout.bytes, completion);
     }
     if (status == SENNIT_OK && completion.request != nullptr)
         *completion.request = SENNIT_REQUEST_NULL;
@@ -124,7 +149,7 @@ sennit_status start_by_message(Rank &rank, Direction direction, sennit_gptr remo
         status = fail_peer(SENNIT_ERR_INTERNAL, remote.rank, "",
                            "memory is reached without messages, and was not before");
     if (status == SENNIT_OK)
-        return engine_start(rank, direction, target, moved.local, moved.bytes, completion);
+        return start_runs(rank, direction, target, moved.local, moved.bytes, completion);
     engine_skip(rank, completion, remote.rank, status);
     return status;
 }

@@ -27,6 +27,10 @@ sennit_status target_of_moved(Rank &rank, sennit_gptr remote, const Moved &moved
 sennit_status start_by_message(Rank &rank, Direction direction, sennit_gptr remote,
                                const Moved &moved, const Completion &completion);
 
+// Do tasks bring the runs of a put faster than a write for each, and may they be copied? The peer
+// is reached by messages.
+bool goes_packed(Rank &rank, int peer, const Layout &layout);
+
 // Does what the layout touches lie in `bytes` bytes, where `place` is that of its named place?
 bool lies_inside(const Hull &hull, std::uint64_t place, std::uint64_t bytes);
 

@@ -58,6 +58,11 @@ void take_event_task(Rank &rank, const transport::Arrived &arrived, std::byte *r
                        arrived.payload + sizeof(EventTask),
                        arrived.task->payload_bytes - sizeof(EventTask)};
     std::memcpy(&event.task, arrived.payload, sizeof event.task);
+    if (event.task.handle == 0 && event.task.action() == EventAction::scatter) {
+        store_arrived(event);
+        std::memset(reply, 0, sizeof(std::uint64_t));
+        return;
+    }
     const EventTaskConsumer consumer = rank.engine->task_consumer;
     const std::uint64_t answer = consumer == nullptr ? kNoSuchSignal : consumer(rank, event);
     std::memcpy(reply, &answer, sizeof answer);

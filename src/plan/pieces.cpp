@@ -1,6 +1,7 @@
 // The parts of a group as runs: those of all its puts together are one, where a task brings them
 // with their events. See plan.hpp.
 #include "base/fail.hpp"
+#include "op/strided.hpp"
 #include "plan/plan.hpp"
 #include "signal/event_task.hpp"
 
@@ -33,14 +34,14 @@ std::size_t list_runs(const BatchParts &parts, std::uint32_t first, std::uint32_
 
 }  // namespace
 
-sennit_status pack_group(const Rank &rank, const Plan &plan, BlockGroup *group,
-                         std::uint32_t first) {
+sennit_status pack_group(Rank &rank, const Plan &plan, BlockGroup *group, std::uint32_t first) {
     const signal::RemoteSignal &remote = group->notified->remote;
     const BatchParts &parts = plan.carried_out;
     const std::uint32_t end = first + group->part_count;
     const bool is_plain = group->part_count == 1 && parts.layouts[first] == nullptr;
-    if (!group->goes_by_message || remote.is_none() || group->part_count == 0 || is_plain)
-        return SENNIT_OK;
+    if (!group->goes_by_message || group->part_count == 0 || is_plain) return SENNIT_OK;
+    const int peer = group->attached->gptr.rank;
+    if (remote.is_none() && !op::engine_puts_in_software(rank, peer)) return SENNIT_OK;
     std::uint64_t bytes = 0;
     std::uint64_t runs = 0;
     for (std::uint32_t i = first; i < end; ++i) {
@@ -48,13 +49,16 @@ sennit_status pack_group(const Rank &rank, const Plan &plan, BlockGroup *group,
         bytes += parts.parts[i].bytes;
         runs += op::piece_count(parts.layouts[i], parts.parts[i].bytes, parts.parts[i].bytes);
     }
-    if (bytes > signal::most_event_data(rank, remote) || runs > bytes) return SENNIT_OK;
+    if (runs > bytes) return SENNIT_OK;
     const Array<sennit_piece> list(runs);
     op::Layout layout;
     if (list == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the runs of a plan");
     const std::size_t count = list_runs(parts, first, end, list);
     const sennit_status status = op::layout_of_list(list, count, &layout);
-    if (status != SENNIT_OK || !signal::fits_in_task(rank, remote, layout)) return status;
+    if (status != SENNIT_OK) return status;
+    const bool is_in_one_task = !remote.is_none() && signal::fits_in_task(rank, remote, layout);
+    if (!is_in_one_task && !op::goes_packed(rank, peer, layout)) return SENNIT_OK;
+    group->is_in_one_task = is_in_one_task;
     group->packed = op::layout_copy(layout);
     return group->packed != nullptr ? SENNIT_OK
                                     : fail(SENNIT_ERR_NOMEM, "no memory for the runs of a plan");

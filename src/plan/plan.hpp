@@ -59,9 +59,10 @@ struct BlockGroup {
     std::uint32_t messages;
     bool goes_by_message;      // its data, and its event if it has one
     std::uint32_t part_count;  // of Plan::carried_out
-    // All parts as runs of one put, from the block and the local buffer of the first, where one
-    // task brings them and their events; owned.
+    // All parts as runs of one put, from the block and the local buffer of the first, where tasks
+    // bring them, perhaps one with their events; owned.
     op::Layout *packed;
+    bool is_in_one_task;  // `packed`, and it is
 };
 
 // Events of a run in a signal of the rank's own, counted when all buffers are the caller's again.
@@ -233,8 +234,7 @@ bool run_groups_in_current(Plan &plan);
 bool count_words(Plan &plan);
 
 // Fills `packed` of a group whose parts are there (pieces.cpp). Errors: NOMEM.
-sennit_status pack_group(const Rank &rank, const Plan &plan, BlockGroup *group,
-                         std::uint32_t first);
+sennit_status pack_group(Rank &rank, const Plan &plan, BlockGroup *group, std::uint32_t first);
 
 // Local events (local.cpp). Errors of a commit: ARG, NOMEM, and those of look(); of a start: ARG,
 // SIGNAL_OVERFLOW.

@@ -126,11 +126,7 @@ bool fits_in_task(const Rank &rank, const RemoteSignal &remote, const op::Layout
 }
 
 bool goes_packed(Rank &rank, const RemoteSignal &remote, const op::Layout &layout) {
-    if (remote.is_none()) return false;
-    const std::size_t room = most_event_data(rank, remote);
-    if (!op::pays_to_pack(layout, room)) return false;
-    const op::PackedSize size = op::packed_size(layout, room);
-    return size.tasks != 0 && op::engine_may_copy(rank, size.tasks * size.longest);
+    return !remote.is_none() && op::goes_packed(rank, remote.signal.rank, layout);
 }
 
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,

@@ -76,6 +76,7 @@ struct Traits {
     unsigned event_index_bits = 0;  // of 32 bits of completion data, as many name the signal and
                                     // its sender; 0: as the library finds right
     bool yields = false;            // progress() gives the processor away where others wait for it
+    bool in_software = false;       // the owner's processor carries out each put, as it does tasks
 
     bool is_message() const { return !load_store && !immediate; }
 };

@@ -122,13 +122,16 @@ Cost cost_of(const std::vector<Recorded> &pieces, std::uint32_t events, How how 
 }
 
 // To each of two ranks in turns; `apart` bytes from one to the next.
-std::vector<Recorded> to_both(std::size_t apart) {
+std::vector<Recorded> to_both(std::size_t apart, std::size_t part = kPart) {
     std::vector<Recorded> pieces;
     for (std::size_t i = 0; i < 2 * kMessages; ++i)
         pieces.push_back(
-            {1 + static_cast<int>(i % 2), i / 2 * (kPart + apart), i / 2 * (kPart + apart), kPart});
+            {1 + static_cast<int>(i % 2), i / 2 * (part + apart), i / 2 * (part + apart), part});
     return pieces;
 }
+
+// Puts of others that are still in the barrier before the run.
+constexpr std::uint64_t kOfBarriers = 8;
 
 TEST(sim_plan, a_run_takes_as_many_trips_as_few_messages) {
     for (const std::uint32_t events : {static_cast<std::uint32_t>(kMessages), 0u}) {
@@ -140,19 +143,20 @@ TEST(sim_plan, a_run_takes_as_many_trips_as_few_messages) {
 }
 
 TEST(sim_plan, pieces_that_touch_on_both_sides_go_as_one_and_no_others) {
-    // Puts of others that are still in the barrier before the run.
-    constexpr std::uint64_t kOfBarriers = 8;
-    // All with the same number of events: what is merged is counted piece by piece.
-    EXPECT_GE(cost_of(to_both(8), kMessages).moves, 2 * kMessages);
-    EXPECT_LE(cost_of(to_both(0), kMessages).moves, 2 + kOfBarriers);
+    // Too long to be packed; all with the same number of events: what is merged is counted piece by
+    // piece.
+    constexpr std::size_t kLongPart = 128;
+    EXPECT_GE(cost_of(to_both(8, kLongPart), kMessages).moves, 2 * kMessages);
+    EXPECT_LE(cost_of(to_both(0, kLongPart), kMessages).moves, 2 + kOfBarriers);
     std::vector<Recorded> other_order;
     std::vector<Recorded> gap_here;
     std::vector<Recorded> empty_between;
     for (std::size_t i = 0; i < kMessages; ++i) {
         for (const int peer : {1, 2}) {
-            const std::size_t backwards = kMessages - 1 - i;
-            other_order.push_back({peer, backwards * kPart, backwards * kPart, kPart});
-            gap_here.push_back({peer, i * kPart, i * (kPart + 8), kPart});
+            const std::size_t at = i * kLongPart;
+            const std::size_t backwards = (kMessages - 1) * kLongPart - at;
+            other_order.push_back({peer, backwards, backwards, kLongPart});
+            gap_here.push_back({peer, at, at + i * 8, kLongPart});
             empty_between.push_back({peer, i / 2 * kPart, i / 2 * kPart, i % 2 * kPart});
         }
     }
@@ -164,6 +168,16 @@ TEST(sim_plan, pieces_that_touch_on_both_sides_go_as_one_and_no_others) {
     for (std::size_t i = 0; i < 2 * kMessages; ++i)
         empty.push_back({1 + static_cast<int>(i % 2), 0, 0, 0});
     (void)cost_of(empty, kMessages);
+}
+
+// 30 pieces of 16 bytes and a word each, of which a task has room for 20.
+TEST(sim_plan, short_pieces_to_an_owner_are_packed_whether_they_notify_or_not) {
+    for (const std::uint32_t events : {static_cast<std::uint32_t>(kMessages), 0u}) {
+        const Cost cost = cost_of(to_both(8), events, How::plan, 64);
+        EXPECT_EQ(cost.tasks, 2u * (events == 0 ? 2 : 3)) << events << " events";
+        EXPECT_EQ(cost.events, 0u);
+        EXPECT_LE(cost.moves, kOfBarriers);
+    }
 }
 
 // Broken by an event that goes by itself where it could ride or go with its data, or that rides

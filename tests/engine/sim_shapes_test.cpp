@@ -1,4 +1,4 @@
-// Notified puts of many runs over the path sim, whose tasks bring 488 bytes. Would break: a message
+// Puts of many runs over the path sim, whose tasks bring 488 bytes. Would break: a message
 // for each run where the owner's processor can spread them, an event that goes by itself where
 // completion data has room for it, and one that is announced in other parts than the runs are cut
 // into.
@@ -27,6 +27,7 @@ struct Sent {
     std::size_t count;
     std::size_t bytes;
     bool in_a_plan = false;
+    bool notifies = true;
 };
 
 struct BoxSender {
@@ -56,7 +57,12 @@ struct BoxSender {
         }
         const sennit_box box = line();
         const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
-        for (std::size_t i = 0; i < sent.boxes && !sent.in_a_plan; ++i)
+        for (std::size_t i = 0; i < sent.boxes && !sent.notifies; ++i)
+            blocks.ok(sennit_put_strided_nbi(sennit_gptr_add(sennit_gptr_at(blocks.memory, 1),
+                                                             static_cast<std::int64_t>(place(i))),
+                                             data.data() + place(i), &box),
+                      "put_strided_nbi");
+        for (std::size_t i = 0; i < sent.boxes && sent.notifies && !sent.in_a_plan; ++i)
             blocks.ok(sennit_put_notify_strided(blocks.peers[1], place(i), data.data() + place(i),
                                                 &box, &notice),
                       "put_notify_strided");
@@ -99,11 +105,15 @@ ShapeCost cost_of(const Sent &sent, int bits) {
                 cost = {after.puts - before.puts, after.tasks - before.tasks,
                         after.events - before.events};
                 transport::sim::release_world(world);
-            } else {
+            } else if (sent.notifies) {
                 blocks.ok(sennit_signal_wait(blocks.arrived, kLong), "wait");
                 sender.expect_in(static_cast<const char *>(sennit_ptr(blocks.memory)), epoch);
                 blocks.ok(sennit_signal_reset(blocks.arrived), "reset");
             }
+            blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
+            // The flush has seen all of it there.
+            if (rank == 1 && !sent.notifies)
+                sender.expect_in(static_cast<const char *>(sennit_ptr(blocks.memory)), epoch);
             blocks.ok(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "barrier");
         }
         if (rank == 0 && sent.in_a_plan) blocks.ok(sennit_plan_destroy(sender.plan), "destroy");
@@ -142,6 +152,14 @@ TEST(sim_shapes, more_runs_are_packed_into_as_few_tasks_as_they_take_and_an_even
         EXPECT_EQ(cost.events, 0u);
         EXPECT_LE(cost.puts, kOfBarrier);
     }
+}
+
+TEST(sim_shapes, a_put_that_notifies_nobody_is_packed_as_others_are) {
+    const ShapeCost cost = cost_of({2, 100, 8, false, false}, 64);
+    EXPECT_EQ(cost.tasks, 2u * 4);
+    EXPECT_EQ(cost.events, 0u);
+    EXPECT_LE(cost.puts, kOfBarrier);
+    EXPECT_GE(cost_of({1, 20, 1000, false, false}, 64).puts, 20u) << "long runs are not";
 }
 
 TEST(sim_shapes, the_event_of_long_runs_is_in_their_completion_data_where_it_has_room) {

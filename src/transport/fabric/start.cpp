@@ -61,6 +61,7 @@ sennit_status Network::open_rails() {
         traits_.max_piece_bytes = std::min(traits_.max_piece_bytes, rails_[rail].rail.most_bytes());
         const unsigned bits = std::min(settings_.events, rails_[rail].rail.data_bits());
         traits_.event_bits = rail == 0 ? bits : std::min(traits_.event_bits, bits);
+        traits_.in_software = rails_[rail].rail.takes_descriptors();
         draw_tag(rail);
     }
     return make_pools();

@@ -52,6 +52,7 @@ class SimTransport final : public Transport {
         traits_.task_bytes = kMostTaskBytes;
         traits_.payload_bytes = kEventBytes + settings_.eager;
         traits_.yields = settings_.lockstep != 0;
+        traits_.in_software = true;
         for (const Strike &death : settings_.kills)
             if (death.victim >= rank.bootstrap.size)
                 return fail(SENNIT_ERR_ARG, "path sim: kill=%d names no rank", death.victim);
