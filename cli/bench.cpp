@@ -56,6 +56,13 @@ const std::vector<Entry> &entries() {
         together("plan",
                  "a plan of 64 puts, against the same copies by hand, a put each, and MPI's",
                  {8, 64, kKi}),
+        {"rails",
+         "messages by several rails, alone and shared by pairs of ranks that compute",
+         bench_ranks,
+         {2, 4},
+         {kMi, 4 * kMi, 16 * kMi},
+         21},
+        together("progress", "what the thread for progress is worth, and what it costs"),
         together("queue", "a stream of items through a queue, from all ranks but one to that one",
                  {8, 64, 512}),
         together("strided", "a strided put, against a loop by hand and MPI's derived datatypes",
@@ -135,18 +142,53 @@ void add_size_options(CLI::App &command, BenchOptions &options) {
         ->transform(CLI::Validator(to_bytes, "SIZE"));
 }
 
+// Of measurements that two hosts can have part in.
+void add_cluster_options(CLI::App &command, BenchOptions &options) {
+    static const std::set<std::string> between_hosts{
+        "put", "get", "rate", "wake", "barrier", "atomic", "notify", "plan", "rails", "progress"};
+    if (between_hosts.count(options.bench) == 0) return;
+    if (options.bench == "rails") options.rails = 2;
+    command.add_option("--rate", options.rate,
+                       "With --cluster: the rate of each rail and direction, such as 400mbit; "
+                       "several by commas, one for each rail");
+    command.add_option("--rails", options.rails, "With --cluster: rails between the hosts")
+        ->check(CLI::Range(1, 8))
+        ->capture_default_str();
+    command
+        .add_option("--cluster", options.cluster,
+                    "The tool tools/cluster of the source tree: the ranks are on two hosts that "
+                    "it makes of namespaces, and the provider's own calls are the raw limit")
+        ->check(CLI::ExistingFile);
+}
+
+// The rank that computes is on the second processor. Where there is a third one the thread can have
+// it to itself; else it shares the first one's, whose rank polls.
+std::vector<std::string> progress_settings() {
+    std::vector<std::string> settings{"off", "on,processor=1",
+                                      available_cores() > 2 ? "on,processor=2" : "on,processor=0"};
+    for (const int us : {5, 500, 5000})
+        settings.push_back(fmt::format("on,processor=1,interval={}", us));
+    return settings;
+}
+
 // Throws UsageError for numbers of ranks that the measurement is not made for.
 void require_ranks(const BenchOptions &options) {
-    if (options.bench == "wake" && options.cluster.empty())
-        throw UsageError("sennit bench wake: it wants --cluster: a target on another host");
+    static const std::set<std::string> of_hosts{"wake", "rails", "progress"};
+    if (of_hosts.count(options.bench) != 0 && options.cluster.empty())
+        throw UsageError(
+            fmt::format("sennit bench {}: it wants --cluster: ranks on two hosts", options.bench));
     for (const int ranks : options.ranks) {
-        static const std::set<std::string> one_way{"put", "get", "rate", "wake", "plan"};
+        static const std::set<std::string> one_way{"put",  "get",  "rate",
+                                                   "wake", "plan", "progress"};
         const bool is_one_way = one_way.count(options.bench) != 0;
         if (is_one_way && ranks != 2)
             throw UsageError(
                 fmt::format("sennit bench {}: -n wants 2, not {}: one rank moves the "
                             "data, one owns it",
                             options.bench, ranks));
+        if (options.bench == "rails" && ranks != 2 && ranks != 4)
+            throw UsageError(fmt::format(
+                "sennit bench rails: -n wants 2 or 4, for one or two pairs, not {}", ranks));
         const bool is_pair_of_hosts =
             options.bench == "barrier" || options.bench == "atomic" || options.bench == "notify";
         if (is_pair_of_hosts && !options.cluster.empty() && ranks != 2)
@@ -195,19 +237,15 @@ void add_bench_command(CLI::App &app, int &exit_code) {
                 ->check(check_seconds)
                 ->capture_default_str();
         }
-        static const std::set<std::string> between_hosts{"put",     "get",    "rate",  "wake",
-                                                         "barrier", "atomic", "notify"};
-        if (between_hosts.count(options->bench) != 0) {
+        add_cluster_options(*command, *options);
+        if (options->bench == "progress") {
+            options->progress = progress_settings();
             command
-                ->add_option("--rails", options->rails, "With --cluster: rails between the hosts")
-                ->check(CLI::Range(1, 8))
+                ->add_option("--progress", options->progress,
+                             "Settings of SENNIT_PROGRESS, of each of which there is a job. Unless "
+                             "some are given: none, a thread on the processor of the rank that "
+                             "computes, on another one, and several intervals")
                 ->capture_default_str();
-            command
-                ->add_option(
-                    "--cluster", options->cluster,
-                    "The tool tools/cluster of the source tree: the ranks are on two hosts that "
-                    "it makes of namespaces, and the provider's own calls are the raw limit")
-                ->check(CLI::ExistingFile);
         }
         if (options->bench == "start") {
             command

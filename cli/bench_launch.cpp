@@ -152,13 +152,16 @@ std::vector<std::string> launch_command(const Launcher &launcher, int ranks, dou
 }
 
 std::vector<std::string> cluster_command(const BenchOptions &options, const Launcher &launcher,
-                                         int ranks, const std::vector<std::string> &program) {
+                                         int ranks, const std::string &progress,
+                                         const std::vector<std::string> &program) {
     Words words{options.cluster,
                 "run",
                 "--hosts",
                 "2",
                 "--rails",
                 std::to_string(options.rails),
+                "--rate",
+                options.rate,
                 "--launcher",
                 launcher.name == "mpich" ? "hydra" : "mpirun",
                 "-n",
@@ -168,6 +171,7 @@ std::vector<std::string> cluster_command(const BenchOptions &options, const Laun
     // others for programs with threads.
     if (is_of_openmpi(launcher) && std::getenv("OMPI_MCA_osc") == nullptr)
         append(words, {"env", "OMPI_MCA_osc=ucx"});
+    if (!progress.empty()) append(words, {"env", "SENNIT_PROGRESS=" + progress});
     append(words, program);
     return words;
 }

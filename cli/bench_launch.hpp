@@ -34,9 +34,10 @@ int available_cores();
 std::vector<std::string> launch_command(const Launcher &launcher, int ranks, double timeout_s,
                                         const std::vector<std::string> &program);
 
-// The same on two hosts that tools/cluster makes.
+// The same on two hosts that tools/cluster makes. `progress`: of SENNIT_PROGRESS; "": as it is.
 std::vector<std::string> cluster_command(const BenchOptions &options, const Launcher &launcher,
-                                         int ranks, const std::vector<std::string> &program);
+                                         int ranks, const std::string &progress,
+                                         const std::vector<std::string> &program);
 
 // The first, with every launcher's own default binding: what a user types.
 std::vector<std::string> plain_launch_command(const Launcher &launcher, int ranks,

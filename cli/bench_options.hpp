@@ -18,9 +18,11 @@ struct BenchOptions {
     bool untouched = false;  // pingpong
     bool json = false;
     bool show_commands = false;
-    std::string cluster;     // tools/cluster; "": all ranks on this machine
-    int rails = 1;           // between its hosts
-    std::vector<int> nodes;  // start: made-up nodes of further jobs
+    std::string cluster;  // tools/cluster; "": all ranks on this machine
+    int rails = 1;        // between its hosts
+    std::string rate;     // of these, as tools/cluster takes it; "": as fast as they are
+    std::vector<std::string> progress;  // progress: settings of SENNIT_PROGRESS, a job for each
+    std::vector<int> nodes;             // start: made-up nodes of further jobs
     std::string openmpi_launcher;
     std::string mpich_launcher;
 };

@@ -110,11 +110,12 @@ void tell_missing(const BenchOptions &options, const std::string &reason) {
     std::fflush(stdout);
 }
 
-bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks) {
+bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks,
+             const std::string &progress) {
     const auto worker = worker_command(options, launcher.name, ranks);
     const auto command = options.cluster.empty()
                              ? launch_command(launcher, ranks, options.timeout_s, worker)
-                             : cluster_command(options, launcher, ranks, worker);
+                             : cluster_command(options, launcher, ranks, progress, worker);
     if (options.show_commands) {
         fmt::print(stderr, "{}\n", fmt::join(command, " "));
     }
@@ -137,6 +138,17 @@ bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks) {
     return failure.empty();
 }
 
+// One for each setting that was asked for.
+bool run_jobs(const BenchOptions &options, const Launcher &launcher, int ranks) {
+    if (options.progress.empty()) return run_job(options, launcher, ranks, "");
+    bool all_well = true;
+    for (const std::string &progress : options.progress) {
+        if (!options.json) fmt::print("SENNIT_PROGRESS={}\n", progress);
+        all_well &= run_job(options, launcher, ranks, progress);
+    }
+    return all_well;
+}
+
 }  // namespace
 
 int bench_ranks(const BenchOptions &options) {
@@ -152,7 +164,7 @@ int bench_ranks(const BenchOptions &options) {
     bool all_well = true;
     for (const int ranks : options.ranks) {
         for (const Launcher &launcher : launchers) {
-            all_well &= run_job(options, launcher, ranks);
+            all_well &= run_jobs(options, launcher, ranks);
         }
     }
     const bool asks_for_all =

@@ -92,6 +92,30 @@ std::string item_notes(const std::vector<Record> &records) {
     return text.empty() ? text : text + "\n";
 }
 
+// What several rails are judged by: the fastest one, and the sum of all.
+std::string rail_notes(const std::vector<Record> &records) {
+    std::map<std::uint64_t, std::vector<double>> rails;  // times by each alone, of each size
+    for (const Record &record : records)
+        if (record.bench == "rails" && !is_sennit(record))
+            rails[record.bytes].push_back(value_of(record));
+    std::string text;
+    for (const Record &record : records) {
+        if (record.bench != "rails" || !is_sennit(record)) continue;
+        double sum = 0.0;
+        for (const double time : rails[record.bytes])
+            sum += 1.0 / time;
+        const std::vector<double> &alone = rails[record.bytes];
+        if (alone.empty()) continue;
+        text += fmt::format(
+            "  {}: {} goes at {:.2f} times the rate of the fastest rail, {:.2f} of the sum of "
+            "all\n",
+            format_bytes(record.bytes), record.subject,
+            *std::min_element(alone.begin(), alone.end()) / value_of(record),
+            1.0 / (value_of(record) * sum));
+    }
+    return text;
+}
+
 // Where a few percent matter.
 std::string interval_notes(const std::vector<Record> &records) {
     std::string text;
@@ -150,6 +174,22 @@ std::string bench_sentence(const std::string &bench) {
         {"notify",
          "half the round trip of a message that is put with an event, waited for and read"},
         {"plan", "64 pieces from rank 0 into memory of rank 1, which does nothing"},
+        {"rails",
+         "half the round trip of a message with its event: by each rail alone, and by all of them"},
+        {"rails-steady",
+         "two pairs of ranks, two ping-pongs each; between a message and its answer a rank "
+         "computes "
+         "for as long as a message takes by one rail; the time of a message"},
+        {"rails-unsteady",
+         "the same with four ping-pongs each, and computations of N(T, 0.3 T), T as above"},
+        {"progress", "the thread for progress, with a setting of SENNIT_PROGRESS"},
+        {"progress-asleep", "a put of 8 bytes to rank 1, which sleeps and makes a call each 2 ms"},
+        {"progress-busy",
+         "a put of 8 bytes to rank 1, which computes and makes a call each millisecond or so"},
+        {"progress-work",
+         "what a piece of rank 1's work takes while nobody puts to it, and while rank 0 puts all "
+         "the "
+         "time; thread: processor time of the other threads of its process meanwhile"},
         {"queue",
          "items that the other ranks put in and rank 0 takes out; the time from one to the next"},
         {"strided", "a strided put from rank 0 to rank 1: words 64 bytes apart, rows 2 KiB apart"},
@@ -209,7 +249,8 @@ std::string time_table(const std::vector<Record> &records) {
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + "\n";
     }
-    return text + word_notes(records) + item_notes(records) + interval_notes(records);
+    return text + word_notes(records) + item_notes(records) + rail_notes(records) +
+           interval_notes(records);
 }
 
 std::string memory_table(const std::vector<Record> &records) {

@@ -220,6 +220,7 @@ Json rails_json(const View &view) {
                          {"peer_address", text_of(rail.peer_address)},
                          {"used", rail.is_used != 0},
                          {"number", rail.number},
+                         {"level", rail.level},
                          {"reason", text_of(rail.reason)},
                          {"bus", text_of(rail.bus)},
                          {"speed_mbit", rail.speed_mbit}});
@@ -369,7 +370,8 @@ std::string rails_text(const Json &pair) {
         text += fmt::format("    rail    {} ({}) {}: {}", rail["interface"].get<std::string>(),
                             rail["provider"].get<std::string>(),
                             rail["used"].get<bool>()
-                                ? fmt::format("used as number {}", rail["number"].get<int>())
+                                ? fmt::format("used as number {}, level {}",
+                                              rail["number"].get<int>(), rail["level"].get<int>())
                                 : "not used",
                             rail["reason"].get<std::string>());
         if (rail["speed_mbit"].get<int>() > 0)

@@ -226,9 +226,10 @@ class Keeper:
                           f"link set {device(network)} up"]
             lines += [f"route add {address(MANAGEMENT, -1)}/24 dev {MANAGEMENT} src {address(MANAGEMENT, host)}"]
             output_of(self.at(host, "ip", "-batch", "-"), "\n".join(lines))
-        for network in self.networks[:-1] if self.config["rate"] else []:
+        rates = (self.config["rate"] or "").split(",")
+        for rail, network in enumerate(self.networks[:-1] if rates[0] else []):
             for host in range(len(self.holders)):
-                shape = ["root", "tbf", "rate", self.config["rate"], "burst", "256kb", "latency", "50ms"]
+                shape = ["root", "tbf", "rate", rates[min(rail, len(rates) - 1)], "burst", "256kb", "latency", "50ms"]
                 if network not in self.relayed:
                     output_of(["tc", "qdisc", "add", "dev", port(network, host), *shape])
                 output_of(self.at(host, "tc", "qdisc", "add", "dev", device(network), *shape))

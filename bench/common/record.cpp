@@ -48,6 +48,10 @@ nlohmann::ordered_json to_json(const Record &record) {
         line["hosts"] = record.hosts;
         line["rails"] = record.rails;
         line["provider"] = record.provider;
+        if (record.level >= 0) {
+            line["level"] = record.level;
+            line["progress"] = record.progress;
+        }
     }
     if (record.memory) {
         line["private_bytes"] = record.memory->private_bytes.median;
@@ -82,6 +86,8 @@ Record record_from_json(const nlohmann::ordered_json &line) {
     record.hosts = line.value("hosts", 1);
     record.rails = line.value("rails", 1);
     record.provider = line.value("provider", std::string());
+    record.level = line.value("level", -1);
+    record.progress = line.value("progress", std::string());
     record.ratio_to_raw = line.at("ratio_to_raw").get<double>();
     record.ratio_low = line.value("ratio_low", 0.0);
     record.ratio_high = line.value("ratio_high", 0.0);

@@ -27,6 +27,8 @@ struct Record {
     int hosts = 1;                    // nodes that the ranks are on
     int rails = 1;                    // that the subject uses, where hosts is above 1
     std::string provider;             // of libfabric, likewise; "" of an MPI
+    int level = -1;                   // of support of notified operations; -1: not Sennit's
+    std::string progress;             // Sennit's setting SENNIT_PROGRESS, likewise
     std::optional<Summary> time_ns;   // of one operation; absent for memory
     std::optional<MemoryUse> memory;  // memory only
     double ratio_to_raw = 0.0;        // median over the fastest raw-* median of the same job
@@ -45,8 +47,9 @@ struct JobNote {
 };
 
 // Fields: bench, subject, bytes, ranks, median_ns, p5_ns, p95_ns, rounds, ratio_to_raw, ratio_low,
-// ratio_high, job, and between hosts hosts, rails and provider; memory
-// has null for the times and adds private_bytes, private_p5_bytes, private_p95_bytes, pss_bytes.
+// ratio_high, job, and between hosts hosts, rails and provider, of Sennit's subjects also level and
+// progress; memory has null for the times and adds private_bytes, private_p5_bytes,
+// private_p95_bytes, pss_bytes.
 nlohmann::ordered_json to_json(const Record &record);
 
 // The same as a line of text, and the line about a job that comes before its results.

@@ -27,6 +27,8 @@ void run_barrier(const Run &run);
 void run_channel(const Run &run);
 void run_notify(const Run &run);
 void run_plan(const Run &run);
+void run_progress(const Run &run);
+void run_rails(const Run &run);
 void run_queue(const Run &run);
 void run_adopt(const Run &run);
 void run_cma(const Run &run);

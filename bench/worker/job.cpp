@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -91,13 +92,17 @@ bool Job::find_oversubscription() const {
 
 // To the first rank that is reached by one.
 void Job::find_rails() {
-    for (int peer = 0; peer < m_size && m_rails == 0; ++peer) {
+    for (int peer = 0; peer < m_size && m_rails.empty(); ++peer) {
         sennit_rail rail{};
+        std::map<int, std::string> found;
         for (int i = 0; sennit_peer_rail(peer, i, &rail) == SENNIT_OK; ++i) {
             if (rail.is_used == 0) continue;
-            ++m_rails;
+            found[rail.number] = rail.address;
             m_provider = rail.provider;
+            m_level = rail.level;
         }
+        for (const auto &[number, address] : found)
+            m_rails.push_back(address);
     }
 }
 

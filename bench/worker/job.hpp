@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "worker/raw_memory.hpp"
 
@@ -39,7 +40,10 @@ class Job {
     // By which Sennit reaches ranks of other nodes: its provider, and how many rails to one of
     // them.
     const std::string &provider() const { return m_provider; }
-    int rails() const { return m_rails; }
+    int rails() const { return static_cast<int>(m_rails.size()); }
+    // The addresses of this rank's own ends of them, in the order of their numbers.
+    const std::vector<std::string> &rail_addresses() const { return m_rails; }
+    int level() const { return m_level; }  // of support of notified operations by them
 
     // "2 ranks on cpus 0 1", or that they are not bound.
     std::string describe_binding() const;
@@ -68,7 +72,8 @@ class Job {
     bool m_oversubscribed = false;
     int m_hosts = 1;
     std::string m_provider;
-    int m_rails = 0;
+    std::vector<std::string> m_rails;
+    int m_level = 0;
 };
 
 }  // namespace sennit::bench

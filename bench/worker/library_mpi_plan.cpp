@@ -40,14 +40,18 @@ Subject at_origin(std::string name, MPI_Comm comm, const Job &job, Operation ope
                              std::move(operation));
 }
 
-// Both work, and the origin's time counts.
+// Both work, and the origin's time counts. Then they wait for each other inside MPI: between nodes
+// an origin may be in its last call when the target has left its own.
 template <class AtOrigin, class AtTarget>
-Subject at_both(std::string name, const Job &job, AtOrigin at_origin, AtTarget at_target) {
+Subject at_both(std::string name, MPI_Comm comm, const Job &job, AtOrigin at_origin,
+                AtTarget at_target) {
     return {std::move(name),
             [=, is_origin = job.rank() == Pieces::kOrigin](std::size_t operations) mutable {
-                if (is_origin) return time_batch(operations, at_origin);
-                (void)time_batch(operations, at_target);  // as often as the origin
-                return kNotTimed;
+                // As often as each other.
+                const Interval elapsed = is_origin ? time_batch(operations, at_origin)
+                                                   : time_batch(operations, at_target);
+                MPI_Barrier(comm);
+                return is_origin ? elapsed : kNotTimed;
             }};
 }
 
@@ -84,7 +88,7 @@ Subject by_fence(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind)
     auto window = std::make_shared<FencedWindow>(comm, job, pieces.target_bytes(), kind);
     const MPI_Win win = window->win();
     return at_both(
-        name_of(job, "-fence", kind), job,
+        name_of(job, "-fence", kind), comm, job,
         [=] {
             put_each(pieces, window->partner(), win);
             MPI_Win_fence(MPI_MODE_NOSTORE, win);
@@ -100,7 +104,7 @@ Subject by_post(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind) 
     auto partner = std::make_shared<Partner>(*window);
     const MPI_Win win = window->win();
     return at_both(
-        name_of(job, "-pscw", kind), job,
+        name_of(job, "-pscw", kind), comm, job,
         [=] {
             MPI_Win_start(partner->group(), 0, win);
             put_each(pieces, window->partner(), win);
@@ -118,7 +122,8 @@ std::vector<Subject> mpi_plan(MPI_Comm comm, const Job &job, const Pieces &piece
     std::vector<Subject> subjects;
     for (const auto way : {by_flush, by_datatype, by_lock, by_fence, by_post})
         for (const Kind kind : {Kind::kRemote, Kind::kShared})
-            subjects.push_back(way(comm, job, pieces, kind));
+            if (kind == Kind::kRemote || !job.spans_nodes())
+                subjects.push_back(way(comm, job, pieces, kind));
     return subjects;
 }
 

@@ -117,12 +117,13 @@ void measure(const Options &options, const Library &library) {
         print_job(job, library, binding);
     }
     const std::map<std::string, void (*)(const Run &)> benches{
-        {"pingpong", run_pingpong},   {"put", run_put},          {"get", run_get},
-        {"rate", run_rate},           {"wake", run_wake},        {"barrier", run_barrier},
-        {"channel", run_channel},     {"notify", run_notify},    {"plan", run_plan},
-        {"queue", run_queue},         {"cma", run_cma},          {"adopt", run_adopt},
-        {"strided", run_strided},     {"atomic", run_atomic},    {"broadcast", run_broadcast},
-        {"allreduce", run_allreduce}, {"alltoall", run_alltoall}};
+        {"pingpong", run_pingpong},   {"put", run_put},           {"get", run_get},
+        {"rate", run_rate},           {"wake", run_wake},         {"barrier", run_barrier},
+        {"channel", run_channel},     {"notify", run_notify},     {"plan", run_plan},
+        {"queue", run_queue},         {"cma", run_cma},           {"adopt", run_adopt},
+        {"strided", run_strided},     {"atomic", run_atomic},     {"broadcast", run_broadcast},
+        {"allreduce", run_allreduce}, {"alltoall", run_alltoall}, {"progress", run_progress},
+        {"rails", run_rails}};
     const std::size_t stride = options.untouched ? SIZE_MAX / 2 : kCacheLineBytes;
     benches.at(options.bench)({job, library, options.limits, options.sizes, stride});
 }

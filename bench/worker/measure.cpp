@@ -2,6 +2,7 @@
 #include "worker/measure.hpp"
 
 #include <fmt/format.h>
+#include <sennit/sennit.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -16,8 +17,6 @@
 namespace sennit::bench {
 
 namespace {
-
-constexpr std::size_t kMaxOperations = std::size_t{1} << 26;
 
 // Ends the job at once when a subject fails on this rank: the other ranks are in the midst of it,
 // and giving up what it holds would need them.
@@ -54,16 +53,17 @@ double shortest_of_three(const Job &job, const Subject &subject, std::size_t ope
 }
 
 // All ranks see the same times, so all come to the same numbers.
-Batch find_batch(const Job &job, const Subject &subject, double batch_ns) {
+Batch find_batch(const Job &job, const Subject &subject, double batch_ns,
+                 std::size_t most_operations) {
     Batch batch;
     for (;;) {
         batch.duration_ns = shortest_of_three(job, subject, batch.operations, batch_ns);
-        if (batch.duration_ns >= batch_ns || batch.operations >= kMaxOperations) {
+        if (batch.duration_ns >= batch_ns || batch.operations >= most_operations) {
             break;
         }
         const double wanted = static_cast<double>(batch.operations) * 1.1 * batch_ns /
                               std::max(batch.duration_ns, 1.0);
-        const auto most = static_cast<double>(batch.operations * 16);
+        const auto most = static_cast<double>(std::min(batch.operations * 16, most_operations));
         batch.operations =
             std::max(batch.operations + 1, static_cast<std::size_t>(std::min(wanted, most)));
     }
@@ -74,6 +74,14 @@ bool begins_with(const std::string &text, const char *begin) {
     return text.rfind(begin, 0) == 0;
 }
 
+// The value of SENNIT_PROGRESS, from the environment or by default.
+std::string progress_setting() {
+    sennit_knob knob{};
+    for (int i = 0; sennit_knob_get(i, &knob) == SENNIT_OK; ++i)
+        if (std::string(knob.name) == "SENNIT_PROGRESS") return knob.value;
+    return "";
+}
+
 // How the subject reaches other nodes. Of an MPI it is not known.
 void add_network(const Job &job, const Subject &subject, Record &record) {
     record.hosts = job.hosts();
@@ -81,6 +89,8 @@ void add_network(const Job &job, const Subject &subject, Record &record) {
     if (!begins_with(subject.name, "sennit-") || !job.spans_nodes()) return;
     record.rails = job.rails();
     record.provider = job.provider();
+    record.level = job.level();
+    record.progress = progress_setting();
 }
 
 void print_case(const Job &job, const Case &what, const std::vector<std::vector<double>> &samples) {
@@ -125,7 +135,7 @@ void measure_in_turn(const Job &job, const Case &what, const Limits &limits) {
     std::vector<Batch> batches;
     double round_ns = 0.0;
     for (const Subject &subject : what.subjects) {
-        batches.push_back(find_batch(job, subject, batch_ns));
+        batches.push_back(find_batch(job, subject, batch_ns, limits.most_operations));
         round_ns += batches.back().duration_ns * 1.2;
     }
     const double affordable = limits.seconds * 1e9 / round_ns;

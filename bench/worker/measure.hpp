@@ -36,6 +36,7 @@ struct Limits {
     double batch_ns = 100'000.0;  // length of a batch; the clock then costs less than 0.1 %
     // The same where cores are shared: ranks get their core late, by a time slice or more.
     double shared_batch_ns = 2'000'000.0;
+    std::size_t most_operations = std::size_t{1} << 26;  // of a batch, however short it is then
 };
 
 // Operations worth warming up with before `operations` timed ones.

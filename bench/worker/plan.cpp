@@ -1,5 +1,6 @@
 // 64 pieces from rank 0 into memory of rank 1, which does nothing: copied by hand, by a put each,
-// and by a plan that is started.
+// and by a plan that is started. Between nodes by hand are the provider's puts, all under way at a
+// time, and the wait for their delivery; of Sennit's a flush tells it.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "worker/cases.hpp"
 #include "worker/check.hpp"
 #include "worker/private_buffer.hpp"
+#include "worker/raw_network.hpp"
 #include "worker/spin.hpp"
 
 namespace sennit::bench {
@@ -49,6 +51,14 @@ Subject by_hand(const Job &job, std::byte *there, const Pieces &pieces) {
     });
 }
 
+Subject by_provider(const Job &job, const Pieces &pieces) {
+    static_assert(Pieces::kCount == RawNetwork::kWindow);
+    return raw_by_network(job, std::make_shared<RawNetwork>(job, pieces.target_bytes()),
+                          [pieces](const RawNetwork &rail) {
+                              rail.put_window(pieces.from, pieces.bytes, pieces.stride());
+                          });
+}
+
 Subject by_puts(const Job &job, sennit_gptr there, const Pieces &pieces) {
     return at_origin("sennit-put", job, [=] {
         int failures = 0;
@@ -60,10 +70,25 @@ Subject by_puts(const Job &job, sennit_gptr there, const Pieces &pieces) {
     });
 }
 
+// All under way at a time, as the provider's are.
+Subject by_puts_between_nodes(const Job &job, sennit_gptr there, const Pieces &pieces) {
+    return at_origin("sennit-put-nbi", job, [=] {
+        int failures = 0;
+        for (std::size_t i = 0; i < Pieces::kCount; ++i) {
+            const auto offset = static_cast<std::int64_t>(pieces.offset(i));
+            failures |=
+                sennit_put_nbi(sennit_gptr_add(there, offset), pieces.source(i), pieces.bytes);
+        }
+        return failures | sennit_flush(Pieces::kTarget, SENNIT_FOREVER);
+    });
+}
+
 Subject by_plan(const Job &job, sennit_plan plan) {
-    return at_origin("sennit-plan", job, [plan] {
+    return at_origin("sennit-plan", job, [plan, flushes = job.spans_nodes()] {
         return static_cast<int>(sennit_plan_start(plan)) |
-               static_cast<int>(sennit_plan_wait(plan, SENNIT_FOREVER));
+               static_cast<int>(sennit_plan_wait(plan, SENNIT_FOREVER)) |
+               static_cast<int>(flushes ? sennit_flush(Pieces::kTarget, SENNIT_FOREVER)
+                                        : SENNIT_OK);
     });
 }
 
@@ -80,11 +105,15 @@ sennit_peer_block attach_target(const Job &job, sennit_gptr own, std::size_t byt
 }
 
 // What was timed must also have been right.
-void verify(const Job &job, const Subject &subject, std::byte *there, const Pieces &pieces) {
-    if (job.rank() == Pieces::kOrigin) std::memset(there, 0, pieces.target_bytes());
+void verify(const Job &job, const Subject &subject, sennit_gptr own, const Pieces &pieces) {
+    std::memset(sennit_ptr(own), 0, pieces.target_bytes());
+    job.barrier();
     subject.run(1);
+    std::vector<std::byte> found(pieces.target_bytes());
+    check(sennit_get(found.data(), sennit_gptr_at(own, Pieces::kTarget), found.size()),
+          "sennit_get");
     for (std::size_t i = 0; job.rank() == Pieces::kOrigin && i < Pieces::kCount; ++i)
-        if (std::memcmp(there + pieces.offset(i), pieces.source(i), pieces.bytes) != 0)
+        if (std::memcmp(&found[pieces.offset(i)], pieces.source(i), pieces.bytes) != 0)
             throw std::runtime_error("a plan did not move what it should");
     job.barrier();
 }
@@ -94,8 +123,6 @@ void run_size(const Run &run, const Pieces &pieces) {
     sennit_gptr own = SENNIT_GPTR_NULL;
     check(sennit_alloc(SENNIT_TEAM_WORLD, pieces.target_bytes(), 4096, 0, &own), "sennit_alloc");
     const sennit_gptr at_target = sennit_gptr_at(own, Pieces::kTarget);
-    auto *const there = static_cast<std::byte *>(sennit_ptr(at_target));
-    if (there == nullptr) check(sennit_last_error()->status, "sennit_ptr");
     const sennit_peer_block block = attach_target(job, own, pieces.target_bytes());
     sennit_plan plan = SENNIT_PLAN_NULL;
     check(sennit_plan_create(&plan), "sennit_plan_create");
@@ -105,15 +132,25 @@ void run_size(const Run &run, const Pieces &pieces) {
     check(sennit_plan_commit(plan, 0, 1), "sennit_plan_commit");
 
     Case what{"plan", pieces.bytes, 1.0, {}};
-    what.subjects.push_back(by_hand(job, there, pieces));
-    what.subjects.push_back(by_puts(job, at_target, pieces));
+    if (job.spans_nodes()) {
+        what.subjects.push_back(by_provider(job, pieces));
+        what.subjects.push_back(by_puts_between_nodes(job, at_target, pieces));
+    } else {
+        auto *const there = static_cast<std::byte *>(sennit_ptr(at_target));
+        if (there == nullptr) check(sennit_last_error()->status, "sennit_ptr");
+        what.subjects.push_back(by_hand(job, there, pieces));
+        what.subjects.push_back(by_puts(job, at_target, pieces));
+    }
     const Subject planned = by_plan(job, plan);
     what.subjects.push_back(planned);
     for (Subject &subject : run.library.plan(job, pieces))
         what.subjects.push_back(std::move(subject));
     job.barrier();
-    measure_in_turn(job, what, run.limits);
-    verify(job, planned, there, pieces);
+    Limits limits = run.limits;
+    if (job.spans_nodes()) limits.batch_ns = std::max(limits.batch_ns, 2e6);
+    measure_in_turn(job, what, limits);
+    what.subjects.clear();
+    verify(job, planned, own, pieces);
     check(sennit_plan_destroy(plan), "sennit_plan_destroy");
     check(sennit_block_detach(block), "sennit_block_detach");
     check(sennit_free(own), "sennit_free");

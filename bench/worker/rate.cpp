@@ -38,8 +38,9 @@ Subject at_origin(std::string name, const Job &job, Operation operation) {
 
 Subject raw_window(const Job &job, std::byte *there, const std::byte *from) {
     if (job.spans_nodes())
-        return raw_by_network(job, std::make_shared<RawNetwork>(job, kBytes),
-                              [from](const RawNetwork &rail) { rail.put_window(from, kWord); });
+        return raw_by_network(
+            job, std::make_shared<RawNetwork>(job, kBytes),
+            [from](const RawNetwork &rail) { rail.put_window(from, kWord, kWord); });
     return at_origin("raw-store", job, [there] {
         for (std::uint64_t at = 0; at < kBytes; at += kWord)
             // relaxed: a bare store is what is measured. The compiler keeps every one of them.

@@ -66,18 +66,19 @@ struct RawNetwork::Objects {
     fi_addr_t peer = FI_ADDR_UNSPEC;
     std::vector<std::byte> window;
     std::array<fi_context2, kWindow> contexts;
-    std::size_t events = 0;  // that have come and were not waited for yet
-    std::size_t ended = 0;   // of this rank's puts with events
+    std::array<std::size_t, kStreams> events{};  // that have come and were not waited for yet
+    std::size_t ended = 0;                       // of this rank's puts with events
 
     void open_library();
-    bool find(const char *name, Use use);
+    bool find(const char *name, Use use, const std::string &address = {});
     void open(std::size_t bytes, bool sleeps, bool has_events);
-    void meet(const Job &job);
+    void meet(const Job &job, int partner);
     bool has_atomics(const Job &job) const;
     ssize_t post_fetch_add(std::uint64_t value, std::uint64_t *old, fi_context2 *context) const;
     std::size_t finish_some() const;
     void finish(std::size_t count) const;
     void take_events();
+    void post_event(unsigned stream, const void *from, std::size_t bytes, bool is_short);
     template <class Post>
     void post_and_finish(const char *what, Post post) const;
     void close();
@@ -93,7 +94,7 @@ void RawNetwork::Objects::open_library() {
     free_info = function<decltype(fi_freeinfo)>(library, "fi_freeinfo");
 }
 
-bool RawNetwork::Objects::find(const char *name, Use use) {
+bool RawNetwork::Objects::find(const char *name, Use use, const std::string &address) {
     fi_info *hints = copy_info(nullptr);
     if (hints == nullptr) throw std::bad_alloc();
     hints->caps = FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
@@ -104,7 +105,9 @@ bool RawNetwork::Objects::find(const char *name, Use use) {
     hints->domain_attr->mr_mode = 0;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->fabric_attr->prov_name = strdup(name);
-    const int code = get_info(kVersion, nullptr, nullptr, 0, hints, &info);
+    const bool is_bound = !address.empty();
+    const int code = get_info(kVersion, is_bound ? address.c_str() : nullptr, nullptr,
+                              is_bound ? FI_SOURCE : 0, hints, &info);
     free_info(hints);
     if (code != 0) {
         info = nullptr;
@@ -135,15 +138,15 @@ void RawNetwork::Objects::open(std::size_t bytes, bool sleeps, bool has_events) 
          "fi_mr_reg");
 }
 
-void RawNetwork::Objects::meet(const Job &job) {
+void RawNetwork::Objects::meet(const Job &job, int partner) {
     Name mine{};
     std::size_t bytes = sizeof mine;
     need(fi_getname(&endpoint->fid, mine.bytes.data(), &bytes), "fi_getname");
     std::vector<Name> all(static_cast<std::size_t>(job.size()));
     check(sennit_allgather(SENNIT_TEAM_WORLD, &mine, all.data(), sizeof mine, SENNIT_FOREVER),
           "sennit_allgather");
-    const auto other = static_cast<std::size_t>(job.rank() == kTarget ? 0 : kTarget);
-    if (fi_av_insert(addresses, all[other].bytes.data(), 1, &peer, 0, nullptr) != 1)
+    const Name &other = all[static_cast<std::size_t>(partner)];
+    if (fi_av_insert(addresses, other.bytes.data(), 1, &peer, 0, nullptr) != 1)
         throw std::runtime_error("libfabric: fi_av_insert");
 }
 
@@ -166,8 +169,24 @@ void RawNetwork::Objects::take_events() {
     const ssize_t count = fi_cq_read(completions, entries.data(), entries.size());
     if (count == -FI_EAGAIN) return;
     if (count < 0) throw std::runtime_error("libfabric: an operation failed");
-    for (ssize_t i = 0; i < count; ++i)
-        ++((entries[static_cast<std::size_t>(i)].flags & FI_REMOTE_CQ_DATA) != 0 ? events : ended);
+    for (ssize_t i = 0; i < count; ++i) {
+        const fi_cq_data_entry &entry = entries[static_cast<std::size_t>(i)];
+        ++((entry.flags & FI_REMOTE_CQ_DATA) != 0 ? events.at(entry.data) : ended);
+    }
+}
+
+// The number of the stream is the completion data.
+void RawNetwork::Objects::post_event(unsigned stream, const void *from, std::size_t bytes,
+                                     bool is_short) {
+    const std::uint64_t to = stream * bytes;
+    ssize_t code = 0;
+    do {
+        code = is_short ? fi_inject_writedata(endpoint, from, bytes, stream, peer, to, kKey)
+                        : fi_writedata(endpoint, from, bytes, nullptr, stream, peer, to, kKey,
+                                       &contexts[stream]);
+        if (code == -FI_EAGAIN) take_events();
+    } while (code == -FI_EAGAIN);
+    need(static_cast<int>(code), "fi_writedata");
 }
 
 // One operation at a time, so nothing else can end meanwhile.
@@ -233,13 +252,25 @@ RawNetwork::RawNetwork(const Job &job, std::size_t bytes, Use use)
     for (const char *name : kProviders) {
         if (!m_objects->find(name, use)) continue;
         m_objects->open(bytes, use == Use::sleeping && job.rank() == kTarget, use == Use::events);
-        m_objects->meet(job);
+        m_objects->meet(job, job.rank() == kTarget ? 0 : kTarget);
         if (use != Use::atomics || m_objects->has_atomics(job)) return;
         m_objects->close();
     }
     throw std::runtime_error(use == Use::atomics
                                  ? "libfabric has no provider of net and tcp with fi_fetch_atomic"
                                  : "libfabric has no provider of net and tcp");
+}
+
+RawNetwork::RawNetwork(const Job &job, std::size_t bytes, int partner, const std::string &address)
+    : m_objects(std::make_unique<Objects>()) {
+    m_objects->open_library();
+    for (const char *name : kProviders) {
+        if (!m_objects->find(name, Use::events, address)) continue;
+        m_objects->open(bytes, false, true);
+        m_objects->meet(job, partner);
+        return;
+    }
+    throw std::runtime_error("libfabric has no provider of net and tcp by " + address);
 }
 
 RawNetwork::~RawNetwork() = default;
@@ -281,11 +312,11 @@ std::uint64_t RawNetwork::compare_swap(std::uint64_t expected, std::uint64_t des
     return old;
 }
 
-void RawNetwork::put_window(const void *from, std::size_t bytes) const {
-    const iovec local{const_cast<void *>(from), bytes};
+void RawNetwork::put_window(const std::byte *from, std::size_t bytes, std::size_t stride) const {
     std::size_t ended = 0;
     for (std::size_t i = 0; i < kWindow; ++i) {
-        const fi_rma_iov remote{i * bytes, bytes, kKey};
+        const iovec local{const_cast<std::byte *>(from + i * bytes), bytes};
+        const fi_rma_iov remote{i * stride, bytes, kKey};
         const fi_msg_rma message{
             &local, nullptr, 1, m_objects->peer, &remote, 1, &m_objects->contexts[i], 0};
         ssize_t code = 0;
@@ -298,27 +329,33 @@ void RawNetwork::put_window(const void *from, std::size_t bytes) const {
 }
 
 void RawNetwork::put_event(const void *from, std::size_t bytes) const {
-    constexpr std::uint64_t kData = 1;
-    Objects &objects = *m_objects;
-    const bool is_short = bytes <= objects.info->tx_attr->inject_size;
-    const std::size_t ended = objects.ended;
-    ssize_t code = 0;
-    do {
-        code = is_short ? fi_inject_writedata(objects.endpoint, from, bytes, kData, objects.peer, 0,
-                                              kKey)
-                        : fi_writedata(objects.endpoint, from, bytes, nullptr, kData, objects.peer,
-                                       0, kKey, objects.contexts.data());
-        if (code == -FI_EAGAIN) objects.take_events();
-    } while (code == -FI_EAGAIN);
-    need(static_cast<int>(code), "fi_writedata");
-    while (!is_short && objects.ended == ended)
-        objects.take_events();
+    const bool is_short = bytes <= m_objects->info->tx_attr->inject_size;
+    const std::size_t ended = m_objects->ended;
+    m_objects->post_event(0, from, bytes, is_short);
+    while (!is_short && m_objects->ended == ended)
+        m_objects->take_events();
 }
 
 void RawNetwork::await_event() const {
-    while (m_objects->events == 0)
+    while (m_objects->events[0] == 0)
         m_objects->take_events();
-    --m_objects->events;
+    --m_objects->events[0];
+}
+
+void RawNetwork::start_event(unsigned stream, const void *from, std::size_t bytes) const {
+    m_objects->post_event(stream, from, bytes, false);
+}
+
+void RawNetwork::finish_events(std::size_t count) const {
+    while (m_objects->ended < count)
+        m_objects->take_events();
+}
+
+bool RawNetwork::take_event(unsigned stream) const {
+    m_objects->take_events();
+    const bool has_come = m_objects->events[stream] != 0;
+    if (has_come) --m_objects->events[stream];
+    return has_come;
 }
 
 const std::byte *RawNetwork::memory() const {

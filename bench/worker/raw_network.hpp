@@ -19,9 +19,12 @@ class RawNetwork {
     // sleeping: the target can sleep until something comes. events: either rank puts to the other.
     enum class Use { transfers, atomics, sleeping, events };
 
-    // Collective, of two ranks: rank 0 works on `bytes` of memory of rank 1. Throws where libfabric
-    // or a provider is missing.
+    // Collective: rank 0 works on `bytes` of memory of rank 1. Throws where libfabric or a provider
+    // is missing.
     RawNetwork(const Job &job, std::size_t bytes, Use use = Use::transfers);
+    // For events between this rank and `partner`, by the rail whose own end has the address; "":
+    // by that which the provider takes.
+    RawNetwork(const Job &job, std::size_t bytes, int partner, const std::string &address);
     ~RawNetwork();
     RawNetwork(const RawNetwork &) = delete;
     RawNetwork &operator=(const RawNetwork &) = delete;
@@ -34,9 +37,10 @@ class RawNetwork {
     std::uint64_t add(std::uint64_t value) const;
     std::uint64_t compare_swap(std::uint64_t expected, std::uint64_t desired) const;
 
-    // By rank 0: as many puts to places next to each other, all under way at a time, and their end.
+    // By rank 0: as many puts, from places next to each other to places that are `stride` apart,
+    // all under way at a time, and their end.
     static constexpr std::size_t kWindow = 64;
-    void put_window(const void *from, std::size_t bytes) const;
+    void put_window(const std::byte *from, std::size_t bytes, std::size_t stride) const;
 
     // By rank 1 while rank 0 does one of these: providers in software want the target to look.
     void look() const;
@@ -47,6 +51,15 @@ class RawNetwork {
     void put_event(const void *from, std::size_t bytes) const;
     void await_event() const;
     const std::byte *memory() const;
+
+    // Several streams of such puts. start_event() does not wait: `from` may be used again when an
+    // answer has come. The data goes to place `stream` of as many bytes. take_event() looks, and
+    // says whether one of the stream has come.
+    static constexpr unsigned kStreams = 4;
+    void start_event(unsigned stream, const void *from, std::size_t bytes) const;
+    bool take_event(unsigned stream) const;
+    // All that this rank has started, `count` in all, have left.
+    void finish_events(std::size_t count) const;
 
     // A barrier of the two by a put of a word to each other. The memory is of 8 bytes or more.
     void barrier(std::uint64_t number) const;

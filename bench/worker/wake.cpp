@@ -12,36 +12,20 @@
 #include "worker/check.hpp"
 #include "worker/raw_network.hpp"
 #include "worker/spin.hpp"
+#include "worker/wake.hpp"
 
 namespace sennit::bench {
 
 namespace {
 
-constexpr int kOrigin = 0;
-constexpr int kTarget = 1;
+constexpr int kOrigin = WakeKind::kOrigin;
+constexpr int kTarget = WakeKind::kTarget;
 // After which a sleeper looks whether the batch is over.
 constexpr int kSleepMs = 2;
 
-enum class Target { asleep, busy };
+}  // namespace
 
-struct Kind {
-    const char *name;
-    bool is_put;
-    Target target;
-};
-
-// Until goes_on() is false.
-template <class GoesOn>
-void compute(const GoesOn &goes_on) {
-    std::uint64_t value = 1;
-    while (goes_on())
-        for (int i = 0; i < 1000; ++i) {
-            value = value * 6364136223846793005 + 1442695040888963407;
-            keep(value);
-        }
-}
-
-Subject raw(const Job &job, const Kind &kind) {
+Subject raw_wake(const Job &job, const WakeKind &kind) {
     const auto word = std::make_shared<std::uint64_t>(1);
     const auto operation = [word, is_put = kind.is_put](const RawNetwork &rail) {
         if (is_put)
@@ -56,7 +40,8 @@ Subject raw(const Job &job, const Kind &kind) {
         };
         if (target == Target::asleep) return sleep();
         std::thread server(sleep);
-        compute(goes_on);
+        while (goes_on())
+            compute_for(1000);
         server.join();
     };
     return raw_by_network(
@@ -64,15 +49,19 @@ Subject raw(const Job &job, const Kind &kind) {
         serve);
 }
 
-Subject by_sennit(const Job &job, const Kind &kind, sennit_gptr there) {
+Subject sennit_wake(const Job &job, const WakeKind &kind, sennit_gptr there) {
     std::uint64_t *const over = job.raw_flag(kOrigin, kOrigin);
     *over = 0;
     job.barrier();
-    const auto serve = [target = kind.target](const auto &goes_on) {
-        if (target == Target::busy) return compute(goes_on);
+    const auto serve = [kind](const auto &goes_on) {
         constexpr timespec kSleep{0, kSleepMs * 1'000'000};
-        while (goes_on())
-            (void)nanosleep(&kSleep, nullptr);
+        while (goes_on()) {
+            if (kind.target == Target::busy)
+                compute_for(kind.call ? kWorkSteps : 1000);
+            else
+                (void)nanosleep(&kSleep, nullptr);
+            if (kind.call) kind.call();
+        }
     };
     const char *const name = kind.is_put ? "sennit-put" : "sennit-get";
     return {name, [=, &job, is_put = kind.is_put,
@@ -95,21 +84,19 @@ Subject by_sennit(const Job &job, const Kind &kind, sennit_gptr there) {
             }};
 }
 
-}  // namespace
-
 void run_wake(const Run &run) {
     const Job &job = run.job;
     if (job.size() != 2 || !job.spans_nodes())
         throw std::runtime_error("a sleeping target wants two ranks on two nodes");
     sennit_gptr own = SENNIT_GPTR_NULL;
     check(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(std::uint64_t), 0, 0, &own), "sennit_alloc");
-    for (const Kind &kind : {Kind{"wake-put", true, Target::asleep},
-                             {"wake-get", false, Target::asleep},
-                             {"wake-put-busy", true, Target::busy},
-                             {"wake-get-busy", false, Target::busy}}) {
+    for (const WakeKind &kind : {WakeKind{"wake-put", true, Target::asleep, {}},
+                                 {"wake-get", false, Target::asleep, {}},
+                                 {"wake-put-busy", true, Target::busy, {}},
+                                 {"wake-get-busy", false, Target::busy, {}}}) {
         Case what{kind.name, sizeof(std::uint64_t), 1.0, {}};
-        what.subjects.push_back(raw(job, kind));
-        what.subjects.push_back(by_sennit(job, kind, sennit_gptr_at(own, kTarget)));
+        what.subjects.push_back(raw_wake(job, kind));
+        what.subjects.push_back(sennit_wake(job, kind, sennit_gptr_at(own, kTarget)));
         measure_in_turn(job, what, run.limits);
         what.subjects.clear();
     }

@@ -46,6 +46,8 @@ typedef struct sennit_rail {
     char reason[128];        /* why they do, or not, as one sentence */
     char bus[16];            /* where the card is plugged in, "0000:c1:00.0"; "": not known */
     int speed_mbit;          /* of its link; 0: not known */
+    int level;               /* of support of notified operations by it, with what the path fabric
+                              * was told (events=): as of sennit_provider, from 0 to 3 */
 } sennit_rail;
 
 /* The rail at `index` of the caller, as it leads to world rank `rank`: 0 up to the first RANGE

@@ -289,27 +289,35 @@ def rate():
 
 def wrong_words_are_refused():
     for words in (["pingpong", "--bytes", "12"], ["put", "--bytes", "0"], ["pingpong", "--mpi", "lam"], ["barrier", "-n", "0"],
-                  ["queue", "-n", "1"], ["wake"], ["barrier", "-n", "4", "--cluster", __file__], ["queue", "--bytes", "2M"], ["put", "--mpi", "openshmem"],
+                  ["queue", "-n", "1"], ["wake"], ["rails"], ["rails", "-n", "3", "--cluster", __file__], ["barrier", "-n", "4", "--cluster", __file__], ["queue", "--bytes", "2M"], ["put", "--mpi", "openshmem"],
                   ["pingpong", "--rounds", "0"], []):
         run = subprocess.run([SENNIT, "bench", *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
         assert run.returncode == 2 and run.stderr, f"{words} was accepted"
 
 
-def between_hosts(*names):
-    """Broken by figures of shared memory that are taken for those of a network."""
+def cluster_tool():
+    """Ends the test as skipped where this system allows no hosts."""
     tool = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "cluster")
     refused = subprocess.run([tool, "check"], capture_output=True, text=True, check=False)
     if refused.returncode != 0:
         print(refused.stderr)
         sys.exit(77)
+    return tool
+
+
+def between_hosts(*names):
+    """Broken by figures of shared memory that are taken for those of a network."""
+    tool = cluster_tool()
     own = {"put": ["sennit-put"], "get": ["sennit-get"], "rate": ["sennit-put-nbi", "sennit-put-nb"],
            "barrier": ["sennit-barrier"], "fetch-add": ["sennit-fetch-add"], "compare-swap": ["sennit-compare-swap"],
            "wake-put": ["sennit-put"], "wake-put-busy": ["sennit-put"],
            "wake-get": ["sennit-get"], "wake-get-busy": ["sennit-get"],
-           "notify": ["sennit-put-notify", "sennit-put-notify-late"]}
+           "notify": ["sennit-put-notify", "sennit-put-notify-late"], "plan": ["sennit-put-nbi", "sennit-plan"],
+           "progress-asleep": ["sennit-put"], "progress-busy": ["sennit-put"]}
     of_mpi = {"put": ["rma"], "get": ["rma"], "rate": ["rma"], "barrier": ["barrier"], "fetch-add": ["fetch-and-op"],
+              "plan": ["put", "type", "lock", "fence", "pscw"],
               "notify": ["sendrecv", "persistent", "put-message", "lock-message", "fence", "pscw"]}
-    sized = ("put", "get", "notify")
+    sized = ("put", "get", "notify", "plan")
     parts = {"atomic": ["fetch-add", "compare-swap"], "wake": ["wake-put", "wake-get", "wake-put-busy", "wake-get-busy"]}
     for bench_name in names:
         sizes = (8, 64 << 10) if bench_name in sized else (0,) if bench_name == "barrier" else (8,)
@@ -325,9 +333,31 @@ def between_hosts(*names):
             for line in lines:
                 assert line["hosts"] == 2 and line["rails"] >= 1 and line["median_ns"] > 100, line
                 assert (line["provider"] == "") == (line["subject"].split("-")[0] in MPIS), line
+                assert ("level" in line and line["level"] > 0) == line["subject"].startswith("sennit-"), line
             expected = {line["provider"] for line in lines if line["subject"].startswith("sennit-")}
             # fi_atomic is not what every provider has.
             assert len(expected) == 1 and (expected == {provider} or bench_name == "atomic"), (expected, provider)
+
+
+def rails_and_progress_between_hosts():
+    """Broken by a rail that is measured twice, by pairs that do not meet, and by a setting that does not reach the ranks."""
+    tool = cluster_tool()
+    words = ["--cluster", tool, "--mpi", MPIS[0], "--rounds", "3", "--seconds", "0.01", "--timeout", "60"]
+    lines = bench("rails", *words, "--bytes", "64K", "--rate", "400mbit,200mbit")
+    alone = [line for line in lines if line["bench"] == "rails"]
+    provider = alone[-1]["provider"]
+    check(alone, "rails", {(MPIS[0], 65536): [f"raw-{provider}-rail0", f"raw-{provider}-rail1", "sennit-put-notify"]})
+    for name in ("rails-steady", "rails-unsteady"):
+        pairs = [line for line in lines if line["bench"] == name]
+        check(pairs, name, {(MPIS[0], 65536): [f"raw-{provider}-own-rail", "sennit-put-notify"]})
+        assert {line["ranks"] for line in pairs} == {4}, pairs
+    assert {line["rails"] for line in lines if line["subject"].startswith("sennit-")} == {2}, lines
+    lines = bench("progress", *words, "--progress", "off", "--progress", "on,processor=1,interval=500")
+    own = [line for line in lines if line["subject"].startswith("sennit-")]
+    assert [line["progress"] for line in own] == ["off"] * (len(own) // 2) + ["on,processor=1,interval=500"] * (len(own) // 2), own
+    for name, subjects in (("progress-asleep", [f"raw-{provider}", "sennit-put"]), ("progress-busy", [f"raw-{provider}", "sennit-put"]),
+                           ("progress-work", ["raw-work", "sennit-work", "sennit-work-put-to", "sennit-thread", "sennit-thread-put-to"])):
+        assert [line["subject"] for line in lines if line["bench"] == name] == 2 * subjects, lines
 
 
 CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": plan, "queue": queue,
@@ -341,6 +371,8 @@ CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": pla
          "rate": rate, "puts_and_gets_between_hosts": lambda: between_hosts("put", "get"),
          "rates_atomics_barriers_and_sleepers_between_hosts": lambda: between_hosts("rate", "atomic", "barrier", "wake"),
          "messages_and_events_between_hosts": lambda: between_hosts("notify"),
+         "plans_between_hosts": lambda: between_hosts("plan"),
+         "rails_and_progress_between_hosts": rails_and_progress_between_hosts,
          "wrong_words_are_refused": wrong_words_are_refused}
 
 if __name__ == "__main__":

@@ -234,6 +234,7 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
     (void)std::snprintf(out->reason, sizeof out->reason, "%s", reason);
     out->number = out->is_used != 0 ? static_cast<int>(rail) : -1;
     if (out->is_used == 0) return true;
+    out->level = support_level(event_bits_to(peer));
     if (names_.exists()) {
         const Rail &used = rails_[rail].rail;
         used.print(name_of(rank_->world_rank, rail), out->address, sizeof out->address);
