@@ -240,12 +240,11 @@ void add_bench_command(CLI::App &app, int &exit_code) {
         add_cluster_options(*command, *options);
         if (options->bench == "progress") {
             options->progress = progress_settings();
-            command
-                ->add_option("--progress", options->progress,
-                             "Settings of SENNIT_PROGRESS, of each of which there is a job. Unless "
-                             "some are given: none, a thread on the processor of the rank that "
-                             "computes, on another one, and several intervals")
-                ->capture_default_str();
+            command->add_option(
+                "--progress", options->progress,
+                "Settings of SENNIT_PROGRESS, of each of which there is a job. Unless some are "
+                "given: off, the thread on the processor of the rank that computes, the thread on "
+                "another one, and several intervals");
         }
         if (options->bench == "start") {
             command

@@ -208,6 +208,23 @@ def a_level_of_completion_data_passes_the_conformance_suite(cluster, level, rank
     expect((ridden > 0) == (level != "events=0"), level, ridden)
 
 
+def programs_of_unr_run_at_each_level(cluster, launcher, ranks, *programs):
+    """As they are written, between two hosts by two rails, with each number of bits of completion data and each layout of 32. That
+    events ride in them is counted: not in 8, which have no room for the epochs that UNR's signals let in. Broken by a level that no
+    call of UNR's gets through, and by one that is not taken."""
+    keeper = cluster.start("--rails", "2", "--launcher", "none", "--", "sleep", "600")
+    for level in ("events=0", "events=8", "events=16", "events=32", "events=32;index=24", "events=32;index=8", "events=64"):
+        for program in programs:
+            text = cluster.order("exec", "h0", cluster.tool, "launch", "--launcher", launcher, "-n", ranks, "--", "env", "SENNIT_STATS=1",
+                                 f"SENNIT_PATHS=self,mapped,fabric:eager=0;{level}", program)
+            expect(text.returncode == 0, level, program, text.stdout, text.stderr)
+            ridden = sum(int(count) for count in re.findall(r"puts with completion data: (\d+)", text.stdout + text.stderr))
+            expect((ridden > 0) == (level not in ("events=0", "events=8")), level, program, ridden)
+    keeper.terminate()
+    keeper.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
 def a_slow_rail_that_is_full_is_no_silent_host(cluster, program):
     """Puts of several times the timeout, from both sides at a time, all come; then, while the rail is full again, a cut is found
     in time. The queue is that of a switch. Broken by beats of the watch that are given up before they have passed it."""
