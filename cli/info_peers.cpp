@@ -370,10 +370,10 @@ std::string rails_text(const Json &pair) {
         text += fmt::format("    rail    {} ({}) {}: {}", rail["interface"].get<std::string>(),
                             rail["provider"].get<std::string>(),
                             rail["used"].get<bool>()
-                                ? fmt::format("used as number {}, level {}",
-                                              rail["number"].get<int>(), rail["level"].get<int>())
+                                ? fmt::format("used as number {}", rail["number"].get<int>())
                                 : "not used",
                             rail["reason"].get<std::string>());
+        if (rail["used"].get<bool>()) text += fmt::format("; level {}", rail["level"].get<int>());
         if (rail["speed_mbit"].get<int>() > 0)
             text += fmt::format("; {} Mbit/s", rail["speed_mbit"].get<int>());
         const std::string place = place_text(rail);

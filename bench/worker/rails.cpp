@@ -33,7 +33,7 @@ constexpr unsigned kUnsteadyStreams = 4;
 static_assert(kUnsteadyStreams <= RawNetwork::kStreams);
 constexpr double kDeviation = 0.3;      // of the time of a computation
 constexpr double kPauseNs = 20e3;       // between looks where ranks share cores
-constexpr std::size_t kLeastTrips = 8;  // in a batch, so that the draws differ little
+constexpr std::size_t kLeastTrips = 4;  // in a batch, so that the draws differ little
 constexpr std::size_t kNoStride = 1
                                   << 30;  // of a message the first and the last word are looked at
 
