@@ -96,7 +96,7 @@ std::string item_notes(const std::vector<Record> &records) {
 std::string rail_notes(const std::vector<Record> &records) {
     std::map<std::uint64_t, std::vector<double>> rails;  // times by each alone, of each size
     for (const Record &record : records)
-        if (record.bench == "rails" && !is_sennit(record))
+        if (record.bench == "rails" && record.subject.rfind("raw-", 0) == 0)
             rails[record.bytes].push_back(value_of(record));
     std::string text;
     for (const Record &record : records) {

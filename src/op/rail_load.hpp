@@ -11,9 +11,12 @@ namespace sennit::op {
 
 struct RailLoad {
     std::uint64_t out_bytes = 0;  // of the pieces that it has
-    // Of large pieces, as a mean in which each look counts for a quarter: bytes a nanosecond, 0
-    // before the first one.
+    // Of large pieces, bytes a nanosecond, 0 before the first look: those of the last looks over
+    // their time, in which older ones count for less. So a short look, which may have found a queue
+    // empty, counts for little.
     double rate = 0;
+    double last_bytes = 0;
+    double last_ns = 0;
     // The present look: since when, and what was done.
     std::int64_t since_ns = 0;
     std::uint64_t done_bytes = 0;
@@ -22,7 +25,10 @@ struct RailLoad {
 
 // Smaller ones say more of the way there and back than of the rail.
 inline constexpr std::uint64_t kLargePiece = 65536;
-inline constexpr std::int64_t kShortestLookNs = 500'000;
+// A look lasts as long as the rail is busy, or so long.
+inline constexpr std::int64_t kLongestLookNs = 50'000'000;
+// So much of a look is left when the next one is over.
+inline constexpr double kLeftOfLook = 7.0 / 8;
 inline constexpr std::int64_t kLongUnseenNs = 2'000'000'000;
 
 inline void note_submitted(RailLoad &load, std::uint64_t bytes, std::int64_t now_ns) {
@@ -37,10 +43,12 @@ inline void note_done(RailLoad &load, std::uint64_t bytes, bool is_good, std::in
     --load.large_out;
     load.done_bytes += is_good ? bytes : 0;
     const std::int64_t took = now_ns - load.since_ns;
-    if (took < kShortestLookNs && load.large_out != 0) return;
+    if (took < kLongestLookNs && load.large_out != 0) return;
     if (took > 0 && load.done_bytes != 0) {
-        const double seen = static_cast<double>(load.done_bytes) / static_cast<double>(took);
-        load.rate = load.rate == 0 ? seen : load.rate + (seen - load.rate) / 4;
+        const double kept = load.rate == 0 ? 0 : kLeftOfLook;
+        load.last_bytes = kept * load.last_bytes + static_cast<double>(load.done_bytes);
+        load.last_ns = kept * load.last_ns + static_cast<double>(took);
+        load.rate = load.last_bytes / load.last_ns;
     }
     load.since_ns = now_ns;
     load.done_bytes = 0;

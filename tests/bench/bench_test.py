@@ -346,10 +346,10 @@ def rails_and_progress_between_hosts():
     lines = bench("rails", *words, "--bytes", "64K", "--rate", "400mbit,200mbit")
     alone = [line for line in lines if line["bench"] == "rails"]
     provider = alone[-1]["provider"]
-    check(alone, "rails", {(MPIS[0], 65536): [f"raw-{provider}-rail0", f"raw-{provider}-rail1", "sennit-put-notify"]})
+    check(alone, "rails", {(MPIS[0], 65536): [f"raw-{provider}-rail0", f"raw-{provider}-rail1", f"hand-{provider}-parts", "sennit-put-notify"]})
     for name in ("rails-steady", "rails-unsteady"):
         pairs = [line for line in lines if line["bench"] == name]
-        check(pairs, name, {(MPIS[0], 65536): [f"raw-{provider}-own-rail", "sennit-put-notify"]})
+        check(pairs, name, {(MPIS[0], 65536): [f"raw-{provider}-own-rail", f"hand-{provider}-parts", "sennit-put-notify"]})
         assert {line["ranks"] for line in pairs} == {4}, pairs
     assert {line["rails"] for line in lines if line["subject"].startswith("sennit-")} == {2}, lines
     lines = bench("progress", *words, "--progress", "off", "--progress", "on,processor=1,interval=500")

@@ -4,6 +4,8 @@
 // be.
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <random>
 #include <vector>
 
 #include "op/rail_load.hpp"
@@ -68,6 +70,49 @@ TEST(rail_load, equal_rails_get_one_piece_each) {
     loads[1].rate = 1;
     EXPECT_EQ(op::share_of(loads, 7, 6 << 20), 6u * (1 << 20) / 24);
     EXPECT_EQ(op::share_of(loads, 5, 6 << 20), 3u << 20) << "a slow rail that is not usable";
+}
+
+// What an operation of 1 MiB goes by: one part each, or more.
+class Shared {
+  public:
+    // Each part takes as long as its rail needs at `rates`.
+    bool is_divided_evenly(const double (&rates)[2]) {
+        constexpr std::uint64_t kBytes = 1 << 20;
+        const bool is_even = op::share_of(m_loads, 3, kBytes) == kBytes / 2;
+        for (int rail = 0; rail < 2; ++rail) {
+            op::note_submitted(m_loads[rail], kBytes / 2, m_now);
+            op::note_done(m_loads[rail], kBytes / 2, true,
+                          m_now + static_cast<std::int64_t>(kBytes / 2 / rates[rail]));
+        }
+        m_now += 10'000'000;
+        return is_even;
+    }
+
+  private:
+    op::RailLoad m_loads[2];
+    std::int64_t m_now = 1;
+};
+
+// Broken by parts that follow what others do on the rails at the moment: it has changed when the
+// next operation comes.
+TEST(rail_load, equal_rails_stay_equal_where_others_use_one_of_them_now_and_then) {
+    constexpr double kKinds[][2] = {{1, 1}, {0.5, 1}, {1, 0.5}, {0.5, 1}, {0.5, 0.5}};
+    Shared shared;
+    std::mt19937 draws(1);
+    int evenly = 0;
+    for (int i = 0; i < 1000; ++i)
+        evenly += shared.is_divided_evenly(kKinds[draws() % std::size(kKinds)]) ? 1 : 0;
+    EXPECT_GT(evenly, 950);
+}
+
+TEST(rail_load, a_rail_that_has_become_slower_for_good_soon_gets_less) {
+    Shared shared;
+    for (int i = 0; i < 20; ++i)
+        EXPECT_TRUE(shared.is_divided_evenly({1, 1}));
+    int evenly = 0;
+    while (shared.is_divided_evenly({1, 0.25}))
+        ++evenly;
+    EXPECT_LT(evenly, 8);
 }
 
 // Broken by a rail that looked slow once and is never tried again.
