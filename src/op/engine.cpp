@@ -14,6 +14,7 @@
 #include "base/log.hpp"
 #include "op/engine_state.hpp"
 #include "op/packed.hpp"
+#include "path/router.hpp"
 #include "request/request.hpp"
 #include "runtime/wait.hpp"
 
@@ -148,10 +149,8 @@ void poll(void *context) {
 sennit_status fill_paths(Engine &engine) {
     Rank &rank = *engine.rank;
     for (int peer = 0; peer < engine.size; ++peer) {
-        transport::Transport *transport = rank.peers[peer].transport;
-        if (transport == nullptr || !transport->traits().is_message() ||
-            path_to(engine, peer) != nullptr)
-            continue;
+        transport::Transport *const transport = path::message_transport_of(rank, peer);
+        if (transport == nullptr || path_to(engine, peer) != nullptr) continue;
         const transport::Traits &traits = transport->traits();
         if (engine.path_count == kMessagePaths || traits.max_piece_bytes == 0 || traits.rails == 0)
             return fail(SENNIT_ERR_INTERNAL, "the op engine can not use the path %s", traits.name);
@@ -179,7 +178,8 @@ sennit_status fill_paths(Engine &engine) {
 }  // namespace
 
 MessagePath *path_to(Engine &engine, int peer) {
-    const transport::Transport *const transport = engine.rank->peers[peer].transport;
+    const transport::Transport *const transport = path::message_transport_of(*engine.rank, peer);
+    if (transport == nullptr) return nullptr;
     for (unsigned i = 0; i < engine.path_count; ++i)
         if (engine.paths[i].transport == transport) return &engine.paths[i];
     return nullptr;
@@ -330,6 +330,7 @@ sennit_status engine_create(Rank &rank) {
         return status;
     }
     rank.engine = engine;
+    if (rank.rail_share != 0) rank.split_from_bytes = kSharedFromBytes;
     request::register_kind(rank, request::RequestKind::operation,
                            {engine_test, engine_flush, engine_flush_local});
     rank.hooks[hooks] = ProgressHook{poll, engine};
@@ -363,6 +364,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     }
     rank.hook_count.store(hooks, std::memory_order_relaxed);  // relaxed: as above
     rank.engine = nullptr;
+    rank.split_from_bytes = SIZE_MAX;
     request::register_kind(rank, request::RequestKind::operation, {});
     rank.progress_yields = false;
     for (const int peer : engine->queues.used())

@@ -171,6 +171,26 @@ void choose(const Router &router, int peer, std::uint8_t mine, std::uint8_t thei
     other.reasons[other.copier->traits().path].code = Reason::Code::private_memory;
 }
 
+// Rails to a rank of this node, beside load and store. They are never the path itself: nobody tries
+// them, and what they do not bring must be copied.
+void choose_rails(Rank &rank, int peer, std::uint8_t common) {
+    const Router &router = *rank.router;
+    Peer &other = rank.peers[peer];
+    const bool has_pointers = other.transport != nullptr && other.transport->traits().load_store;
+    for (int i = 0; i < router.count && rank.rail_share != 0; ++i) {
+        Transport &rails = *router.transports[i];
+        const sennit_path path = rails.traits().path;
+        if (!rails.traits().is_message() || (common >> path & 1) == 0) continue;
+        const bool is_between_nodes = i >= router.node_count;
+        if (is_between_nodes) other.reasons[path].code = Reason::Code::same_node;
+        if (!has_pointers || other.rail_path != SENNIT_PATH_NONE) continue;
+        if (is_between_nodes) rails.settle(peer, {NodeTrial{}.rails, 0});
+        if (rails.reach(peer).code != Reason::Code::taken) continue;
+        other.rail_path = static_cast<std::uint8_t>(path);
+        other.reasons[path].code = Reason::Code::carries_parts;
+    }
+}
+
 // To a rank of another node, as both have agreed: the rails between the nodes are known now.
 void choose_network(Rank &rank, int peer, const NodeTrial *trials, std::uint8_t agreed) {
     const Router &router = *rank.router;
@@ -393,10 +413,14 @@ void router_try_nodes(Rank &rank, const Nodes &nodes, NodeTrial *out) {
 void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *theirs,
                   const Nodes &nodes, const NodeTrial *trials) {
     rank.peers[rank.world_rank].path = SENNIT_PATH_SELF;
+    const auto of_node = static_cast<std::uint8_t>(~rank.router->networks);
     for (int peer = 0; peer < world_size(rank); ++peer)
         if (peer != rank.world_rank && rank.peers[peer].same_node)
-            choose(*rank.router, peer, mine[peer], theirs[peer], rank.peers[peer]);
+            choose(*rank.router, peer, mine[peer], theirs[peer] & of_node, rank.peers[peer]);
     // The network uses memory of the node when it settles.
+    for (int peer = 0; peer < world_size(rank); ++peer)
+        if (peer != rank.world_rank && rank.peers[peer].same_node)
+            choose_rails(rank, peer, mine[peer] & theirs[peer]);
     for (int peer = 0; peer < world_size(rank); ++peer)
         if (!rank.peers[peer].same_node)
             choose_network(rank, peer, trials + nodes.of[peer] * kNetworks,
@@ -405,11 +429,36 @@ void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *thei
 
 bool router_needs_engine(Rank &rank) {
     const auto size = static_cast<int>(size_of(rank));
-    for (int peer = 0; peer < size; ++peer) {
-        const Peer &other = rank.peers[peer];
-        if (other.transport != nullptr && other.transport->traits().is_message()) return true;
-    }
+    for (int peer = 0; peer < size; ++peer)
+        if (message_transport_of(rank, peer) != nullptr) return true;
     return false;
+}
+
+Transport *message_transport_of(const Rank &rank, int peer) {
+    const Peer &other = rank.peers[peer];
+    if (other.rail_path != SENNIT_PATH_NONE) return rank.router->by_path[other.rail_path];
+    const bool is_message = other.transport != nullptr && other.transport->traits().is_message();
+    return is_message ? other.transport.get() : nullptr;
+}
+
+bool reach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
+                   transport::RemoteMemory *remote) {
+    const Peer &other = rank.peers[peer];
+    if (other.rail_path == SENNIT_PATH_NONE || other.control == nullptr) return false;
+    const auto *record = reinterpret_cast<const SegmentRecord *>(
+        reinterpret_cast<const std::byte *>(entry.live) - offsetof(SegmentRecord, live));
+    SegmentRecord copy;
+    load_words(&copy, record, sizeof copy);
+    // Of the segment that was attached, whatever is there now. relaxed twice: the caller has looked
+    // whether it lives.
+    copy.live.store(entry.live_value.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    const ColdLock lock(rank);
+    return message_transport_of(rank, peer)->attach(peer, copy, remote) == SENNIT_OK;
+}
+
+void let_go_by_rail(Rank &rank, int peer, const transport::RemoteMemory &remote) {
+    const ColdLock lock(rank);
+    message_transport_of(rank, peer)->detach(peer, remote);
 }
 
 sennit_status attach(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id) {

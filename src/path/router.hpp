@@ -75,8 +75,16 @@ void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *thei
 // The error of all that wants to reach a peer without a path.
 [[gnu::cold]] sennit_status fail_no_path(int peer);
 
-// True if some peer is reached by a message transport.
+// True if some peer is reached by a message transport, or in part.
 bool router_needs_engine(Rank &rank);
+// The message transport by which the op engine reaches the peer: its path, or the rails beside one
+// of load and store; or null.
+transport::Transport *message_transport_of(const Rank &rank, int peer);
+// How these rails reach the segment of an entry that load and store reach, until it is let go;
+// false: they do not.
+bool reach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
+                   transport::RemoteMemory *remote);
+void let_go_by_rail(Rank &rank, int peer, const transport::RemoteMemory &remote);
 
 // The rail with that index, through all transports between nodes. False: there are not so many.
 bool router_describe_rail(Rank &rank, int peer, unsigned index, sennit_rail *rail);

@@ -46,7 +46,8 @@ struct Peer : PeerPath {
 
     // What follows is known of ranks of this node alone.
     bool same_process = false;
-    int memory_file = -1;  // the peer's memory file, -1 if not received
+    std::uint8_t rail_path = SENNIT_PATH_NONE;  // that carries parts of large copies beside `path`
+    int memory_file = -1;                       // the peer's memory file, -1 if not received
     int numa = -1;
     int process_id = -1;  // in the peer's own pid namespace, for messages
     int pid_fd = -1;      // readable once the process has ended; -1 if not known

@@ -103,6 +103,9 @@ struct RankSetup {
     bool shares_processors = false;        // there are more ranks than processors for them
     unsigned spins = 0;           // polls without progress, before a wait makes some; 0: none
     bool shares_process = false;  // other ranks of its world are threads of this process
+    // SENNIT_RAIL_SHARE, as all ranks have agreed, and from how many bytes on; SIZE_MAX: none.
+    unsigned rail_share = 0;
+    std::size_t split_from_bytes = SIZE_MAX;
     ProgressHook hooks[kProgressHooks] = {};
     SegmentWatch segment_watch;
     // Called in a forked child: a port must end with the process that it belongs to. Null: none.
@@ -119,7 +122,7 @@ struct RankSetup {
     PartPointer<Part::team_registry> team_registry;
     PartPointer<Part::groups> groups;  // null until the first one; under `cold`
     PartPointer<Part::collectives> collectives;
-    PartPointer<Part::watch> watch;        // null in a job on one node
+    PartPointer<Part::watch> watch;        // null without a network
     PartPointer<Part::channels> channels;  // null until the first is opened; under `cold`
 
     int process_slot = -1;

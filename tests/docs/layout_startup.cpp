@@ -9,6 +9,7 @@ void print_startup_layouts() {
     STRUCT(Introduction);
     FIELD(Introduction, card);
     FIELD(Introduction, addresses);
+    FIELD(Introduction, rail_share);
     STRUCT(Readiness);
     FIELD(Readiness, status);
     FIELD(Readiness, reach);

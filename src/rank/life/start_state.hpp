@@ -18,6 +18,7 @@ namespace sennit::life {
 struct Introduction {
     runtime::Card card;
     transport::Address addresses[path::kTransports];
+    std::uint64_t rail_share;  // SENNIT_RAIL_SHARE
 };
 
 // What start-up needs only while it runs.
@@ -52,6 +53,10 @@ sennit_status make_array(std::size_t count, T **out) {
 
 inline bool has_several_nodes(const Startup &start) {
     return start.node_count > 1;
+}
+// Rails lead to other nodes, and where large copies are split to ranks of the same one.
+inline bool needs_rails(const Startup &start) {
+    return has_several_nodes(start) || start.rank.rail_share != 0;
 }
 
 // Every rank knows that some rank has failed; `own` is what this one has to say. Afterwards all

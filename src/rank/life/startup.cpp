@@ -131,17 +131,26 @@ bool some_card_is_empty(const Startup &start) {
     return false;
 }
 
+sennit_status check_share() {
+    const std::int64_t share = runtime::knobs().rail_share;
+    if (share >= 0 && share <= 100) return SENNIT_OK;
+    return fail(SENNIT_ERR_ARG, "SENNIT_RAIL_SHARE=%lld: it is a share, 0 to 100",
+                static_cast<long long>(share));
+}
+
 sennit_status introduce(Startup &start, sennit_status so_far) {
     Introduction mine{};
     sennit_status status = so_far;
     if (status == SENNIT_OK) status = runtime::listener_open(&start.listener);
     if (status == SENNIT_OK) status = runtime::card_fill(&mine.card, start.listener);
+    if (status == SENNIT_OK) status = check_share();
     if (status != SENNIT_OK) return introduce_failure(start, status);
     std::memcpy(start.rank.control->processors.words, mine.card.processors,
                 sizeof mine.card.processors);
     mine.card.rank = start.rank.world_rank;
     mine.card.size = start.size;
     path::router_addresses(start.rank, path::router_node_slots(), mine.addresses);
+    mine.rail_share = static_cast<std::uint64_t>(runtime::knobs().rail_share);
     status = allgather(start, &mine, start.all, sizeof mine);
     if (status != SENNIT_OK) return status;
     if (some_card_is_empty(start)) return share_failure(start, SENNIT_OK);
@@ -188,6 +197,15 @@ void meet_peers(Startup &start) {
         peer.process_id = theirs.process_id;
         if (peer.same_process && r != start.rank.world_rank) start.rank.shares_process = true;
     }
+}
+
+// The exchanges that follow depend on it, so all ranks take the least. Where no node has two ranks
+// there is nothing to split.
+void agree_on_share(Startup &start) {
+    std::uint64_t least = start.node_count < start.size ? 100 : 0;
+    for (int r = 0; r < start.size; ++r)
+        least = std::min(least, start.all[r].rail_share);
+    start.rank.rail_share = static_cast<unsigned>(least);
 }
 
 // Those whose end is found by looking.
@@ -293,7 +311,7 @@ sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
 
 // One more exchange, which a job on one node does without. A rank that has failed takes part.
 sennit_status connect_networks(Startup &start, sennit_status so_far) {
-    if (!has_several_nodes(start)) return so_far;
+    if (!needs_rails(start)) return so_far;
     transport::Address mine[path::kNetworks] = {};
     sennit_status status = so_far;
     if (status == SENNIT_OK) status = path::router_open_networks(start.rank, sink_of(start.rank));
@@ -325,7 +343,7 @@ sennit_status open_upper_layers(Startup &start) {
 
 // Before the introductions are overwritten. Ranks are known by then that no path leads to.
 sennit_status watch_other_nodes(Startup &start) {
-    if (start.rank.watch == nullptr) return SENNIT_OK;
+    if (start.rank.watch == nullptr || !has_several_nodes(start)) return SENNIT_OK;
     const bool crowded =
         runtime::cards_oversubscribed(&start.all->card, start.size, kStride, start.rank.world_rank);
     return watch::watch_start(start.rank, crowded);
@@ -406,7 +424,7 @@ sennit_status get_ready(Startup &start, sennit_status so_far) {
     runtime::observer_ready(start.rank);
     // A transport's thread leaves the hooks alone until the rank has called them. It may compute
     // from here on.
-    if (has_several_nodes(start)) poll_hooks(start.rank);
+    if (needs_rails(start)) poll_hooks(start.rank);
     return SENNIT_OK;
 }
 
@@ -433,6 +451,7 @@ sennit_status run(Startup &start, const char *paths) {
     status = introduce(start, status);
     if (status != SENNIT_OK) return status;
     meet_peers(start);
+    agree_on_share(start);
     status = exchange_descriptors(start);
     choose_detection(start);
     if (status == SENNIT_OK) status = note_mates(start);

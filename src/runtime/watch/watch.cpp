@@ -174,7 +174,7 @@ void NodeWatch::forked() {
 
 bool NodeWatch::has_lease(int peer) const {
     // SYNC watch-table: pairs with the release in start().
-    if (!is_running_.load(std::memory_order_acquire)) return true;
+    if (!is_running_.load(std::memory_order_acquire) || rank_->peers[peer].same_node) return true;
     // relaxed: what is sent after this load is sent after the answer, whose time is stored first.
     if (place_of_node(peer).answered_ns.load(std::memory_order_relaxed) != 0) return true;
     if (watch_node(first_of(peer))) wake_watcher();

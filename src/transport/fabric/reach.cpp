@@ -77,7 +77,9 @@ void Network::settle(int peer, const NodeTrial &found) {
 }
 
 Reason Network::reach(int peer) {
-    if (rank_->peers[peer].same_node) return Reason{Reason::Code::same_node};
+    // A rank that computes must be served, as by load and store.
+    if (rank_->peers[peer].same_node && (rank_->rail_share == 0 || !progress_.is_on))
+        return Reason{Reason::Code::same_node};
     if (rail_count_ == 0) return missing_;
     // Each of the two knows what the other lacks.
     const Reason lacks[] = {lack_of(rank_->world_rank), lack_of(peer)};
@@ -217,7 +219,7 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
         reason = "another machine has the same address there, as bridges of containers have";
     else if (rail == rail_count_)
         reason = "it is not on all nodes, is slower than others, or no more are wanted";
-    else if (rank_->peers[peer].same_node)
+    else if (rank_->peers[peer].same_node && rank_->peers[peer].rail_path != SENNIT_PATH_FABRIC)
         reason = "the peer is on this node";
     else if (lack_of(peer).code != Reason::Code::taken)
         reason = "the peer has no rail like it";
@@ -227,7 +229,9 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
         reason = "the peer does not answer by it";
     else
         out->is_used = 1;
-    if (out->is_used != 0)
+    if (out->is_used != 0 && rank_->peers[peer].same_node)
+        reason = "it carries a part of large puts and gets";
+    else if (out->is_used != 0)
         reason = link != nullptr && link->is_reached
                      ? text_of(way_to_node_of(peer).brings_data)
                      : "it carries between the nodes; the peer was not used yet";

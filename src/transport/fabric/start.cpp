@@ -72,7 +72,7 @@ void Network::make_room_for_connections() const {
     constexpr std::uint64_t kConnections = 4;  // for messages and for transfers, in each direction
     std::uint64_t others = 0;
     for (int peer = 0; peer < world_size(*rank_); ++peer)
-        others += rank_->peers[peer].same_node ? 0 : 1;
+        others += rank_->peers[peer].same_node && rank_->rail_share == 0 ? 0 : 1;
     if (rails_[0].rail.takes_descriptors())
         runtime::raise_descriptor_limit(kConnections * rail_count_ * others);
 }
