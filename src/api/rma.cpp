@@ -80,20 +80,30 @@ inline const memory::SegmentEntry *entry_for(typename Call::To to, typename Call
     return op::direct_entry<kLook>(*rank, Call::remote(to, from), bytes);
 }
 
-template <class Call, auto kCopy>
-inline void copy_by(typename Call::To to, typename Call::From from, std::size_t bytes,
-                    const memory::SegmentEntry &entry) {
-    kCopy(Call::target(to, from, entry.base), Call::source(to, from, entry.base), bytes);
-}
-
 // True if it is done.
-template <class Call, Look kLook = Look::both, auto kCopy = copy_any>
-inline bool is_direct(typename Call::To to, typename Call::From from, std::size_t bytes) {
-    const memory::SegmentEntry *entry = entry_for<Call, kLook>(to, from, bytes);
+template <class Call, auto kCopy>
+inline bool is_near(typename Call::To to, typename Call::From from, std::size_t bytes) {
+    const memory::SegmentEntry *entry = entry_for<Call, Look::near>(to, from, bytes);
     if (entry == nullptr) [[unlikely]]
         return false;
-    copy_by<Call, kCopy>(to, from, bytes, *entry);
+    kCopy(Call::target(to, from, entry->base), Call::source(to, from, entry->base), bytes);
     return true;
+}
+
+// The same of any size; also false where a rail may bring a part, which transfer() knows.
+template <class Call>
+inline bool copy_by(typename Call::To to, typename Call::From from, std::size_t bytes,
+                    const memory::SegmentEntry &entry) {
+    return copy_any_if(Call::target(to, from, entry.base), Call::source(to, from, entry.base),
+                       bytes, [=] { return bytes < current_rank()->split_from_bytes; });
+}
+
+template <class Call>
+inline bool is_direct(typename Call::To to, typename Call::From from, std::size_t bytes) {
+    const memory::SegmentEntry *entry = entry_for<Call, Look::both>(to, from, bytes);
+    if (entry == nullptr) [[unlikely]]
+        return false;
+    return copy_by<Call>(to, from, bytes, *entry);
 }
 
 // The blocking calls have a way of their own for words of 8 bytes, in the public function, which
@@ -106,10 +116,9 @@ template <class Call>
     Rank &rank = *current_rank();
     const sennit_gptr &remote = Call::remote(to, from);
     memory::SegmentEntry *entry = op::named_entry(rank, remote);
-    if (Call::local(to, from) != nullptr && op::reaches_by(rank, entry, remote, bytes)) [[likely]] {
-        copy_by<Call, copy_any>(to, from, bytes, *entry);
+    if (Call::local(to, from) != nullptr && op::reaches_by(rank, entry, remote, bytes) &&
+        copy_by<Call>(to, from, bytes, *entry)) [[likely]]
         return SENNIT_OK;
-    }
     return blocking_cold<Call>(to, from, bytes, entry);
 }
 
@@ -117,7 +126,7 @@ template <class Call, auto kCopy, std::size_t kLeast = 0>
 [[gnu::noinline]] sennit_status near(typename Call::To to, typename Call::From from,
                                      std::size_t bytes) {
     if (bytes < kLeast) __builtin_unreachable();
-    if (is_direct<Call, Look::near, kCopy>(to, from, bytes)) [[likely]]
+    if (is_near<Call, kCopy>(to, from, bytes)) [[likely]]
         return SENNIT_OK;
     return far<Call>(to, from, bytes);
 }
@@ -164,6 +173,8 @@ template <class Call>
     const memory::SegmentEntry *entry = entry_for<Call, Look::near>(to, from, bytes);
     if (entry == nullptr) [[unlikely]]
         return far<Call>(to, from, bytes);
+    if (bytes >= current_rank()->split_from_bytes) [[unlikely]]
+        return blocking_cold<Call>(to, from, bytes, entry);
     copy_long(Call::target(to, from, entry->base), Call::source(to, from, entry->base), bytes,
               Call::remote(to, from), *entry);
     return SENNIT_OK;
@@ -180,7 +191,7 @@ template <class Call>
         if (has_copy_by_vectors) return by_vectors<Call>(to, from, bytes);
         return near<Call, copy_bytes>(to, from, bytes);
     }
-    if (is_direct<Call, Look::near>(to, from, kWord)) [[likely]]
+    if (is_near<Call, copy_any>(to, from, kWord)) [[likely]]
         return SENNIT_OK;
     return far<Call>(to, from, kWord);
 }

@@ -157,17 +157,27 @@ inline void copy_middle(void *destination, const void *source, std::size_t bytes
     }
 }
 
-// Of any size, 0 too. They may overlap.
-inline void copy_any(void *destination, const void *source, std::size_t bytes) {
-    if (bytes == sizeof(std::uint64_t) && copy_word<std::uint64_t>(destination, source)) return;
+// Of any size, 0 too. They may overlap. False, and nothing is copied: it is longer than
+// kMiddleBytes, and may_copy() says no, which shorter ones do not ask.
+template <class MayCopy>
+inline bool copy_any_if(void *destination, const void *source, std::size_t bytes,
+                        MayCopy may_copy) {
+    if (bytes == sizeof(std::uint64_t) && copy_word<std::uint64_t>(destination, source))
+        return true;
     // 0 comes out as the largest number.
     if (bytes - 1 < kShortBytes) {
         copy_short(destination, source, bytes);
     } else if (bytes - 1 < kMiddleBytes) {
         copy_middle(destination, source, bytes);
     } else {
+        if (!may_copy()) [[unlikely]]
+            return false;
         copy_bytes(destination, source, bytes);
     }
+    return true;
+}
+inline void copy_any(void *destination, const void *source, std::size_t bytes) {
+    (void)copy_any_if(destination, source, bytes, [] { return true; });
 }
 
 }  // namespace sennit

@@ -2,12 +2,61 @@
 #include "op/rma.hpp"
 
 #include "base/fail.hpp"
+#include "base/log.hpp"
 #include "op/direct.hpp"
 #include "op/resolve.hpp"
 #include "path/router.hpp"
+#include "request/request.hpp"
 #include "runtime/wait.hpp"
 
 namespace sennit::op {
+namespace {
+
+void copy_here(Direction direction, std::byte *place, std::byte *local, std::size_t bytes) {
+    if (direction == Direction::put) {
+        copy_any(place, local, bytes);
+    } else {
+        copy_any(local, place, bytes);
+    }
+}
+
+// The end of it goes by a rail while this processor copies the rest, and both are done when this
+// returns: so it is a copy for all that follows. What no rail brings is copied too. After TIMEOUT
+// the rail may still bring its part, as with every operation. docs/design/copies.md.
+sennit_status copy_split(Rank &rank, Direction direction, const memory::SegmentEntry &entry,
+                         sennit_gptr remote, std::byte *local, std::size_t bytes) {
+    std::byte *const place = entry.base + remote.offset;
+    Target target{remote.rank, {}, remote.offset};
+    // Pieces of what overlaps would be read after others have overwritten them.
+    if (!are_apart(place, local, bytes) ||
+        !path::reach_by_rail(rank, remote.rank, entry, &target.remote)) {
+        copy_here(direction, place, local, bytes);
+        return SENNIT_OK;
+    }
+    const sennit_error before = *thread_error();
+    const std::size_t by_rail = bytes / 100 * rank.rail_share;
+    const std::size_t here = (bytes - by_rail) & ~(kLineBytes - 1);
+    target.offset += here;
+    sennit_request rest = SENNIT_REQUEST_NULL;
+    sennit_status status = engine_start(rank, direction, target, local + here, bytes - here,
+                                        {Completion::Mode::request, &rest});
+    copy_here(direction, place, local, here);
+    if (status == SENNIT_OK) status = request::wait(rank, &rest, default_deadline());
+    if (status == SENNIT_ERR_TIMEOUT) {
+        engine_abandon(rank, rest);
+        return status;
+    }
+    path::let_go_by_rail(rank, remote.rank, target.remote);
+    if (status == SENNIT_OK) return SENNIT_OK;
+    // Nothing of it moves any more. Nor is it an error of the call.
+    log(SENNIT_LOG_INFO, "what a rail was to carry to or from rank %d is copied: %s", remote.rank,
+        thread_error()->text);
+    *thread_error() = before;
+    copy_here(direction, place + here, local + here, bytes - here);
+    return SENNIT_OK;
+}
+
+}  // namespace
 
 sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void *local,
                        std::size_t bytes, const Completion &completion) {
@@ -20,12 +69,10 @@ sennit_status transfer(Rank &rank, Direction direction, sennit_gptr remote, void
     if (bytes == 0 || entry->base != nullptr) {
         if (completion.request != nullptr) *completion.request = SENNIT_REQUEST_NULL;
         if (bytes == 0) return SENNIT_OK;
-        std::byte *place = entry->base + remote.offset;
-        if (direction == Direction::put) {
-            copy_any(place, local, bytes);
-        } else {
-            copy_any(local, place, bytes);
-        }
+        auto *const buffer = static_cast<std::byte *>(local);
+        if (bytes >= rank.split_from_bytes)
+            return copy_split(rank, direction, *entry, remote, buffer, bytes);
+        copy_here(direction, entry->base + remote.offset, buffer, bytes);
         return SENNIT_OK;
     }
     if (transport::Transport *transport = path::immediate_of(rank, *entry)) {

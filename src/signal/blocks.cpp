@@ -96,8 +96,9 @@ sennit_status publish(Rank &rank, const ReachedBlock &block, sennit_peer_block *
     if (status != SENNIT_OK) return status;
     Attached &place = *entry;
     static_cast<ReachedBlock &>(place) = block;
-    const bool is_short =
-        place.base != nullptr && place.live != nullptr && rank.observer == nullptr;
+    // Of a large block a rail may bring a part.
+    const bool is_short = place.base != nullptr && place.live != nullptr &&
+                          rank.observer == nullptr && place.bytes < rank.split_from_bytes;
     const std::uint32_t handle = all->blocks->table.publish(place);
     // SYNC block-handle: pairs with the acquire in find_short(); the fields come before.
     place.short_handle.store(is_short ? handle : 0, std::memory_order_release);
