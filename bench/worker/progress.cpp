@@ -3,7 +3,6 @@
 // makes a call each millisecond or two, as a program without the thread must; and the work of a
 // rank whose memory is put to meanwhile.
 #include <sennit/sennit.h>
-#include <time.h>
 
 #include <stdexcept>
 
@@ -18,15 +17,9 @@ namespace {
 constexpr int kOrigin = WakeKind::kOrigin;
 constexpr int kTarget = WakeKind::kTarget;
 
-double cpu_ns(clockid_t clock) {
-    timespec time{};
-    (void)clock_gettime(clock, &time);
-    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
-
 // Of all threads of this process but the calling one, which are Sennit's and the MPI's.
 double others_cpu_ns() {
-    return cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    return now_ns(CLOCK_PROCESS_CPUTIME_ID) - now_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 enum class Clock : std::uint8_t { wall, others };

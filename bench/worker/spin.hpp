@@ -24,9 +24,9 @@ constexpr std::size_t whole_lines(std::size_t bytes) {
 
 using Flag = std::atomic_ref<std::uint64_t>;
 
-inline double now_ns() {
+inline double now_ns(clockid_t clock = CLOCK_MONOTONIC) {
     timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 

@@ -35,18 +35,6 @@ sennit_peer_block attach(Ranks &test, const sennit_block &block) {
     return attached;
 }
 
-// Calls until the owner has come near enough.
-template <class Call>
-void when_taken(Ranks &test, Call call) {
-    const std::uint64_t word = 0;
-    sennit_status status = call();
-    while (status == SENNIT_ERR_SIGNAL_EARLY) {
-        (void)sennit_signal_wait_word(&word, SENNIT_NOT_EQUAL, 0, 0);
-        status = call();
-    }
-    test.ok(status);
-}
-
 std::uint64_t salt_of(int from, std::uint64_t epoch) {
     return epoch * 64 + static_cast<std::uint64_t>(from);
 }

@@ -5,16 +5,20 @@
 
 namespace conformance {
 
-// Counts an event as soon as the owner has come near enough. Waits inside Sennit alone.
-inline void add_when_taken(Ranks &test, sennit_signal signal, std::uint64_t epoch) {
-    for (;;) {
-        const sennit_status status = sennit_signal_notify(signal, epoch);
-        if (status != SENNIT_ERR_SIGNAL_EARLY) {
-            test.ok(status);
-            return;
-        }
-        (void)sennit_signal_wait_word(&epoch, SENNIT_NOT_EQUAL, epoch, 0);
+// Calls until the owner has come near enough. Waits inside Sennit alone.
+template <class Call>
+void when_taken(Ranks &test, Call call) {
+    const std::uint64_t word = 0;
+    sennit_status status = call();
+    while (status == SENNIT_ERR_SIGNAL_EARLY) {
+        (void)sennit_signal_wait_word(&word, SENNIT_NOT_EQUAL, 0, 0);
+        status = call();
     }
+    test.ok(status);
+}
+
+inline void add_when_taken(Ranks &test, sennit_signal signal, std::uint64_t epoch) {
+    when_taken(test, [=] { return sennit_signal_notify(signal, epoch); });
 }
 
 // What the call has said, or the flush behind it, which tells what an owner says that is reached by

@@ -21,17 +21,6 @@ struct Ring : NextBlock {
           own(static_cast<std::uint8_t *>(sennit_ptr(memory))) {}
 };
 
-template <class Call>
-void when_taken(Ranks &test, Call call) {
-    const std::uint64_t word = 0;
-    sennit_status status = call();
-    while (status == SENNIT_ERR_SIGNAL_EARLY) {
-        (void)sennit_signal_wait_word(&word, SENNIT_NOT_EQUAL, 0, 0);
-        status = call();
-    }
-    test.ok(status);
-}
-
 }  // namespace
 
 // Broken by parts that do not meet, or leave the range; by a call that returns before the rail has
