@@ -150,7 +150,7 @@ class ToldPeer {
         const iovec message{&kept.header, bytes < 0 ? length : static_cast<std::size_t>(bytes)};
         ssize_t code = -FI_EAGAIN;
         for (int i = 0; i < 100000 && code == -FI_EAGAIN; ++i) {
-            code = words_[by].send(there_[by], message, nullptr, &kept.context);
+            code = words_[by].send(Rail::Use::send, there_[by], message, nullptr, &kept.context);
             poll();
             if (code == -FI_EAGAIN) while_waiting();
         }
@@ -225,7 +225,8 @@ class ToldPeer {
         exposed_[rail] = nullptr;
     }
     void receive(Word *room) {
-        EXPECT_EQ(words_[room->by].receive({&room->header, sizeof room->header + sizeof room->body},
+        EXPECT_EQ(words_[room->by].receive(Rail::Use::receive,
+                                           {&room->header, sizeof room->header + sizeof room->body},
                                            nullptr, room),
                   0);
     }

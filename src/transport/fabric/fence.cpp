@@ -134,7 +134,7 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     message->header.rail = static_cast<std::uint8_t>(rail);
     message->header.id = link.in_doubt ? link.number : 0;
     message->header.status = link.is_out ? kIsOut : 0;
-    message->header.body_bytes = static_cast<std::uint32_t>(fill_question(link, message->body));
+    message->header.body_bytes = static_cast<std::uint16_t>(fill_question(link, message->body));
     // Not taken: the provider makes a connection, which may break again while nobody uses it. Tried
     // again soon where there is no other rail to try.
     const bool is_sent = send(message);
@@ -234,7 +234,7 @@ void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message 
         std::memcpy(&handle, question->body + at, sizeof handle);
         if (fill_row(rail, handle, answer->body + bytes)) bytes += each;
     }
-    answer->header.body_bytes = static_cast<std::uint32_t>(bytes);
+    answer->header.body_bytes = static_cast<std::uint16_t>(bytes);
     send_or_keep(answer);
 }
 

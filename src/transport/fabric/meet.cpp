@@ -76,12 +76,18 @@ sennit_status Network::link(int peer, unsigned rail) {
         return fail(SENNIT_ERR_FABRIC, "no room for a connection");  // see describe_trouble()
     }
     if (names_.exists()) return own.insert(name_of(peer, rail), &link.messages);
+    const sockaddr_in name = messages_name(peer, rail);
+    return own.insert(&name, &link.messages);
+}
+
+// Where messages to the peer go on that rail, where endpoints have ports.
+sockaddr_in Network::messages_name(int peer, unsigned rail) const {
     const RailCard card = cards_.of(peer);
     sockaddr_in name{};
     name.sin_family = AF_INET;
     name.sin_port = card.port;
     name.sin_addr.s_addr = card.addresses[choice_.of(card, rail)];
-    return own.insert(&name, &link.messages);
+    return name;
 }
 
 // What the peer lacks to be reached by rails like this rank's; `taken`: nothing.

@@ -38,6 +38,7 @@ struct MessagePool;
 struct Message : Posted {
     MessagePool *pool = nullptr;
     bool is_again = false;  // a task that was sent before
+    bool is_back = false;  // sent from where messages come to, or received where they are sent from
     MessageHeader header;
     alignas(8) std::byte body[kBodyBytes];
 };

@@ -94,10 +94,11 @@ struct Refusals {
 struct RailState {
     Rail rail;
     LentMemory copies;
-    fid_mr **registrations = nullptr;  // [kPlaces], of the Exposed with that number;
-                                       // null: not yet again, see expose_again()
-    std::size_t receives = 0;          // that are posted
-    std::size_t receives_wanted = 0;
+    fid_mr **registrations = nullptr;     // [kPlaces], of the Exposed with that number;
+                                          // null: not yet again, see expose_again()
+    std::size_t receives = 0;             // that are posted where messages come to
+    std::size_t receives_back = 0;        // and where they come back to
+    std::size_t receives_wanted = 0;      // of each
     std::size_t transfers = 0;            // that belong to it: with the provider, or to be repeated
     std::uint64_t number = 1;             // of the passive endpoint
     std::uint16_t tag = 0;                // and in the keys
@@ -122,6 +123,14 @@ struct NodeWay {
 using PeerRails = std::atomic<std::uint16_t>;
 inline constexpr unsigned kOfPeer = 0x100;
 
+// Where messages to a peer go by a connection that it has made.
+struct WayBack {
+    fi_addr_t address = FI_ADDR_UNSPEC;
+    std::uint16_t port = 0;
+    bool is_open = false;   // since a message has come from there
+    std::uint32_t out = 0;  // messages that the provider has
+};
+
 // A peer that is used, as one rail reaches it.
 struct RailLink {
     fi_addr_t messages = FI_ADDR_UNSPEC;  // entered when first used
@@ -140,7 +149,8 @@ struct RailLink {
     enum class Data : std::uint8_t { unknown, comes, lost };
     Data data = Data::unknown;  // by this rank's trial: completion data
     std::uint8_t asked = 0;     // how often, for the answer that is waited for
-    PostedList to_repeat;       // transfers that have failed, to be repeated when the doubt is over
+    WayBack back;
+    PostedList to_repeat;  // transfers that have failed, to be repeated when the doubt is over
     std::int64_t fenced_ns = 0;  // when the number was learnt
     std::int64_t next_question_ns = 0;
     std::int64_t question_pause_ns = 0;
@@ -306,6 +316,7 @@ class Network final : public Transport {
     void make_room_for_connections() const;
     sennit_status start();
     void post_receives(unsigned rail);
+    bool post_receive(unsigned rail, bool is_back);
     sennit_status expose_at(std::size_t place, const Exposed &memory);
     sennit_status expose_control();
     sennit_status expose_piece(unsigned piece);
@@ -320,6 +331,7 @@ class Network final : public Transport {
     // meet.cpp
     std::size_t names_bytes() const { return rail_count_ * interfaces_.name_bytes(); }
     const std::byte *name_of(int peer, unsigned rail) const;
+    sockaddr_in messages_name(int peer, unsigned rail) const;
     Reason lack_of(int peer) const;
     bool lacks_descriptors(std::uint64_t *limit) const;
     sennit_status link(int peer, unsigned rail);
@@ -340,6 +352,8 @@ class Network final : public Transport {
     bool is_read_now(unsigned rail, bool is_any_busy) const;
     std::size_t take_events(unsigned rail, bool all);
     void take_event(unsigned rail, const Event &event);
+    static Posted *take_end(const Event &event);
+    void finish(Message *message);
     void read_data_before_tasks();
     Submit start_transfer(Posted *posted);
     Submit end_unstarted(Posted *posted, sennit_status verdict);
@@ -437,7 +451,13 @@ class Network final : public Transport {
     Message *take_message();
     void give_back(Message *message);
     Submit start_task(Operation *operation);
+    bool goes_back(const Message &message, const RailLink &link) const;
+    void open_back(RailLink &link, const Message &message);
+    ssize_t post_back(Message *message, std::size_t length, RailLink *link);
+    ssize_t post_message(Message *message, std::size_t length, RailLink *link);
     bool send(Message *message);
+    static bool was_outgoing(const Message &message);
+    void take_late(unsigned rail);
     void count_message(const Message &message, std::size_t bytes);
     void send_or_keep(Message *message);
     void look_for_stuck_messages(std::int64_t now);
@@ -531,6 +551,7 @@ class Network final : public Transport {
     std::size_t copied_bytes_ = 0;  // of a place
     bool no_more_messages_ = false;
     PostedList done_;               // completed, not yet worked off
+    PostedList late_;               // messages, completed as their endpoint ended
     PostedList outbox_;             // messages that found the queue full
     std::size_t kept_answers_ = 0;  // of them, all that are no goodbye
     OpenTask tasks_[kOpenTasks];

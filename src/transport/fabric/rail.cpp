@@ -54,6 +54,7 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
 int Rail::open_queue(fi_wait_obj wait, Endpoint *out) {
     fi_cq_attr wanted{};
     wanted.size = depth() + receives();  // every completion that can be outstanding
+    if (out == &incoming_ && is_two_way()) wanted.size *= 2;
     wanted.format = FI_CQ_FORMAT_DATA;
     wanted.wait_obj = wait;
     const int code = fi_cq_open(domain_, &wanted, &out->completions, nullptr);
@@ -69,6 +70,10 @@ int Rail::open_queue(fi_wait_obj wait, Endpoint *out) {
 sennit_status Rail::open_endpoint(Endpoint *out) {
     int code = -FI_ENOSYS;
     if (!one_read_drives_all_) code = open_queue(FI_WAIT_FD, out);
+    if (out == &outgoing_ && is_two_way()) {
+        out->completions = incoming_.completions;
+        code = 0;
+    }
     if (code != 0) code = open_queue(FI_WAIT_NONE, out);
     if (code == 0) code = fi_endpoint(domain_, info_, &out->endpoint, nullptr);
     if (code == 0) code = fi_ep_bind(out->endpoint, &addresses_->fid, 0);
@@ -81,9 +86,18 @@ sennit_status Rail::open_endpoint(Endpoint *out) {
             data_receives_[i].is_posted = false;
         post_data_receives();
     }
+    if (code == 0 && out == &outgoing_ && is_two_way()) code = find_port(*out, &outgoing_port_);
     if (code == 0) return SENNIT_OK;
     drop_endpoint(out);
     return failed(*library_, code, "an endpoint");
+}
+
+int Rail::find_port(const Endpoint &endpoint, std::uint16_t *port) {
+    sockaddr_in name{};
+    std::size_t bytes = sizeof name;
+    const int code = fi_getname(&endpoint.endpoint->fid, &name, &bytes);
+    *port = code == 0 ? name.sin_port : 0;
+    return code;
 }
 
 // A connection to the endpoint whose first bytes have not come: when they come, `net` and `tcp`
@@ -110,6 +124,8 @@ int Rail::close_endpoint(Endpoint *endpoint) {
         (void)lend_again(*endpoint);
         return code;
     }
+    if (endpoint == &outgoing_ && is_two_way()) endpoint->completions = nullptr;
+    if (endpoint == &outgoing_) outgoing_port_ = 0;
     drop_object(&endpoint->completions, "a queue");
     endpoint->descriptor = -1;
     if (endpoint == &active_) transfers_out_ = 0;
@@ -267,16 +283,17 @@ ssize_t Rail::get(const Transfer &transfer) {
                                transfer.context));
 }
 
-ssize_t Rail::send(fi_addr_t peer, const iovec &message, void *descriptor, void *context) {
-    const ssize_t code =
-        fi_send(outgoing_.endpoint, message.iov_base, message.iov_len, descriptor, peer, context);
+ssize_t Rail::send(Use from, fi_addr_t peer, const iovec &message, void *descriptor,
+                   void *context) {
+    const ssize_t code = fi_send(endpoint_for(from).endpoint, message.iov_base, message.iov_len,
+                                 descriptor, peer, context);
     if (code == 0) ++sends_out_;
     return code;
 }
 
-ssize_t Rail::receive(const iovec &room, void *descriptor, void *context) {
-    return fi_recv(incoming_.endpoint, room.iov_base, room.iov_len, descriptor, FI_ADDR_UNSPEC,
-                   context);
+ssize_t Rail::receive(Use at, const iovec &room, void *descriptor, void *context) {
+    return fi_recv(endpoint_for(at).endpoint, room.iov_base, room.iov_len, descriptor,
+                   FI_ADDR_UNSPEC, context);
 }
 
 std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size_t most) {
@@ -287,19 +304,24 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
     const auto count = static_cast<std::size_t>(std::max<ssize_t>(result, 0));
     // Some providers set the flag on what the sender of the data completes, too.
     const bool is_passive = &endpoint == &passive_;
-    for (std::size_t i = 0; i < count; ++i)
+    std::size_t sends = 0;
+    for (std::size_t i = 0; i < count; ++i) {
         events[i] =
             Event{entries[i].op_context, entries[i].len, 0,
                   is_passive && (entries[i].flags & FI_REMOTE_CQ_DATA) != 0, entries[i].data};
+        if ((entries[i].flags & FI_SEND) != 0) ++sends;
+    }
     std::size_t over = count;
     if (result == -FI_EAVAIL) {
         fi_cq_err_entry error{};
         if (fi_cq_readerr(endpoint.completions, &error, 0) <= 0) return 0;
         events[0] = Event{error.op_context, 0, error.err != 0 ? error.err : FI_EIO};
         over = 1;
+        sends = (error.flags & FI_SEND) != 0;
     }
     if (&endpoint == &active_) transfers_out_ -= std::min(over, transfers_out_);
-    if (&endpoint == &outgoing_) sends_out_ -= std::min(over, sends_out_);
+    if (&endpoint == &outgoing_ && !is_two_way()) sends = over;
+    sends_out_ -= std::min(sends, sends_out_);
     return over;
 }
 
@@ -341,7 +363,7 @@ std::size_t Rail::read_passive(Event events[], std::size_t most, bool *is_empty)
 // all endpoints, one read a look is enough: of the queue from which most is expected.
 const Rail::Endpoint &Rail::next_read() {
     const unsigned turn = reads_++ % kTurns;
-    if (turn == 1 && sends_out_ != 0) return outgoing_;
+    if (turn == 1 && sends_out_ != 0 && !is_two_way()) return outgoing_;
     return turn != 0 && transfers_out_ != 0 ? active_ : incoming_;
 }
 
@@ -357,7 +379,8 @@ std::size_t Rail::poll(Event events[], std::size_t most) {
 std::size_t Rail::poll_all(Event events[], std::size_t most) {
     const bool each = !one_read_drives_all_ || reads_++ % kAllEvery == 0;
     std::size_t count = read_passive(events, most);
-    if (each || sends_out_ != 0) count += read_queue(outgoing_, events + count, most - count);
+    if (!is_two_way() && (each || sends_out_ != 0))
+        count += read_queue(outgoing_, events + count, most - count);
     if (each || transfers_out_ != 0) count += read_queue(active_, events + count, most - count);
     return count + read_queue(incoming_, events + count, most - count);
 }

@@ -4,8 +4,8 @@
 //
 // What is under way to or from an endpoint is ended by closing the endpoint, and by nothing else.
 // So there is one for each thing that may have to be ended alone (docs/design/fabric.md):
-//   incoming   receives messages; its name never changes
-//   outgoing   sends them; nobody knows its name
+//   incoming   receives messages; its name never changes. Where is_two_way() it sends some back
+//   outgoing   sends them; nobody knows its name, unless is_two_way(): then it receives some
 //   active     starts puts and gets; nobody knows its name
 //   passive    the target of the peers' puts and gets; starts nothing
 #pragma once
@@ -96,6 +96,11 @@ class Rail {
     // and is open as before, or there is none until a later call.
     sennit_status reopen_passive();
     bool has_passive() const { return passive_.endpoint != nullptr; }
+    // May messages go back by the connection that others came by, from where messages come to to
+    // where those were sent from? Then both complete in one queue.
+    bool is_two_way() const { return one_read_drives_all_ && !wants_descriptors(); }
+    // Of the endpoint that sends messages; 0: there is none, or is_two_way() is false.
+    std::uint16_t port_to_send_from() const { return outgoing_port_; }
     // The endpoint of what this rank has started, or of its messages. After true no put reads a
     // private buffer any more and no get writes to one, and what was posted and has not been polled
     // never completes. A peer may still receive what has left. False: it is open as before.
@@ -151,8 +156,9 @@ class Rail {
     // Completes when the data is in the target's memory; a hint when it has left.
     ssize_t put(const Transfer &transfer);
     ssize_t get(const Transfer &transfer);
-    ssize_t send(fi_addr_t peer, const iovec &message, void *descriptor, void *context);
-    ssize_t receive(const iovec &room, void *descriptor, void *context);
+    // From the endpoint for sends, or back from that for receives.
+    ssize_t send(Use from, fi_addr_t peer, const iovec &message, void *descriptor, void *context);
+    ssize_t receive(Use at, const iovec &room, void *descriptor, void *context);
 
     // Drives the provider, and reads up to `most` completions; how many. None, or less than `most`,
     // does not say that there are no more.
@@ -164,6 +170,10 @@ class Rail {
     std::size_t poll_data(Event events[], std::size_t most, bool *is_empty) {
         return read_passive(events, most, is_empty);
     }
+    // The same of messages that come, and where is_two_way() of those that were sent.
+    std::size_t poll_messages(Event events[], std::size_t most) {
+        return read_queue(incoming_, events, most);
+    }
 
     // Gets ready for a sleep on descriptors, which become readable when something comes, and end
     // with their endpoints. What lies in a queue that was not read since does not make them so.
@@ -172,10 +182,6 @@ class Rail {
     std::size_t arm(int descriptors[kQueues]);
     // Are they ready when something has come, and then alone?
     bool are_descriptors_sure() const { return one_read_drives_all_; }
-    // A shorter message is made as long: `net` and `tcp` copy one of less than 128 bytes or so,
-    // their own header included, and it takes longer then (docs/design/fabric.md, "Messages").
-    std::size_t least_message() const { return one_read_drives_all_ ? kPaddedBytes : 0; }
-    static constexpr std::size_t kPaddedBytes = 256;
 
   private:
     bool find_name(fi_addr_t peer, sockaddr_in *name) const;
@@ -185,7 +191,7 @@ class Rail {
     void post_data_receives();
     std::size_t read_passive(Event events[], std::size_t most, bool *is_empty = nullptr);
     // Each has a queue of its own, which ends with it: a completion that lies in it would be taken
-    // for one of what was posted later.
+    // for one of what was posted later. Where is_two_way(), outgoing_ has that of incoming_.
     struct Endpoint {
         fid_ep *endpoint = nullptr;
         fid_cq *completions = nullptr;
@@ -205,6 +211,7 @@ class Rail {
     static void end_lent(Endpoint *endpoint);
     const Endpoint &next_read();
     ssize_t note_posted(ssize_t code);
+    static int find_port(const Endpoint &endpoint, std::uint16_t *port);
     int open_queue(fi_wait_obj wait, Endpoint *out);
     sennit_status open_endpoint(Endpoint *out);
     void end_unread(const Endpoint &endpoint);
@@ -225,7 +232,8 @@ class Rail {
     fid_av *addresses_ = nullptr;
     Endpoint incoming_;
     Endpoint outgoing_;
-    std::size_t sends_out_ = 0;  // that the provider has
+    std::size_t sends_out_ = 0;        // that the provider has
+    std::uint16_t outgoing_port_ = 0;  // where is_two_way()
     Endpoint active_;
     Endpoint passive_;
     Endpoint bell_;                         // a queue alone, where one read drives all

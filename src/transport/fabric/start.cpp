@@ -146,18 +146,27 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
 
 void Network::post_receives(unsigned rail) {
     RailState &state = rails_[rail];
-    while (state.receives < state.receives_wanted) {
-        Message *message = take_message();
-        if (message == nullptr) return;
-        message->kind = Posted::Kind::receive;
-        message->rail = static_cast<std::uint8_t>(rail);
-        message->is_out = true;
-        const iovec room{&message->header, sizeof message->header + sizeof message->body};
-        if (state.rail.receive(room, message->pool->received[rail].descriptor(),
-                               &message->context) != 0)
-            return give_back(message);
+    while (state.receives < state.receives_wanted && post_receive(rail, false))
         ++state.receives;
-    }
+    if (state.rail.port_to_send_from() == 0) return;
+    while (state.receives_back < state.receives_wanted && post_receive(rail, true))
+        ++state.receives_back;
+}
+
+bool Network::post_receive(unsigned rail, bool is_back) {
+    Message *message = take_message();
+    if (message == nullptr) return false;
+    message->kind = Posted::Kind::receive;
+    message->rail = static_cast<std::uint8_t>(rail);
+    message->is_out = true;
+    message->is_back = is_back;
+    const iovec room{&message->header, sizeof message->header + sizeof message->body};
+    Rail &own = rails_[rail].rail;
+    const Rail::Use at = is_back ? Rail::Use::send : Rail::Use::receive;
+    if (own.receive(at, room, message->pool->received[rail].descriptor(), &message->context) == 0)
+        return true;
+    give_back(message);
+    return false;
 }
 
 sennit_status Network::connect(const Address *addresses, const Deadline &deadline) {

@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::int64_t kFirstPauseNs = 100'000'000;  // before a task is sent again; doubles
 constexpr std::int64_t kLastPauseNs = 2'000'000'000;
+// For so long the provider may not take what goes back.
+constexpr std::int64_t kLongestBackNs = 50'000'000;
 // The most that the time grows to in which the provider may take no message for a peer.
 constexpr std::int64_t kLastStuckNs = 5'000'000'000;
 
@@ -44,22 +46,66 @@ void Network::give_back(Message *message) {
     free_messages_ = message;
 }
 
+// Ranks that send to each other do so by one connection, which the one with the lower number makes:
+// messages to it go from where messages come to, back to where its own were sent from. The fence's
+// do not, so that there is another way.
+bool Network::goes_back(const Message &message, const RailLink &link) const {
+    const MessageKind kind = message.header.kind;
+    return link.back.is_open && kind != MessageKind::question && kind != MessageKind::endpoint;
+}
+
+// A message has come. If it says so, messages may go back.
+void Network::open_back(RailLink &link, const Message &message) {
+    const int peer = message.header.from;
+    const std::uint16_t port = message.header.back_port;
+    Rail &rail = rails_[message.rail].rail;
+    if (port == 0 || peer >= rank_->world_rank || !rail.is_two_way()) return;
+    if (port != link.back.port) {
+        // What is under way goes to the endpoint before.
+        if (link.back.out != 0) return;
+        if (link.back.address != FI_ADDR_UNSPEC) rail.remove(&link.back.address);
+        sockaddr_in name = messages_name(peer, message.rail);
+        name.sin_port = port;
+        link.back.port = rail.insert(&name, &link.back.address) == SENNIT_OK ? port : 0;
+    }
+    link.back.is_open = link.back.port != 0;
+}
+
+// 0, or an error of libfabric.
+ssize_t Network::post_back(Message *message, std::size_t length, RailLink *link) {
+    message->header.back_port = 0;
+    const ssize_t code = rails_[message->rail].rail.send(Rail::Use::receive, link->back.address,
+                                                         iovec{&message->header, length}, nullptr,
+                                                         &message->context);
+    if (code == 0) ++link->back.out;
+    // The provider may make a connection now, and not the right one.
+    if (code != 0 && (code != -FI_EAGAIN || link->unsent.length(now_ns()) > kLongestBackNs))
+        link->back.is_open = false;
+    return code;
+}
+
+ssize_t Network::post_message(Message *message, std::size_t length, RailLink *link) {
+    if (this->link(message->peer, message->rail) != SENNIT_OK) return -FI_EINVAL;
+    Rail &rail = rails_[message->rail].rail;
+    if (!rail.make_ready(Rail::Use::send)) return -FI_EAGAIN;
+    const bool may_come_back = message->peer > rank_->world_rank;
+    message->header.back_port = may_come_back ? rail.port_to_send_from() : 0;
+    // The descriptor belongs to the endpoint, which may have been opened again.
+    return rail.send(Rail::Use::send, link->messages, iovec{&message->header, length},
+                     message->pool->sent[message->rail].descriptor(), &message->context);
+}
+
 // False: the provider has no room now.
 bool Network::send(Message *message) {
     message->kind = Posted::Kind::send;
     message->error = 0;
     RailLink &link = link_of(message->peer, message->rail);
-    Rail &rail = rails_[message->rail].rail;
     add_held(message);
-    ssize_t code = -FI_EINVAL;
-    if (this->link(message->peer, message->rail) == SENNIT_OK) code = -FI_EAGAIN;
-    // The descriptor belongs to the endpoint, which may have to be opened again.
-    const std::size_t used = length_of(message->header);
-    const std::size_t length = std::max(used, rail.least_message());
-    std::memset(message->body + (used - sizeof message->header), 0, length - used);
-    if (code == -FI_EAGAIN && rail.make_ready(Rail::Use::send))
-        code = rail.send(link.messages, iovec{&message->header, length},
-                         message->pool->sent[message->rail].descriptor(), &message->context);
+    const std::size_t length = length_of(message->header);
+    message->is_back = goes_back(*message, link);
+    ssize_t code = message->is_back ? post_back(message, length, &link) : 0;
+    if (message->is_back && !link.back.is_open) message->is_back = false;
+    if (!message->is_back) code = post_message(message, length, &link);
     if (code == -FI_EAGAIN) {
         link.unsent.add(now_ns());
         link.failed_by = FI_EAGAIN;
@@ -130,34 +176,61 @@ bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
 // What the old endpoint has not reported may have arrived or not. Tasks and questions are sent
 // again in time, and their answers with them; a goodbye is repeated here.
 void Network::reopen_outgoing(unsigned rail) {
-    if (!rails_[rail].rail.close(Rail::Use::send)) return;
-    (void)rails_[rail].rail.make_ready(Rail::Use::send);
+    RailState &state = rails_[rail];
+    if (!state.rail.close(Rail::Use::send)) return;
+    if (state.rail.is_two_way()) take_late(rail);
+    (void)state.rail.make_ready(Rail::Use::send);
     wake_thread();
     for (MessagePool *pool = pools_; pool != nullptr; pool = pool->next)
         for (Message &message : pool->messages) {
-            if (!message.is_out || message.kind != Posted::Kind::send || message.rail != rail)
-                continue;
+            if (!message.is_out || message.rail != rail || !was_outgoing(message)) continue;
             message.is_out = false;
-            if (message.header.kind == MessageKind::goodbye)
+            if (message.kind == Posted::Kind::receive) --state.receives_back;
+            if (message.kind == Posted::Kind::send && message.header.kind == MessageKind::goodbye)
                 outbox_.append(&message);
             else
                 give_back(&message);
         }
 }
 
+// By the endpoint for sends.
+bool Network::was_outgoing(const Message &message) {
+    return (message.kind == Posted::Kind::receive) == message.is_back;
+}
+
+// That endpoint was closed. What it has completed lies where the completions of others lie too, and
+// must not be found there when its records are used again. The next look works it off.
+void Network::take_late(unsigned rail) {
+    Event event;
+    while (rails_[rail].rail.poll_messages(&event, 1) != 0) {
+        const auto *const message = static_cast<const Message *>(event.context);
+        // By the end of the endpoint, as what has not completed at all.
+        if (event.error != 0 && message != nullptr && was_outgoing(*message)) continue;
+        if (Posted *const posted = take_end(event)) late_.append(posted);
+    }
+}
+
 // A task whose message is lost is sent again, and a question asked again; of the others nothing
 // hangs on it.
 void Network::finish_send(Message *message) {
-    if (message->error != 0)
+    RailLink &link = link_of(message->peer, message->rail);
+    if (message->is_back) {
+        --link.back.out;
+        if (message->error != 0) link.back.is_open = false;
+        // There is the other way, and nothing else brings it.
+        if (message->error != 0 && message->header.kind == MessageKind::goodbye)
+            return outbox_.append(message);
+    } else if (message->error != 0)
         note_failing(message->peer, message->rail, message->error);
     else
-        link_of(message->peer, message->rail).failing_since_ns = 0;
+        link.failing_since_ns = 0;
     give_back(message);
 }
 
 // What concerns the fence is carried out at once, by whoever polls: it needs no engine.
 void Network::finish_receive(Message *message) {
-    --rails_[message->rail].receives;
+    RailState &state = rails_[message->rail];
+    --(message->is_back ? state.receives_back : state.receives);
     if (message->error != 0 || !is_well_formed(*message)) return give_back(message);
     PeerLink &sender = use(message->header.from);
     if (sender.is_refused) return give_back(message);
@@ -166,6 +239,7 @@ void Network::finish_receive(Message *message) {
     link.failing_since_ns = 0;
     ++link.received;
     ++sender.messages;
+    open_back(link, *message);
     if (message->header.kind == MessageKind::question)
         answer_question(*message);
     else if (message->header.kind == MessageKind::endpoint)
@@ -262,9 +336,7 @@ bool Network::is_well_formed(const Message &message) const {
     if (header.from < 0 || header.from >= world_size(*rank_)) return false;
     if (header.rail >= rail_count_) return false;
     // Nothing is longer than the room for it.
-    const std::size_t length = length_of(header);
-    const bool is_padded = message.bytes == Rail::kPaddedBytes && length < message.bytes;
-    if ((message.bytes != length && !is_padded) || header.answers > kMostLateAnswers) return false;
+    if (message.bytes != length_of(header) || header.answers > kMostLateAnswers) return false;
     const bool has_late = header.kind == MessageKind::task || header.kind == MessageKind::answer;
     if (header.answers != 0 && !has_late) return false;
     if (header.kind == MessageKind::task)

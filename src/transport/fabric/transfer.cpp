@@ -233,20 +233,32 @@ std::size_t Network::take_events(unsigned rail, bool all) {
 
 void Network::take_event(unsigned rail, const Event &event) {
     if (event.has_data) note_data(rail, event.data);
-    // The context is the first member of what was posted.
-    auto *posted = static_cast<Posted *>(event.context);
-    if (posted == nullptr || !posted->is_out) return;  // came twice
-    posted->error = event.error;
-    posted->bytes = event.bytes;
-    posted->is_out = false;
+    Posted *const posted = take_end(event);
+    if (posted == nullptr) return;
     if (posted->kind == Posted::Kind::transfer && posted->error == 0)
         ++link_of(posted->peer, rail).completed;
     if (posted->kind == Posted::Kind::transfer)
         done_.append(posted);
-    else if (posted->kind == Posted::Kind::send)
-        finish_send(static_cast<Message *>(posted));
     else
-        finish_receive(static_cast<Message *>(posted));
+        finish(static_cast<Message *>(posted));
+}
+
+// What the event is the end of; null: nothing, or it came twice.
+Posted *Network::take_end(const Event &event) {
+    // The context is the first member of what was posted.
+    auto *const posted = static_cast<Posted *>(event.context);
+    if (posted == nullptr || !posted->is_out) return nullptr;
+    posted->error = event.error;
+    posted->bytes = event.bytes;
+    posted->is_out = false;
+    return posted;
+}
+
+void Network::finish(Message *message) {
+    if (message->kind == Posted::Kind::send)
+        finish_send(message);
+    else
+        finish_receive(message);
 }
 
 // A task that has come may tell of events that came before it, by any rail: they are handed over
@@ -270,6 +282,9 @@ std::size_t Network::poll_rails(bool all) {
     if (watch::watch_has_news(*rank_, &news_seen_)) take_news();
     std::size_t seen = 0;
     ++looks_;
+    PostedList late = late_.take_all();
+    while (Posted *posted = late.take())
+        finish(static_cast<Message *>(posted));
     const bool is_any_busy = awaits_something();
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (all || rail_count_ == 1 || is_read_now(rail, is_any_busy))
@@ -290,7 +305,7 @@ std::size_t Network::poll_rails(bool all) {
     }
     if (held_peers_ != 0) send_due(now);
     for (unsigned rail = 0; rail < rail_count_; ++rail)
-        if (rails_[rail].receives < rails_[rail].receives_wanted) post_receives(rail);
+        post_receives(rail);
     PostedList kept = outbox_.take_all();
     kept_answers_ = 0;
     while (Posted *first = kept.take())
