@@ -581,6 +581,7 @@ class Network final : public Transport {
     struct Tended {
         Network *next = nullptr;  // in the thread's list
         std::uint64_t polls = 0;
+        std::int64_t counted_ns = 0;  // when they were counted last
         std::uint64_t waits = 0;
         std::int64_t busy_until_ns = 0;
         std::int64_t polled_pause_ns = 0;  // doubles while callers poll

@@ -287,13 +287,19 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
     const std::uint64_t waits = bell.waits.load(std::memory_order_relaxed);
     const bool is_same_wait = ProgressBell::is_any_on(waits) && waits == tended_.waits;
-    const bool polled = polls != tended_.polls;
+    // A program that calls at times, between what it computes, does not do the thread's work.
+    const std::int64_t now = now_ns();
+    const auto count = static_cast<std::int64_t>(polls - tended_.polls);
+    const bool polled = count != 0 && count >= (now - tended_.counted_ns) / progress_.interval_ns;
+    tended_.counted_ns = now;
     tended_.polls = polls;
     tended_.waits = waits;
     bell.is_wanted.store(false, std::memory_order_relaxed);  // relaxed: set anew below
     const std::int64_t pause_ns =
         std::max(tended_.polled_pause_ns, progress_.interval_ns * kLooksPerTimed);
     tended_.polled_pause_ns = 0;
+    // Such a call may leave something in a queue, which wakes nobody.
+    if (!polled && count != 0) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
     if (!polled) return false;
     tended_.polled_pause_ns = std::min(2 * pause_ns, progress_.interval_ns * kMostPerTimed);
     tended_.busy_until_ns = 0;
