@@ -240,9 +240,11 @@ with a processor of its own, jobs in turns, the median of two rounds; where a li
 hosts, and by `shm` or `net` on a node. The processors of this virtual machine are near to each other in some jobs and apart in others, which
 is a factor of 2 for all of them: differences below that say nothing."""
 
-READING = """Short messages of Sennit go as one message to the owner's thread or waiting call, with its answer behind the owner's next message; what they take more than the
-bare provider's is the record of the operation, the completion of the send, and the task at the owner. From 64 KiB on Sennit is as fast as the bare provider. The targets that are missed
-are those of 8 bytes and of two-sided messages up to 8 KiB: two-sided messages of both MPIs take hardly more than `fi_writedata` here."""
+READING = """Short messages of Sennit go as one message to the owner's thread or waiting call, with its answer behind the owner's next message. What they take more than the
+bare provider's are 0.8 µs of Sennit's own between the read that brings a message and the write of the next (time stamps in it): the task and its answer 0.4, the end of the wait 0.2, the record of the
+next put 0.25. From 2 to 8 KiB the connection decides besides whether the reader sends TCP's acknowledgement before it goes on, 5 µs; on which side of that a connection is depends on the sizes that it has seen
+([fabric.md](../../design/fabric.md#messages)). A put of 64 KiB is copied, so that the caller may go on, which takes 6 µs. The targets that are missed are those of 8 bytes, by little, and of two-sided
+messages up to 8 KiB, which take hardly more than `fi_writedata` with both MPIs here."""
 
 FIGURE_5 = """## Figure 5: two cards, shared or not
 
@@ -267,9 +269,9 @@ comes. A put of 8 bytes to a rank that sleeps 2 ms at a time, or computes and ma
 rank, and while another rank does all the time. *thread*: processor time of the other threads of that process, those of the MPI among them, in percent of the work's.
 With two processors none is left for the thread alone: `processor=1` is that of the rank that computes, `processor=0` that of the rank which waits, and spins, for its put.
 
-A rank that makes a call each millisecond or two counts as one that polls, and the thread leaves its messages to these calls for up to 160 intervals (8 ms), so that it
-does not take the processor from a rank that waits: a put waits for the next call then, as without the thread. With an interval of 5 µs the thread takes over sooner, and the
-work takes some percent longer. A rank that makes no call at all is served in 15 to 20 µs by any setting but `off` ([benchmarks.md](../../benchmarks.md), *put to a rank that computes*)."""
+The thread leaves a rank alone whose calls look as often as it would itself, so that it does not take the processor from a rank that waits. Calls each millisecond or two do not, with intervals of up to 50 µs;
+with 500 µs they do, and a put waits for the next call, as without the thread. Where the thread has the processor of a rank that spins it may have to wait for its turn there. The work of a rank that is put to all
+the time takes longer by what the thread serves: a put each 160 µs. A rank that makes no call at all is served in 15 to 20 µs by any setting but `off` ([benchmarks.md](../../benchmarks.md), *put to a rank that computes*)."""
 
 
 def page(folder):
