@@ -301,6 +301,7 @@ static void print_fabric() {
     FIELD(MessageHeader, bytes);
     FIELD(MessageHeader, status);
     FIELD(MessageHeader, body_bytes);
+    FIELD(MessageHeader, back_port);
     FIELD(MessageHeader, task);
     STRUCT(LateAnswer);
     FIELD(LateAnswer, id);
