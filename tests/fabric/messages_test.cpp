@@ -67,7 +67,9 @@ TEST_F(Messages, what_no_rank_would_send_is_dropped) {
     Word task = ToldPeer::word(MessageKind::task, 0, 1);
     task.header.handle = kControlHandle;
     Word wrong = task;
-    wrong.header.job_cookie = kCookie + 1;
+    wrong.header.job_cookie = cookie_for(kCookie + 1, kTold);
+    say(wrong);
+    wrong.header.job_cookie = cookie_for(kCookie, kTold + 1);  // for another rank
     say(wrong);
     wrong = task;
     wrong.header.from = kRanks;

@@ -46,6 +46,8 @@ struct Word {
     unsigned by = 0;  // rail
 };
 
+inline constexpr int kTold = 0;  // the rank that is told, and tested
+
 // Messages go by one domain, and puts and gets to another: these stay on their way until they are
 // looked for.
 class ToldPeer {
@@ -144,7 +146,7 @@ class ToldPeer {
         sent_.push_back(std::make_unique<Word>(said));
         Word &kept = *sent_.back();
         kept.by = kMostRails;
-        if (kept.header.job_cookie == 0) kept.header.job_cookie = cookie_;
+        if (kept.header.job_cookie == 0) kept.header.job_cookie = cookie_for(cookie_, kTold);
         if (kept.header.from == 0) kept.header.from = rank_;
         const std::size_t length = sizeof kept.header + kept.header.body_bytes;
         const iovec message{&kept.header, bytes < 0 ? length : static_cast<std::size_t>(bytes)};
@@ -267,7 +269,7 @@ class ToldPeers : public testing::Test {
         ASSERT_NE(std::align(alignof(ControlBlock), kBlockBytes, block_, room), nullptr);
         rank.control = static_cast<ControlBlock *>(block_);
         rank.control->header.control_bytes = sizeof(ControlBlock);
-        rank.world_rank = 0;
+        rank.world_rank = kTold;
         rank.size = static_cast<std::uint32_t>(world);
         rank.job_cookie = kCookie;
         ASSERT_TRUE(rank.peers.open(static_cast<std::size_t>(world)));

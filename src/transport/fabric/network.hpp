@@ -126,9 +126,10 @@ inline constexpr unsigned kOfPeer = 0x100;
 // Where messages to a peer go by a connection that it has made.
 struct WayBack {
     fi_addr_t address = FI_ADDR_UNSPEC;
+    std::int64_t not_before_ns = 0;  // it may be open again; 0: at any time
+    std::uint32_t out = 0;           // messages that the provider has
     std::uint16_t port = 0;
-    bool is_open = false;   // since a message has come from there
-    std::uint32_t out = 0;  // messages that the provider has
+    bool is_open = false;  // since a message has come from there
 };
 
 // A peer that is used, as one rail reaches it.

@@ -287,7 +287,7 @@ ssize_t Rail::send(Use from, fi_addr_t peer, const iovec &message, void *descrip
                    void *context) {
     const ssize_t code = fi_send(endpoint_for(from).endpoint, message.iov_base, message.iov_len,
                                  descriptor, peer, context);
-    if (code == 0) ++sends_out_;
+    if (code == 0 && from == Use::send) ++sends_out_;
     return code;
 }
 
@@ -304,24 +304,18 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
     const auto count = static_cast<std::size_t>(std::max<ssize_t>(result, 0));
     // Some providers set the flag on what the sender of the data completes, too.
     const bool is_passive = &endpoint == &passive_;
-    std::size_t sends = 0;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i)
         events[i] =
             Event{entries[i].op_context, entries[i].len, 0,
                   is_passive && (entries[i].flags & FI_REMOTE_CQ_DATA) != 0, entries[i].data};
-        if ((entries[i].flags & FI_SEND) != 0) ++sends;
-    }
     std::size_t over = count;
     if (result == -FI_EAVAIL) {
         fi_cq_err_entry error{};
         if (fi_cq_readerr(endpoint.completions, &error, 0) <= 0) return 0;
         events[0] = Event{error.op_context, 0, error.err != 0 ? error.err : FI_EIO};
         over = 1;
-        sends = (error.flags & FI_SEND) != 0;
     }
     if (&endpoint == &active_) transfers_out_ -= std::min(over, transfers_out_);
-    if (&endpoint == &outgoing_ && !is_two_way()) sends = over;
-    sends_out_ -= std::min(sends, sends_out_);
     return over;
 }
 

@@ -16,6 +16,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_rma.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -98,12 +99,15 @@ class Rail {
     bool has_passive() const { return passive_.endpoint != nullptr; }
     // May messages go back by the connection that others came by, from where messages come to to
     // where those were sent from? Then both complete in one queue.
-    bool is_two_way() const { return one_read_drives_all_ && !wants_descriptors(); }
+    bool is_two_way() const {
+        return info_ != nullptr && one_read_drives_all_ && has_addresses() && !wants_descriptors();
+    }
     // Of the endpoint that sends messages; 0: there is none, or is_two_way() is false.
     std::uint16_t port_to_send_from() const { return outgoing_port_; }
     // The endpoint of what this rank has started, or of its messages. After true no put reads a
     // private buffer any more and no get writes to one, and what was posted and has not been polled
-    // never completes. A peer may still receive what has left. False: it is open as before.
+    // never completes; where is_two_way() messages may have, and are found by poll_messages(). A
+    // peer may still receive what has left. False: it is open as before.
     enum class Use : std::uint8_t { receive, send, transfer };
     bool close(Use use) { return close_endpoint(&endpoint_for(use)) == 0; }
     // Is it there? If not it is opened. To be asked before the memory for an operation is lent, and
@@ -158,6 +162,8 @@ class Rail {
     ssize_t get(const Transfer &transfer);
     // From the endpoint for sends, or back from that for receives.
     ssize_t send(Use from, fi_addr_t peer, const iovec &message, void *descriptor, void *context);
+    // One of those that were sent from there has ended.
+    void end_send() { sends_out_ -= std::min<std::size_t>(sends_out_, 1); }
     ssize_t receive(Use at, const iovec &room, void *descriptor, void *context);
 
     // Drives the provider, and reads up to `most` completions; how many. None, or less than `most`,

@@ -20,8 +20,9 @@ namespace {
 
 constexpr std::int64_t kFirstPauseNs = 100'000'000;  // before a task is sent again; doubles
 constexpr std::int64_t kLastPauseNs = 2'000'000'000;
-// For so long the provider may not take what goes back.
-constexpr std::int64_t kLongestBackNs = 50'000'000;
+// When this rank's own endpoint for sends had to be opened again, its messages do not go back by
+// connections as old for so long.
+constexpr std::int64_t kNotBackNs = 2'000'000'000;
 // The most that the time grows to in which the provider may take no message for a peer.
 constexpr std::int64_t kLastStuckNs = 5'000'000'000;
 
@@ -48,10 +49,12 @@ void Network::give_back(Message *message) {
 
 // Ranks that send to each other do so by one connection, which the one with the lower number makes:
 // messages to it go from where messages come to, back to where its own were sent from. The fence's
-// do not, so that there is another way.
+// do not, so that there is another way; nor goodbyes, which nothing brings back if their connection
+// ends.
 bool Network::goes_back(const Message &message, const RailLink &link) const {
     const MessageKind kind = message.header.kind;
-    return link.back.is_open && kind != MessageKind::question && kind != MessageKind::endpoint;
+    return link.back.is_open && kind != MessageKind::question && kind != MessageKind::endpoint &&
+           kind != MessageKind::goodbye;
 }
 
 // A message has come. If it says so, messages may go back.
@@ -61,6 +64,8 @@ void Network::open_back(RailLink &link, const Message &message) {
     Rail &rail = rails_[message.rail].rail;
     if (port == 0 || peer >= rank_->world_rank || !rail.is_two_way()) return;
     if (port != link.back.port) {
+        link.back.is_open = false;
+        link.back.not_before_ns = 0;
         // What is under way goes to the endpoint before.
         if (link.back.out != 0) return;
         if (link.back.address != FI_ADDR_UNSPEC) rail.remove(&link.back.address);
@@ -68,7 +73,8 @@ void Network::open_back(RailLink &link, const Message &message) {
         name.sin_port = port;
         link.back.port = rail.insert(&name, &link.back.address) == SENNIT_OK ? port : 0;
     }
-    link.back.is_open = link.back.port != 0;
+    if (link.back.is_open || link.back.port == 0) return;
+    link.back.is_open = link.back.not_before_ns == 0 || now_ns() >= link.back.not_before_ns;
 }
 
 // 0, or an error of libfabric.
@@ -78,9 +84,8 @@ ssize_t Network::post_back(Message *message, std::size_t length, RailLink *link)
                                                          iovec{&message->header, length}, nullptr,
                                                          &message->context);
     if (code == 0) ++link->back.out;
-    // The provider may make a connection now, and not the right one.
-    if (code != 0 && (code != -FI_EAGAIN || link->unsent.length(now_ns()) > kLongestBackNs))
-        link->back.is_open = false;
+    // The connection has ended. The peer makes the next one.
+    if (code != 0) link->back.is_open = false;
     return code;
 }
 
@@ -102,17 +107,15 @@ bool Network::send(Message *message) {
     RailLink &link = link_of(message->peer, message->rail);
     add_held(message);
     const std::size_t length = length_of(message->header);
-    message->is_back = goes_back(*message, link);
-    ssize_t code = message->is_back ? post_back(message, length, &link) : 0;
-    if (message->is_back && !link.back.is_open) message->is_back = false;
-    if (!message->is_back) code = post_message(message, length, &link);
+    message->is_back = goes_back(*message, link) && post_back(message, length, &link) == 0;
+    const ssize_t code = message->is_back ? 0 : post_message(message, length, &link);
     if (code == -FI_EAGAIN) {
         link.unsent.add(now_ns());
         link.failed_by = FI_EAGAIN;
         some_are_unsent_ = true;
         return false;
     }
-    link.unsent.since_ns = 0;
+    if (!message->is_back) link.unsent.since_ns = 0;
     message->is_out = code == 0;
     if (code == 0) links_[message->peer].is_met = true;
     if (code == 0) {
@@ -179,6 +182,11 @@ void Network::reopen_outgoing(unsigned rail) {
     RailState &state = rails_[rail];
     if (!state.rail.close(Rail::Use::send)) return;
     if (state.rail.is_two_way()) take_late(rail);
+    for (const int peer : links_.used()) {
+        WayBack &back = link_of(peer, rail).back;
+        back.is_open = false;
+        back.not_before_ns = now_ns() + kNotBackNs;
+    }
     (void)state.rail.make_ready(Rail::Use::send);
     wake_thread();
     for (MessagePool *pool = pools_; pool != nullptr; pool = pool->next)
@@ -204,8 +212,10 @@ void Network::take_late(unsigned rail) {
     Event event;
     while (rails_[rail].rail.poll_messages(&event, 1) != 0) {
         const auto *const message = static_cast<const Message *>(event.context);
-        // By the end of the endpoint, as what has not completed at all.
-        if (event.error != 0 && message != nullptr && was_outgoing(*message)) continue;
+        if (message == nullptr) continue;
+        const bool is_receive = message->kind == Posted::Kind::receive;
+        // As what has not completed at all.
+        if (was_outgoing(*message) && (event.error != 0 || !is_receive)) continue;
         if (Posted *const posted = take_end(event)) late_.append(posted);
     }
 }
@@ -217,13 +227,13 @@ void Network::finish_send(Message *message) {
     if (message->is_back) {
         --link.back.out;
         if (message->error != 0) link.back.is_open = false;
-        // There is the other way, and nothing else brings it.
-        if (message->error != 0 && message->header.kind == MessageKind::goodbye)
-            return outbox_.append(message);
-    } else if (message->error != 0)
-        note_failing(message->peer, message->rail, message->error);
-    else
-        link.failing_since_ns = 0;
+    } else {
+        rails_[message->rail].rail.end_send();
+        if (message->error != 0)
+            note_failing(message->peer, message->rail, message->error);
+        else
+            link.failing_since_ns = 0;
+    }
     give_back(message);
 }
 
@@ -295,7 +305,7 @@ void Network::fill_header(Message *message, int peer, unsigned rail, MessageKind
     message->peer = peer;
     message->rail = static_cast<std::uint8_t>(rail);
     message->header = MessageHeader{};
-    message->header.job_cookie = rank_->job_cookie;
+    message->header.job_cookie = cookie_for(rank_->job_cookie, peer);
     message->header.kind = kind;
     message->header.from = rank_->world_rank;
 }
@@ -332,7 +342,9 @@ void Network::resend_tasks(std::int64_t now) {
 
 bool Network::is_well_formed(const Message &message) const {
     const MessageHeader &header = message.header;
-    if (message.bytes < sizeof header || header.job_cookie != rank_->job_cookie) return false;
+    if (message.bytes < sizeof header ||
+        header.job_cookie != cookie_for(rank_->job_cookie, rank_->world_rank))
+        return false;
     if (header.from < 0 || header.from >= world_size(*rank_)) return false;
     if (header.rail >= rail_count_) return false;
     // Nothing is longer than the room for it.

@@ -23,10 +23,11 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::int64_t kLongestNs = 100'000'000;
-constexpr std::int64_t kBusyNs = 1'000'000;    // so long after the last event it looks often
-constexpr std::int64_t kLooksPerTimed = 20;    // intervals between looks without descriptors
-constexpr std::int64_t kMostPerTimed = 160;    // the same while callers go on polling
-constexpr std::int64_t kUneasyNs = 1'000'000;  // between looks at what is to be tried again
+constexpr std::int64_t kBusyNs = 1'000'000;     // so long after the last event it looks often
+constexpr std::int64_t kLeastPollsNs = 50'000;  // between those of a caller that does its work
+constexpr std::int64_t kLooksPerTimed = 20;     // intervals between looks without descriptors
+constexpr std::int64_t kMostPerTimed = 160;     // the same while callers go on polling
+constexpr std::int64_t kUneasyNs = 1'000'000;   // between looks at what is to be tried again
 // On descriptors, which may miss what the last read of a look has driven into another queue.
 constexpr std::int64_t kArmedNs = 10'000'000;
 // So often in a row a descriptor may be ready at once and say nothing.
@@ -290,7 +291,9 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     // A program that calls at times, between what it computes, does not do the thread's work.
     const std::int64_t now = now_ns();
     const auto count = static_cast<std::int64_t>(polls - tended_.polls);
-    const bool polled = count != 0 && count >= (now - tended_.counted_ns) / progress_.interval_ns;
+    const std::int64_t looks =
+        (now - tended_.counted_ns) / std::max(progress_.interval_ns, kLeastPollsNs);
+    const bool polled = count != 0 && (ProgressBell::is_any_on(waits) || count >= looks);
     tended_.counted_ns = now;
     tended_.polls = polls;
     tended_.waits = waits;

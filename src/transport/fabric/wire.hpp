@@ -84,8 +84,13 @@ inline constexpr std::size_t kMostRawKeyBytes = 64;
 inline constexpr std::uint64_t kDeadKey = UINT64_MAX;
 static_assert(sizeof(KeyRow) == 24 && offsetof(KeyRow, key) == 16);
 
+// Of a message to the rank: an endpoint's port may be another rank's by the time that it arrives.
+constexpr std::uint64_t cookie_for(std::uint64_t job_cookie, int rank) {
+    return job_cookie ^ (static_cast<std::uint64_t>(rank) + 1) * 0x9e3779b97f4a7c15u;
+}
+
 struct MessageHeader {
-    std::uint64_t job_cookie;
+    std::uint64_t job_cookie;  // cookie_for() its receiver
     MessageKind kind;
     std::uint8_t rail;     // whose passive endpoint the fence is about
     std::uint8_t answers;  // task, answer: so many LateAnswers follow the body

@@ -291,6 +291,8 @@ int close_endpoint(fid *object) {
     const Settings &settings = domain_of(found->second).settings;
     if (it().refuses(is_there(settings.no_closes) ? 1 : settings.unclosed)) return -FI_EBUSY;
     const int code = found->second.real->close(object);
+    for (fid_cq *queue : found->second.queues)
+        end_delays(queue);
     if (code == 0)
         it().endpoints.erase(found);
     else

@@ -272,6 +272,7 @@ int real_getinfo(std::uint32_t version, const char *node, const char *service, s
 void wrap_domain(fid_domain *object, const Settings &settings, const fi_info &info);
 void wrap_endpoint(fid_ep *object, fid_domain *domain);
 void wrap_queue(fid_cq *object, const fi_cq_attr &attributes);
+void end_delays(fid_cq *object);
 bool holds_something(fid_cq *object);
 void end_posted(fid_cq *queue, void *context, std::size_t *bytes);
 
