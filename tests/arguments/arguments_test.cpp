@@ -335,7 +335,7 @@ TEST(arguments, every_declared_function_has_its_rows) {
     int found = 0;
     for (const auto &entry : std::filesystem::directory_iterator(SENNIT_INCLUDE_FOLDER)) {
         // Compiled by the user's MPI and tested with it.
-        if (entry.path().filename() == "sennit_mpi.h") continue;
+        if (entry.path().filename().string().rfind("sennit_mpi", 0) == 0) continue;
         if (entry.path().filename() == "sennit_zcom.h") continue;
         // UNR's: tests/unr/, tests/conformance/unr_test.cpp.
         if (entry.path().filename() == "sennit_unr.h") continue;

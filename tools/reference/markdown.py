@@ -174,8 +174,8 @@ def reference_page(headers, commands, places):
     out += [f"| [`{' '.join(command.words)}`](commands/{command.words[-1]}.md) | {cell(command.summary)} |"
             for command in commands]
     out += ["\nSettings from the environment: [knobs](knobs.md).\n", "## Headers\n",
-            "`sennit/sennit.h` includes all of them but `sennit/sennit_mpi.h`, `sennit/sennit_unr.h`, `sennit/sennit_unr_calls.h` and "
-            "`sennit/sennit_zcom.h`, and "
+            "`sennit/sennit.h` includes all of them but `sennit/sennit_mpi.h`, `sennit/sennit_mpi_plan.h` and the two headers that this one "
+            "includes, `sennit/sennit_unr.h`, `sennit/sennit_unr_calls.h` and `sennit/sennit_zcom.h`, and "
             "`sennit/version.h` with the version as numbers.\n", "| header | |", "|---|---|"]
     for header in headers:
         page = header.name.removesuffix(".h") + ".md"

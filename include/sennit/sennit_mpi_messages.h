@@ -1,0 +1,364 @@
+/* The machinery of sennit_mpi_plan.h: messages of a plan, and what their two sides tell each other.
+ * docs/design/conversion.md.
+ */
+#ifndef SENNIT_SENNIT_MPI_MESSAGES_H
+#define SENNIT_SENNIT_MPI_MESSAGES_H
+
+#include <limits.h>
+#include <mpi.h>
+#include <sched.h>
+#include <sennit/sennit_mpi_types.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a receiver tells its sender. */
+typedef struct sennit_mpi_head {
+    uint64_t magic; /* 0: not here yet */
+    sennit_block block;
+    int64_t base; /* of the block, from the buffer's address */
+    int64_t extent;
+    uint64_t elements;
+    uint64_t count;
+    uint64_t runs;
+    uint64_t kinds;
+    int32_t body_tag;
+    int32_t is_own; /* the signal is the plan's */
+} sennit_mpi_head;
+#define SENNIT_MPI_MOST_RECEIVES 32767 /* the tags that every MPI has */
+#define SENNIT_MPI_MAGIC 0x53656e6e6974504cu
+
+/* A communicator of the program and its duplicates. */
+typedef struct sennit_mpi_comm {
+    MPI_Comm comm;
+    MPI_Comm heads;       /* of point-to-point calls */
+    MPI_Comm joint_heads; /* of all-to-alls */
+    MPI_Comm bodies;
+    int next_body_tag;
+} sennit_mpi_comm;
+
+/* A message. */
+typedef struct sennit_mpi_message {
+    const char *call;
+    MPI_Comm bodies;
+    int partner;
+    int tag;
+    int is_send;
+    int is_users; /* the request for the head */
+    const void *buffer;
+    sennit_mpi_layout layout;
+    sennit_signal signal; /* the caller's, or of a receive the plan's */
+    int owns_signal;
+    sennit_region region;
+    int is_registered;
+    MPI_Request head_request;
+    MPI_Request body_request;
+    sennit_mpi_head head;
+    void *body;
+    sennit_peer_block there; /* of a send */
+    int is_attached;
+} sennit_mpi_message;
+
+/* The puts to one rank, to signals of its plan or to those that the callers of receives gave. */
+typedef struct sennit_mpi_target {
+    int rank;
+    int is_own;
+    sennit_plan puts;
+    int has_put; /* in this run */
+    int is_over;
+} sennit_mpi_target;
+
+typedef struct sennit_mpi_plan_state {
+    sennit_mpi_list comms;    /* of sennit_mpi_comm */
+    sennit_mpi_list messages; /* of sennit_mpi_message pointers */
+    sennit_mpi_list targets;  /* of sennit_mpi_target */
+    int is_committed;
+    int is_running;
+    int is_broken;  /* by an error: it can only be destroyed */
+    size_t arrived; /* messages of this run that were waited for, the first ones */
+} sennit_mpi_plan_state;
+
+static inline sennit_status sennit_mpi_fail(sennit_status status, const char *call,
+                                            const char *text, const sennit_mpi_message *message,
+                                            int64_t code) {
+    char whole[200];
+    if (message == NULL) return sennit_error_report(status, call, text, code);
+    (void)snprintf(whole, sizeof whole, "%s %s rank %d of the communicator, tag %d: %s",
+                   message->call, message->is_send ? "to" : "from", message->partner, message->tag,
+                   text);
+    return sennit_error_report(status, call, whole, code);
+}
+
+static inline sennit_mpi_comm *sennit_mpi_find_comm(const sennit_mpi_plan_state *plan,
+                                                    MPI_Comm comm) {
+    size_t i;
+    for (i = 0; i < plan->comms.count; ++i) {
+        sennit_mpi_comm *const use = (sennit_mpi_comm *)plan->comms.items + i;
+        if (use->comm == comm) return use;
+    }
+    return NULL;
+}
+
+/* One side of a message, as a call of MPI names it. */
+typedef struct sennit_mpi_side {
+    const void *buffer;
+    int count;
+    MPI_Datatype type;
+    int partner;
+    int tag;
+    sennit_signal signal;
+} sennit_mpi_side;
+
+static inline sennit_mpi_side sennit_mpi_side_of(const void *buffer, int count, MPI_Datatype type,
+                                                 int partner, int tag, sennit_signal signal) {
+    sennit_mpi_side side;
+    side.buffer = buffer;
+    side.count = count;
+    side.type = type;
+    side.partner = partner;
+    side.tag = tag;
+    side.signal = signal;
+    return side;
+}
+
+/* What a side is. */
+#define SENNIT_MPI_RECEIVE 0
+#define SENNIT_MPI_SEND 1
+#define SENNIT_MPI_JOINT 2 /* of an all-to-all */
+
+static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *plan,
+                                                   const sennit_mpi_comm *use,
+                                                   const sennit_mpi_side *side) {
+    int size = 0;
+    int has_most = 0;
+    const int *most = NULL;
+    if (plan == NULL) return "no plan";
+    if (plan->is_committed) return "the plan is committed";
+    if (use == NULL) return "the plan was not given this communicator: sennit_message_plan_use()";
+    if (side->buffer == MPI_IN_PLACE && side->count != 0) return "MPI_IN_PLACE";
+    if (side->count < 0) return "a count below 0";
+    if (side->buffer == MPI_BOTTOM && side->count != 0) return "MPI_BOTTOM: no buffer of its own";
+    if (use->next_body_tag > SENNIT_MPI_MOST_RECEIVES)
+        return "too many receives of one communicator";
+    if (side->partner == MPI_PROC_NULL) return NULL;
+    if (side->partner == MPI_ANY_SOURCE) return "MPI_ANY_SOURCE: a plan knows its partners";
+    if (side->tag == MPI_ANY_TAG) return "MPI_ANY_TAG: a plan knows its messages";
+    if (MPI_Comm_size(use->comm, &size) != MPI_SUCCESS || side->partner < 0 ||
+        side->partner >= size)
+        return "no such rank in the communicator";
+    if (side->tag < 0 ||
+        (MPI_Comm_get_attr(use->heads, MPI_TAG_UB, (void *)&most, &has_most) == MPI_SUCCESS &&
+         has_most && side->tag > *most))
+        return "no tag";
+    return NULL;
+}
+
+static inline sennit_mpi_message *sennit_mpi_new_message(sennit_mpi_plan_state *plan) {
+    sennit_mpi_message *const message = (sennit_mpi_message *)calloc(1, sizeof *message);
+    sennit_mpi_message **const place =
+        message == NULL ? NULL
+                        : (sennit_mpi_message **)sennit_mpi_append(&plan->messages, sizeof message);
+    if (place == NULL) {
+        free(message);
+        return NULL;
+    }
+    message->head_request = message->body_request = MPI_REQUEST_NULL;
+    *place = message;
+    return message;
+}
+
+/* 1: MPI may still use its memory, which then stays for ever: what nobody takes is never over. */
+static inline int sennit_mpi_is_in_use(MPI_Request *request, int is_receive) {
+    int is_over = 0;
+    if (*request == MPI_REQUEST_NULL) return 0;
+    if (is_receive && MPI_Cancel(request) == MPI_SUCCESS)
+        return MPI_Wait(request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    return MPI_Test(request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS || !is_over;
+}
+
+static inline void sennit_mpi_end_message(sennit_mpi_message *message) {
+    const int head = sennit_mpi_is_in_use(&message->head_request, message->is_send);
+    const int body = sennit_mpi_is_in_use(&message->body_request, message->is_send);
+    if (message->is_attached) (void)sennit_block_detach(message->there);
+    if (message->owns_signal) (void)sennit_signal_destroy(message->signal);
+    if (message->is_registered) (void)sennit_deregister(message->region);
+    sennit_mpi_free_layout(&message->layout);
+    if (head || body) return;
+    free(message->body);
+    free(message);
+}
+
+/* The message just made is none. */
+static inline sennit_status sennit_mpi_drop_message(sennit_mpi_plan_state *plan,
+                                                    sennit_status status, const char *text) {
+    sennit_mpi_message *const message =
+        ((sennit_mpi_message **)plan->messages.items)[--plan->messages.count];
+    if (text != NULL) status = sennit_mpi_fail(status, message->call, text, message, 0);
+    sennit_mpi_end_message(message);
+    return status;
+}
+
+static inline const char *sennit_mpi_why_unread(sennit_status status) {
+    return status == SENNIT_ERR_NOMEM ? "no memory" : "a datatype that can not be read";
+}
+
+/* Memory, signal and block of a receive, and what its sender has to know. */
+static inline sennit_status sennit_mpi_expose(sennit_mpi_message *message, int body_tag) {
+    const sennit_mpi_layout *const layout = &message->layout;
+    const size_t run_bytes = layout->runs.count * sizeof(sennit_mpi_run);
+    const size_t kind_bytes = layout->kinds.count * sizeof(sennit_mpi_kind);
+    int64_t first, end;
+    sennit_status status;
+    sennit_mpi_range_of(layout, &first, &end);
+    status = sennit_register((char *)message->buffer + first, (size_t)(end - first), 0,
+                             &message->region);
+    if (status != SENNIT_OK) return status;
+    message->is_registered = 1;
+    if (message->signal.handle == 0) {
+        status = sennit_signal_create(1, 1, SENNIT_SIGNAL_STRICT, &message->signal);
+        if (status != SENNIT_OK) return status;
+        message->owns_signal = 1;
+        /* Run 0 is epoch 1: the start that allows it resets epoch 0. */
+        status = sennit_signal_notify(message->signal, 0);
+        if (status != SENNIT_OK) return status;
+    }
+    status = sennit_block_init(message->region, 0, (size_t)(end - first), SENNIT_SIGNAL_NULL,
+                               message->signal, &message->head.block);
+    if (status != SENNIT_OK) return status;
+    /* MPI counts in int. */
+    if (run_bytes + kind_bytes <= INT_MAX) message->body = malloc(run_bytes + kind_bytes + 1);
+    if (message->body == NULL) return SENNIT_ERR_NOMEM;
+    if (run_bytes != 0) memcpy(message->body, layout->runs.items, run_bytes);
+    if (kind_bytes != 0) memcpy((char *)message->body + run_bytes, layout->kinds.items, kind_bytes);
+    message->head.magic = SENNIT_MPI_MAGIC;
+    message->head.base = first;
+    message->head.extent = layout->extent;
+    message->head.elements = layout->elements;
+    message->head.count = layout->count;
+    message->head.runs = layout->runs.count;
+    message->head.kinds = layout->kinds.count;
+    message->head.body_tag = body_tag;
+    message->head.is_own = message->owns_signal;
+    return SENNIT_OK;
+}
+
+static inline sennit_status sennit_mpi_add(sennit_mpi_plan_state *plan, const char *call, int how,
+                                           MPI_Comm comm, sennit_mpi_side side,
+                                           MPI_Request *exchange) {
+    const int is_send = how & SENNIT_MPI_SEND;
+    sennit_mpi_comm *const use = plan == NULL ? NULL : sennit_mpi_find_comm(plan, comm);
+    const char *const wrong = sennit_mpi_what_is_wrong(plan, use, &side);
+    sennit_mpi_message *message;
+    MPI_Request *request;
+    MPI_Comm heads;
+    sennit_status status;
+    int code;
+    if (exchange != NULL) *exchange = MPI_REQUEST_NULL;
+    if (wrong != NULL)
+        return sennit_mpi_fail(
+            plan != NULL && plan->is_committed ? SENNIT_ERR_STATE : SENNIT_ERR_ARG, call, wrong,
+            NULL, 0);
+    if (side.partner == MPI_PROC_NULL) return SENNIT_OK;
+    message = sennit_mpi_new_message(plan);
+    if (message == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
+    message->call = call;
+    message->is_send = is_send;
+    message->partner = side.partner;
+    message->tag = side.tag;
+    message->buffer = side.buffer;
+    message->signal = side.signal;
+    message->bodies = use->bodies;
+    message->is_users = exchange != NULL;
+    heads = (how & SENNIT_MPI_JOINT) != 0 ? use->joint_heads : use->heads;
+    status = sennit_mpi_read_layout(side.type, side.count, &message->layout);
+    if (status != SENNIT_OK)
+        return sennit_mpi_drop_message(plan, status, sennit_mpi_why_unread(status));
+    request = exchange != NULL ? exchange : &message->head_request;
+    if (is_send) {
+        code = MPI_Irecv(&message->head, (int)sizeof message->head, MPI_BYTE, side.partner,
+                         side.tag, heads, request);
+    } else {
+        status = sennit_mpi_expose(message, use->next_body_tag);
+        if (status != SENNIT_OK)
+            return sennit_mpi_drop_message(plan, status,
+                                           status == SENNIT_ERR_NOMEM ? "no memory" : NULL);
+        ++use->next_body_tag;
+        code = MPI_Isend(&message->head, (int)sizeof message->head, MPI_BYTE, side.partner,
+                         side.tag, heads, request);
+        if (code == MPI_SUCCESS)
+            code = MPI_Isend(message->body,
+                             (int)(message->layout.runs.count * sizeof(sennit_mpi_run) +
+                                   message->layout.kinds.count * sizeof(sennit_mpi_kind)),
+                             MPI_BYTE, side.partner, message->head.body_tag, use->bodies,
+                             &message->body_request);
+    }
+    if (code == MPI_SUCCESS) return SENNIT_OK;
+    return sennit_mpi_drop_message(plan, SENNIT_ERR_FABRIC, "MPI's own call failed");
+}
+
+/* The neighbours of a topology. Where a rank is there twice, MPI pairs the edges of a grid by
+ * direction, and those of a graph in their order. */
+typedef struct sennit_mpi_neighbors {
+    int sources, targets;
+    int *source, *target;
+    int is_grid;
+} sennit_mpi_neighbors;
+
+static inline const char *sennit_mpi_find_neighbors(MPI_Comm comm, sennit_mpi_neighbors *out) {
+    int kind = MPI_UNDEFINED;
+    int weighted = 0;
+    int dimensions = 0;
+    int rank = 0;
+    int i;
+    memset(out, 0, sizeof *out);
+    if (MPI_Topo_test(comm, &kind) != MPI_SUCCESS || MPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
+        return "MPI's own call failed";
+    if (kind == MPI_CART) {
+        out->is_grid = 1;
+        if (MPI_Cartdim_get(comm, &dimensions) != MPI_SUCCESS) return "MPI's own call failed";
+        out->sources = out->targets = 2 * dimensions;
+    } else if (kind == MPI_GRAPH) {
+        if (MPI_Graph_neighbors_count(comm, rank, &out->sources) != MPI_SUCCESS)
+            return "MPI's own call failed";
+        out->targets = out->sources;
+    } else if (kind == MPI_DIST_GRAPH) {
+        if (MPI_Dist_graph_neighbors_count(comm, &out->sources, &out->targets, &weighted) !=
+            MPI_SUCCESS)
+            return "MPI's own call failed";
+    } else {
+        return "the communicator has no topology";
+    }
+    out->source = (int *)malloc(sizeof(int) * ((size_t)out->sources + 1));
+    out->target = (int *)malloc(sizeof(int) * ((size_t)out->targets + 1));
+    if (out->source == NULL || out->target == NULL) return "no memory";
+    if (kind == MPI_CART) {
+        for (i = 0; i < dimensions; ++i)
+            if (MPI_Cart_shift(comm, i, 1, &out->source[2 * i], &out->source[2 * i + 1]) !=
+                MPI_SUCCESS)
+                return "MPI's own call failed";
+        memcpy(out->target, out->source, sizeof(int) * (size_t)out->targets);
+    } else if (kind == MPI_GRAPH) {
+        if (MPI_Graph_neighbors(comm, rank, out->sources, out->source) != MPI_SUCCESS)
+            return "MPI's own call failed";
+        memcpy(out->target, out->source, sizeof(int) * (size_t)out->targets);
+    } else {
+        int *const weights =
+            (int *)malloc(sizeof(int) * ((size_t)out->sources + 1 + (size_t)out->targets + 1));
+        const int code =
+            weights == NULL
+                ? MPI_ERR_NO_MEM
+                : MPI_Dist_graph_neighbors(comm, out->sources, out->source, weights, out->targets,
+                                           out->target, weights + out->sources + 1);
+        free(weights);
+        if (code != MPI_SUCCESS) return "MPI's own call failed";
+    }
+    return NULL;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,597 @@
+/* From MPI calls to plans: takes the arguments of MPI's calls, exchanges once where the data lies,
+ * and then moves it by notified puts. For the hot loop of a program that has MPI, with any
+ * communicator, tags and derived datatypes. Header-only, like sennit_mpi.h.
+ *
+ *     sennit_message_plan_create(comm, &plan)
+ *     sennit_plan_irecv(plan, to, n, type, left, tag, comm, ...)    was MPI_Irecv in the loop
+ *     sennit_plan_isend(plan, from, n, type, right, tag, ...)       was MPI_Isend
+ *     sennit_message_plan_commit(plan, SENNIT_FOREVER)
+ *     loop
+ *         sennit_message_plan_start(plan)
+ *         ... anything that leaves the buffers alone ...
+ *         sennit_message_plan_wait(plan, SENNIT_FOREVER)            was MPI_Waitall
+ *
+ * Between wait and start the buffers are the program's, as with persistent requests of MPI: nobody
+ * writes to them, since a run of a plan writes to a rank that has started it too. A message needs
+ * no further trip for that where the rank has heard from its receiver since the last run, as in
+ * most programs: each stage of a halo exchange with buffers of its own, or a transposition and the
+ * one back, tells the other's senders. Buffers may be written by several messages or plans only if
+ * these are never started at the same time.
+ *
+ * Memory that is received into is registered as by sennit_register, which tells what that means.
+ * docs/design/conversion.md says how it works.
+ */
+#ifndef SENNIT_SENNIT_MPI_PLAN_H
+#define SENNIT_SENNIT_MPI_PLAN_H
+
+#include <sennit/sennit_mpi_messages.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Belongs to the rank that made it; used by one thread at a time. */
+typedef sennit_mpi_plan_state sennit_message_plan;
+
+/* An empty plan for messages of `comm`. Collective over `comm`, which is duplicated. Errors: STATE
+ * (no rank), ARG (null, no intracommunicator), NOMEM, FABRIC (MPI's error is in the details). */
+static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan);
+
+/* The plan takes messages of another communicator too. Collective over it. Errors: as above, and
+ * STATE (committed already). */
+static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, MPI_Comm comm);
+
+/* Record what MPI_Isend and MPI_Irecv would move. Between two ranks the n-th send with a tag of a
+ * communicator goes to the n-th receive with it, in whatever order the rest is recorded. Datatypes
+ * may differ as MPI allows, and may be freed. MPI_PROC_NULL moves nothing. Not collective, and does
+ * not wait. `arrived` and `sent` are signals of the caller's that count an event when the message
+ * is there, or when the buffer may be written again; SENNIT_SIGNAL_NULL: none. Who gives one waits
+ * for it and resets it. sennit_message_plan_wait does not wait for a message with `arrived`, which
+ * does not wait for its receiver either: something else must keep its sender from the next start
+ * until the buffer may be written and the signal is reset. `sent` may need test or wait of the
+ * plan, in which the put goes. With `exchange` the description's own request is the caller's, who
+ * completes it before commit and destroy; NULL: commit does. Errors: STATE (committed already), ARG
+ * (null, a communicator that the plan was not given, a count below 0, a rank or tag that MPI would
+ * refuse, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, a signal of another rank; more than 32768
+ * receives of a communicator), UNSUPPORTED (a datatype that can not be read), NOMEM, and those of
+ * sennit_register. */
+static inline sennit_status sennit_plan_isend(sennit_message_plan *plan, const void *buffer,
+                                              int count, MPI_Datatype type, int dest, int tag,
+                                              MPI_Comm comm, sennit_signal sent,
+                                              MPI_Request *exchange);
+static inline sennit_status sennit_plan_irecv(sennit_message_plan *plan, void *buffer, int count,
+                                              MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                              sennit_signal arrived, MPI_Request *exchange);
+
+/* The same of MPI_Sendrecv, MPI_Alltoall, MPI_Alltoallv and MPI_Neighbor_alltoallv: a send and a
+ * receive for each partner. Signals count an event for each of them. The last needs a communicator
+ * with a topology. Errors: as above, and ARG (MPI_IN_PLACE). */
+static inline sennit_status sennit_plan_sendrecv(sennit_message_plan *plan, const void *send_buffer,
+                                                 int send_count, MPI_Datatype send_type, int dest,
+                                                 int send_tag, void *receive_buffer,
+                                                 int receive_count, MPI_Datatype receive_type,
+                                                 int source, int receive_tag, MPI_Comm comm,
+                                                 sennit_signal sent, sennit_signal arrived);
+static inline sennit_status sennit_plan_alltoall(sennit_message_plan *plan, const void *send_buffer,
+                                                 int send_count, MPI_Datatype send_type,
+                                                 void *receive_buffer, int receive_count,
+                                                 MPI_Datatype receive_type, MPI_Comm comm,
+                                                 sennit_signal sent, sennit_signal arrived);
+static inline sennit_status sennit_plan_alltoallv(sennit_message_plan *plan,
+                                                  const void *send_buffer, const int send_counts[],
+                                                  const int send_places[], MPI_Datatype send_type,
+                                                  void *receive_buffer, const int receive_counts[],
+                                                  const int receive_places[],
+                                                  MPI_Datatype receive_type, MPI_Comm comm,
+                                                  sennit_signal sent, sennit_signal arrived);
+static inline sennit_status sennit_plan_neighbor_alltoallv(
+    sennit_message_plan *plan, const void *send_buffer, const int send_counts[],
+    const int send_places[], MPI_Datatype send_type, void *receive_buffer,
+    const int receive_counts[], const int receive_places[], MPI_Datatype receive_type,
+    MPI_Comm comm, sennit_signal sent, sennit_signal arrived);
+
+/* No more is recorded: waits until the descriptions of all messages are there, for at most
+ * timeout_ns. Errors: STATE (committed already; a request for an exchange was not completed), ARG
+ * (null; sizes or datatypes that do not match), TIMEOUT (a partner has not made its call), and
+ * those of sennit_block_attach and sennit_plan_commit. The text names call, rank and tag. After an
+ * error the plan can only be destroyed. */
+static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
+                                                       int64_t timeout_ns);
+
+/* Start the next run. Does not wait: what goes to a rank that has not started it goes in test or
+ * wait. Errors: STATE (not committed; the run before was not waited for), ARG, and those of
+ * sennit_plan_start but SIGNAL_EARLY, and of sennit_signal_reset. */
+static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan);
+
+/* Wait until the run is over: all buffers are the program's again, and what was received is there.
+ * After TIMEOUT it goes on. Test: the same without a wait; *is_over is 1 if it is. Errors: STATE
+ * (no run was started), ARG, TIMEOUT, and those of sennit_plan_wait and sennit_signal_wait. */
+static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan, int64_t timeout_ns);
+static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, int *is_over);
+
+/* Give the plan up, its blocks and what it has registered. Collective over its communicators, when
+ * all partners have waited for their last runs, or no one's commit is under way. Requests for
+ * exchanges are completed before. Errors: STATE (a run was not waited for), ARG. */
+static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *plan);
+
+static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, MPI_Comm comm) {
+    static const char *const call = "sennit_message_plan_use";
+    sennit_mpi_comm *use;
+    int is_inter = 1;
+    int code;
+    if (plan == NULL || comm == MPI_COMM_NULL)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or MPI_COMM_NULL", NULL, 0);
+    if (plan->is_committed)
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call, "the plan is committed", NULL, 0);
+    code = MPI_Comm_test_inter(comm, &is_inter);
+    if (code != MPI_SUCCESS || is_inter)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "comm is no intracommunicator", NULL, code);
+    use = (sennit_mpi_comm *)sennit_mpi_append(&plan->comms, sizeof *use);
+    if (use == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
+    use->comm = comm;
+    use->heads = use->joint_heads = use->bodies = MPI_COMM_NULL;
+    use->next_body_tag = 0;
+    code = MPI_Comm_dup(comm, &use->heads);
+    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &use->joint_heads);
+    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &use->bodies);
+    if (code == MPI_SUCCESS) return SENNIT_OK;
+    return sennit_mpi_fail(SENNIT_ERR_FABRIC, call, "the communicator can not be duplicated", NULL,
+                           code);
+}
+
+static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan) {
+    static const char *const call = "sennit_message_plan_create";
+    sennit_message_plan *made;
+    sennit_status status;
+    if (plan == NULL) return sennit_mpi_fail(SENNIT_ERR_ARG, call, "plan is null", NULL, 0);
+    made = (sennit_message_plan *)calloc(1, sizeof *made);
+    if (made == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
+    status = sennit_message_plan_use(made, comm);
+    if (status != SENNIT_OK) {
+        (void)sennit_message_plan_destroy(made);
+        return status;
+    }
+    *plan = made;
+    return SENNIT_OK;
+}
+
+static inline sennit_status sennit_plan_isend(sennit_message_plan *plan, const void *buffer,
+                                              int count, MPI_Datatype type, int dest, int tag,
+                                              MPI_Comm comm, sennit_signal sent,
+                                              MPI_Request *exchange) {
+    return sennit_mpi_add(plan, "sennit_plan_isend", SENNIT_MPI_SEND, comm,
+                          sennit_mpi_side_of(buffer, count, type, dest, tag, sent), exchange);
+}
+
+static inline sennit_status sennit_plan_irecv(sennit_message_plan *plan, void *buffer, int count,
+                                              MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                              sennit_signal arrived, MPI_Request *exchange) {
+    return sennit_mpi_add(plan, "sennit_plan_irecv", SENNIT_MPI_RECEIVE, comm,
+                          sennit_mpi_side_of(buffer, count, type, source, tag, arrived), exchange);
+}
+
+/* A receive, and the send that the call makes with it. */
+static inline sennit_status sennit_mpi_add_both(sennit_message_plan *plan, const char *call,
+                                                int how, MPI_Comm comm, sennit_mpi_side receive,
+                                                sennit_mpi_side send) {
+    const sennit_status status =
+        sennit_mpi_add(plan, call, how | SENNIT_MPI_RECEIVE, comm, receive, NULL);
+    if (status != SENNIT_OK) return status;
+    return sennit_mpi_add(plan, call, how | SENNIT_MPI_SEND, comm, send, NULL);
+}
+
+static inline sennit_status sennit_plan_sendrecv(sennit_message_plan *plan, const void *send_buffer,
+                                                 int send_count, MPI_Datatype send_type, int dest,
+                                                 int send_tag, void *receive_buffer,
+                                                 int receive_count, MPI_Datatype receive_type,
+                                                 int source, int receive_tag, MPI_Comm comm,
+                                                 sennit_signal sent, sennit_signal arrived) {
+    return sennit_mpi_add_both(
+        plan, "sennit_plan_sendrecv", 0, comm,
+        sennit_mpi_side_of(receive_buffer, receive_count, receive_type, source, receive_tag,
+                           arrived),
+        sennit_mpi_side_of(send_buffer, send_count, send_type, dest, send_tag, sent));
+}
+
+/* `place` elements behind the buffer. */
+static inline const void *sennit_mpi_behind(const void *buffer, int64_t place, MPI_Datatype type) {
+    int64_t extent = 0;
+    if (sennit_mpi_extent_of(type, &extent) != SENNIT_OK) return buffer;
+    return (const char *)buffer + place * extent;
+}
+
+/* Ranks of the communicator, or an error. */
+static inline sennit_status sennit_mpi_size_of(sennit_message_plan *plan, const char *call,
+                                               MPI_Comm comm, const void *send_buffer, int *size) {
+    if (plan != NULL && sennit_mpi_find_comm(plan, comm) != NULL && send_buffer != MPI_IN_PLACE &&
+        MPI_Comm_size(comm, size) == MPI_SUCCESS)
+        return SENNIT_OK;
+    return sennit_mpi_fail(SENNIT_ERR_ARG, call,
+                           "no plan, a communicator that it was not given, or MPI_IN_PLACE", NULL,
+                           0);
+}
+
+static inline sennit_status sennit_plan_alltoallv(sennit_message_plan *plan,
+                                                  const void *send_buffer, const int send_counts[],
+                                                  const int send_places[], MPI_Datatype send_type,
+                                                  void *receive_buffer, const int receive_counts[],
+                                                  const int receive_places[],
+                                                  MPI_Datatype receive_type, MPI_Comm comm,
+                                                  sennit_signal sent, sennit_signal arrived) {
+    static const char *const call = "sennit_plan_alltoallv";
+    int size = 0;
+    int i;
+    sennit_status status = sennit_mpi_size_of(plan, call, comm, send_buffer, &size);
+    for (i = 0; i < size && status == SENNIT_OK; ++i)
+        status = sennit_mpi_add_both(
+            plan, call, SENNIT_MPI_JOINT, comm,
+            sennit_mpi_side_of(sennit_mpi_behind(receive_buffer, receive_places[i], receive_type),
+                               receive_counts[i], receive_type, i, 0, arrived),
+            sennit_mpi_side_of(sennit_mpi_behind(send_buffer, send_places[i], send_type),
+                               send_counts[i], send_type, i, 0, sent));
+    return status;
+}
+
+static inline sennit_status sennit_plan_alltoall(sennit_message_plan *plan, const void *send_buffer,
+                                                 int send_count, MPI_Datatype send_type,
+                                                 void *receive_buffer, int receive_count,
+                                                 MPI_Datatype receive_type, MPI_Comm comm,
+                                                 sennit_signal sent, sennit_signal arrived) {
+    static const char *const call = "sennit_plan_alltoall";
+    int size = 0;
+    int i;
+    sennit_status status = sennit_mpi_size_of(plan, call, comm, send_buffer, &size);
+    for (i = 0; i < size && status == SENNIT_OK; ++i)
+        status = sennit_mpi_add_both(
+            plan, call, SENNIT_MPI_JOINT, comm,
+            sennit_mpi_side_of(
+                sennit_mpi_behind(receive_buffer, (int64_t)i * receive_count, receive_type),
+                receive_count, receive_type, i, 0, arrived),
+            sennit_mpi_side_of(sennit_mpi_behind(send_buffer, (int64_t)i * send_count, send_type),
+                               send_count, send_type, i, 0, sent));
+    return status;
+}
+
+static inline sennit_status sennit_plan_neighbor_alltoallv(
+    sennit_message_plan *plan, const void *send_buffer, const int send_counts[],
+    const int send_places[], MPI_Datatype send_type, void *receive_buffer,
+    const int receive_counts[], const int receive_places[], MPI_Datatype receive_type,
+    MPI_Comm comm, sennit_signal sent, sennit_signal arrived) {
+    static const char *const call = "sennit_plan_neighbor_alltoallv";
+    sennit_mpi_neighbors all;
+    const char *wrong = "no plan, or a communicator that it was not given";
+    sennit_status status = SENNIT_OK;
+    int i;
+    memset(&all, 0, sizeof all);
+    if (plan != NULL && sennit_mpi_find_comm(plan, comm) != NULL)
+        wrong = sennit_mpi_find_neighbors(comm, &all);
+    if (wrong != NULL) status = sennit_mpi_fail(SENNIT_ERR_ARG, call, wrong, NULL, 0);
+    /* What goes to the lower neighbour is that one's from its upper one. */
+    for (i = 0; i < all.sources && status == SENNIT_OK; ++i)
+        status = sennit_mpi_add(
+            plan, call, SENNIT_MPI_JOINT | SENNIT_MPI_RECEIVE, comm,
+            sennit_mpi_side_of(sennit_mpi_behind(receive_buffer, receive_places[i], receive_type),
+                               receive_counts[i], receive_type, all.source[i],
+                               all.is_grid ? i ^ 1 : 0, arrived),
+            NULL);
+    for (i = 0; i < all.targets && status == SENNIT_OK; ++i)
+        status = sennit_mpi_add(
+            plan, call, SENNIT_MPI_JOINT | SENNIT_MPI_SEND, comm,
+            sennit_mpi_side_of(sennit_mpi_behind(send_buffer, send_places[i], send_type),
+                               send_counts[i], send_type, all.target[i], all.is_grid ? i : 0, sent),
+            NULL);
+    free(all.source);
+    free(all.target);
+    return status;
+}
+
+/* Waits for a request of the plan's. 0: over; 1: not in time; 2: MPI's own call failed. */
+static inline int sennit_mpi_await(MPI_Request *request, double end, int has_end) {
+    for (;;) {
+        int is_over = 0;
+        if (MPI_Test(request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 2;
+        if (is_over) return 0;
+        if (has_end && sennit_wtime() >= end) return 1;
+        (void)sched_yield();
+    }
+}
+
+static inline sennit_status sennit_mpi_fail_await(int how, const sennit_mpi_message *message) {
+    return how == 1 ? sennit_mpi_fail(SENNIT_ERR_TIMEOUT, "sennit_message_plan_commit",
+                                      "the partner has not made its call in time", message, 0)
+                    : sennit_mpi_fail(SENNIT_ERR_FABRIC, "sennit_message_plan_commit",
+                                      "MPI's own call failed", message, 0);
+}
+
+/* Null: no memory. */
+static inline sennit_mpi_target *sennit_mpi_find_target(sennit_message_plan *plan, int rank,
+                                                        int is_own) {
+    sennit_mpi_target *target = (sennit_mpi_target *)plan->targets.items;
+    size_t i;
+    for (i = 0; i < plan->targets.count; ++i, ++target)
+        if (target->rank == rank && target->is_own == is_own) return target;
+    target = (sennit_mpi_target *)sennit_mpi_append(&plan->targets, sizeof *target);
+    if (target == NULL) return NULL;
+    memset(target, 0, sizeof *target);
+    if (sennit_plan_create(&target->puts) != SENNIT_OK) {
+        --plan->targets.count;
+        return NULL;
+    }
+    target->rank = rank;
+    target->is_own = is_own;
+    return target;
+}
+
+/* The description of a send's place has come: records its operation. */
+static inline sennit_status sennit_mpi_record(sennit_message_plan *plan,
+                                              sennit_mpi_message *message) {
+    static const char *const call = "sennit_message_plan_commit";
+    const sennit_mpi_head *const head = &message->head;
+    sennit_mpi_layout there;
+    sennit_mpi_list pieces;
+    sennit_piece_list list;
+    sennit_notice notice;
+    sennit_block_info info;
+    sennit_status status;
+    sennit_mpi_target *target = NULL;
+    memset(&there, 0, sizeof there);
+    memset(&pieces, 0, sizeof pieces);
+    memset(&notice, 0, sizeof notice);
+    there.runs.items = message->body;
+    there.runs.count = (size_t)head->runs;
+    there.kinds.items = (char *)message->body + head->runs * sizeof(sennit_mpi_run);
+    there.kinds.count = (size_t)head->kinds;
+    there.extent = head->extent;
+    there.elements = head->elements;
+    there.count = head->count;
+    if (sennit_mpi_bytes_of(&message->layout) > sennit_mpi_bytes_of(&there))
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "the message is longer than its receive",
+                               message, 0);
+    if (!sennit_mpi_kinds_match(&message->layout, &there))
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call,
+                               "its elements are of other types than those of its receive", message,
+                               0);
+    status = sennit_block_attach(&head->block, &message->there);
+    if (status != SENNIT_OK) return status;
+    message->is_attached = 1;
+    status = sennit_block_query(&head->block, &info);
+    if (status == SENNIT_OK)
+        status = sennit_mpi_make_pieces(&message->layout, &there, head->base, &pieces);
+    if (status == SENNIT_OK) {
+        target = sennit_mpi_find_target(plan, info.gptr.rank, head->is_own);
+        if (target == NULL) status = SENNIT_ERR_NOMEM;
+    }
+    if (status == SENNIT_ERR_NOMEM) status = sennit_mpi_fail(status, call, "no memory", message, 0);
+    notice.remote = info.on_recv;
+    notice.local = message->signal;
+    notice.epoch = SENNIT_EPOCH_NEXT;
+    list.count = pieces.count;
+    list.pieces = (const sennit_piece *)pieces.items;
+    if (status == SENNIT_OK && pieces.count <= 1) {
+        const sennit_piece *const only = list.pieces;
+        status = sennit_plan_put_with(
+            target->puts, message->there, only == NULL ? 0 : (size_t)only->remote_offset,
+            only == NULL ? NULL : (const char *)message->buffer + only->local_offset,
+            only == NULL ? 0 : only->bytes, &notice);
+    } else if (status == SENNIT_OK) {
+        status = sennit_plan_put_indexed(target->puts, message->there, 0, message->buffer, &list,
+                                         &notice);
+    }
+    free(pieces.items);
+    return status;
+}
+
+static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
+                                                       int64_t timeout_ns) {
+    static const char *const call = "sennit_message_plan_commit";
+    const int has_end = timeout_ns < SENNIT_FOREVER;
+    const double end = sennit_wtime() + (has_end ? (double)timeout_ns * 1e-9 : 0.0);
+    sennit_status status = SENNIT_OK;
+    size_t i;
+    if (plan == NULL || timeout_ns < 0)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or a negative timeout", NULL, 0);
+    if (plan->is_committed)
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call, "the plan is committed", NULL, 0);
+    plan->is_committed = 1;
+    plan->is_broken = 1;
+    for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
+        sennit_mpi_message *const message = ((sennit_mpi_message **)plan->messages.items)[i];
+        size_t bytes;
+        int how;
+        if (!message->is_send) continue;
+        if (message->is_users && message->head.magic != SENNIT_MPI_MAGIC)
+            return sennit_mpi_fail(SENNIT_ERR_STATE, call,
+                                   "the request for the exchange was not completed", message, 0);
+        how = sennit_mpi_await(&message->head_request, end, has_end);
+        if (how != 0) return sennit_mpi_fail_await(how, message);
+        bytes = (size_t)message->head.runs * sizeof(sennit_mpi_run) +
+                (size_t)message->head.kinds * sizeof(sennit_mpi_kind);
+        message->body = malloc(bytes + 1);
+        if (message->body == NULL)
+            return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", message, 0);
+        if (MPI_Irecv(message->body, (int)bytes, MPI_BYTE, message->partner, message->head.body_tag,
+                      message->bodies, &message->body_request) != MPI_SUCCESS)
+            return sennit_mpi_fail_await(2, message);
+        how = sennit_mpi_await(&message->body_request, end, has_end);
+        if (how != 0) return sennit_mpi_fail_await(how, message);
+        status = sennit_mpi_record(plan, message);
+    }
+    for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
+        sennit_mpi_message *const message = ((sennit_mpi_message **)plan->messages.items)[i];
+        int how;
+        if (message->is_send) continue;
+        how = sennit_mpi_await(&message->head_request, end, has_end);
+        if (how == 0) how = sennit_mpi_await(&message->body_request, end, has_end);
+        if (how != 0) return sennit_mpi_fail_await(how, message);
+    }
+    for (i = 0; i < plan->targets.count && status == SENNIT_OK; ++i) {
+        const sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
+        status = target->is_own ? sennit_plan_commit(target->puts, 1, 1)
+                                : sennit_plan_commit(target->puts, SENNIT_EPOCH_CURRENT, 0);
+    }
+    plan->is_broken = status != SENNIT_OK;
+    return status;
+}
+
+/* The puts go to ranks that are ready. *has_all: to all. */
+static inline sennit_status sennit_mpi_try_to_put(sennit_message_plan *plan, int *has_all) {
+    size_t i;
+    *has_all = 1;
+    for (i = 0; i < plan->targets.count; ++i) {
+        sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
+        sennit_status status;
+        if (target->has_put) continue;
+        status = sennit_plan_start(target->puts);
+        target->has_put = status == SENNIT_OK;
+        if (status == SENNIT_ERR_SIGNAL_EARLY)
+            *has_all = 0;
+        else if (status != SENNIT_OK)
+            return status;
+    }
+    return SENNIT_OK;
+}
+
+/* After an error the run is over when nothing is under way, and there is no other. */
+static inline sennit_status sennit_mpi_break(sennit_message_plan *plan, sennit_status status) {
+    const sennit_error first = *sennit_last_error();
+    size_t i;
+    plan->is_broken = 1;
+    for (i = 0; i < plan->targets.count && plan->is_running; ++i) {
+        sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
+        if (target->has_put && !target->is_over)
+            (void)sennit_plan_wait(target->puts, SENNIT_FOREVER);
+        target->is_over = 1;
+    }
+    plan->is_running = 0;
+    return sennit_error_report(status, first.operation, first.text, first.provider_code);
+}
+
+static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan) {
+    static const char *const call = "sennit_message_plan_start";
+    sennit_status status = SENNIT_OK;
+    int has_all = 0;
+    size_t i;
+    if (plan == NULL) return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan", NULL, 0);
+    if (!plan->is_committed || plan->is_broken || plan->is_running)
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call,
+                               plan->is_running  ? "the run before was not waited for"
+                               : plan->is_broken ? "the plan has had an error"
+                                                 : "the plan is not committed",
+                               NULL, 0);
+    plan->is_running = 1;
+    plan->arrived = 0;
+    for (i = 0; i < plan->targets.count; ++i) {
+        sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
+        target->has_put = target->is_over = 0;
+    }
+    for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
+        const sennit_mpi_message *const message = ((sennit_mpi_message **)plan->messages.items)[i];
+        if (message->owns_signal) status = sennit_signal_reset(message->signal);
+    }
+    if (status == SENNIT_OK) status = sennit_mpi_try_to_put(plan, &has_all);
+    return status == SENNIT_OK ? SENNIT_OK : sennit_mpi_break(plan, status);
+}
+
+/* What is left of timeout_ns. */
+static inline int64_t sennit_mpi_left(double start, int64_t timeout_ns) {
+    const double passed = (sennit_wtime() - start) * 1e9;
+    if (timeout_ns == SENNIT_FOREVER) return SENNIT_FOREVER;
+    return passed >= (double)timeout_ns ? 0 : timeout_ns - (int64_t)passed;
+}
+
+/* Messages that have come since the last call, in their order. */
+static inline sennit_status sennit_mpi_await_arrivals(sennit_message_plan *plan, double start,
+                                                      int64_t timeout_ns) {
+    for (; plan->arrived < plan->messages.count; ++plan->arrived) {
+        const sennit_mpi_message *const message =
+            ((sennit_mpi_message **)plan->messages.items)[plan->arrived];
+        sennit_status status = SENNIT_OK;
+        if (message->owns_signal)
+            status = sennit_signal_wait(message->signal, sennit_mpi_left(start, timeout_ns));
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+static inline sennit_status sennit_mpi_await_puts(sennit_message_plan *plan, double start,
+                                                  int64_t timeout_ns) {
+    size_t i;
+    for (i = 0; i < plan->targets.count; ++i) {
+        sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
+        sennit_status status;
+        if (target->is_over) continue;
+        status = sennit_plan_wait(target->puts, sennit_mpi_left(start, timeout_ns));
+        if (status != SENNIT_OK) return status;
+        target->is_over = 1;
+    }
+    return SENNIT_OK;
+}
+
+static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan,
+                                                     int64_t timeout_ns) {
+    static const char *const call = "sennit_message_plan_wait";
+    const double start = sennit_wtime();
+    int has_all = 0;
+    sennit_status status = SENNIT_OK;
+    if (plan == NULL || timeout_ns < 0)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or a negative timeout", NULL, 0);
+    if (!plan->is_running)
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call, "no run was started", NULL, 0);
+    while (status == SENNIT_OK && !has_all) {
+        status = sennit_mpi_try_to_put(plan, &has_all);
+        if (status != SENNIT_OK || has_all) break;
+        if (sennit_mpi_left(start, timeout_ns) == 0)
+            return sennit_mpi_fail(SENNIT_ERR_TIMEOUT, call,
+                                   "a rank that is sent to has not started its run", NULL, 0);
+        (void)sched_yield();
+    }
+    if (status == SENNIT_OK) status = sennit_mpi_await_arrivals(plan, start, timeout_ns);
+    if (status == SENNIT_OK) status = sennit_mpi_await_puts(plan, start, timeout_ns);
+    if (status == SENNIT_ERR_TIMEOUT) return status;
+    if (status != SENNIT_OK) return sennit_mpi_break(plan, status);
+    plan->is_running = 0;
+    return SENNIT_OK;
+}
+
+static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, int *is_over) {
+    sennit_status status;
+    if (is_over == NULL)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, "sennit_message_plan_test", "is_over is null", NULL,
+                               0);
+    status = sennit_message_plan_wait(plan, 0);
+    *is_over = status == SENNIT_OK;
+    return status == SENNIT_ERR_TIMEOUT ? SENNIT_OK : status;
+}
+
+static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *plan) {
+    static const char *const call = "sennit_message_plan_destroy";
+    sennit_status status = SENNIT_OK;
+    size_t i;
+    if (plan == NULL) return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan", NULL, 0);
+    if (plan->is_running)
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call, "a run was not waited for", NULL, 0);
+    for (i = 0; i < plan->targets.count; ++i) {
+        const sennit_status ended =
+            sennit_plan_destroy(((sennit_mpi_target *)plan->targets.items)[i].puts);
+        if (status == SENNIT_OK) status = ended;
+    }
+    for (i = 0; i < plan->messages.count; ++i)
+        sennit_mpi_end_message(((sennit_mpi_message **)plan->messages.items)[i]);
+    for (i = 0; i < plan->comms.count; ++i) {
+        sennit_mpi_comm *const use = (sennit_mpi_comm *)plan->comms.items + i;
+        if (use->heads != MPI_COMM_NULL) (void)MPI_Comm_free(&use->heads);
+        if (use->joint_heads != MPI_COMM_NULL) (void)MPI_Comm_free(&use->joint_heads);
+        if (use->bodies != MPI_COMM_NULL) (void)MPI_Comm_free(&use->bodies);
+    }
+    free(plan->messages.items);
+    free(plan->comms.items);
+    free(plan->targets.items);
+    free(plan);
+    return status;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,363 @@
+// Each call of sennit_mpi_plan.h beside the call of MPI that it takes the arguments of, and what is
+// told of mistakes. Would break: edges of a grid that are paired by rank alone, a run that writes
+// to a buffer between wait and start, and a partner that is waited for without an end.
+#include <mpi.h>
+#include <sennit/sennit_mpi.h>
+#include <sennit/sennit_mpi_plan.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "nodes.h"
+#include "which_mpi.hpp"
+
+namespace {
+
+constexpr std::int64_t kTimeNs = 20'000'000'000;
+const MPI_Comm kWorld = MPI_COMM_WORLD;
+const sennit_signal kNone = SENNIT_SIGNAL_NULL;
+
+int rank = 0;
+int size = 0;
+
+void need(bool holds, const std::string &what) {
+    if (holds) return;
+    std::fprintf(stderr, "rank %d: %s: %s\n", rank, what.c_str(), sennit_last_error()->text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void ok(sennit_status status) {
+    need(status == SENNIT_OK, "an error");
+}
+
+// The last error names what is looked for.
+void refused(sennit_status status, sennit_status wanted, const char *word) {
+    need(status == wanted, std::string("another status for ") + word);
+    need(std::strstr(sennit_last_error()->text, word) != nullptr, std::string("it lacks ") + word);
+}
+
+class Plan {
+  public:
+    explicit Plan(MPI_Comm comm) { ok(sennit_message_plan_create(comm, &m_plan)); }
+    Plan(const Plan &) = delete;
+    Plan &operator=(const Plan &) = delete;
+    ~Plan() {
+        MPI_Barrier(kWorld);
+        ok(sennit_message_plan_destroy(m_plan));
+    }
+    sennit_message_plan *get() const { return m_plan; }
+    void commit() const { ok(sennit_message_plan_commit(m_plan, kTimeNs)); }
+    void run() const {
+        ok(sennit_message_plan_start(m_plan));
+        ok(sennit_message_plan_wait(m_plan, kTimeNs));
+    }
+
+  private:
+    sennit_message_plan *m_plan = nullptr;
+};
+
+std::vector<int> numbers(std::size_t count, int first) {
+    std::vector<int> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+        values[i] = first + static_cast<int>(i);
+    return values;
+}
+
+// Counts and places of an all-to-all: what rank `from` sends to rank `to`.
+int count_of(int from, int to) {
+    return (3 * from + 5 * to) % 4;
+}
+
+void all_to_all() {
+    std::vector<int> sends, receives, send_places, receive_places;
+    int sent = 0, received = 0;
+    for (int other = 0; other < size; ++other) {
+        sends.push_back(count_of(rank, other));
+        receives.push_back(count_of(other, rank));
+        send_places.push_back(sent);
+        receive_places.push_back(received);
+        sent += sends.back() + 1;
+        received += receives.back() + 1;
+    }
+    const std::vector<int> out = numbers(static_cast<std::size_t>(sent), 1000 * rank);
+    std::vector<int> by_mpi(static_cast<std::size_t>(received), -1), by_plan = by_mpi;
+    MPI_Alltoallv(out.data(), sends.data(), send_places.data(), MPI_INT, by_mpi.data(),
+                  receives.data(), receive_places.data(), MPI_INT, kWorld);
+    std::vector<int> equal_out = numbers(static_cast<std::size_t>(2 * size), 5000 * rank);
+    std::vector<int> equal_mpi(static_cast<std::size_t>(2 * size), -1), equal_plan = equal_mpi;
+    MPI_Alltoall(equal_out.data(), 2, MPI_INT, equal_mpi.data(), 2, MPI_INT, kWorld);
+    const Plan plan(kWorld);
+    ok(sennit_plan_alltoallv(plan.get(), out.data(), sends.data(), send_places.data(), MPI_INT,
+                             by_plan.data(), receives.data(), receive_places.data(), MPI_INT,
+                             kWorld, kNone, kNone));
+    ok(sennit_plan_alltoall(plan.get(), equal_out.data(), 2, MPI_INT, equal_plan.data(), 2, MPI_INT,
+                            kWorld, kNone, kNone));
+    plan.commit();
+    for (int run = 0; run < 3; ++run) {
+        plan.run();
+        need(by_mpi == by_plan && equal_mpi == equal_plan, "an all-to-all brings other numbers");
+    }
+}
+
+// On a grid of two dimensions, one of which may be a ring of two: there both neighbours are one.
+void neighbors(bool is_ring) {
+    MPI_Comm grid = MPI_COMM_NULL;
+    const int sizes[] = {size, 1};
+    // MPICH 4.0 pairs the edges to a rank that is there twice in their order, against MPI 4.1.
+    const int rings[] = {is_mpi("MPICH") ? is_ring && size > 2 : is_ring, !is_mpi("MPICH")};
+    MPI_Cart_create(kWorld, 2, sizes, rings, 0, &grid);
+    const int counts[] = {1, 2, 1, 3};
+    const int back_counts[] = {2, 1, 3, 1};
+    const int places[] = {0, 4, 8, 12};
+    const std::vector<int> out = numbers(16, 100 * rank);
+    std::vector<int> by_mpi(16, -1), by_plan(16, -1);
+    {
+        const Plan plan(grid);
+        MPI_Neighbor_alltoallv(out.data(), counts, places, MPI_INT, by_mpi.data(), back_counts,
+                               places, MPI_INT, grid);
+        ok(sennit_plan_neighbor_alltoallv(plan.get(), out.data(), counts, places, MPI_INT,
+                                          by_plan.data(), back_counts, places, MPI_INT, grid, kNone,
+                                          kNone));
+        plan.commit();
+        plan.run();
+    }
+    need(by_mpi == by_plan, "neighbours bring other numbers");
+    MPI_Comm_free(&grid);
+}
+
+void graph() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    const int to[] = {(rank + 1) % size, (rank + 1) % size};  // two edges
+    const int from[] = {(rank + size - 1) % size, (rank + size - 1) % size};
+    MPI_Dist_graph_create_adjacent(kWorld, 2, from, MPI_UNWEIGHTED, 2, to, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &comm);
+    const int counts[] = {1, 2};
+    const int places[] = {0, 4};
+    const std::vector<int> out = numbers(8, 100 * rank);
+    std::vector<int> by_mpi(8, -1), by_plan(8, -1);
+    {
+        const Plan plan(comm);
+        MPI_Neighbor_alltoallv(out.data(), counts, places, MPI_INT, by_mpi.data(), counts, places,
+                               MPI_INT, comm);
+        ok(sennit_plan_neighbor_alltoallv(plan.get(), out.data(), counts, places, MPI_INT,
+                                          by_plan.data(), counts, places, MPI_INT, comm, kNone,
+                                          kNone));
+        plan.commit();
+        plan.run();
+    }
+    need(by_mpi == by_plan, "a graph brings other numbers");
+    MPI_Comm_free(&comm);
+}
+
+// A line of ranks with MPI_PROC_NULL at its ends, on a communicator with the ranks turned round.
+void line() {
+    MPI_Comm turned = MPI_COMM_NULL;
+    MPI_Comm_split(kWorld, 0, size - rank, &turned);
+    int self = 0;
+    MPI_Comm_rank(turned, &self);
+    const int upper = self + 1 < size ? self + 1 : MPI_PROC_NULL;
+    const int lower = self > 0 ? self - 1 : MPI_PROC_NULL;
+    std::vector<int> out = numbers(5, 10 * self);
+    std::vector<int> in(5, -1);
+    {
+        const Plan plan(kWorld);
+        refused(
+            sennit_plan_isend(plan.get(), out.data(), 5, MPI_INT, lower, 0, turned, kNone, nullptr),
+            SENNIT_ERR_ARG, "sennit_message_plan_use");
+        ok(sennit_message_plan_use(plan.get(), turned));
+        ok(sennit_plan_sendrecv(plan.get(), out.data(), 5, MPI_INT, upper, 3, in.data(), 5, MPI_INT,
+                                lower, 3, turned, kNone, kNone));
+        plan.commit();
+        for (int run = 0; run < 100; ++run) {
+            std::iota(out.begin(), out.end(), 10 * self + 1000 * run);
+            plan.run();
+            const std::vector<int> wanted = lower == MPI_PROC_NULL
+                                                ? std::vector<int>(5, -1)
+                                                : numbers(5, 10 * lower + 1000 * run);
+            need(in == wanted, "a line brings other numbers");
+        }
+    }
+    MPI_Comm_free(&turned);
+}
+
+// Nobody writes to the buffer of a rank that has not started; requests and signals of the caller's.
+void waits_for_the_start() {
+    const int other = (rank + 1) % size;
+    const int before = (rank + size - 1) % size;
+    int out = 0, in = -1;
+    sennit_signal sent, arrived;
+    ok(sennit_signal_create(1, 1, 0, &sent));
+    ok(sennit_signal_create(1, 1, 0, &arrived));
+    {
+        const Plan plan(kWorld);
+        const Plan told(kWorld);
+        int far = -1;
+        MPI_Request requests[2];
+        ok(sennit_plan_irecv(plan.get(), &in, 1, MPI_INT, before, 0, kWorld, kNone, &requests[0]));
+        ok(sennit_plan_isend(plan.get(), &out, 1, MPI_INT, other, 0, kWorld, sent, &requests[1]));
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        plan.commit();
+        ok(sennit_plan_irecv(told.get(), &far, 1, MPI_INT, before, 0, kWorld, arrived, nullptr));
+        ok(sennit_plan_isend(told.get(), &out, 1, MPI_INT, other, 0, kWorld, kNone, nullptr));
+        told.commit();
+        for (int run = 0; run < 20; ++run) {
+            out = 100 * run + rank;
+            if (rank == 0) { /* late: the others have started */
+                const double end = sennit_wtime() + 2e-3;
+                while (sennit_wtime() < end)
+                    need(in == (run == 0 ? -1 : 100 * (run - 1) + before), "it was written to");
+            }
+            plan.run();
+            need(in == 100 * run + before, "another number");
+            ok(sennit_signal_wait(sent, kTimeNs));
+            ok(sennit_signal_reset(sent));
+        }
+        int is_over = 0;
+        ok(sennit_message_plan_start(told.get()));
+        while (!is_over)
+            ok(sennit_message_plan_test(told.get(), &is_over));
+        ok(sennit_signal_wait(arrived, kTimeNs));
+        need(far == 100 * 19 + before, "a signal fires before its message");
+    }
+    ok(sennit_signal_destroy(sent));
+    ok(sennit_signal_destroy(arrived));
+}
+
+// Rank 2 starts when rank 1 has what rank 0 sends to both.
+void starts_that_hang_on_another_wait() {
+    if (size < 3) return;
+    int out = 5, in = 0;
+    const Plan plan(kWorld);
+    if (rank == 0)
+        for (const int to : {2, 1})
+            ok(sennit_plan_isend(plan.get(), &out, 1, MPI_INT, to, 0, kWorld, kNone, nullptr));
+    if (rank == 1 || rank == 2)
+        ok(sennit_plan_irecv(plan.get(), &in, 1, MPI_INT, 0, 0, kWorld, kNone, nullptr));
+    plan.commit();
+    int word = 0;
+    for (int run = 0; run < 10; ++run) {
+        if (rank == 2) MPI_Recv(&word, 1, MPI_INT, 1, 0, kWorld, MPI_STATUS_IGNORE);
+        plan.run();
+        if (rank == 1) MPI_Send(&word, 1, MPI_INT, 2, 0, kWorld);
+    }
+}
+
+void a_wait_that_was_too_short_goes_on() {
+    int out = 7, in = 0;
+    const Plan plan(kWorld);
+    if (rank == 0)
+        ok(sennit_plan_isend(plan.get(), &out, 1, MPI_INT, 1, 0, kWorld, kNone, nullptr));
+    if (rank == 1) ok(sennit_plan_irecv(plan.get(), &in, 1, MPI_INT, 0, 0, kWorld, kNone, nullptr));
+    plan.commit();
+    for (const int late : {0, 1}) {
+        if (rank == late) MPI_Barrier(kWorld);
+        ok(sennit_message_plan_start(plan.get()));
+        if (rank == 1 - late)
+            need(sennit_message_plan_wait(plan.get(), 20'000'000) == SENNIT_ERR_TIMEOUT, "no wait");
+        if (rank != late) MPI_Barrier(kWorld);
+        ok(sennit_message_plan_wait(plan.get(), kTimeNs));
+        need(rank != 1 || in == 7, "another number");
+        in = 0;
+    }
+}
+
+// One rank's part of a message between ranks 0 and 1 that does not fit.
+void mismatch(int sent, MPI_Datatype send_type, int received, MPI_Datatype receive_type,
+              const char *word) {
+    double memory[8] = {};
+    const Plan plan(kWorld);
+    if (rank == 0)
+        ok(sennit_plan_isend(plan.get(), memory, sent, send_type, 1, 7, kWorld, kNone, nullptr));
+    if (rank == 1)
+        ok(sennit_plan_irecv(plan.get(), memory, received, receive_type, 0, 7, kWorld, kNone,
+                             nullptr));
+    if (rank != 0) return plan.commit();
+    const sennit_status status = sennit_message_plan_commit(plan.get(), kTimeNs);
+    refused(status, SENNIT_ERR_ARG, word);
+    refused(status, SENNIT_ERR_ARG, "sennit_plan_isend to rank 1 of the communicator, tag 7");
+}
+
+// A pair and its two parts have one signature.
+void pairs() {
+    struct {
+        double value;
+        int place;
+    } out = {1.5, 3}, in = {0, 0};
+    const int ones[] = {1, 1};
+    const MPI_Aint places[] = {0, 8};
+    const MPI_Datatype parts[] = {MPI_DOUBLE, MPI_INT};
+    MPI_Datatype both = MPI_DATATYPE_NULL;
+    MPI_Type_create_struct(2, ones, places, parts, &both);
+    const Plan plan(kWorld);
+    ok(sennit_plan_sendrecv(plan.get(), &out, 1, MPI_DOUBLE_INT, (rank + 1) % size, 0, &in, 1, both,
+                            (rank + size - 1) % size, 0, kWorld, kNone, kNone));
+    MPI_Type_free(&both);
+    plan.commit();
+    plan.run();
+    need(in.value == 1.5 && in.place == 3, "a pair comes apart");
+}
+
+void mistakes() {
+    double memory[8] = {};
+    mismatch(3, MPI_DOUBLE, 2, MPI_DOUBLE, "longer than its receive");
+    mismatch(2, MPI_DOUBLE, 4, MPI_LONG, "other types");
+    pairs();
+    {
+        const Plan plan(kWorld);
+        MPI_Datatype far = MPI_DATATYPE_NULL;
+        const int sizes[] = {8}, distributions[] = {MPI_DISTRIBUTE_BLOCK},
+                  arguments[] = {MPI_DISTRIBUTE_DFLT_DARG}, ranks[] = {1};
+        MPI_Type_create_darray(1, 0, 1, sizes, distributions, arguments, ranks, MPI_ORDER_C,
+                               MPI_DOUBLE, &far);
+        refused(sennit_plan_isend(plan.get(), memory, 1, far, 0, 0, kWorld, kNone, nullptr),
+                SENNIT_ERR_UNSUPPORTED, "can not be read");
+        MPI_Type_free(&far);
+        refused(sennit_plan_irecv(plan.get(), memory, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 0, kWorld,
+                                  kNone, nullptr),
+                SENNIT_ERR_ARG, "MPI_ANY_SOURCE");
+        refused(
+            sennit_plan_irecv(plan.get(), memory, 1, MPI_DOUBLE, size, 0, kWorld, kNone, nullptr),
+            SENNIT_ERR_ARG, "no such rank");
+        refused(sennit_plan_irecv(plan.get(), memory, -1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),
+                SENNIT_ERR_ARG, "below 0");
+        refused(sennit_message_plan_start(plan.get()), SENNIT_ERR_STATE, "not committed");
+        plan.commit();
+        refused(sennit_plan_isend(plan.get(), memory, 1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),
+                SENNIT_ERR_STATE, "is committed");
+        refused(sennit_message_plan_commit(plan.get(), 0), SENNIT_ERR_STATE, "is committed");
+        refused(sennit_message_plan_wait(plan.get(), 0), SENNIT_ERR_STATE, "no run");
+        plan.run();
+    }
+    const Plan alone(kWorld);
+    if (rank == 0) {
+        ok(sennit_plan_isend(alone.get(), memory, 1, MPI_DOUBLE, 1, 9, kWorld, kNone, nullptr));
+        refused(sennit_message_plan_commit(alone.get(), 50'000'000), SENNIT_ERR_TIMEOUT,
+                "sennit_plan_isend to rank 1 of the communicator, tag 9");
+    }
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(kWorld, &rank);
+    MPI_Comm_size(kWorld, &size);
+    use_nodes(argc, argv);
+    ok(sennit_init_mpi(kWorld, nullptr));
+    all_to_all();
+    neighbors(true);
+    neighbors(false);
+    graph();
+    line();
+    waits_for_the_start();
+    starts_that_hang_on_another_wait();
+    a_wait_that_was_too_short_goes_on();
+    mistakes();
+    ok(sennit_finalize());
+    MPI_Finalize();
+    return 0;
+}
