@@ -193,11 +193,14 @@ static inline sennit_status sennit_plan_sendrecv(sennit_message_plan *plan, cons
         sennit_mpi_side_of(send_buffer, send_count, send_type, dest, send_tag, sent));
 }
 
-/* `place` elements behind the buffer. */
-static inline const void *sennit_mpi_behind(const void *buffer, int64_t place, MPI_Datatype type) {
-    int64_t extent = 0;
-    if (sennit_mpi_extent_of(type, &extent) != SENNIT_OK) return buffer;
-    return (const char *)buffer + place * extent;
+/* One side of an all-to-all: what stands `place` elements behind the buffer. */
+static inline sennit_mpi_side sennit_mpi_side_behind(const void *buffer, int64_t place, int count,
+                                                     MPI_Datatype type, int partner,
+                                                     sennit_signal signal) {
+    int64_t extent = 0; /* of a type that can not be read, which is found next */
+    (void)sennit_mpi_extent_of(type, &extent);
+    return sennit_mpi_side_of((const char *)buffer + place * extent, count, type, partner, 0,
+                              signal);
 }
 
 /* Ranks of the communicator, or an error. */
@@ -223,12 +226,12 @@ static inline sennit_status sennit_plan_alltoallv(sennit_message_plan *plan,
     int i;
     sennit_status status = sennit_mpi_size_of(plan, call, comm, send_buffer, &size);
     for (i = 0; i < size && status == SENNIT_OK; ++i)
-        status = sennit_mpi_add_both(
-            plan, call, SENNIT_MPI_JOINT, comm,
-            sennit_mpi_side_of(sennit_mpi_behind(receive_buffer, receive_places[i], receive_type),
-                               receive_counts[i], receive_type, i, 0, arrived),
-            sennit_mpi_side_of(sennit_mpi_behind(send_buffer, send_places[i], send_type),
-                               send_counts[i], send_type, i, 0, sent));
+        status =
+            sennit_mpi_add_both(plan, call, SENNIT_MPI_JOINT, comm,
+                                sennit_mpi_side_behind(receive_buffer, receive_places[i],
+                                                       receive_counts[i], receive_type, i, arrived),
+                                sennit_mpi_side_behind(send_buffer, send_places[i], send_counts[i],
+                                                       send_type, i, sent));
     return status;
 }
 
@@ -242,13 +245,12 @@ static inline sennit_status sennit_plan_alltoall(sennit_message_plan *plan, cons
     int i;
     sennit_status status = sennit_mpi_size_of(plan, call, comm, send_buffer, &size);
     for (i = 0; i < size && status == SENNIT_OK; ++i)
-        status = sennit_mpi_add_both(
-            plan, call, SENNIT_MPI_JOINT, comm,
-            sennit_mpi_side_of(
-                sennit_mpi_behind(receive_buffer, (int64_t)i * receive_count, receive_type),
-                receive_count, receive_type, i, 0, arrived),
-            sennit_mpi_side_of(sennit_mpi_behind(send_buffer, (int64_t)i * send_count, send_type),
-                               send_count, send_type, i, 0, sent));
+        status =
+            sennit_mpi_add_both(plan, call, SENNIT_MPI_JOINT, comm,
+                                sennit_mpi_side_behind(receive_buffer, (int64_t)i * receive_count,
+                                                       receive_count, receive_type, i, arrived),
+                                sennit_mpi_side_behind(send_buffer, (int64_t)i * send_count,
+                                                       send_count, send_type, i, sent));
     return status;
 }
 
@@ -267,19 +269,20 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
         wrong = sennit_mpi_find_neighbors(comm, &all);
     if (wrong != NULL) status = sennit_mpi_fail(SENNIT_ERR_ARG, call, wrong, NULL, 0);
     /* What goes to the lower neighbour is that one's from its upper one. */
-    for (i = 0; i < all.sources && status == SENNIT_OK; ++i)
-        status = sennit_mpi_add(
-            plan, call, SENNIT_MPI_JOINT | SENNIT_MPI_RECEIVE, comm,
-            sennit_mpi_side_of(sennit_mpi_behind(receive_buffer, receive_places[i], receive_type),
-                               receive_counts[i], receive_type, all.source[i],
-                               all.is_grid ? i ^ 1 : 0, arrived),
-            NULL);
-    for (i = 0; i < all.targets && status == SENNIT_OK; ++i)
-        status = sennit_mpi_add(
-            plan, call, SENNIT_MPI_JOINT | SENNIT_MPI_SEND, comm,
-            sennit_mpi_side_of(sennit_mpi_behind(send_buffer, send_places[i], send_type),
-                               send_counts[i], send_type, all.target[i], all.is_grid ? i : 0, sent),
-            NULL);
+    for (i = 0; i < all.sources && status == SENNIT_OK; ++i) {
+        sennit_mpi_side side =
+            sennit_mpi_side_behind(receive_buffer, receive_places[i], receive_counts[i],
+                                   receive_type, all.source[i], arrived);
+        if (all.is_grid) side.tag = i ^ 1;
+        status =
+            sennit_mpi_add(plan, call, SENNIT_MPI_JOINT | SENNIT_MPI_RECEIVE, comm, side, NULL);
+    }
+    for (i = 0; i < all.targets && status == SENNIT_OK; ++i) {
+        sennit_mpi_side side = sennit_mpi_side_behind(send_buffer, send_places[i], send_counts[i],
+                                                      send_type, all.target[i], sent);
+        if (all.is_grid) side.tag = i;
+        status = sennit_mpi_add(plan, call, SENNIT_MPI_JOINT | SENNIT_MPI_SEND, comm, side, NULL);
+    }
     free(all.source);
     free(all.target);
     return status;
