@@ -182,10 +182,11 @@ void Network::reopen_outgoing(unsigned rail) {
     RailState &state = rails_[rail];
     if (!state.rail.close(Rail::Use::send)) return;
     if (state.rail.is_two_way()) take_late(rail);
+    const std::int64_t not_before_ns = now_ns() + kNotBackNs;
     for (const int peer : links_.used()) {
         WayBack &back = link_of(peer, rail).back;
         back.is_open = false;
-        back.not_before_ns = now_ns() + kNotBackNs;
+        back.not_before_ns = not_before_ns;
     }
     (void)state.rail.make_ready(Rail::Use::send);
     wake_thread();

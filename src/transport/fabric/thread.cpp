@@ -287,13 +287,14 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     // relaxed twice: a rough count, and a wait that is seen too late costs a look.
     const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
     const std::uint64_t waits = bell.waits.load(std::memory_order_relaxed);
-    const bool is_same_wait = ProgressBell::is_any_on(waits) && waits == tended_.waits;
+    const bool waits_now = ProgressBell::is_any_on(waits);
+    const bool is_same_wait = waits_now && waits == tended_.waits;
     // A program that calls at times, between what it computes, does not do the thread's work.
     const std::int64_t now = now_ns();
     const auto count = static_cast<std::int64_t>(polls - tended_.polls);
     const std::int64_t looks =
         (now - tended_.counted_ns) / std::max(progress_.interval_ns, kLeastPollsNs);
-    const bool polled = count != 0 && (ProgressBell::is_any_on(waits) || count >= looks);
+    const bool polled = count != 0 && (waits_now || count >= looks);
     tended_.counted_ns = now;
     tended_.polls = polls;
     tended_.waits = waits;
@@ -301,9 +302,11 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     const std::int64_t pause_ns =
         std::max(tended_.polled_pause_ns, progress_.interval_ns * kLooksPerTimed);
     tended_.polled_pause_ns = 0;
-    // Such a call may leave something in a queue, which wakes nobody.
-    if (!polled && count != 0) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
-    if (!polled) return false;
+    if (!polled) {
+        // Such a call may leave something in a queue, which wakes nobody.
+        if (count != 0) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
+        return false;
+    }
     tended_.polled_pause_ns = std::min(2 * pause_ns, progress_.interval_ns * kMostPerTimed);
     tended_.busy_until_ns = 0;
     // Which nobody sends if the caller has gone.
