@@ -41,7 +41,9 @@ bool is_turn_to_look(Rank &rank) {
 // A program may do its own work between two polls, and a yield takes about a microsecond even where
 // nobody else wants to run.
 constexpr std::uint32_t kPollsPerYield = 8;
-constexpr unsigned kLooksPerYield = 8;  // of paths, by a rank with a processor of its own
+// A rank with a processor of its own that polls paths looks at the clock, and yields, once in so
+// many looks.
+constexpr unsigned kLooksPerClock = 8;
 
 }  // namespace
 
@@ -93,6 +95,8 @@ void ring_progress_thread(int descriptor) {
 
 WaitLoop::Step WaitLoop::step() {
     make_progress(rank_);
+    if (polls_paths_ && !rank_.shares_processors && looks_++ % kLooksPerClock != 0)
+        return Step::again;
     const std::int64_t now = now_ns();
     const bool over = deadline_.over();
     if (now - checked_ns_ >= kCheckNs ||
@@ -111,8 +115,8 @@ WaitLoop::Step WaitLoop::step() {
                            rank_.polled_requests.load(std::memory_order_relaxed) != 0;
     const bool may_yield = now - started_ns_ < kYieldNs && !yields_reach_nobody(now);
     if (must_poll || may_yield) {
-        const bool is_turn = !polls_paths_ || rank_.shares_processors ||
-                             (++looks_ % kLooksPerYield == 0 && now - started_ns_ >= kBusyNs);
+        const bool is_turn =
+            !polls_paths_ || rank_.shares_processors || now - started_ns_ >= kBusyNs;
         if (!rank_.progress_yields && is_turn) (void)sched_yield();
         return Step::again;
     }

@@ -519,8 +519,8 @@ class ToldPeers : public testing::Test {
         for (int r = 1; r < kRanks; ++r)
             table.places[r].answered_ns = in_an_hour();
     }
-    // By the watch's clock, which goes on.
-    static std::int64_t in_an_hour() { return watch::boot_ns() + 3'600'000 * kMs; }
+    // By the clock of the watch.
+    static std::int64_t in_an_hour() { return boot_ns() + 3'600'000 * kMs; }
     watch::WatchTable table;
 
     // A put by the peer to the rank's control block. Is it there after a while?

@@ -3,17 +3,10 @@
 // while the host is suspended. Byte by byte in docs/design/layouts.md.
 #pragma once
 
-#include <ctime>
-
+#include "base/clock.hpp"
 #include "rank/control_block.hpp"
 
 namespace sennit::watch {
-
-inline std::int64_t boot_ns() {
-    timespec t{};
-    (void)clock_gettime(CLOCK_BOOTTIME, &t);
-    return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
-}
 
 // In place of a time: the pair of nodes has no further business with each other, for ever.
 inline constexpr std::int64_t kEnded = -1;

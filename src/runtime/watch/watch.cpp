@@ -196,15 +196,12 @@ std::uint32_t NodeWatch::ended() const {
     return table_.head->ended.load(std::memory_order_acquire);
 }
 
-bool NodeWatch::has_news(std::uint32_t *seen) const {
+bool NodeWatch::has_news(std::int64_t now, std::uint32_t *seen) const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire)) return false;
     // relaxed: a time that is old is an early one, since leases only grow longer.
     const std::int64_t end = table_.head->first_end_ns.load(std::memory_order_relaxed);
-    if (end != 0) {
-        const std::int64_t now = boot_ns();
-        if (now >= end) settle(now);
-    }
+    if (end != 0 && now >= end) settle(now);
     // SYNC watch-news: pairs with the releases in note_gone_elsewhere() and settle(); the words
     // that have changed.
     const std::uint32_t changes = table_.head->changes.load(std::memory_order_acquire);
@@ -315,8 +312,8 @@ std::uint32_t watch_ended(const Rank &rank) {
     return rank.watch != nullptr ? rank.watch->ended() : 0;
 }
 
-bool watch_has_news(const Rank &rank, std::uint32_t *seen) {
-    return rank.watch != nullptr && rank.watch->has_news(seen);
+bool watch_has_news(const Rank &rank, std::int64_t now, std::uint32_t *seen) {
+    return rank.watch != nullptr && rank.watch->has_news(now, seen);
 }
 
 bool watch_refuses(const Rank &rank, int peer) {

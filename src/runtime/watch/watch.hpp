@@ -55,8 +55,9 @@ bool watch_has_lease(const Rank &rank, int peer);
 Gone watch_gone(const Rank &rank, int peer);
 // Where this is as before, watch_gone() is too, of all ranks.
 std::uint32_t watch_ended(const Rank &rank);
-// Has anything changed since the caller last asked? Cheap: before each look at the network.
-bool watch_has_news(const Rank &rank, std::uint32_t *seen);
+// Has anything changed since the caller last asked? `now` is boot_ns(). Cheap: before each look at
+// the network.
+bool watch_has_news(const Rank &rank, std::int64_t now, std::uint32_t *seen);
 // Does this node accept nothing from the peer's any more, since it has been silent for too long?
 bool watch_refuses(const Rank &rank, int peer);
 // Does the peer count as gone because its host was silent?

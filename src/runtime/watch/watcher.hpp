@@ -79,7 +79,7 @@ class NodeWatch {
     bool has_lease(int peer) const;
     Gone gone(int peer) const;
     std::uint32_t ended() const;
-    bool has_news(std::uint32_t *seen) const;
+    bool has_news(std::int64_t now, std::uint32_t *seen) const;
     bool refuses(int peer) const;
     bool is_silent(int peer) const;
     void note_look() const;

@@ -53,8 +53,7 @@ bool Network::hold(const Message &task, const std::byte *reply) {
         held->peer = header.from;
         held->count = 0;
         held->is_in_vain = false;
-
-        held->since_ns = now_ns();
+        held->since_ns = look_ns_;
     }
     held->rail = task.rail;
     LateAnswer &late = held->answers[held->count];
@@ -106,7 +105,7 @@ void Network::send_held(HeldAnswers *held, bool is_in_vain) {
     // Lost: the tasks come again.
     if (is_over) return let_go(held);
     held->is_in_vain = false;
-    held->since_ns = now_ns();
+    held->since_ns = boot_ns();
 }
 
 void Network::send_due(std::int64_t now) {

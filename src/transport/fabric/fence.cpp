@@ -60,7 +60,7 @@ void Network::set_in_doubt(RailLink &link) {
 void Network::note_failing(int peer, unsigned rail, int error) {
     RailLink &link = link_of(peer, rail);
     link.failed_by = error;
-    if (link.failing_since_ns == 0) link.failing_since_ns = now_ns();
+    if (link.failing_since_ns == 0) link.failing_since_ns = boot_ns();
 }
 
 void Network::look_after_links(std::int64_t now) {
@@ -191,7 +191,7 @@ void Network::answer_question(const Message &question) {
     }
     const bool is_open = asked.id == state.number;
     if (is_open || !state.rail.has_passive()) {
-        const std::int64_t now = now_ns();
+        const std::int64_t now = boot_ns();
         if (now - state.closed_ns < kClosingPauseNs || !reopen_passive(rail)) return;
         state.closed_ns = now;
         log(SENNIT_LOG_INFO, "rank %d is in doubt about what it has sent: fence %llu", asked.from,
@@ -258,11 +258,11 @@ void Network::take_endpoint(const Message &answer) {
         link.tag = static_cast<std::uint16_t>(header.handle);
         link.gives_keys = header.bytes != 0;
         forget_keys(link, rail);
-        link.fenced_ns = now_ns();
+        link.fenced_ns = boot_ns();
         link.again.since_ns = 0;
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
-    } else if (came_by_it && link.again.length(now_ns()) > link.patience_ns) {
+    } else if (came_by_it && link.again.length(boot_ns()) > link.patience_ns) {
         // It answers, but the provider makes no connection to its endpoint. The end of that also
         // breaks those that others are just making, so it may take longer the next time.
         if (link.patience_ns < kMostPatienceNs) link.patience_ns *= 2;
@@ -381,7 +381,7 @@ void Network::close_to_the_silent() {
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         RailState &state = rails_[rail];
         if (!state.must_close) continue;
-        const std::int64_t now = now_ns();
+        const std::int64_t now = boot_ns();
         if (now - state.closed_ns >= kClosingPauseNs) {
             state.closed_ns = now;
             const std::uint64_t number = state.number;

@@ -35,7 +35,7 @@ KeyTable::State Network::find_key(const Posted &posted, RemoteKey *key) {
     if (row == nullptr) {
         row = add_key(link, posted.rail, handle);
         ask(link);
-        if (row != nullptr) send_question(posted.peer, posted.rail, now_ns());
+        if (row != nullptr) send_question(posted.peer, posted.rail, boot_ns());
         return KeyTable::State::asked;
     }
     if (row->state == KeyTable::State::asked) ask(link);

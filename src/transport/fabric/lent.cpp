@@ -49,7 +49,7 @@ std::byte *Network::copy_of(const Posted *posted) const {
 // A lack of room for registrations that may pass, since others end. Not for ever: every wait ends.
 bool Network::may_pass(int code, RailState &state) {
     if (code != -FI_EAGAIN && code != -FI_ENOMEM) return false;
-    const std::int64_t now = now_ns();
+    const std::int64_t now = boot_ns();
     if (state.unlent_since_ns == 0) state.unlent_since_ns = now;
     if (now - state.unlent_since_ns < kUnlentNs) return true;
     state.unlent_since_ns = 0;

@@ -24,6 +24,7 @@
 #include "transport/fabric/events.hpp"
 #include "transport/fabric/message.hpp"
 #include "transport/fabric/rail.hpp"
+#include "transport/fabric/task.hpp"
 #include "transport/fabric/thread.hpp"
 
 namespace sennit::transport::fabric {
@@ -213,26 +214,6 @@ struct PeerLink {
     int probe = -1;
     std::int64_t probe_ns = 0;
     std::int64_t asked_since_ns = 0;  // 0: never
-};
-
-// Answers to a peer that wait for a message to it.
-struct HeldAnswers {
-    int peer = -1;  // -1: nobody's
-    std::uint8_t count = 0;
-    std::uint8_t rail = 0;    // the last task's
-    bool is_in_vain = false;  // nothing went to the peer in time
-    std::int64_t since_ns = 0;
-    LateAnswer answers[kMostLateAnswers];
-};
-
-// A task that was sent and has no answer yet.
-struct OpenTask {
-    Operation *operation = nullptr;
-    std::uint64_t id = 0;
-    std::int64_t resend_ns = 0;  // when it is sent again
-    std::int64_t pause_ns = 0;
-    std::uint8_t first_rail = 0;
-    std::uint8_t rail = 0;  // by which it was sent last
 };
 
 class Network final : public Transport {
@@ -469,12 +450,14 @@ class Network final : public Transport {
     void fill_header(Message *message, int peer, unsigned rail, MessageKind kind);
     void fill_task(Message *message, const OpenTask &open);
     bool is_well_formed(const Message &message) const;
-    int take_in(const Message &message);
-    void serve(const Message &message);
-    sennit_status carry_out(const Message &message, std::byte *reply);
-    int take_answers(const Message &message);
-    int end_task(int from, std::uint64_t id, sennit_status status, const std::byte *reply,
-                 std::size_t bytes);
+    int take_in(Message *message);
+    void take_notice(const Message &message);
+    Message *begin_service(const Message &task);
+    sennit_status carry_out(const Message &task, std::byte *reply);
+    void end_service(const Message &task, Message *answer, sennit_status status);
+    void end_answered(const Message &message, Answered *answered);
+    void end_task(int from, std::uint64_t id, Answer answer, Answered *answered);
+    static void complete(const Answered &answered);
     const SegmentRecord *live_record(std::uint64_t key) const;
     std::byte *memory_of(const MessageHeader &header, const SegmentRecord **segment) const;
     void resend_tasks(std::int64_t now);
@@ -562,8 +545,9 @@ class Network final : public Transport {
     std::size_t held_peers_ = 0;
     unsigned looks_ = 0;
     std::size_t uneasy_links_ = 0;
-    std::int64_t looked_ns_ = 0;     // at what is to be tried again
-    std::int64_t outages_ns_ = 0;    // the last look for outages
+    std::int64_t look_ns_ = 0;     // the beginning of the last look, by boot_ns() as all times here
+    std::int64_t tried_ns_ = 0;    // the last look at what is to be tried again
+    std::int64_t outages_ns_ = 0;  // the last look for outages
     std::uint32_t outage_look_ = 1;  // its number
     std::uint16_t overdue_looks_ = 0;
     std::uint8_t mute_looks_ = 0;   // no peer is mute before: the queue of a rail may be long

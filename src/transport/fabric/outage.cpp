@@ -111,7 +111,7 @@ bool Network::has_gone(int peer) {
     PeerLink &link = links_[peer];
     const Gone how = peer_gone(*rank_, peer);
     if (how == Gone::left && link.left_ns == 0) {
-        link.left_ns = now_ns();
+        link.left_ns = boot_ns();
         some_leave_ = true;
     }
     if (how == Gone::died && !link.is_lost) lose(peer);
@@ -187,7 +187,7 @@ void Network::end_overdue(int peer, unsigned rail) {
             "card?",
             rail, peer);
     leave_out(peer, rail);
-    if (link.is_out) link.back_after_ns = now_ns() + kLastOutNs;
+    if (link.is_out) link.back_after_ns = boot_ns() + kLastOutNs;
     set_in_doubt(link);
 }
 
@@ -249,7 +249,7 @@ bool Network::looks_in_vain(const PeerLink &link) {
 void Network::send_afresh(int peer) {
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         if ((usable(peer) & bit(rail)) == 0) continue;
-        rails_[rail].outgoing_opened_ns = now_ns();
+        rails_[rail].outgoing_opened_ns = boot_ns();
         reopen_outgoing(rail);
     }
 }
@@ -259,7 +259,7 @@ void Network::leave_out(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     const auto others = static_cast<std::uint8_t>(usable(peer) & ~bit(rail));
     if (link.is_out || others == 0) return;
-    const std::int64_t now = now_ns();
+    const std::int64_t now = boot_ns();
     const bool is_soon = link.back_after_ns != 0 && now - link.back_after_ns < kSoonNs;
     link.out_pause_ns = is_soon ? std::min(2 * link.out_pause_ns, kLastOutNs) : kFirstOutNs;
     link.back_after_ns = now + link.out_pause_ns;
@@ -276,7 +276,7 @@ void Network::leave_out(int peer, unsigned rail) {
 // The peer has answered by it.
 void Network::take_back(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
-    if (now_ns() < link.back_after_ns) return;
+    if (boot_ns() < link.back_after_ns) return;
     link.is_out = false;
     link.silent_looks = 0;
     set_usable(peer, usable(peer) | bit(rail));

@@ -102,7 +102,7 @@ void Network::forget(int peer) {
 // Nothing has come from the peer yet that was asked for.
 Submit Network::meet(int peer, unsigned rail) {
     PeerLink &link = links_[peer];
-    if (link.asked_since_ns == 0) link.asked_since_ns = now_ns();
+    if (link.asked_since_ns == 0) link.asked_since_ns = boot_ns();
     ask(link_of(peer, rail));
     if (!link.is_unreachable) return comes_again(nullptr);
     (void)fail(SENNIT_ERR_FABRIC, "rank %d is out of reach", peer);  // describe_trouble() says more

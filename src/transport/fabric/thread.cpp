@@ -246,7 +246,7 @@ bool Network::tend(ThreadSleep *sleep) {
         take_place(progress_);
     }
     if (leaves_alone(sleep)) return true;
-    const std::int64_t now = now_ns();
+    const std::int64_t now = boot_ns();
     if (look_once(has_engine)) tended_.busy_until_ns = now + kBusyNs;
     if (now < tended_.busy_until_ns) {
         // Queues that fill all the time are ready at once, and no lie.
@@ -277,7 +277,7 @@ bool Network::others_compute(std::int64_t now) {
 void Network::note_wakeup(const ThreadSleep &sleep) {
     const pollfd *const mine = sleep.descriptors + tended_.first_descriptor;
     for (std::size_t i = 0; i < tended_.descriptors; ++i)
-        if (mine[i].revents != 0) tended_.busy_until_ns = now_ns() + kBusyNs;
+        if (mine[i].revents != 0) tended_.busy_until_ns = boot_ns() + kBusyNs;
     tended_.descriptors = 0;
 }
 
@@ -290,7 +290,7 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     const bool waits_now = ProgressBell::is_any_on(waits);
     const bool is_same_wait = waits_now && waits == tended_.waits;
     // A program that calls at times, between what it computes, does not do the thread's work.
-    const std::int64_t now = now_ns();
+    const std::int64_t now = boot_ns();
     const auto count = static_cast<std::int64_t>(polls - tended_.polls);
     const std::int64_t looks =
         (now - tended_.counted_ns) / std::max(progress_.interval_ns, kLeastPollsNs);

@@ -81,7 +81,7 @@ Submit Network::submit(Operation *operation) {
     if (peer.is_out || there.is_lost) return comes_again(nullptr);
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     if (carries_nothing(peer)) {
-        const std::int64_t now = now_ns();
+        const std::int64_t now = boot_ns();
         if (peer.posted != 0 || now - peer.tried_ns < kTryNs) {
             (void)fail(SENNIT_ERR_FABRIC, "rail %u carries no data", unsigned{operation->rail});
             return Submit::failed;
@@ -164,7 +164,7 @@ Submit Network::start_transfer(Posted *posted) {
     if (is_refused && transfer.has_data && is_trial)
         return end_unstarted(posted, SENNIT_ERR_UNSUPPORTED);
     if (code == -FI_EAGAIN) {
-        const std::int64_t now = now_ns();
+        const std::int64_t now = boot_ns();
         peer.again.add(now);
         peer.failed_by = FI_EAGAIN;
         const std::int64_t length = peer.again.length(now);
@@ -279,7 +279,8 @@ void Network::read_data_before_tasks() {
 
 // How much has come.
 std::size_t Network::poll_rails(bool all) {
-    if (watch::watch_has_news(*rank_, &news_seen_)) take_news();
+    const std::int64_t now = look_ns_ = boot_ns();
+    if (watch::watch_has_news(*rank_, now, &news_seen_)) take_news();
     std::size_t seen = 0;
     ++looks_;
     PostedList late = late_.take_all();
@@ -289,9 +290,8 @@ std::size_t Network::poll_rails(bool all) {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (all || rail_count_ == 1 || is_read_now(rail, is_any_busy))
             seen += take_events(rail, all);
-    const std::int64_t now = now_ns();
-    if (now - looked_ns_ >= kLookNs) {
-        looked_ns_ = now;
+    if (now - tried_ns_ >= kLookNs) {
+        tried_ns_ = now;
         if (open_tasks_ != 0) resend_tasks(now);
         if (uneasy_links_ != 0) look_after_links(now);
         if (some_must_close_) close_to_the_silent();
@@ -347,10 +347,12 @@ int Network::progress() {
 int Network::work_off(Posted *posted) {
     if (posted->kind == Posted::Kind::transfer) return finish_transfer(posted);
     auto *message = static_cast<Message *>(posted);
-    const int completed = take_in(*message);
+    if (message->header.kind == MessageKind::task || message->header.kind == MessageKind::answer)
+        return take_in(message);
+    take_notice(*message);
     const MutexLock guard(lock_);
     give_back(message);
-    return completed;
+    return 0;
 }
 
 int Network::finish_transfer(Posted *posted) {

@@ -100,7 +100,7 @@ struct Network::RailTrial {
     Trial *trial = nullptr;
     bool is_open = false;  // submitted
     bool is_decided = false;
-    std::int64_t started_ns = now_ns();
+    std::int64_t started_ns = boot_ns();
     std::int64_t put_ns = 0;      // last
     unsigned misses = 0;          // so often in a row what was put was not there
     std::int64_t missing_ns = 0;  // since then, if there were any
@@ -194,7 +194,7 @@ void Network::try_rails(int peer) {
                     (!trials[rail].is_decided &&
                      (trials[rail].misses != 0 || trials[rail].came_ns != 0));
         }
-        if (first_taken_ns == 0 && usable(peer) != 0) first_taken_ns = now_ns();
+        if (first_taken_ns == 0 && usable(peer) != 0) first_taken_ns = boot_ns();
         // What fails is tried again every 20 ms and more.
         if (!all) pause(fails ? kTrialPauseNs : kLookPauseNs);
     }
@@ -207,7 +207,7 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
     if (trial->trial == nullptr) return true;
     if (trial->trial->over && go_on_with_trial(peer, rail, trial)) return true;
     const RailLink &link = link_of(peer, rail);
-    const std::int64_t now = now_ns();
+    const std::int64_t now = boot_ns();
     const std::int64_t limit = rails_[rail].was_out_of_reach ? kKnownUnreachedNs : kNextUnreachedNs;
     // Also of one that makes a connection and then says nothing, as a process that was stopped.
     const bool is_over = is_silent(link, now) || start_limit_.over() ||
@@ -238,7 +238,7 @@ bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
             trial.begin();
         return false;
     }
-    const std::int64_t now = now_ns();
+    const std::int64_t now = boot_ns();
     if (trial.step != Trial::Step::look) {
         const bool is_first = trial.step == Trial::Step::put;
         trial.set_step(is_first ? Trial::Step::put_complement : Trial::Step::look);

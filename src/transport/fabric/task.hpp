@@ -1,0 +1,48 @@
+// What a rank notes of the tasks that it has sent, and of the answers to those that came to it.
+#pragma once
+
+#include <sennit/error.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/fabric/wire.hpp"
+#include "transport/transport.hpp"
+
+namespace sennit::transport::fabric {
+
+// Answers to a peer that wait for a message to it.
+struct HeldAnswers {
+    int peer = -1;  // -1: nobody's
+    std::uint8_t count = 0;
+    std::uint8_t rail = 0;    // the last task's
+    bool is_in_vain = false;  // nothing went to the peer in time
+    std::int64_t since_ns = 0;
+    LateAnswer answers[kMostLateAnswers];
+};
+
+// A task that was sent and has no answer yet.
+struct OpenTask {
+    Operation *operation = nullptr;
+    std::uint64_t id = 0;
+    std::int64_t resend_ns = 0;  // when it is sent again
+    std::int64_t pause_ns = 0;
+    std::uint8_t first_rail = 0;
+    std::uint8_t rail = 0;  // by which it was sent last
+};
+
+// To a task of this rank's. The reply lies in the message that has brought it.
+struct Answer {
+    Operation *operation;
+    sennit_status status;
+    const std::byte *reply;
+    std::size_t bytes;
+};
+
+// All that a message has brought: those that waited for it, and its own.
+struct Answered {
+    Answer answers[kMostLateAnswers + 1];
+    std::size_t count = 0;
+};
+
+}  // namespace sennit::transport::fabric
