@@ -293,7 +293,7 @@ static void print_fabric() {
     FIELD(MessageHeader, kind);
     FIELD(MessageHeader, rail);
     FIELD(MessageHeader, answers);
-    FIELD(MessageHeader, unused);
+    FIELD(MessageHeader, after_events);
     FIELD(MessageHeader, from);
     FIELD(MessageHeader, id);
     FIELD(MessageHeader, handle);

@@ -219,6 +219,62 @@ TEST_F(Events, the_thread_calls_the_engine_for_an_event) {
     rank.hook_count = 0;
 }
 
+// Broken by a task that says nothing although an event was put before it: the owner might read the
+// event behind it; and by a rank that says it for ever, so that each task costs a read.
+TEST_F(Events, tasks_tell_of_events_until_one_that_was_sent_behind_them_is_answered) {
+    meet();
+    const auto send_task = [&] {
+        start(job(Operation::Kind::execute));
+        const auto heard = hear(MessageKind::task);
+        EXPECT_TRUE(heard);
+        return heard ? heard->header : MessageHeader{};
+    };
+    const auto answer = [&](const MessageHeader &task) {
+        there[1].say(ToldPeer::word(MessageKind::answer, 0, task.id));
+        drive(100);
+    };
+    const auto put_event = [&] {
+        Job &one = event(7);
+        start(one);
+        (void)data_of(one);
+    };
+    answer(send_task());
+    EXPECT_EQ(send_task().after_events, 0);
+    const MessageHeader before = send_task();
+    put_event();
+    const MessageHeader behind = send_task();
+    EXPECT_EQ(behind.after_events, 1);
+    answer(before);
+    EXPECT_EQ(send_task().after_events, 1) << "that was sent before the event";
+    answer(behind);
+    EXPECT_EQ(send_task().after_events, 0);
+    put_event();
+    EXPECT_EQ(send_task().after_events, 1);
+}
+
+// Broken by an owner that reads no events where it is told of some. The queue of events is read in
+// some looks alone where none came for a while.
+TEST_F(Events, events_are_handed_over_before_a_task_that_tells_of_them) {
+    const Word endpoint = connect();
+    network->expect_events();
+    std::size_t seen = SIZE_MAX;
+    for (std::uint64_t i = 1; i <= 4; ++i) {
+        drive(70'000);  // see kDataReads
+        events.clear();
+        arrived.clear();
+        send(endpoint, {i}, [] {});
+        for (int k = 0; k < 100; ++k)
+            there[1].look_at_memory();
+        Word task = ToldPeer::word(MessageKind::task, 0, i);
+        task.header.handle = kControlHandle;
+        task.header.after_events = 1;
+        on_task = [&] { seen = events.size(); };
+        there[1].say(task);
+        ASSERT_TRUE(until([&] { return !arrived.empty(); }));
+        ASSERT_EQ(seen, 1u) << i;
+    }
+}
+
 // ---- The fence.
 
 // Broken by a list that keeps what came to an endpoint which was closed.

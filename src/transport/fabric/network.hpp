@@ -200,6 +200,10 @@ struct PeerLink {
     // Answers that waited in vain for a message to it, in a row; and so many are not to wait now.
     std::uint8_t vain_waits = 0;
     std::uint16_t not_to_wait = 0;
+    // Puts with an event that have ended; and so many of them are handed over, as the answer to a
+    // later task tells.
+    std::uint32_t events_put = 0;
+    std::uint32_t events_known = 0;
     std::uint32_t messages_before = 0;
     std::uint32_t last_look = 0;
     std::uint8_t mute_looks = 0;  // in a row in which it was asked, and no message had come
@@ -519,7 +523,7 @@ class Network final : public Transport {
     unsigned node_count_ = 0;
     std::uint8_t ended_trials_ = 0;  // rails on which nothing of a trial can come any more
     bool expects_events_ = false;    // some peer may send them
-    bool has_received_ = false;      // tasks, since they were handed over last
+    bool reads_data_first_ = false;  // before the tasks that have come are handed over
     EventList events_;               // that have come
     EventList handed_;               // that progress() hands to the sink
     bool hands_over_ = false;        // meanwhile no passive endpoint is closed

@@ -256,7 +256,7 @@ void Network::finish_receive(Message *message) {
     else if (message->header.kind == MessageKind::endpoint)
         take_endpoint(*message);
     else {
-        has_received_ = has_received_ || message->header.kind == MessageKind::task;
+        reads_data_first_ = reads_data_first_ || message->header.after_events != 0;
         return done_.append(message);
     }
     give_back(message);
@@ -274,6 +274,7 @@ Submit Network::start_task(Operation *operation) {
     open->operation = operation;
     open->id = last_task_;
     open->first_rail = open->rail = operation->rail;
+    open->events_put = links_[operation->peer].events_put;
     fill_task(message, *open);
     if (!send(message)) {
         give_back(message);
@@ -321,6 +322,8 @@ void Network::fill_task(Message *message, const OpenTask &open) {
     message->header.bytes = operation.bytes;
     message->header.body_bytes = operation.task.payload_bytes;
     message->header.task = operation.task;
+    const PeerLink &peer = links_[operation.peer];
+    message->header.after_events = peer.events_put != peer.events_known;
     if (operation.task.payload_bytes != 0)
         std::memcpy(message->body, operation.local, operation.task.payload_bytes);
 }
@@ -474,6 +477,9 @@ void Network::end_task(int from, std::uint64_t id, Answer answer, Answered *answ
     if (open.operation == nullptr || open.id != id || open.operation->peer != from) return;
     answer.operation = std::exchange(open.operation, nullptr);
     --open_tasks_;
+    PeerLink &peer = links_[from];
+    const auto further = static_cast<std::int32_t>(open.events_put - peer.events_known);
+    if (further > 0) peer.events_known = open.events_put;
     answered->answers[answered->count++] = answer;
 }
 

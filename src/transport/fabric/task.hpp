@@ -27,6 +27,7 @@ struct OpenTask {
     std::uint64_t id = 0;
     std::int64_t resend_ns = 0;  // when it is sent again
     std::int64_t pause_ns = 0;
+    std::uint32_t events_put = 0;  // to the peer, when it was sent
     std::uint8_t first_rail = 0;
     std::uint8_t rail = 0;  // by which it was sent last
 };

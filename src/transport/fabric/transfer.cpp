@@ -263,11 +263,11 @@ void Network::finish(Message *message) {
 
 // A task that has come may tell of events that came before it, by any rail: they are handed over
 // first. An owner that did not see them takes an old event for a new one, when the number that it
-// carries comes again.
+// carries comes again. Its sender says whether there may be some.
 void Network::read_data_before_tasks() {
     constexpr std::size_t kBatch = 16;
     Event events[kBatch];
-    if (!std::exchange(has_received_, false) || !expects_events_) return;
+    if (!std::exchange(reads_data_first_, false) || !expects_events_) return;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         for (bool is_empty = false; !is_empty;) {
             // A read may bring less than there is, an error, or what counts for nothing.
@@ -360,6 +360,7 @@ int Network::finish_transfer(Posted *posted) {
     sennit_status status = posted->verdict;
     {
         const MutexLock guard(lock_);
+        if (operation->kind == Operation::Kind::put_event) ++links_[posted->peer].events_put;
         RailLink &link = link_of(posted->peer, posted->rail);
         const bool gone = known_gone(*rank_, posted->peer) != Gone::no;
         if (posted->error != 0 && status == SENNIT_OK && !gone) {

@@ -92,20 +92,20 @@ constexpr std::uint64_t cookie_for(std::uint64_t job_cookie, int rank) {
 struct MessageHeader {
     std::uint64_t job_cookie;  // cookie_for() its receiver
     MessageKind kind;
-    std::uint8_t rail;     // whose passive endpoint the fence is about
-    std::uint8_t answers;  // task, answer: so many LateAnswers follow the body
-    std::uint8_t unused;
-    std::int32_t from;         // world rank of the sender
-    std::uint64_t id;          // of the task, chosen by who sent it, not 0; in its answer too. A
-                               // number. Answer: 0: there are late ones alone
-    std::uint64_t handle;      // task: of the segment. endpoint: its tag
-    std::uint64_t offset;      // task: into it
-    std::uint64_t bytes;       // task: how much of it the task works on. endpoint: 1: all keys are
-                               // given in rows
-    std::uint32_t status;      // answer: sennit_status. question, endpoint: those below
-    std::uint16_t body_bytes;  // what follows the header: payload, reply, or what the kind says
-    std::uint16_t back_port;   // to a rank with a higher number: by which messages may go back, in
-                               // the order of the network; 0: none
+    std::uint8_t rail;          // whose passive endpoint the fence is about
+    std::uint8_t answers;       // task, answer: so many LateAnswers follow the body
+    std::uint8_t after_events;  // task: the queues of events are read first
+    std::int32_t from;          // world rank of the sender
+    std::uint64_t id;           // of the task, chosen by who sent it, not 0; in its answer too. A
+                                // number. Answer: 0: there are late ones alone
+    std::uint64_t handle;       // task: of the segment. endpoint: its tag
+    std::uint64_t offset;       // task: into it
+    std::uint64_t bytes;        // task: how much of it the task works on. endpoint: 1: all keys are
+                                // given in rows
+    std::uint32_t status;       // answer: sennit_status. question, endpoint: those below
+    std::uint16_t body_bytes;   // what follows the header: payload, reply, or what the kind says
+    std::uint16_t back_port;    // to a rank with a higher number: by which messages may go back, in
+                                // the order of the network; 0: none
     Task task;
 };
 // To a task that was carried out, and whose reply is of one word.
