@@ -238,6 +238,8 @@ struct EventWidth {
 EventWidth engine_own_event_width(const Rank &rank);
 // From now on some may come. With the engine's mutex held.
 void engine_expect_events(Rank &rank);
+// All events that have come to this rank are taken before it returns.
+void engine_read_events(Rank &rank);
 // The longest pieces that are right for so many bytes.
 std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes);
 // How much data an event's task to the peer may bring; the peer is reached by messages.

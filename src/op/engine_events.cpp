@@ -35,6 +35,14 @@ void engine_expect_events(Rank &rank) {
         if (engine.paths[i].event_bits != 0) engine.paths[i].transport->expect_events();
 }
 
+void engine_read_events(Rank &rank) {
+    Engine &engine = *rank.engine;
+    const MutexLock locked(engine.lock);
+    for (unsigned i = 0; i < engine.path_count; ++i)
+        if (engine.paths[i].event_bits != 0) engine.paths[i].transport->read_events();
+    progress(engine);
+}
+
 std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes) {
     const MutexLock locked(rank.engine->lock);
     return piece_bytes_of(*path_to(*rank.engine, peer), peer, bytes);

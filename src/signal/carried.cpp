@@ -261,13 +261,19 @@ std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &tas
     const CarriedLayout layout = layout_of(width.bits, width.index_bits);
     Subscription given;
     const bool is_reached = op::engine_event_bits(rank, sender) != 0;
-    if (!layout.is_none() && is_reached && find_by_handle(rank, task.handle) != nullptr)
+    Own *const own = find_by_handle(rank, task.handle);
+    if (!layout.is_none() && is_reached && own != nullptr)
         given.index = signals_of(rank)->subscribers.give(
             rank, sender,
             {{rank.world_rank, task.handle}, kind_of_epoch(task.epoch), task.number()},
             static_cast<std::uint32_t>(low_mask(layout.index_bits)), layout.number_bits,
             &given.use);
-    if (given.index != 0) op::engine_expect_events(rank);
+    if (given.index != 0) {
+        op::engine_expect_events(rank);
+        // relaxed: no event comes before the sender has the index.
+        if (is_strict(*own) || kind_of_epoch(task.epoch) == EpochKind::current)
+            own->state.fetch_or(kReadsFirst, std::memory_order_relaxed);
+    }
     given.event_bits = static_cast<std::uint8_t>(layout.bits);
     given.index_bits = static_cast<std::uint8_t>(width.index_bits);
     return word_of(given);

@@ -32,8 +32,9 @@ struct Waitsets;
 
 // Bits of Own::state; where it is 0, a reset is a store.
 inline constexpr std::uint32_t kInSet = 1;
-inline constexpr std::uint32_t kExchanges = 2;  // several threads may reset at once
-inline constexpr std::uint32_t kStrict = 4;     // constant while the handle lives
+inline constexpr std::uint32_t kExchanges = 2;   // several threads may reset at once
+inline constexpr std::uint32_t kStrict = 4;      // constant while the handle lives
+inline constexpr std::uint32_t kReadsFirst = 8;  // a reset reads events that have come, see reset()
 
 // The list of its set that a signal is in.
 enum class Listed : std::uint8_t { none, fired, faulty };

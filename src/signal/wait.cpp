@@ -1,6 +1,7 @@
 // What the owner of a signal does with it where polling has found nothing, or an epoch ends.
 #include "runtime/wait.hpp"
 #include "base/fail.hpp"
+#include "op/engine.hpp"
 #include "signal/carried.hpp"
 #include "signal/sets.hpp"
 #include "signal/signals.hpp"
@@ -167,7 +168,14 @@ bool advance(Own &own, std::uint64_t epoch) {
     return true;
 }
 
+// An event that has come and lies unread belongs to the epoch that ends: what came with it is
+// written over what the owner had. Where its sender looks at the epoch it can be none of the next
+// one, unless it is to be refused; and an event of the owner's own epoch does not say which it
+// meant.
 sennit_status reset(Rank &rank, Own &own) {
+    // relaxed: set before the first event comes.
+    if ((own.state.load(std::memory_order_relaxed) & kReadsFirst) != 0)
+        op::engine_read_events(rank);
     const std::uint64_t epoch = own_epoch(own);
     const std::uint64_t value = own_value(own);
     if (is_overflown(value, own.event_bits)) return overflown(own, value);

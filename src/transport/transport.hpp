@@ -282,6 +282,8 @@ class Transport {
     virtual unsigned event_bits_to(int) { return traits().event_bits; }
     // From now on peers may send events to this rank. In a task that progress() hands over.
     virtual void expect_events() {}
+    // The next progress() hands over all events that have come, however seldom it reads them else.
+    virtual void read_events() {}
     // For people: the rail with this number of those that this rank has, as it leads to `peer`,
     // also if it is not used; false beyond the last. Any thread, from connect() to close().
     virtual bool describe_rail(int, unsigned, sennit_rail *) { return false; }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sennit/sennit.h>
 
+#include <atomic>
 #include <chrono>
 #include <initializer_list>
 #include <string>
@@ -117,6 +118,57 @@ TEST(sim_levels, who_detaches_its_block_leaves_its_index_to_others) {
     });
     EXPECT_EQ(job.fault, "");
     EXPECT_EQ(job.counters.events, 100u);
+}
+
+// An event that comes while its owner makes no call, over what the owner was told of before. Broken
+// by a reset that does not read it: of a strict signal it would be in order in the next epoch, and
+// of one without epochs it would be counted there.
+void overwrite_before_reset(unsigned flags, std::uint64_t first, sennit_status wanted) {
+    Job job(2, "sim:events=64");
+    std::atomic<bool> is_read{false};
+    job.run([&](int rank) {
+        const Pair pair(job, rank, 1);
+        sennit_signal arrived = SENNIT_SIGNAL_NULL;
+        if (rank == 1) pair.ok(sennit_signal_create(1, 1, flags, &arrived), "signal_create");
+        pair.ok(sennit_broadcast(SENNIT_TEAM_WORLD, 1, &arrived, sizeof arrived, kLong),
+                "broadcast");
+        const auto *const place = static_cast<const char *>(sennit_ptr(pair.memory));
+        const auto put = [&](std::uint64_t epoch, char fill) {
+            const std::vector<char> data(kRides, fill);
+            const bool has_epochs = first != SENNIT_EPOCH_CURRENT;
+            const sennit_notice notice{arrived, SENNIT_SIGNAL_NULL, has_epochs ? epoch : first, 0};
+            pair.ok(sennit_put_notify_with(pair.block, 0, data.data(), kRides, &notice),
+                    "put_notify");
+        };
+        for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+            if (rank == 0) put(epoch, 'x');
+            if (rank == 1) pair.ok(sennit_signal_wait(arrived, kLong), "wait");
+            pair.barrier();
+            if (rank == 1 && epoch < 2) pair.ok(sennit_signal_reset(arrived), "reset");
+            pair.barrier();
+        }
+        if (rank == 0) {
+            put(3, 'y');
+            while (!is_read)
+                make_progress(*current_rank());
+            // The sender may hear of it, too.
+            const sennit_status told = sennit_flush(1, kLong);
+            if (told != SENNIT_OK) pair.is(told, wanted, "flush");
+        } else {
+            while (__atomic_load_n(place + kRides - 1, __ATOMIC_ACQUIRE) != 'y')
+                std::this_thread::yield();
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            EXPECT_EQ(sennit_signal_reset(arrived), wanted);
+            is_read = true;
+        }
+        pair.barrier();
+    });
+    EXPECT_EQ(job.fault, "");
+}
+TEST(sim_levels, a_reset_tells_of_an_event_that_came_before_it_and_was_not_read) {
+    overwrite_before_reset(SENNIT_SIGNAL_STRICT | SENNIT_SIGNAL_UNCHECKED, 0,
+                           SENNIT_ERR_SIGNAL_EARLY);
+    overwrite_before_reset(0, SENNIT_EPOCH_CURRENT, SENNIT_ERR_SIGNAL_OVERFLOW);
 }
 
 TEST(sim_levels, layouts_keep_what_they_have_room_for) {

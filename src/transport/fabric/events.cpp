@@ -67,6 +67,11 @@ void Network::expect_events() {
     expects_events_ = true;
 }
 
+void Network::read_events() {
+    const MutexLock guard(lock_);
+    reads_data_first_ = true;
+}
+
 // Completion data has come. What was put with it is there. With the lock held.
 void Network::note_data(unsigned rail, std::uint64_t data) {
     if (traits_.event_bits == 0 || (!settles_ && is_of_trial(rail, data))) return;

@@ -243,6 +243,7 @@ class Network final : public Transport {
     std::uint64_t rails_to(int peer) const override;
     unsigned event_bits_to(int peer) override;
     void expect_events() override;
+    void read_events() override;
     bool describe_rail(int peer, unsigned number, sennit_rail *out) override;
     void stop_thread() override;
     void close(const Deadline &deadline) override;
@@ -523,7 +524,7 @@ class Network final : public Transport {
     unsigned node_count_ = 0;
     std::uint8_t ended_trials_ = 0;  // rails on which nothing of a trial can come any more
     bool expects_events_ = false;    // some peer may send them
-    bool reads_data_first_ = false;  // before the tasks that have come are handed over
+    bool reads_data_first_ = false;  // before progress() hands anything over
     EventList events_;               // that have come
     EventList handed_;               // that progress() hands to the sink
     bool hands_over_ = false;        // meanwhile no passive endpoint is closed

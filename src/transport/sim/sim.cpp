@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "rank/process.hpp"
@@ -128,8 +129,16 @@ class SimTransport final : public Transport {
         world_->step(rank_->world_rank, &handover);
         if (handover.lockstep_broken) (void)sched_yield();
         if (world_->changed(&changes_seen_)) note_losses();
-        return hand_over(handover);
+        int done = hand_over(handover);
+        if (!std::exchange(reads_events_, false)) return done;
+        while (handover.event_count == kHandoversPerProgress) {
+            world_->collect(rank_->world_rank, &handover);
+            done += hand_over(handover);
+        }
+        return done;
     }
+
+    void read_events() override { reads_events_ = true; }
 
     std::uint64_t rails_to(int) const override {
         std::uint64_t usable = 0;
@@ -194,6 +203,7 @@ class SimTransport final : public Transport {
     EventSink sink_;
     Settings settings_;
     std::uint64_t changes_seen_ = 0;
+    bool reads_events_ = false;  // all of them, in the next progress()
     Traits traits_{"sim", SENNIT_PATH_SIM, false, true, 1, 64, 65536, true};
 };
 
