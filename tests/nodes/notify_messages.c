@@ -1,43 +1,99 @@
-/* 100000 notified puts of each of two ranks to the other one: half of them in turns, half at the
- * same time. The test looks at what SENNIT_STATS counts: would break by a message more for a put,
- * or by an answer that is not counted.
+/* Notified puts, of which the test looks at what SENNIT_STATS counts: would break by a message more
+ * for a put, or by an answer that is not counted.
+ *
+ *     notify_messages turns           100000 of each of two ranks to the other one: half of them
+ *                                     in turns, half at the same time
+ *     notify_messages stream BYTES    of rank 0 alone, to an owner that sends nothing, 16 in an
+ *                                     epoch: 100000, or 4800 of more than 8 KiB
  */
 #include <sennit/sennit.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "must.h"
 
-enum { kRounds = 50000 };
+enum { kRounds = 50000, kStreamed = 16 };
 
-int main(void) {
-    must(sennit_init(NULL));
-    const int other = 1 - sennit_rank();
-    uint64_t memory[2] = {0, 0};
-    sennit_region region;
-    must(sennit_register(memory, sizeof memory, 0, &region));
+/* Two halves of each rank's memory, of so many places, take turns. */
+typedef struct pair {
+    unsigned char *memory;
     sennit_signal arrived;
-    must(sennit_signal_create(1, 1, 0, &arrived));
+    sennit_peer_block there;
+} pair;
+
+static pair meet(uint32_t events, size_t bytes) {
+    pair it;
+    const size_t room = 2 * events * bytes;
+    it.memory = calloc(1, room);
+    must_be(it.memory != NULL, "memory");
+    sennit_region region;
+    must(sennit_register(it.memory, room, 0, &region));
+    must(sennit_signal_create(events, events, 0, &it.arrived));
     sennit_block block;
     sennit_block blocks[2];
-    must(sennit_block_init(region, 0, sizeof memory, SENNIT_SIGNAL_NULL, arrived, &block));
+    must(sennit_block_init(region, 0, room, SENNIT_SIGNAL_NULL, it.arrived, &block));
     must(sennit_allgather(SENNIT_TEAM_WORLD, &block, blocks, sizeof block, SENNIT_FOREVER));
-    sennit_peer_block there;
-    must(sennit_block_attach(&blocks[other], &there));
+    must(sennit_block_attach(&blocks[1 - sennit_rank()], &it.there));
+    return it;
+}
+
+static void take(const pair *ends, uint64_t epoch, size_t place, uint64_t wanted) {
+    uint64_t got;
+    must(sennit_signal_wait(ends->arrived, SENNIT_FOREVER));
+    memcpy(&got, ends->memory + place, sizeof got);
+    if (got != wanted) {
+        fprintf(stderr, "rank %d: epoch %llu has the wrong word\n", sennit_rank(),
+                (unsigned long long)epoch);
+        exit(1);
+    }
+    must(sennit_signal_reset(ends->arrived));
+}
+
+static void take_turns(void) {
+    const pair it = meet(1, sizeof(uint64_t));
     for (uint64_t round = 0; round < 2 * kRounds; ++round) {
         const uint64_t mine = round * 2 + (uint64_t)sennit_rank();
         const size_t half = round % 2 * sizeof mine;
         const int is_first = round >= kRounds || sennit_rank() == 0;
-        if (is_first) must(sennit_put_notify(there, half, &mine, sizeof mine));
-        must(sennit_signal_wait(arrived, SENNIT_FOREVER));
-        if (memory[round % 2] != round * 2 + (uint64_t)other) {
-            fprintf(stderr, "rank %d: round %llu has the wrong word\n", sennit_rank(),
-                    (unsigned long long)round);
-            return 1;
-        }
-        must(sennit_signal_reset(arrived));
-        if (!is_first) must(sennit_put_notify(there, half, &mine, sizeof mine));
+        if (is_first) must(sennit_put_notify(it.there, half, &mine, sizeof mine));
+        take(&it, round, half, round * 2 + (uint64_t)(1 - sennit_rank()));
+        if (!is_first) must(sennit_put_notify(it.there, half, &mine, sizeof mine));
     }
+    free(it.memory);
+}
+
+static void stream(size_t bytes) {
+    const pair it = meet(kStreamed, bytes);
+    const uint64_t epochs = (bytes > 8192 ? 4800 : 2 * kRounds) / kStreamed;
+    uint64_t *const data = calloc(1, bytes);
+    must_be(data != NULL, "memory");
+    for (uint64_t epoch = 0; epoch < epochs; ++epoch) {
+        const size_t half = epoch % 2 * kStreamed * bytes;
+        if (sennit_rank() == 1) {
+            take(&it, epoch, half + (kStreamed - 1) * bytes, epoch + 1);
+            continue;
+        }
+        data[0] = epoch + 1;
+        for (size_t i = 0; i < kStreamed; ++i) {
+            const sennit_notice notice = {SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch,
+                                          SENNIT_FOREVER};
+            must(sennit_put_notify_with(it.there, half + i * bytes, data, bytes, &notice));
+        }
+    }
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+    free(data);
+    free(it.memory);
+}
+
+int main(int argc, char **argv) {
+    must(sennit_init(NULL));
+    if (argc == 2 && strcmp(argv[1], "turns") == 0)
+        take_turns();
+    else if (argc == 3 && strcmp(argv[1], "stream") == 0)
+        stream(strtoul(argv[2], NULL, 10));
+    else
+        must_be(0, "words: turns | stream BYTES");
     must(sennit_finalize());
     return 0;
 }

@@ -1,16 +1,30 @@
 #!/bin/sh
-# notify_messages.sh SENNIT PROGRAM: what the two ranks of the program have sent. At most 1.1 tasks a
-# put, and each was answered, by itself or along with another message.
+# notify_messages.sh SENNIT PROGRAM: what ranks have sent for their notified puts. Tasks, those that
+# went again and whatever else are at most 1.1 a put together, and each task was answered, by itself
+# or along with another message. A put of 64 KiB is a write with completion data and the task that
+# ends it.
 set -eu
-SENNIT_STATS=messages.stats "$1" run -n 2 --nodes 2 --timeout 50 "$2"
-"$1" stats messages.stats | tee messages.out
-awk '
-    function judge() {
-        if (ranks > 0 && (tasks < 100000 || tasks > 110000 || answers < 100000)) bad = 1
-        tasks = answers = 0
-    }
-    /^rank/ { judge(); ++ranks }
-    $1 == "tasks" && $2 != "sent" { tasks = $2 }
-    $1 == "answers" { answers += $(NF - 1) }
-    END { judge(); exit bad || ranks != 2 }
-' messages.out
+# WORDS of the program, puts of each rank that puts, ranks that put, 1 if they are long
+count() {
+    SENNIT_STATS=messages.stats "$sennit" run -n 2 --nodes 2 --timeout 50 "$program" $1
+    "$sennit" stats messages.stats | tee messages.out
+    awk -v puts="$2" -v wanted="$3" -v are_long="$4" '
+        function judge() {
+            if (rank == "" || rank >= wanted) return
+            ++judged
+            if (messages > 1.1 * puts || tasks < 0.99 * puts) bad = 1
+            if (are_long && (rides > puts || rides < 0.9 * puts)) bad = 1
+        }
+        /^rank/ { judge(); rank = $2 + 0; messages = tasks = rides = 0 }
+        $1 == "tasks" || ($1 == "other" && $2 == "messages") { messages += $(NF - 1) }
+        $1 == "tasks" && $2 != "sent" { tasks = $2 }
+        $1 == "puts" && $3 == "completion" { rides = $(NF - 1) }
+        $1 == "answers" { answers += $(NF - 1) }
+        END { judge(); exit bad || judged != wanted || answers < 0.99 * puts * wanted }
+    ' messages.out
+}
+sennit=$1
+program=$2
+count turns 100000 2 0
+count "stream 8" 100000 1 0
+count "stream 65536" 4800 1 1
