@@ -239,3 +239,36 @@ RANK_TEST(plan, nothing_moves_for_any_owner_when_one_of_them_is_behind, kAnythin
     behind.end(test);
     ahead.end(test);
 }
+
+// Each puts a word of its own, and each hundredth is run. Broken by a limit of the number of plans,
+// by a run that moves what another plan has recorded, and by the end of one plan that ends others.
+RANK_TEST(plan, a_rank_has_fifty_thousand_plans, kOnce) {
+    constexpr std::size_t kPlans = 50'000;
+    constexpr std::size_t kStride = 100;
+    const Ring ring(test, kPlans * 8, kPlans / kStride, 1);
+    const auto word_of = [](int rank, std::size_t plan) {
+        return std::uint64_t{plan + 1} << 16 | static_cast<std::uint64_t>(rank);
+    };
+    std::vector<std::uint64_t> words(kPlans);
+    std::vector<sennit_plan> plans(kPlans);
+    for (std::size_t i = 0; i < kPlans; ++i) {
+        words[i] = word_of(test.rank, i);
+        plans[i] = make_plan(test);
+        test.ok(sennit_plan_put(plans[i], ring.next, i * 8, &words[i], 8));
+        test.ok(sennit_plan_commit(plans[i], 0, 1));
+    }
+    // Those before it are gone when the last of each hundred is run.
+    for (std::size_t i = 0; i < kPlans; ++i) {
+        if (i % kStride == kStride - 1) {
+            test.ok(sennit_plan_start(plans[i]));
+            test.ok(sennit_plan_wait(plans[i], SENNIT_FOREVER));
+        }
+        test.ok(sennit_plan_destroy(plans[i]));
+        test.is(sennit_plan_start(plans[i]), SENNIT_ERR_ARG);
+    }
+    test.ok(sennit_signal_wait(ring.arrived, SENNIT_FOREVER));
+    const auto *own = reinterpret_cast<const std::uint64_t *>(ring.own);
+    for (std::size_t i = 0; i < kPlans; ++i)
+        test.equal(own[i], i % kStride == kStride - 1 ? word_of(test.previous(), i) : 0);
+    ring.end(test);
+}
