@@ -235,6 +235,21 @@ RANK_TEST(unr, puts_have_their_older_names_too, kAnything) {
     three.end();
 }
 
+// Broken by a name of the paper that moves data in the other direction, only a part of a block, or
+// counts at one end alone.
+RANK_TEST(unr, put_and_get_of_the_paper_move_whole_blocks_and_count_at_both_ends, kAnything) {
+    Unr it(test, 1, false);
+    const unr_blk_h from = UNR_Blk_Init(it.out_mem, 0, kBytes, it.sent);
+    const unr_blk_h to = UNR_Blk_Init(it.in_mem, 0, kBytes, it.arrived);
+    const auto all_from = test.tell_all(from);
+    const auto all_to = test.tell_all(to);
+    for (int turn = 0; turn < 3; ++turn) {
+        it.moves(true, [&] { good(test, UNR_Put(from, all_to[it.next()])); });
+        it.moves(false, [&] { good(test, UNR_Get(to, all_from[it.next()])); });
+    }
+    it.end();
+}
+
 // Code 2 of the paper, line by line, with a barrier as the pre-synchronization. Broken by a name or
 // an order of arguments that is not the paper's.
 RANK_TEST(unr, the_program_of_the_paper_runs_as_it_is_written, kTwoRanks) {
