@@ -7,6 +7,8 @@
 // Shown, in all orders: the owner is told once of each message, when all of its data is there;
 // nothing lands in what the owner has been told of before its next reset; a message that has failed
 // adds nothing; all ends. Each rule that is broken on purpose is found.
+//
+// Assumed, and not searched: a provider reports each event at most once (decision 0005, Failures).
 #include <gtest/gtest.h>
 
 #include <cstdio>
