@@ -47,6 +47,13 @@ void CommandLine::number(const char *name, std::int64_t &value, Bounds bounds, c
         ->capture_default_str();
 }
 
+void CommandLine::real(const char *name, double &value, RealBounds bounds, const char *help) {
+    app_->add_option(name, value, help)
+        ->check(CLI::Range(bounds.least, bounds.most))
+        ->type_name("R")
+        ->capture_default_str();
+}
+
 void CommandLine::triple(const char *name, std::array<std::int64_t, 3> &value, Bounds bounds,
                          const char *help) {
     app_->add_option_function<std::string>(
@@ -70,6 +77,13 @@ void CommandLine::text(const char *name, std::string &value, const char *help) {
 
 void CommandLine::flag(const char *name, bool &value, const char *help) {
     app_->add_flag(name, value, help);
+}
+
+void CommandLine::config(const char *name, const char *help) {
+    app_->set_config(name, "", help)->type_name("FILE")->check(CLI::ExistingFile);
+    app_->allow_config_extras(CLI::config_extras_mode::error);
+    // X,Y,Z is one value, so that nothing separates the elements of an array.
+    app_->get_config_formatter_base()->arrayDelimiter('\x1f')->comment('#');
 }
 
 bool CommandLine::parse(int argc, const char *const *argv) {

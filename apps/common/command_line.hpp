@@ -25,6 +25,10 @@ class CommandLine {
         std::int64_t least, most;
     };
     void number(const char *name, std::int64_t &value, Bounds bounds, const char *help);
+    struct RealBounds {
+        double least, most;
+    };
+    void real(const char *name, double &value, RealBounds bounds, const char *help);
     // Three numbers, written X,Y,Z.
     void triple(const char *name, std::array<std::int64_t, 3> &value, Bounds bounds,
                 const char *help);
@@ -33,6 +37,10 @@ class CommandLine {
     // Any word.
     void text(const char *name, std::string &value, const char *help);
     void flag(const char *name, bool &value, const char *help);
+
+    // An option that names an INI file with lines `name = value`; an unknown name there is an
+    // error, and the words of the command line count more.
+    void config(const char *name, const char *help);
 
     // False if --help was there: help() is then to be printed, and nothing more is to be done.
     // Throws Failure with what is wrong.

@@ -3,9 +3,10 @@
 
 #include "failure.hpp"
 
+#include "common/file.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
@@ -20,52 +21,13 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "both heads say little-endian");
 
+using apps::File;
+
 constexpr std::size_t kCellBytes = sizeof(double);
 
 [[noreturn]] void fail(const std::string &path, const char *what, int error) {
     throw Failure(fmt::format("output: {} can not be {}: {}", path, what, std::strerror(error)));
 }
-
-// An open file; its name is kept for messages.
-class File {
-  public:
-    File(const std::string &path, int flags) : path_(path) {
-        descriptor_ = open(path.c_str(), flags | O_CLOEXEC, 0666);
-        if (descriptor_ < 0) fail(path, "opened", errno);
-    }
-    ~File() {
-        if (descriptor_ >= 0) close(descriptor_);
-    }
-    File(const File &) = delete;
-    File &operator=(const File &) = delete;
-
-    void resize(std::uint64_t bytes) {
-        if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) fail(path_, "sized", errno);
-    }
-
-    void write(const void *data, std::size_t bytes, std::uint64_t offset) {
-        const char *at = static_cast<const char *>(data);
-        while (bytes > 0) {
-            const ssize_t done = pwrite(descriptor_, at, bytes, static_cast<off_t>(offset));
-            if (done < 0 && errno == EINTR) continue;
-            if (done <= 0) fail(path_, "written", done == 0 ? ENOSPC : errno);
-            at += done;
-            offset += static_cast<std::uint64_t>(done);
-            bytes -= static_cast<std::size_t>(done);
-        }
-    }
-
-    // Some file systems report a failed write only here.
-    void shut() {
-        const int descriptor = descriptor_;
-        descriptor_ = -1;
-        if (close(descriptor) != 0) fail(path_, "closed", errno);
-    }
-
-  private:
-    std::string path_;
-    int descriptor_ = -1;
-};
 
 std::uint64_t payload_bytes(const Triple &cells) {
     return static_cast<std::uint64_t>(cells[0] * cells[1] * cells[2]) * kCellBytes;
@@ -146,7 +108,7 @@ void FieldFiles::create() {
     if (error) fail(folder_, "made", error.value());
     created_ = true;
     for (const FieldFile &file : files_) {
-        File out(file.part, O_WRONLY | O_CREAT | O_TRUNC);
+        File out("output", file.part, O_WRONLY | O_CREAT | O_TRUNC);
         const std::uint64_t tail_at = file.head.size() + payload_bytes(cells_);
         out.resize(tail_at + file.tail.size());
         out.write(file.head.data(), file.head.size(), 0);
@@ -157,7 +119,7 @@ void FieldFiles::create() {
 
 void FieldFiles::write(const Box &box, const double *cells) const {
     for (const FieldFile &file : files_) {
-        File out(file.part, O_WRONLY);
+        File out("output", file.part, O_WRONLY);
         write_box(out, file.head.size(), cells_, box, cells);
         out.shut();
     }

@@ -4,14 +4,18 @@
 #include "common/command_line.hpp"
 #include "common/failure.hpp"
 #include "common/field_hash.hpp"
+#include "common/file.hpp"
 #include "common/ranks.hpp"
 #include "common/result.hpp"
 #include "common/times.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
+#include <fstream>
 #include <limits>
 #include <vector>
 
@@ -48,6 +52,60 @@ TEST(CommandLine, options_are_set_and_others_keep_their_defaults) {
     EXPECT_EQ(options.size, 9);
     EXPECT_EQ(options.way, "push");
     EXPECT_TRUE(options.json);
+}
+
+TEST(CommandLine, a_file_gives_what_the_command_line_leaves_open) {
+    const std::string path = testing::TempDir() + "/apps-common.ini";
+    double length = 1;
+    Options options;
+    const auto said = [&](std::vector<const char *> words) -> std::string {
+        words.insert(words.begin(), {"program", "--config", path.c_str()});
+        CommandLine line("program", "a test");
+        line.real("--length", length, {0.5, 8}, "metres");
+        line.number("--size", options.size, {1, 9}, "cells");
+        line.triple("--cells", options.cells, {1, 9}, "cells in each direction");
+        line.flag("--json", options.json, "one line");
+        line.config("--config", "a file");
+        try {
+            return line.parse(static_cast<int>(words.size()), words.data()) ? "" : line.help();
+        } catch (const Failure &failure) {
+            return failure.what();
+        }
+    };
+    std::ofstream(path) << "# comment\nlength = 2.5\nsize = 3\ncells = 4,5,6\njson = true\n";
+    EXPECT_EQ(said({"--size", "7"}), "");
+    EXPECT_EQ(length, 2.5);
+    EXPECT_EQ(options.size, 7);
+    EXPECT_EQ(options.cells, (std::array<std::int64_t, 3>{4, 5, 6}));
+    EXPECT_TRUE(options.json);
+    EXPECT_THAT(said({"--length", "9"}), HasSubstr("--length"));
+    std::ofstream(path) << "lenght = 2.5\n";
+    EXPECT_THAT(said({}), HasSubstr("lenght"));
+    std::remove(path.c_str());
+    EXPECT_THAT(said({}), HasSubstr(path));
+}
+
+TEST(File, what_is_written_at_places_is_read_there) {
+    const std::string path = testing::TempDir() + "/apps-common.bin";
+    {
+        File out("save", path, O_WRONLY | O_CREAT | O_TRUNC);
+        out.resize(16);
+        out.write("abcd", 4, 8);
+        out.shut();
+    }
+    const File in("restart", path, O_RDONLY);
+    EXPECT_EQ(in.size(), 16u);
+    char text[5] = {};
+    in.read(text, 4, 8);
+    EXPECT_STREQ(text, "abcd");
+    try {
+        in.read(text, 4, 14);
+        ADD_FAILURE() << "more was read than there is";
+    } catch (const Failure &failure) {
+        EXPECT_EQ(failure.what(), "restart: " + path + " ends too early");
+    }
+    std::remove(path.c_str());
+    EXPECT_THROW(File("restart", path, O_RDONLY), Failure);
 }
 
 TEST(CommandLine, what_is_wrong_is_said) {
