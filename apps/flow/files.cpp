@@ -1,0 +1,300 @@
+// Writing and reading; see files.hpp.
+#include "files.hpp"
+
+#include "common/failure.hpp"
+#include "common/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <type_traits>
+
+namespace flow {
+namespace {
+
+using apps::File;
+
+static_assert(std::endian::native == std::endian::little, "the heads say little-endian");
+
+constexpr char kMagic[8] = {'S', 'N', 'T', 'F', 'L', 'O', 'W', '1'};
+
+struct Head {
+    char magic[8];
+    std::int64_t cells[3];
+    std::int64_t step;
+    double time, time_step, gradient;
+};
+static_assert(sizeof(Head) == 64 && std::is_trivially_copyable_v<Head>);
+
+constexpr Count kArrays = Velocity::kComponents + 1;
+
+std::uint64_t bytes_of(Count numbers) {
+    return static_cast<std::uint64_t>(numbers) * sizeof(double);
+}
+
+Count cells_of(const Layout &layout) {
+    return layout.cells()[0] * layout.cells()[1] * layout.cells()[2];
+}
+
+// The first of this rank's numbers of plane k in an array of all cells, x fastest.
+Count place_of(const Layout &layout, Count k) {
+    const Triple &cells = layout.cells();
+    return cells[0] * (layout.y_share().begin + cells[1] * (layout.z_share().begin + k));
+}
+
+std::string part_of(const std::string &path) {
+    return path + ".part";
+}
+
+void give_name(const char *use, const std::string &path) {
+    if (std::rename(part_of(path).c_str(), path.c_str()) == 0) return;
+    throw apps::Failure(
+        fmt::format("{}: {} can not be renamed: {}", use, path, std::strerror(errno)));
+}
+
+// Array `which` of the solver's four: its cell (0, 0, 0), and how it lies in memory.
+double *array_of(Solver &solver, const Layout &layout, Count which, const Extent **extent) {
+    const bool is_pressure = which == Velocity::kComponents;
+    *extent = is_pressure ? &layout.pressure() : &layout.velocity();
+    return is_pressure ? solver.pressure() : solver.velocity().at(which);
+}
+
+}  // namespace
+
+void RestartFile::begin(const Clocks &clocks) const {
+    const Triple &cells = layout_.cells();
+    Head head{{},
+              {cells[0], cells[1], cells[2]},
+              clocks.step,
+              clocks.time,
+              clocks.time_step,
+              clocks.gradient};
+    std::memcpy(head.magic, kMagic, sizeof kMagic);
+    File out("save", part_of(path_), O_WRONLY | O_CREAT | O_TRUNC);
+    out.resize(sizeof head + bytes_of(kArrays * cells_of(layout_)));
+    out.write(&head, sizeof head, 0);
+    out.shut();
+}
+
+void RestartFile::write(Solver &solver) const {
+    File out("save", part_of(path_), O_WRONLY);
+    std::vector<double> plane;
+    for (Count which = 0; which < kArrays; ++which) {
+        const Extent *e = nullptr;
+        const double *const from = array_of(solver, layout_, which, &e);
+        for (Count k = 0; k < e->nz; ++k) {
+            plane.clear();
+            for (Count j = 0; j < e->ny; ++j) {
+                const double *const row = from + j * e->row() + k * e->plane();
+                plane.insert(plane.end(), row, row + e->nx);
+            }
+            out.write(plane.data(), bytes_of(e->nx * e->ny),
+                      sizeof(Head) + bytes_of(which * cells_of(layout_) + place_of(layout_, k)));
+        }
+    }
+    out.shut();
+}
+
+void RestartFile::finish() const {
+    give_name("save", path_);
+}
+
+Clocks RestartFile::read(Solver &solver) const {
+    const File in("restart", path_, O_RDONLY);
+    Head head{};
+    in.read(&head, sizeof head, 0);
+    const Triple &cells = layout_.cells();
+    if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0)
+        throw apps::Failure(fmt::format("restart: {} is no file of this program", path_));
+    if (head.cells[0] != cells[0] || head.cells[1] != cells[1] || head.cells[2] != cells[2]) {
+        throw apps::Failure(fmt::format("restart: {} has {} x {} x {} cells, and not {}", path_,
+                                        head.cells[0], head.cells[1], head.cells[2],
+                                        apps::text_of(cells)));
+    }
+    if (in.size() != sizeof head + bytes_of(kArrays * cells_of(layout_)))
+        throw apps::Failure(fmt::format("restart: {} has not the size that its cells need", path_));
+    std::vector<double> plane;
+    for (Count which = 0; which < kArrays; ++which) {
+        const Extent *e = nullptr;
+        double *const to = array_of(solver, layout_, which, &e);
+        plane.resize(static_cast<std::size_t>(e->nx * e->ny));
+        for (Count k = 0; k < e->nz; ++k) {
+            in.read(plane.data(), bytes_of(e->nx * e->ny),
+                    sizeof(Head) + bytes_of(which * cells_of(layout_) + place_of(layout_, k)));
+            for (Count j = 0; j < e->ny; ++j)
+                std::copy_n(plane.data() + j * e->nx, e->nx, to + j * e->row() + k * e->plane());
+        }
+    }
+    return {head.step, head.time, head.time_step, head.gradient};
+}
+
+namespace {
+
+std::string coordinates(Count count, const std::function<double(Count)> &at) {
+    std::string text;
+    for (Count n = 0; n <= count; ++n)
+        text += fmt::format("{} ", at(n));
+    return text;
+}
+
+bool is_uniform(const Grid &grid) {
+    for (Count k = 0; k < grid.cells()[2]; ++k)
+        if (std::fabs(grid.height(k) - grid.height(0)) > 1e-12 * grid.height(0)) return false;
+    return true;
+}
+
+}  // namespace
+
+FieldFile::FieldFile(const std::string &folder, const Grid &grid, const Layout &layout)
+    : path_(folder + (is_uniform(grid) ? "/field.vti" : "/field.vtr")), layout_(layout) {
+    const Triple &cells = grid.cells();
+    const std::string extent = fmt::format("0 {} 0 {} 0 {}", cells[0], cells[1], cells[2]);
+    const bool uniform = is_uniform(grid);
+    const char *const kind = uniform ? "ImageData" : "RectilinearGrid";
+    head_ = fmt::format(
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"{}\" version=\"1.0\" "
+        "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n  <{} WholeExtent=\"{}\"",
+        kind, kind, extent);
+    if (uniform) {
+        head_ += fmt::format(" Origin=\"0 0 0\" Spacing=\"{} {} {}\"", grid.dx(), grid.dy(),
+                             grid.height(0));
+    }
+    head_ += fmt::format(">\n    <Piece Extent=\"{}\">\n", extent);
+    if (!uniform) {
+        const auto axis = [&](const char *name, Count count,
+                              const std::function<double(Count)> &at) {
+            head_ += fmt::format(
+                "        <DataArray type=\"Float64\" Name=\"{}\" "
+                "format=\"ascii\">{}</DataArray>\n",
+                name, coordinates(count, at));
+        };
+        head_ += "      <Coordinates>\n";
+        axis("x", cells[0], [&](Count n) { return grid.dx() * static_cast<double>(n); });
+        axis("y", cells[1], [&](Count n) { return grid.dy() * static_cast<double>(n); });
+        axis("z", cells[2], [&](Count n) { return grid.face(n); });
+        head_ += "      </Coordinates>\n";
+    }
+    const std::uint64_t length = sizeof(std::uint64_t);
+    const std::uint64_t velocity = bytes_of(Velocity::kComponents * cells_of(layout));
+    head_ += fmt::format(
+        "      <CellData Vectors=\"velocity\" Scalars=\"pressure\">\n"
+        "        <DataArray type=\"Float64\" Name=\"velocity\" NumberOfComponents=\"3\" "
+        "format=\"appended\" offset=\"0\"/>\n"
+        "        <DataArray type=\"Float64\" Name=\"pressure\" format=\"appended\" "
+        "offset=\"{}\"/>\n      </CellData>\n    </Piece>\n  </{}>\n"
+        "  <AppendedData encoding=\"raw\">\n_",
+        length + velocity, kind);
+    tail_ = "\n  </AppendedData>\n</VTKFile>\n";
+    velocity_at_ = head_.size() + length;
+    pressure_at_ = velocity_at_ + velocity + length;
+    tail_at_ = pressure_at_ + bytes_of(cells_of(layout));
+}
+
+void FieldFile::begin() const {
+    std::error_code error;
+    const std::string folder = std::filesystem::path(path_).parent_path().string();
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        throw apps::Failure(fmt::format("output: {} can not be made: {}", folder, error.message()));
+    File out("output", part_of(path_), O_WRONLY | O_CREAT | O_TRUNC);
+    out.resize(tail_at_ + tail_.size());
+    out.write(head_.data(), head_.size(), 0);
+    const std::uint64_t velocity = bytes_of(Velocity::kComponents * cells_of(layout_));
+    const std::uint64_t pressure = bytes_of(cells_of(layout_));
+    out.write(&velocity, sizeof velocity, velocity_at_ - sizeof velocity);
+    out.write(&pressure, sizeof pressure, pressure_at_ - sizeof pressure);
+    out.write(tail_.data(), tail_.size(), tail_at_);
+    out.shut();
+}
+
+void FieldFile::write(Solver &solver) const {
+    File out("output", part_of(path_), O_WRONLY);
+    const Extent &e = layout_.velocity(), &ep = layout_.pressure();
+    std::vector<double> velocity, pressure;
+    for (Count k = 0; k < e.nz; ++k) {
+        velocity.clear();
+        pressure.clear();
+        for (Count j = 0; j < e.ny; ++j) {
+            const Count place = j * e.row() + k * e.plane();
+            const double *const u = solver.velocity().at(0) + place;
+            const double *const v = solver.velocity().at(1) + place;
+            const double *const w = solver.velocity().at(2) + place;
+            for (Count i = 0; i < e.nx; ++i) {
+                velocity.push_back(0.5 * (u[i - 1] + u[i]));
+                velocity.push_back(0.5 * (v[i - e.row()] + v[i]));
+                velocity.push_back(0.5 * (w[i - e.plane()] + w[i]));
+            }
+            const double *const p = solver.pressure() + j * ep.row() + k * ep.plane();
+            pressure.insert(pressure.end(), p, p + e.nx);
+        }
+        const Count first = place_of(layout_, k);
+        out.write(velocity.data(), bytes_of(static_cast<Count>(velocity.size())),
+                  velocity_at_ + bytes_of(Velocity::kComponents * first));
+        out.write(pressure.data(), bytes_of(static_cast<Count>(pressure.size())),
+                  pressure_at_ + bytes_of(first));
+    }
+    out.shut();
+}
+
+void FieldFile::finish() const {
+    give_name("output", path_);
+}
+
+Profile::Profile(const Layout &layout)
+    : layout_(layout), sums_(kMeans * static_cast<std::size_t>(layout.cells()[2]), 0.0) {}
+
+void Profile::sample(const Velocity &velocity) {
+    const Extent &e = velocity.extent();
+    const double share = 1 / static_cast<double>(layout_.cells()[0] * layout_.cells()[1]);
+    for (Count k = 0; k < e.nz; ++k) {
+        std::array<double, kMeans> sums{};
+        for (Count j = 0; j < e.ny; ++j) {
+            const Count place = j * e.row() + k * e.plane();
+            const double *const pu = velocity.at(0) + place, *const pv = velocity.at(1) + place;
+            const double *const pw = velocity.at(2) + place;
+            for (Count i = 0; i < e.nx; ++i) {
+                const double u = pu[i], v = pv[i], w = 0.5 * (pw[i - e.plane()] + pw[i]);
+                const double w_at_u = 0.5 * (w + 0.5 * (pw[i + 1 - e.plane()] + pw[i + 1]));
+                const double values[kMeans] = {u, v, w, u * u, v * v, w * w, u * w_at_u};
+                for (std::size_t n = 0; n < kMeans; ++n)
+                    sums[n] += values[n];
+            }
+        }
+        const auto row = static_cast<std::size_t>(layout_.z_share().begin + k);
+        for (std::size_t n = 0; n < kMeans; ++n)
+            sums_[kMeans * row + n] += sums[n] * share;
+    }
+    ++samples_;
+}
+
+std::vector<std::array<double, 8>> Profile::rows(Exchange &exchange, const Grid &grid) const {
+    std::vector<double> sums = sums_;
+    exchange.sum(sums);
+    std::vector<std::array<double, 8>> rows;
+    for (std::size_t k = 0; samples_ > 0 && k < sums.size() / kMeans; ++k) {
+        std::array<double, kMeans> mean{};
+        for (std::size_t n = 0; n < kMeans; ++n)
+            mean[n] = sums[kMeans * k + n] / static_cast<double>(samples_);
+        rows.push_back({grid.centre(static_cast<Count>(k)), mean[0], mean[1], mean[2],
+                        mean[3] - mean[0] * mean[0], mean[4] - mean[1] * mean[1],
+                        mean[5] - mean[2] * mean[2], mean[6] - mean[0] * mean[2]});
+    }
+    return rows;
+}
+
+void write_profile(const std::string &path, const std::vector<std::array<double, 8>> &rows) {
+    std::string text = "z,u,v,w,uu,vv,ww,uw\n";
+    for (const auto &row : rows)
+        text += fmt::format("{:.10g}\n", fmt::join(row, ","));
+    File out("output", part_of(path), O_WRONLY | O_CREAT | O_TRUNC);
+    out.write(text.data(), text.size(), 0);
+    out.shut();
+    give_name("output", path);
+}
+
+}  // namespace flow

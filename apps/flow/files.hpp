@@ -1,0 +1,72 @@
+// Files of a run: the one to go on from, the field for ParaView, the mean profile. Every rank
+// writes its own cells at their places, and a file has its name only once it is complete.
+#pragma once
+
+#include "solver.hpp"
+
+#include "common/ranks.hpp"
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace flow {
+
+// What goes on from one step to the next beside the fields.
+struct Clocks {
+    std::int64_t step = 0;
+    double time = 0, time_step = 0, gradient = 0;
+};
+
+// All are collective, and throw Failure on the rank that fails, between calls of together(): so
+// `begin` and `finish` are for rank 0 alone, and `write` is for all ranks, in this order.
+class RestartFile {
+  public:
+    RestartFile(std::string path, const Layout &layout) : path_(std::move(path)), layout_(layout) {}
+    void begin(const Clocks &clocks) const;
+    void write(Solver &solver) const;
+    void finish() const;
+    // Of a file that is there: fills the own cells.
+    Clocks read(Solver &solver) const;
+
+  private:
+    std::string path_;
+    const Layout &layout_;
+};
+
+// field.vti where all cells are equal, else field.vtr: velocity and pressure in the centres.
+class FieldFile {
+  public:
+    FieldFile(const std::string &folder, const Grid &grid, const Layout &layout);
+    void begin() const;
+    void write(Solver &solver) const;
+    void finish() const;
+    const std::string &path() const { return path_; }
+
+  private:
+    std::string path_, head_, tail_;
+    const Layout &layout_;
+    std::uint64_t velocity_at_ = 0, pressure_at_ = 0, tail_at_ = 0;
+};
+
+// Means over x, y and the samples, for each cell in z.
+class Profile {
+  public:
+    explicit Profile(const Layout &layout);
+    void sample(const Velocity &velocity);
+    // On all ranks; collective. Rows of z, u, v, w and of the means of products of fluctuations uu,
+    // vv, ww, uw.
+    std::vector<std::array<double, 8>> rows(Exchange &exchange, const Grid &grid) const;
+    std::int64_t samples() const { return samples_; }
+
+  private:
+    static constexpr std::size_t kMeans = 7;
+    const Layout &layout_;
+    std::vector<double> sums_;
+    std::int64_t samples_ = 0;
+};
+// By rank 0.
+void write_profile(const std::string &path, const std::vector<std::array<double, 8>> &rows);
+
+}  // namespace flow

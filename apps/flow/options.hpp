@@ -1,0 +1,31 @@
+// What the user asks for: the command line and the INI file, one table for both.
+#pragma once
+
+#include "common/decomposition.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace flow {
+
+struct Options {
+    apps::Triple cells{64, 64, 64};
+    std::int64_t ranks_y = 0, ranks_z = 0;  // 0: chosen
+    double length_x = 6.283185307179586, length_y = 3.141592653589793, height = 2;
+    double stretching = 0;
+    std::int64_t order = 2;
+    std::string problem = "channel";
+    double viscosity = 1.0 / 180;
+    double gradient = 1, bulk = 0;
+    double noise = 0.1;
+    double time_step = 0, cfl = 0.5;
+    std::int64_t steps = 100, check_every = 10;
+    std::string transpose;  // "": the default of the program
+    std::string output = "flow-out", restart, save;
+    bool no_output = false, quiet = false, json = false;
+};
+
+// False if --help was there, whose text is then in `help`. Throws Failure with what is wrong.
+bool parse_options(Options &options, int argc, const char *const *argv, std::string &help);
+
+}  // namespace flow

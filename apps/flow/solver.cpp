@@ -1,0 +1,158 @@
+// A step; see solver.hpp. README.md names the exchanges A, B and P.
+#include "solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace flow {
+
+Solver::Solver(Exchange &exchange, const Kernels &kernels, const Physics &physics, double bulk,
+               const std::string &way)
+    : exchange_(exchange),
+      kernels_(kernels),
+      layout_(kernels.layout()),
+      physics_(physics),
+      bulk_(bulk),
+      u_(layout_.velocity()),
+      u1_(layout_.velocity()),
+      poisson_(exchange, kernels.grid(), layout_, way) {
+    const Extent &extent = layout_.pressure();
+    const auto numbers = static_cast<std::size_t>(extent.size());
+    double *const p = p_pages_.take(numbers), *const phi = phi_pages_.take(numbers);
+    std::fill_n(p, numbers, 0.0);
+    std::fill_n(phi, numbers, 0.0);
+    p_ = p + extent.at(0, 0, 0);
+    phi_ = phi + extent.at(0, 0, 0);
+    if (bulk_ != 0) physics_.gradient = 0;
+    exchange_.open_halo(Halo::first, {u1_.memory(), u1_.extent(), Velocity::kComponents});
+    exchange_.open_halo(Halo::second, {u_.memory(), u_.extent(), Velocity::kComponents});
+    exchange_.open_halo(Halo::pressure, {phi, extent, 1});
+}
+
+// Exchanges A and B, and what the rank fills itself before and after.
+void Solver::exchange_velocity(Halo halo, Velocity &velocity, StepTimes &times) {
+    kernels_.wrap(velocity);
+    times.passed(Part::velocity_compute);
+    exchange_.start_halo(halo);
+    exchange_.finish_halo(halo);
+    times.passed(Part::velocity_halo);
+}
+
+void Solver::begin(bool is_new) {
+    StepTimes times;
+    times.begin();
+    // The first one brings nothing: a back end may prepare what it needs at its first call.
+    exchange_velocity(Halo::first, u1_, times);
+    exchange_velocity(Halo::second, u_, times);
+    kernels_.bound(u_, physics_.slip);
+    const Extent &extent = layout_.pressure();
+    double *const p = p_ - extent.at(0, 0, 0), *const phi = phi_ - extent.at(0, 0, 0);
+    if (is_new) {
+        project(1, times);
+        std::fill_n(p, extent.size(), 0.0);
+    } else {
+        std::copy_n(p, extent.size(), phi);
+        kernels_.wrap(extent, phi_);
+        exchange_.start_halo(Halo::pressure);
+        exchange_.finish_halo(Halo::pressure);
+        std::copy_n(phi, extent.size(), p);
+    }
+    momentum_at_begin_ = kernels_.momentum(u_);
+    driven_ = slowed_ = 0;
+}
+
+void Solver::step(double dt, StepTimes &times) {
+    slowed_ += 0.5 * dt * kernels_.friction(u_, physics_.viscosity);
+    kernels_.advance(physics_, {dt, 0, 1}, u_, p_, u1_);
+    exchange_velocity(Halo::first, u1_, times);
+    kernels_.bound(u1_, physics_.slip);
+    slowed_ += 0.5 * dt * kernels_.friction(u1_, physics_.viscosity);
+    kernels_.advance(physics_, {dt, 0.5, 0.5}, u1_, p_, u_);
+    exchange_velocity(Halo::second, u_, times);
+    driven_ += dt * physics_.gradient;
+    if (bulk_ != 0) {
+        keep_bulk(dt);
+        times.passed(Part::other);
+    }
+    kernels_.bound(u_, physics_.slip);
+    times.passed(Part::velocity_compute);
+    project(dt, times);
+}
+
+// Adds what the walls have taken. What was added is the gradient of the next step.
+void Solver::keep_bulk(double dt) {
+    const double missing = bulk_ - mean_velocity();
+    const Extent &extent = u_.extent();
+    double *const u = u_.at(0) - extent.at(0, 0, 0);
+    for (Count n = 0; n < extent.size(); ++n)
+        u[n] += missing;
+    driven_ += missing;
+    physics_.gradient += missing / dt;
+}
+
+// Solves for phi, and takes its gradient off the velocity, also in the halo.
+void Solver::project(double dt, StepTimes &times) {
+    const Extent &extent = layout_.pressure();
+    kernels_.divergence(u_, poisson_.scale() / dt, poisson_.cells());
+    poisson_.solve(times);
+    const double *from = poisson_.cells();
+    for (Count k = 0; k < extent.nz; ++k) {
+        for (Count j = 0; j < extent.ny; ++j, from += extent.nx)
+            std::copy_n(from, extent.nx, phi_ + j * extent.row() + k * extent.plane());
+    }
+    kernels_.wrap(extent, phi_);
+    times.passed(Part::pressure_compute);
+    exchange_.start_halo(Halo::pressure);
+    exchange_.finish_halo(Halo::pressure);
+    times.passed(Part::pressure_halo);
+    kernels_.correct(u_, phi_, dt);
+    double *const p = p_ - extent.at(0, 0, 0);
+    const double *const phi = phi_ - extent.at(0, 0, 0);
+    for (Count n = 0; n < extent.size(); ++n)
+        p[n] += phi[n];
+    kernels_.wrap_x(u_);
+    kernels_.bound(u_, physics_.slip);
+    times.passed(Part::pressure_compute);
+}
+
+double Solver::volume() const {
+    const auto &lengths = kernels_.grid().lengths();
+    return lengths[0] * lengths[1] * lengths[2];
+}
+
+double Solver::divergence() {
+    const Extent &extent = u_.extent();
+    std::vector<double> found(static_cast<std::size_t>(extent.nx * extent.ny * extent.nz));
+    kernels_.divergence(u_, 1, found.data());
+    double most = 0;
+    for (const double value : found)
+        most = std::max(most, std::fabs(value));
+    return exchange_.max(most);
+}
+
+double Solver::mean_velocity() {
+    std::vector<double> sum{kernels_.momentum(u_)};
+    exchange_.sum(sum);
+    return sum[0] / volume();
+}
+
+double Solver::momentum_error() {
+    std::vector<double> sums{kernels_.momentum(u_) - momentum_at_begin_, slowed_};
+    exchange_.sum(sums);
+    return (sums[0] + sums[1]) / volume() - driven_;
+}
+
+double Solver::wall_stress() {
+    std::vector<double> sum{kernels_.friction(u_, physics_.viscosity)};
+    exchange_.sum(sum);
+    const auto &lengths = kernels_.grid().lengths();
+    return sum[0] / (2 * lengths[0] * lengths[1]);
+}
+
+double Solver::chosen_time_step(double cfl) {
+    const double fastest = exchange_.max(kernels_.fastest(u_));
+    const double viscous = 0.9 * kernels_.viscous_limit(physics_.viscosity);
+    return fastest > 0 ? std::min(cfl / fastest, viscous) : viscous;
+}
+
+}  // namespace flow

@@ -1,0 +1,65 @@
+// The steps of a flow: the state of a rank, and the order in which kernels and exchanges make the
+// next one of it. Called by run.cpp.
+#pragma once
+
+#include "poisson.hpp"
+#include "times.hpp"
+#include "velocity.hpp"
+
+#include <string>
+
+namespace flow {
+
+class Solver {
+  public:
+    // `bulk` not 0: the mean velocity that is kept. Collective.
+    Solver(Exchange &exchange, const Kernels &kernels, const Physics &physics, double bulk,
+           const std::string &way);
+
+    // The own cells of both are the caller's before begin(); pressure is an array of
+    // layout.pressure() with its origin at cell (0, 0, 0).
+    Velocity &velocity() { return u_; }
+    double *pressure() { return p_; }
+
+    // The gradient that drives the flow: of a flow with a kept mean velocity, the last one found.
+    double gradient() const { return physics_.gradient; }
+    void set_gradient(double gradient) { physics_.gradient = gradient; }
+
+    // Fills halos. `is_new`: makes the velocity free of divergence, and the pressure 0.
+    void begin(bool is_new);
+    void step(double dt, StepTimes &times);
+
+    // Of all ranks; collective. divergence(): its largest value.
+    double divergence();
+    double mean_velocity();
+    // How far the change of momentum since begin() is from what gradient and walls have given, over
+    // volume.
+    double momentum_error();
+    // The mean viscous stress at the walls, over the density.
+    double wall_stress();
+    double chosen_time_step(double cfl);
+
+    double coupled() const { return poisson_.coupled(); }
+
+  private:
+    void exchange_velocity(Halo halo, Velocity &velocity, StepTimes &times);
+    void project(double dt, StepTimes &times);
+    void keep_bulk(double dt);
+    double volume() const;
+
+    Exchange &exchange_;
+    const Kernels &kernels_;
+    const Layout &layout_;
+    Physics physics_;
+    double bulk_;
+    Velocity u_, u1_;
+    apps::Pages p_pages_, phi_pages_;
+    double *p_ = nullptr, *phi_ = nullptr;
+    Poisson poisson_;
+    double momentum_at_begin_ = 0;
+    // Sums over the steps since begin(): of what drove the whole flow, and of the force of the
+    // walls on this rank's cells, over the density.
+    double driven_ = 0, slowed_ = 0;
+};
+
+}  // namespace flow

@@ -1,0 +1,79 @@
+// Tridiagonal systems in z, one for each pair of wave numbers, cut over ranks: the parallel
+// diagonal dominant algorithm. README.md has the formulas. A rank's part of all systems is a
+// y-pencil: planes of `plane` numbers, one for each of its cells in z, solved side by side.
+//
+// A pair is coupled if leaving out what the algorithm leaves out would be seen (kNothing): then its
+// first and last unknowns are found by the exact system of all ranks, on one of them.
+#pragma once
+
+#include "exchange.hpp"
+#include "grid.hpp"
+#include "times.hpp"
+
+#include "common/pages.hpp"
+
+#include <vector>
+
+namespace flow {
+
+class Tridiagonal {
+  public:
+    // Terms below this are left out.
+    static constexpr double kNothing = 1e-14;
+
+    // `waves` are the squared wave numbers in x and y of a plane's pairs; the system of a pair is
+    // that of d2/dz2 - wave, with no gradient at the walls. Collective.
+    Tridiagonal(Exchange &exchange, const Grid &grid, const Layout &layout,
+                const std::vector<double> &waves, double *unknowns);
+
+    // The unknowns hold the right-hand sides and get the solutions.
+    void solve(StepTimes &times);
+
+    // Pairs of all ranks that are coupled.
+    double coupled() const { return coupled_; }
+
+  private:
+    void factor(const Grid &grid, const std::vector<double> &waves);
+    void meet_neighbours();
+    void find_coupled();
+    void share_coupled();
+    void tell_ends();
+    // The rank's own rows alone.
+    void eliminate(double *unknowns) const;
+    void pack_ends();
+    void join_above();
+    void solve_coupled();
+    void take_answers();
+    void substitute();
+
+    std::size_t pairs() const { return static_cast<std::size_t>(plane_); }
+
+    Exchange &exchange_;
+    const Layout &layout_;
+    Share z_;
+    Count plane_;
+    double *unknowns_;
+    apps::Pages inverse_pages_, upper_pages_, v_pages_, w_pages_, above_pages_, below_pages_,
+        last_pages_;
+    // Of each row: one over the pivot, the coefficient of the next unknown after elimination, and
+    // the answers to a unit beyond the first and beyond the last row.
+    double *inverse_ = nullptr, *upper_ = nullptr, *v_ = nullptr, *w_ = nullptr;
+    double *above_ = nullptr, *below_ = nullptr, *last_ = nullptr;
+    std::vector<double> lower_, next_;  // of each row: coefficients of the unknowns around it
+    std::vector<double> v_above_;       // v of the rank above at its first row
+    std::vector<double> x_above_;       // the first unknowns of the rank above
+
+    double coupled_ = 0;
+    // Coupled pairs of this plane, the same on all ranks of a place in y.
+    std::vector<std::size_t> coupled_pairs_;
+    std::size_t owned_ = 0;
+    TridiagonalBuffers buffers_;
+    apps::Pages coupled_pages_[4];
+    // For each owned pair and rank: v and w at the rank's first row, and at its last.
+    struct Ends {
+        double v_first = 0, w_first = 0, v_last = 0, w_last = 0;
+    };
+    std::vector<Ends> ends_;
+};
+
+}  // namespace flow
