@@ -10,7 +10,7 @@
 namespace flow {
 namespace {
 
-class Calls final : public MpiShapes {
+class Calls : public MpiShapes {
   public:
     const char *backend() const override { return "mpi"; }
     void open_halo(Halo halo, const HaloArray &array) override;

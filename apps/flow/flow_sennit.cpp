@@ -53,7 +53,7 @@ struct Way {
     }
 };
 
-class Calls final : public MpiShapes {
+class Calls : public MpiShapes {
   public:
     Calls() { ends_.must(sennit_init_mpi(MPI_COMM_WORLD, nullptr)); }
     ~Calls() override;

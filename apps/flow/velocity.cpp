@@ -1,5 +1,6 @@
 // The kernels of the velocity; see velocity.hpp. A row is computed component by component, since
-// each needs other neighbours, and what a row reads stays in the near cache meanwhile.
+// each needs other neighbours, and what a row reads stays in the near cache meanwhile. What a stage
+// reads around a cell is never what it writes (ivdep), which the compiler does not see.
 #include "velocity.hpp"
 
 #include "differences.hpp"
@@ -70,6 +71,7 @@ void Kernels::advance_row(const Step &step, const Row &row) const {
     };
     double *out = step.out.at(0) + place;
     const double driven = step.physics.gradient;
+#pragma GCC ivdep
     for (Count i = 0; i < nx; ++i) {
         const double *const q = u + i;
         const double along =
@@ -82,6 +84,7 @@ void Kernels::advance_row(const Step &step, const Row &row) const {
                 gradient<Order>(p + i, 1, per_dx) + driven);
     }
     out = step.out.at(1) + place;
+#pragma GCC ivdep
     for (Count i = 0; i < nx; ++i) {
         const double *const q = v + i;
         const double along =
@@ -114,6 +117,7 @@ void Kernels::advance_upward(const Step &step, const Row &row) const {
     const auto through = [=](const double *q) { return share * q[0] + (1 - share) * q[z]; };
     double *const out = step.out.at(2) + place;
     const Stage s = step.stage;
+#pragma GCC ivdep
     for (Count i = 0; i < e.nx; ++i) {
         const double *const q = w + i;
         const double along =
@@ -183,6 +187,7 @@ void Kernels::correct_by(Velocity &velocity, const double *phi, double dt) const
             double *const u = velocity.at(0) + place, *const v = velocity.at(1) + place;
             double *const w = velocity.at(2) + place;
             const double *const p = phi + ep.row() * j + ep.plane() * k;
+#pragma GCC ivdep
             for (Count i = 0; i < e.nx; ++i) {
                 u[i] -= dt * gradient<Order>(p + i, 1, per_dx_);
                 v[i] -= dt * gradient<Order>(p + i, ep.row(), per_dy_);

@@ -255,6 +255,29 @@ def counted(arguments, key, library, options):
 
 
 @test
+def two_halos_in_one_buffer_are_reported(arguments):
+    """Breaks when a put over what was not used yet goes unseen, or when the report does not say of which exchange."""
+    for mpi in {mpi for _, mpi in programs(arguments)}:
+        for grid in ("1,2", "2,1"):
+            y, z = grid.split(",")
+            result = execute(arguments, (f"flow-one-buffer-{mpi}", mpi), 2,
+                             ["--cells", "12,12,12", "--steps", "4", "--no-output", "--ranks-y", y, "--ranks-z", z])
+            need(result.returncode != 0, f"{mpi} on {grid} took it:\n{result.stdout}")
+            need(re.search(r"flow: halo of stage 2: .*(event|epoch)", result.stderr), f"{mpi} on {grid}: {result.stderr}")
+
+
+@test
+def a_rank_that_dies_ends_the_others(arguments):
+    """Breaks when a wait does not see that the rank it waits for has ended."""
+    for key in programs(arguments):
+        words = runs.launch_words(arguments, key[1], 2, key[0])
+        mortal = 'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then "$@" & sleep 2; kill -9 $!; wait; exit 1; fi; exec "$@"'
+        result = harness.execute([*words[:-1], "sh", "-c", mortal, "sh", words[-1], "--cells", "16,16,16", "--steps", "100000000",
+                                  "--no-output", "--quiet"])
+        need(result.returncode != 0, f"{key[0]} ended well")
+
+
+@test
 def files_are_whole(arguments):
     """Breaks when a rank writes to the wrong place, or a head says something else than what follows."""
     key = programs(arguments)[-1]
@@ -313,7 +336,10 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
 def the_example_of_a_settings_file_runs(arguments):
     """Its names are settings, and the command line wins."""
     key = programs(arguments)[-1]
-    found = run(arguments, key, (1, 2), ["--config", os.path.join(FLOW, "channel.ini"), "--cells", "16,16,16", "--steps", "3"])
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["--config", os.path.join(FLOW, "channel.ini"), "--cells", "16,16,16", "--steps", "3", "--save",
+                 os.path.join(folder, "kept")]
+        found = run(arguments, key, (1, 2), words)
     need(found["cells"] == [16, 16, 16] and found["steps"] == 3, f"{found}")
     need(found["case"] == "channel" and found["gradient"] == 1, f"{found}")
 

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Runs flow with MPI and with Sennit in turn, and prints how long each part of a step takes.
+
+    python3 apps/flow/compare.py --mpi openmpi,mpich --cells 64,64,64 --grid 2,1 --rounds 7 --steps 60 [--lines FILE]
+
+Each rank has a processor of its own. Microseconds of a step: medians over runs of the median step, the mean of all ranks.
+The last columns are MPI's time over Sennit's: median, and in parentheses least and most, of the ratios of runs that followed each other.
+--lines adds a line of JSON for each run to a file.
+"""
+import argparse
+import json
+import os
+import statistics
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "common", "study"))
+import runs  # noqa: E402  pylint: disable=wrong-import-position
+
+PARTS = ("velocity_compute", "velocity_halo", "pressure_compute", "pressure_transpose", "pressure_tridiagonal", "pressure_halo",
+         "communicate", "velocity_update", "pressure_solver", "step")
+BIND = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}
+LIMIT_S = 120
+
+
+def run(arguments, mpi, program, way):
+    words = runs.launch_words(arguments, mpi, arguments.ranks, program)
+    if words is None:
+        sys.exit(f"{program} or the launcher of {mpi} is not there")
+    options = ["--cells", arguments.cells, "--ranks-y", arguments.grid[0], "--ranks-z", arguments.grid[1], "--steps",
+               str(arguments.steps), "--check-every", "1000000", "--time-step", arguments.time_step, "--no-output", "--quiet",
+               "--json", "--transpose", way]
+    lines = runs.run_words([words[0], *BIND[mpi], *words[1:], *options], LIMIT_S)
+    if lines is None:
+        sys.exit(f"{program}: no end after {LIMIT_S} s")
+    found = json.loads(next(line for line in lines if line.startswith("{")))
+    if arguments.lines:
+        with open(arguments.lines, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"mpi": mpi, **found}) + "\n")
+    return found
+
+
+def table(results, mpi, way):
+    """Rows for people."""
+    print(f"{mpi}, transpose {way}")
+    print(f"  {'':<22}{'MPI':>10}{'Sennit':>10}   MPI / Sennit")
+    for part in PARTS:
+        key = f"{part}_step_us_mean"
+        ours = [found[key] for found in results["sennit"]]
+        theirs = [found[key] for found in results["mpi"]]
+        line = f"  {part:<22}{statistics.median(theirs):>10.1f}{statistics.median(ours):>10.1f}"
+        if min(ours) > 0:
+            ratios = [a / b for a, b in zip(theirs, ours)]
+            line += f"   {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        print(line)
+    hashes = {found["field_hash"] for found in results["mpi"] + results["sennit"]}
+    if len(hashes) != 1:
+        sys.exit(f"the fields differ: {hashes}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=os.path.join(runs.ROOT, "build", "bin"))
+    parser.add_argument("--mpi", default="openmpi,mpich")
+    parser.add_argument("--cells", default="64,64,64")
+    parser.add_argument("--grid", default="2,1", help="ranks in y and z")
+    parser.add_argument("--ways", default="packed", help="values of --transpose: packed,described")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--time-step", default="1e-3")
+    parser.add_argument("--lines", help="file of JSON lines")
+    arguments = parser.parse_args()
+    arguments.realtime = False
+    arguments.grid = arguments.grid.split(",")
+    arguments.ranks = int(arguments.grid[0]) * int(arguments.grid[1])
+    for mpi in arguments.mpi.split(","):
+        for way in arguments.ways.split(","):
+            programs = {"mpi": f"flow-{mpi}", "sennit": f"flow-sennit-{mpi}"}
+            results = runs.in_turns(programs, arguments.rounds, lambda name: run(arguments, mpi, programs[name], way))
+            table(results, mpi, way)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+// flow with Sennit and a mistake: the halos of both stages go into one buffer, with one plan and
+// one signal. So stage 2 is sent while nobody has said yet that what stage 1 brought was used. The
+// signal is strict, and the program must end with its report.
+#define main flow_main
+#include "../flow_sennit.cpp"
+#undef main
+
+namespace {
+
+class OneBuffer final : public flow::Calls {
+  public:
+    void start_halo(flow::Halo halo) override { Calls::start_halo(only(halo)); }
+    void finish_halo(flow::Halo halo) override { Calls::finish_halo(only(halo)); }
+
+  private:
+    static flow::Halo only(flow::Halo halo) {
+        return halo == flow::Halo::first ? flow::Halo::second : halo;
+    }
+};
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    return apps::run_with_mpi("flow", &argc, &argv, [&] {
+        OneBuffer exchange;
+        return flow::run(exchange, argc, argv);
+    });
+}
