@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs flow with MPI and with Sennit in turn, and prints how long each part of a step takes.
+"""Runs flow with MPI, with Sennit, and with Sennit pipelined in turn, and prints how long each part of a step takes.
 
     python3 apps/flow/compare.py --mpi openmpi,mpich --cells 64,64,64 --grid 2,1 --rounds 7 --steps 60 [--lines FILE]
 
@@ -29,7 +29,9 @@ def run(arguments, mpi, program, way):
         sys.exit(f"{program} or the launcher of {mpi} is not there")
     options = ["--cells", arguments.cells, "--ranks-y", arguments.grid[0], "--ranks-z", arguments.grid[1], "--steps",
                str(arguments.steps), "--check-every", "1000000", "--time-step", arguments.time_step, "--no-output", "--quiet",
-               "--json", "--transpose", way]
+               "--json"]
+    if "pipelined" not in program:
+        options += ["--transpose", way]
     lines = runs.run_words([words[0], *BIND[mpi], *words[1:], *options], LIMIT_S)
     if lines is None:
         sys.exit(f"{program}: no end after {LIMIT_S} s")
@@ -43,17 +45,16 @@ def run(arguments, mpi, program, way):
 def table(results, mpi, way):
     """Rows for people."""
     print(f"{mpi}, transpose {way}")
-    print(f"  {'':<22}{'MPI':>10}{'Sennit':>10}   MPI / Sennit")
+    print(f"  {'':<22}" + "".join(f"{subject:>12}" for subject in results) + "   MPI / Sennit          MPI / pipelined")
     for part in PARTS:
-        key = f"{part}_step_us_mean"
-        ours = [found[key] for found in results["sennit"]]
-        theirs = [found[key] for found in results["mpi"]]
-        line = f"  {part:<22}{statistics.median(theirs):>10.1f}{statistics.median(ours):>10.1f}"
-        if min(ours) > 0:
-            ratios = [a / b for a, b in zip(theirs, ours)]
-            line += f"   {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
-        print(line)
-    hashes = {found["field_hash"] for found in results["mpi"] + results["sennit"]}
+        values = {subject: [found[f"{part}_step_us_mean"] for found in rows] for subject, rows in results.items()}
+        line = f"  {part:<22}" + "".join(f"{statistics.median(row):>12.1f}" for row in values.values())
+        for subject in ("sennit", "pipelined"):
+            if min(values[subject]) > 1:
+                ratios = [a / b for a, b in zip(values["mpi"], values[subject])]
+                line += f"   {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        print(line, flush=True)
+    hashes = {found["field_hash"] for rows in results.values() for found in rows}
     if len(hashes) != 1:
         sys.exit(f"the fields differ: {hashes}")
 
@@ -75,7 +76,7 @@ def main():
     arguments.ranks = int(arguments.grid[0]) * int(arguments.grid[1])
     for mpi in arguments.mpi.split(","):
         for way in arguments.ways.split(","):
-            programs = {"mpi": f"flow-{mpi}", "sennit": f"flow-sennit-{mpi}"}
+            programs = {"mpi": f"flow-{mpi}", "sennit": f"flow-sennit-{mpi}", "pipelined": f"flow-pipelined-{mpi}"}
             results = runs.in_turns(programs, arguments.rounds, lambda name: run(arguments, mpi, programs[name], way))
             table(results, mpi, way)
 

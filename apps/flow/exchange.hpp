@@ -64,6 +64,13 @@ class Exchange : public apps::Ranks {
     // From x-pencils to y-pencils and back. Not called where a rank has all of y.
     virtual void to_y() = 0;
     virtual void to_x() = 0;
+    // The same in so many pieces of planes, if not 0: each is sent when it is computed, and waited
+    // for when it is needed. Not called where to_y() and to_x() are.
+    virtual Count pieces() const { return 0; }
+    virtual void send_to_y(Count) {}
+    virtual void await_in_y(Count) {}
+    virtual void send_to_x(Count) {}
+    virtual void await_in_x(Count) {}
     // `first` to the rank below, where it is `above`; `last` to the rank above.
     virtual void send_down() = 0;
     virtual void send_up() = 0;

@@ -1,14 +1,13 @@
-// How ranks of flow communicate, in two files that are the same but for the calls: flow_mpi.cpp has
-// those of MPI, as codes of this kind have them, and flow_sennit.cpp plans made of them. There the
-// arguments are given where the call was, when that is passed for the first time, before the time
-// loop; in the loop the plan is started. README.md says why no rank asks whether a put may go.
+// flow with MPI, as codes of this kind have it: halos by Isend and Irecv of derived datatypes,
+// transposes by packing and Alltoallv (or by Isend and Irecv of described blocks), the tridiagonal
+// solver by Sendrecv. sennit_calls.hpp is this with the calls made into plans: keep the two alike,
+// a test counts the lines in which they differ.
 #include "mpi_shapes.hpp"
 #include "run.hpp"
 
 #include <array>
 
 namespace flow {
-namespace {
 
 class Calls : public MpiShapes {
   public:
@@ -125,7 +124,6 @@ void Calls::reduce(std::vector<double> &values, bool is_sum) {
                   is_sum ? MPI_SUM : MPI_MAX, world());
 }
 
-}  // namespace
 }  // namespace flow
 
 int main(int argc, char **argv) {

@@ -94,6 +94,14 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
             transpose.received.push_back(type_of(block));
     }
 
+    // Of the numbers of a block, from its begin.
+    MPI_Datatype type_of(const Block &block) {
+        MPI_Datatype type = MPI_DATATYPE_NULL;
+        MPI_Type_vector(checked(block.rows), checked(block.width), checked(block.distance),
+                        MPI_DOUBLE, &type);
+        return kept(type);
+    }
+
     int place_y() const { return static_cast<int>(layout_->place_y()); }
     int ranks_y() const { return static_cast<int>(layout_->ranks_y()); }
     const Layout &layout() const { return *layout_; }
@@ -125,12 +133,6 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
         MPI_Type_commit(&type);
         types_.push_back(type);
         return type;
-    }
-    MPI_Datatype type_of(const Block &block) {
-        MPI_Datatype type = MPI_DATATYPE_NULL;
-        MPI_Type_vector(checked(block.rows), checked(block.width), checked(block.distance),
-                        MPI_DOUBLE, &type);
-        return kept(type);
     }
     // Whole rows follow each other, planes have a distance, and so have fields.
     MPI_Datatype type_of(const HaloArray &array, const Region &region) {

@@ -32,8 +32,9 @@ class Poisson::Transform {
     Transform(const Transform &) = delete;
     Transform &operator=(const Transform &) = delete;
 
-    void run() const {
-        for (Count plane = 0; plane < lines_.planes; ++plane) {
+    void run() const { run({0, lines_.planes}); }
+    void run(Share planes) const {
+        for (Count plane = planes.begin; plane < planes.end(); ++plane) {
             double *const at = memory_ + plane * lines_.plane;
             fftw_execute_r2r(plan_, at, at);
         }
@@ -91,6 +92,10 @@ std::vector<double> Poisson::waves_of(const Grid &grid) const {
 
 void Poisson::solve(StepTimes &times) {
     const bool moves = layout_.ranks_y() > 1;
+    if (moves && exchange_.pieces() > 0) {
+        solve_in_pieces(times);
+        return;
+    }
     x_forth_->run();
     times.passed(Part::pressure_compute);
     if (moves) exchange_.to_y();
@@ -103,6 +108,35 @@ void Poisson::solve(StepTimes &times) {
     times.passed(Part::pressure_transpose);
     x_back_->run();
     times.passed(Part::pressure_compute);
+}
+
+void Poisson::solve_in_pieces(StepTimes &times) {
+    const Count planes = layout_.z_share().count, pieces = exchange_.pieces();
+    for (Count piece = 0; piece < pieces; ++piece) {
+        x_forth_->run(share_of(planes, pieces, piece));
+        times.passed(Part::pressure_compute);
+        exchange_.send_to_y(piece);
+        times.passed(Part::pressure_transpose);
+    }
+    for (Count piece = 0; piece < pieces; ++piece) {
+        exchange_.await_in_y(piece);
+        times.passed(Part::pressure_transpose);
+        y_forth_->run(share_of(planes, pieces, piece));
+        times.passed(Part::pressure_compute);
+    }
+    tridiagonal_->solve(times);
+    for (Count piece = 0; piece < pieces; ++piece) {
+        y_back_->run(share_of(planes, pieces, piece));
+        times.passed(Part::pressure_compute);
+        exchange_.send_to_x(piece);
+        times.passed(Part::pressure_transpose);
+    }
+    for (Count piece = 0; piece < pieces; ++piece) {
+        exchange_.await_in_x(piece);
+        times.passed(Part::pressure_transpose);
+        x_back_->run(share_of(planes, pieces, piece));
+        times.passed(Part::pressure_compute);
+    }
 }
 
 }  // namespace flow

@@ -28,6 +28,7 @@ class Poisson {
 
   private:
     class Transform;
+    void solve_in_pieces(StepTimes &times);
     std::vector<double> waves_of(const Grid &grid) const;
 
     Exchange &exchange_;

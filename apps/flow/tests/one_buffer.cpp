@@ -1,9 +1,8 @@
 // flow with Sennit and a mistake: the halos of both stages go into one buffer, with one plan and
 // one signal. So stage 2 is sent while nobody has said yet that what stage 1 brought was used. The
 // signal is strict, and the program must end with its report.
-#define main flow_main
-#include "../flow_sennit.cpp"
-#undef main
+#include "run.hpp"
+#include "sennit_calls.hpp"
 
 namespace {
 
