@@ -157,6 +157,7 @@ def a_vortex_decays_as_known_with_second_order(arguments):
 @test
 def a_vortex_decays_as_known_with_second_order_on_fine_grids(arguments):
     """32, 64 and 128 cells in each direction."""
+    harness.RUN_LIMIT_S = 600
     key = programs(arguments)[-1]
     errors = vortex_errors(arguments, key, (1, 2), (32, 64, 128))
     need(min(orders(errors)) > 1.9, f"errors {errors}, orders {orders(errors)}")
