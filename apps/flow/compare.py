@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs flow with MPI, with Sennit, and with Sennit pipelined in turn, and prints how long each part of a step takes.
 
-    python3 apps/flow/compare.py --mpi openmpi,mpich --cells 64,64,64 --grid 2,1 --rounds 7 --steps 60 [--lines FILE]
+    python3 apps/flow/compare.py --mpi openmpi,mpich --cells 64,64,64 --grid 2,1 --rounds 7 --steps 60 [--realtime] [--lines FILE]
 
 Each rank has a processor of its own. Microseconds of a step: medians over runs of the median step, the mean of all ranks.
 The last columns are MPI's time over Sennit's: median, and in parentheses least and most, of the ratios of runs that followed each other.
@@ -32,7 +32,8 @@ def run(arguments, mpi, program, way):
                "--json"]
     if "pipelined" not in program:
         options += ["--transpose", way]
-    lines = runs.run_words([words[0], *BIND[mpi], *words[1:], *options], LIMIT_S)
+    before_n = words.index("-n")
+    lines = runs.run_words([*words[:before_n], *BIND[mpi], *words[before_n:], *options], LIMIT_S)
     if lines is None:
         sys.exit(f"{program}: no end after {LIMIT_S} s")
     found = json.loads(next(line for line in lines if line.startswith("{")))
@@ -65,19 +66,22 @@ def main():
     parser.add_argument("--mpi", default="openmpi,mpich")
     parser.add_argument("--cells", default="64,64,64")
     parser.add_argument("--grid", default="2,1", help="ranks in y and z")
-    parser.add_argument("--ways", default="packed", help="values of --transpose: packed,described")
+    parser.add_argument("--ways", default="packed/described", help="values of --transpose, of MPI and of Sennit: "
+                        "packed/described,packed/packed")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--time-step", default="1e-3")
     parser.add_argument("--lines", help="file of JSON lines")
+    parser.add_argument("--realtime", action="store_true", help="in the real-time class, away from other load of the machine")
     arguments = parser.parse_args()
-    arguments.realtime = False
     arguments.grid = arguments.grid.split(",")
     arguments.ranks = int(arguments.grid[0]) * int(arguments.grid[1])
     for mpi in arguments.mpi.split(","):
         for way in arguments.ways.split(","):
             programs = {"mpi": f"flow-{mpi}", "sennit": f"flow-sennit-{mpi}", "pipelined": f"flow-pipelined-{mpi}"}
-            results = runs.in_turns(programs, arguments.rounds, lambda name: run(arguments, mpi, programs[name], way))
+            of_mpi, of_sennit = way.split("/")
+            results = runs.in_turns(programs, arguments.rounds, lambda name: run(
+                arguments, mpi, programs[name], of_mpi if name == "mpi" else of_sennit))
             table(results, mpi, way)
 
 

@@ -35,8 +35,7 @@ struct Way {
         return true;
     }
     void start() {
-        if (!is_ready) must(sennit_message_plan_commit(plan, SENNIT_FOREVER));
-        is_ready = true;
+        if (!std::exchange(is_ready, true)) must(sennit_message_plan_commit(plan, SENNIT_FOREVER));
         if (std::exchange(before->has_come, false)) before->must(sennit_signal_reset(before->come));
         must(sennit_message_plan_start(plan));
     }
@@ -56,6 +55,7 @@ class Calls : public MpiShapes {
     Calls() { ends_.must(sennit_init_mpi(MPI_COMM_WORLD, nullptr)); }
     ~Calls() override;
     const char *backend() const override { return "sennit"; }
+    std::vector<std::string> ways() const override { return {"described", "packed"}; }
     void open_halo(Halo halo, const HaloArray &array) override;
     void open_transposes(double *x_pencil, double *y_pencil, const std::string &way) override;
     void open_tridiagonal(const TridiagonalBuffers &buffers) override { buffers_ = buffers; }
