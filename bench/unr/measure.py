@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from runs import ROOT, head_of, write_lines  # noqa: E402  pylint: disable=wrong-import-position
 
 HOSTS = "--cluster tools/cluster"
-SIZES = "--bytes 8,64,512,4K,8K,64K,256K,1M --seconds 0.5"
+SIZES = "--bytes 8,64,512,4K,8K,16K,32K,64K,256K,1M,4M --seconds 0.5"
 RUNS = {
     # MPICH's mpiexec does not end now and then: then the command is made again.
     "notify-hosts.jsonl": [f"notify {HOSTS} --mpi openmpi {SIZES}", f"notify {HOSTS} --mpi mpich {SIZES}"],

@@ -262,6 +262,9 @@ PLAN = """## Plans
 64 pieces from one rank to another, 64 bytes apart there, with the wait until all are there. Short ones are packed into tasks ([strided.md](../../design/strided.md)).
 The target is 1.5 × as fast as one by one."""
 
+ON_A_NODE = """Load and store by hand is the raw limit here. MPI's windows of shared memory, and those that an MPI maps by itself, are load and store too, so the target of 2 × is one
+between hosts."""
+
 PROGRESS = """## The thread for progress
 
 The paper's polling thread slows its program down where it has no core of its own, and its interval has to be chosen with care. Sennit's sleeps until something
@@ -279,7 +282,7 @@ def page(folder):
     heads = {name: head for name, (head, _) in files.items()}
     rows = {name: lines for name, (_, lines) in files.items()}
     parts = [INTRODUCTION, FIGURE_4, "![A message and its event by size](figure-4.png)", targets(rows["notify-hosts"]), READING, measured(heads["notify-hosts"]),
-             message_table(rows["notify-hosts"]), "### On a node", measured(heads["notify-node"]), message_table(rows["notify-node"])]
+             message_table(rows["notify-hosts"]), "### On a node", ON_A_NODE, measured(heads["notify-node"]), message_table(rows["notify-node"])]
     if "libraries" in files:
         about = heads["libraries"]
         parts += [LIBRARIES, "\n".join(f"- {OTHERS[name]}: {text}" for name, text in about["about"].items()), f"{about['date']}, load {about['load']} at the start.",

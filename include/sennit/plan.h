@@ -23,7 +23,9 @@
  *     sennit_plan_put(even, there, 0, data, bytes)        sennit_plan_commit(even, 0, 2)
  *     sennit_plan_put(odd, there, bytes, data, bytes)     sennit_plan_commit(odd, 1, 2)
  *
- * A plan belongs to the rank that made it, and is used by one thread at a time. */
+ * A plan belongs to the rank that made it, and is used by one thread at a time. Threads that send
+ * parts of what a rank sends, each when it has computed its own, have a plan each: plans share
+ * blocks and signals, and a signal counts the events of all. */
 #ifndef SENNIT_PLAN_H
 #define SENNIT_PLAN_H
 
