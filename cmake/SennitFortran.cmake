@@ -2,8 +2,8 @@
 #
 #   sennit_fortran_program(target source... [LIBRARIES library...])   linked with sennit::fortran; modules of its own go into a
 #                                                                     folder of its own
-#   sennit_fortran_mpi(mpi)   makes sennit::mpi_fortran_<mpi>: the MPI's modules and libraries, and modules sennit_mpi and
-#                             sennit_zcom compiled for it; nothing where the MPI has no Fortran
+#   sennit_fortran_mpi(mpi)   makes sennit::mpi_fortran_<mpi>: the MPI's modules and libraries, and modules sennit_mpi,
+#                             sennit_mpi_plan and sennit_zcom compiled for it; nothing where the MPI has no Fortran
 function(sennit_fortran_program target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LIBRARIES")
     add_executable(${target} ${ARG_UNPARSED_ARGUMENTS})
@@ -34,7 +34,7 @@ function(sennit_fortran_wrapper out mpi)
     endif()
 endfunction()
 
-# Sets `out` to the sources of modules sennit_mpi and sennit_zcom that the MPI can compile: a module mpi_f08 may be missing,
+# Sets `out` to the sources of modules sennit_mpi, sennit_mpi_plan and sennit_zcom that the MPI can compile: a module mpi_f08 may be missing,
 # or be made for another compiler, and so may the module mpi.
 function(sennit_fortran_mpi_source out mpi)
     set(${out} "" PARENT_SCOPE)
@@ -48,11 +48,13 @@ function(sennit_fortran_mpi_source out mpi)
         endif()
     endforeach()
     set(folder "${PROJECT_SOURCE_DIR}/bindings/fortran/mpi")
-    set(common "${folder}/sennit_mpi_bootstrap.f90" "${folder}/sennit_zcom_calls.f90")
+    set(common "${folder}/sennit_mpi_bootstrap.f90" "${folder}/sennit_zcom_calls.f90" "${folder}/sennit_mpi_plan_calls.f90"
+        "${folder}/sennit_mpi_plan_handles.c")
     if(SENNIT_FORTRAN_mpi_f08_${mpi})
-        set(${out} ${common} "${folder}/sennit_mpi.f90" "${folder}/sennit_zcom.f90" PARENT_SCOPE)
+        set(${out} ${common} "${folder}/sennit_mpi.f90" "${folder}/sennit_zcom.f90" "${folder}/sennit_mpi_plan.f90" PARENT_SCOPE)
     elseif(SENNIT_FORTRAN_mpi_${mpi})
-        set(${out} ${common} "${folder}/sennit_mpi_integer.f90" "${folder}/sennit_zcom_integer.f90" PARENT_SCOPE)
+        set(${out} ${common} "${folder}/sennit_mpi_integer.f90" "${folder}/sennit_zcom_integer.f90"
+            "${folder}/sennit_mpi_plan_integer.f90" PARENT_SCOPE)
     endif()
 endfunction()
 
@@ -72,6 +74,7 @@ function(sennit_fortran_mpi mpi)
     set(modules "${CMAKE_CURRENT_BINARY_DIR}/modules/sennit_mpi_${mpi}")
     set_target_properties(sennit_mpi_${mpi} PROPERTIES Fortran_PREPROCESS OFF Fortran_MODULE_DIRECTORY "${modules}")
     target_include_directories(sennit_mpi_${mpi} INTERFACE "${modules}")
-    target_link_libraries(sennit_mpi_${mpi} PUBLIC sennit::fortran sennit::mpi_fortran_${mpi})
+    target_link_libraries(sennit_mpi_${mpi} PUBLIC sennit::fortran sennit::mpi_fortran_${mpi}
+        PRIVATE sennit::mpi_${mpi}) # for the part in C
     add_library(sennit::module_mpi_${mpi} ALIAS sennit_mpi_${mpi})
 endfunction()

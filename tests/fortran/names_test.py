@@ -7,6 +7,7 @@
                  them (which tests/abi compares with the headers)
     calls        every procedure of the module is called by a test or an example
     zcom         module sennit_zcom has what sennit_zcom.h has, with the arguments in the same order, in both of its sources
+    mpi_plan     so has module sennit_mpi_plan what sennit_mpi_plan.h has
 """
 import os
 import re
@@ -161,7 +162,7 @@ def calls_of_zcom_in_c():
 
 def procedures_of(text):
     return {name: re.split(r",\s*", arguments)
-            for name, arguments in re.findall(r"^  (?:subroutine|function) (\w+)\((.*?)\)", text, re.MULTILINE)}
+            for name, arguments in re.findall(r"^  (?:subroutine|function) (\w+)\(([^)]*)\)", text, re.MULTILINE)}
 
 
 class ZComTest(unittest.TestCase):
@@ -195,6 +196,54 @@ class ZComTest(unittest.TestCase):
         for place in (("tests", "fortran", "zcom_test.f90"), ("examples", "fortran", "zcom_pair.f90")):
             called = set(re.findall(r"\b(ZCom_\w+)\(", read(*place)))
             self.assertEqual(called, set(self.expected), place)
+
+
+def calls_of_plans_in_c():
+    """{name: names of arguments} of the calls of sennit_mpi_plan.h that programs make."""
+    text = re.sub(r"/\*.*?\*/", "", read("include", "sennit", "sennit_mpi_plan.h"), flags=re.DOTALL)
+    return {name: [re.search(r"(\w+)(?:\[\])?$", one.strip())[1] for one in arguments.split(",")] for name, arguments in
+            re.findall(r"^static inline sennit_status (sennit_(?:message_)?plan_\w+)\(\s*([^{;]*?)\);", text, re.MULTILINE | re.DOTALL)}
+
+
+class MpiPlanTest(unittest.TestCase):
+    """Breaks when a call of C is not in Fortran, or has another order of arguments there."""
+    FOLDER = ("bindings", "fortran", "mpi")
+
+    def setUp(self):
+        self.expected = calls_of_plans_in_c()
+        self.assertGreaterEqual(len(self.expected), 13)
+        self.calls_text = read(*self.FOLDER, "sennit_mpi_plan_calls.f90")
+        self.text = read(*self.FOLDER, "sennit_mpi_plan.f90")
+
+    def generics(self, text):
+        return {name: re.split(r",\s*", procedures) for name, procedures in
+                re.findall(r"^  interface (\w+)\n    (?:module )?procedure (?::: )?(.*)$", text, re.MULTILINE)}
+
+    def compare(self, name, procedure, procedures):
+        arguments = [re.sub(r"[\s&]", "", one) for one in procedures[procedure]]
+        self.assertEqual(arguments, [*self.expected[name], "stat"], procedure)
+
+    def test_names_and_order_of_arguments_are_those_of_c(self):
+        procedures = procedures_of(self.calls_text + self.text)
+        generics = {**self.generics(self.calls_text), **self.generics(self.text)}
+        public = set(re.findall(r"\bsennit_(?:message_)?plan_\w+", " ".join(re.findall(r"^  public :: .*$", self.text, re.MULTILINE))))
+        self.assertEqual(public, set(self.expected))
+        for name in public:
+            for procedure in generics.get(name, [name]):
+                self.compare(name, procedure, procedures)
+
+    def test_names_and_order_are_the_same_where_handles_are_integers(self):
+        shown = re.search(r"only: (.*?)\n  implicit", read(*self.FOLDER, "sennit_mpi_plan_integer.f90"), re.DOTALL)[1]
+        pairs = dict((name.split(" => ") * 2)[:2] for name in re.split(r",[\s&]*", shown))
+        procedures, generics = procedures_of(self.calls_text), self.generics(self.calls_text)
+        self.assertEqual(set(pairs) - {"sennit_message_plan"}, set(self.expected))
+        for name in self.expected:
+            for procedure in generics.get(pairs[name], [pairs[name]]):
+                self.compare(name, procedure, procedures)
+
+    def test_every_call_is_made_by_the_test(self):
+        called = set(re.findall(r"\bcall (sennit_(?:message_)?plan_\w+)", read("tests", "fortran", "mpi_plan_test.f90")))
+        self.assertEqual(set(self.expected) - called, set())
 
 
 def has_length(struct, member):

@@ -38,8 +38,9 @@ int main(void) {
 MODULES = ("types", "c", "text", "more", "calls", "pointers")
 # The sources that are compiled by the user's own mpifort, and which takes the place of which for each module of an MPI.
 WITH_MPI = ("sennit_mpi_bootstrap.f90", "sennit_mpi.f90", "sennit_mpi_integer.f90", "sennit_zcom_calls.f90", "sennit_zcom.f90",
-            "sennit_zcom_integer.f90")
-MPI_SOURCES = {"mpi_f08": {}, "mpi": {"sennit_mpi.f90": "sennit_mpi_integer.f90", "sennit_zcom.f90": "sennit_zcom_integer.f90"}}
+            "sennit_zcom_integer.f90", "sennit_mpi_plan_handles.c", "sennit_mpi_plan_calls.f90", "sennit_mpi_plan.f90",
+            "sennit_mpi_plan_integer.f90")
+MPI_SOURCES = {"mpi_f08": {}, "mpi": {f"sennit_{name}.f90": f"sennit_{name}_integer.f90" for name in ("mpi", "zcom", "mpi_plan")}}
 # [name, launcher, wrapper for Fortran or nothing, the modules that it has] of each MPI of the tree.
 MPIS = [word.split("|") for word in os.environ.get("MPIS", "").split()]
 MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -71,6 +72,12 @@ foreach(name sennit sennit_static cli)
     endif()
 endforeach()
 """
+
+
+def mpicc_of(name, launcher):
+    """The wrapper for C of an MPI: beside its launcher."""
+    beside = [os.path.join(os.path.dirname(launcher), wrapper) for wrapper in (f"mpicc.{name}", "mpicc")]
+    return next(filter(os.path.exists, beside))
 
 
 def run(*words, **options):
@@ -141,8 +148,7 @@ class InstallTest(unittest.TestCase):
         """Would break: sennit_mpi.h in an installation that lacks a header, or is good for one MPI alone."""
         flags = [*self.pkg_config("--cflags", "--libs", "sennit"), f"-Wl,-rpath,{self.lib}"]
         for name, launcher, _, _ in MPIS:
-            beside = [os.path.join(os.path.dirname(launcher), wrapper) for wrapper in (f"mpicc.{name}", "mpicc")]
-            mpicc = next(filter(os.path.exists, beside))
+            mpicc = mpicc_of(name, launcher)
             with self.subTest(mpi=name):
                 program = os.path.join(self.folder, f"mpi-{name}.out")
                 run(mpicc, "-std=c11", *WARNINGS, os.path.join(CONSUMER, "mpi_user.c"), *flags, "-o", program)
@@ -284,31 +290,34 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(folder)), sorted([*(os.path.basename(name) for name in sources), *WITH_MPI]))
 
     def commands_of_the_manual(self):
-        """How the page of Fortran compiles a program from an installation: without MPI, with module sennit_mpi, with sennit_zcom."""
+        """How the page of Fortran compiles a program from an installation: without MPI, with module sennit_mpi, with
+        sennit_mpi_plan, with sennit_zcom."""
         with open(os.path.join(self.documents(), "docs", "manual", "fortran.md"), encoding="utf-8") as file:
             blocks = re.findall(r"^```sh\n(.*?)^```$", file.read(), re.DOTALL | re.MULTILINE)
-        alone, with_mpi, with_zcom = (block for block in blocks if "pkg-config" in block or "mpifort" in block)
+        alone, with_mpi, with_plan, with_zcom = (block for block in blocks if "pkg-config" in block or "mpifort" in block)
         self.assertIn("\nmpifort ", with_mpi)
-        return alone, with_mpi, with_mpi[:with_mpi.index("mpifort ")] + with_zcom
+        names = with_mpi[:with_mpi.index("mpifort ")]
+        return alone, with_mpi, names + with_plan, names + with_zcom
 
     @unittest.skipUnless(FC, "no Fortran compiler")
     def test_a_program_in_fortran_is_built_as_the_manual_says(self):
         """Would break: a program that does not find the library where it is installed."""
         tree = tempfile.mkdtemp(prefix="ring-", dir=self.folder)
         shutil.copy(os.path.join(CONSUMER, "fortran", "user.f90"), os.path.join(tree, "ring.f90"))
-        command, _, _ = self.commands_of_the_manual()
+        command, _, _, _ = self.commands_of_the_manual()
         run("sh", "-e", "-c", command.replace("gfortran ", FC + " "), cwd=tree, env=self.environment)
         self.check_runs(os.path.join(tree, "ring"))
 
     @unittest.skipUnless(any(wrapper for _, _, wrapper, _ in MPIS), "no MPI with Fortran")
-    def test_the_modules_for_mpi_and_zcom_are_compiled_as_the_manual_says(self):
+    def test_the_modules_for_mpi_plans_and_zcom_are_compiled_as_the_manual_says(self):
         """Would break: a source that is not installed, or one that needs what its module of the MPI does not have."""
-        _, with_mpi, with_zcom = self.commands_of_the_manual()
+        _, with_mpi, with_plan, with_zcom = self.commands_of_the_manual()
         for name, launcher, wrapper, modules in MPIS:
             for module in filter(None, modules.split(",")):
-                for source, command in (("mpi_user.f90", with_mpi), ("zcom_user.f90", with_zcom)):
+                for source, command in (("mpi_user.f90", with_mpi), ("plan_user.f90", with_plan), ("zcom_user.f90", with_zcom)):
                     with self.subTest(mpi=name, module=module, source=source):
-                        self.check_with_module(source, command.replace("mpifort ", wrapper + " "), module, launcher)
+                        command = command.replace("mpifort ", wrapper + " ").replace("mpicc ", mpicc_of(name, launcher) + " ")
+                        self.check_with_module(source, command, module, launcher)
 
     def check_with_module(self, source, command, module, launcher):
         with open(os.path.join(CONSUMER, "fortran", source), encoding="utf-8") as file:

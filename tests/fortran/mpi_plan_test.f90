@@ -1,0 +1,282 @@
+! Each call of module sennit_mpi_plan beside that of MPI, with handles of mpi_f08 and some with integers. Breaks when a handle,
+! a count or a place reaches C wrongly, when a type that Fortran has made is read wrongly, and when a section that is not
+! contiguous is taken. Two ranks or more.
+program message_plans_test
+  use iso_c_binding
+  use checks
+  use mpi_f08
+  use sennit
+  use sennit_mpi
+  use sennit_mpi_plan
+  implicit none
+  integer, parameter :: dp = kind(1d0)
+  type(sennit_message_plan) :: plan
+  integer :: rank, size, next, before, status
+
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, size)
+  next = modulo(rank + 1, size)
+  before = modulo(rank - 1, size)
+  call sennit_init_mpi(MPI_COMM_WORLD)
+  call rows_and_columns()
+  call types_of_fortran()
+  call all_to_alls()
+  call neighbours()
+  call requests_and_signals()
+  call another_communicator()
+  call integers()
+  call mistakes()
+  call sennit_finalize()
+  call MPI_Finalize()
+  call end_of_test()
+
+contains
+
+  ! A run of the plan, which is then no more.
+  subroutine run_and_end(runs)
+    integer, intent(in) :: runs
+    integer :: i
+    call sennit_message_plan_commit(plan, SENNIT_FOREVER)
+    do i = 1, runs
+      call sennit_message_plan_start(plan)
+      call sennit_message_plan_wait(plan, SENNIT_FOREVER)
+    end do
+    call MPI_Barrier(MPI_COMM_WORLD)
+    call sennit_message_plan_destroy(plan)
+  end subroutine run_and_end
+
+  ! A row of a matrix, which strides, becomes a column of another, and a block of it a block elsewhere.
+  subroutine rows_and_columns()
+    real(dp), asynchronous :: from(6, 5), by_mpi(6, 5), by_plan(6, 5)
+    type(MPI_Datatype) :: row, block, elsewhere
+    integer :: i
+    from = reshape([(100 * rank + i, i=1, 30)], [6, 5])
+    call MPI_Type_vector(5, 1, 6, MPI_DOUBLE_PRECISION, row)
+    call MPI_Type_create_subarray(2, [6, 5], [2, 3], [3, 1], MPI_ORDER_FORTRAN, MPI_DOUBLE_PRECISION, block)
+    call MPI_Type_create_subarray(2, [6, 5], [3, 2], [0, 3], MPI_ORDER_FORTRAN, MPI_DOUBLE_PRECISION, elsewhere)
+    call MPI_Type_commit(row)
+    call MPI_Type_commit(block)
+    call MPI_Type_commit(elsewhere)
+    by_mpi = -1
+    by_plan = -1
+    call MPI_Sendrecv(from(2, 1), 1, row, next, 0, by_mpi(1, 1), 5, MPI_DOUBLE_PRECISION, before, 0, MPI_COMM_WORLD, &
+                      MPI_STATUS_IGNORE)
+    call MPI_Sendrecv(from, 1, block, next, 1, by_mpi, 1, elsewhere, before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+    call sennit_message_plan_create(MPI_COMM_WORLD, plan)
+    call sennit_plan_sendrecv(plan, from(2, 1), 1, row, next, 0, by_plan(:, 1), 5, MPI_DOUBLE_PRECISION, before, 0, &
+                              MPI_COMM_WORLD, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    call sennit_plan_sendrecv(plan, from, 1, block, next, 1, by_plan, 1, elsewhere, before, 1, MPI_COMM_WORLD, &
+                              SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    call MPI_Type_free(row)
+    call MPI_Type_free(block)
+    call MPI_Type_free(elsewhere)
+    call run_and_end(3)
+    call check(.not. any(abs(by_mpi - by_plan) > 0), 'a row and a block come as by MPI')
+    call check(nint(by_plan(2, 1)) == 100 * before + 8, 'the second element of the row')
+  end subroutine rows_and_columns
+
+  ! Nine elements of a type of Fortran, as a block of an array with room around it.
+  subroutine one_type(kind, name)
+    type(MPI_Datatype), intent(in) :: kind
+    character(*), intent(in) :: name
+    type(MPI_Datatype) :: block
+    integer(c_int8_t), allocatable, asynchronous :: from(:), by_mpi(:), by_plan(:)
+    integer(MPI_ADDRESS_KIND) :: lower, extent
+    integer :: i
+    call MPI_Type_get_extent(kind, lower, extent)
+    call MPI_Type_create_subarray(3, [5, 4, 3], [3, 3, 1], [1, 0, 2], MPI_ORDER_FORTRAN, kind, block)
+    call MPI_Type_commit(block)
+    allocate (from(60 * extent), by_mpi(60 * extent), by_plan(60 * extent))
+    from = [(int(modulo(7 * i + 31 * rank, 256) - 128, c_int8_t), i=1, ubound(from, 1))]
+    by_mpi = -1
+    by_plan = -1
+    call MPI_Sendrecv(from, 1, block, next, 0, by_mpi, 9, kind, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+    call sennit_message_plan_create(MPI_COMM_WORLD, plan)
+    call sennit_plan_irecv(plan, by_plan, 9, kind, before, 0, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL)
+    call sennit_plan_isend(plan, from, 1, block, next, 0, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL)
+    call MPI_Type_free(block)
+    call run_and_end(1)
+    call check(all(by_mpi == by_plan) .and. any(by_plan /= -1), 'the bytes of ' // name // ' come as by MPI')
+  end subroutine one_type
+
+  subroutine types_of_fortran()
+    call one_type(MPI_INTEGER, 'MPI_INTEGER')
+    call one_type(MPI_INTEGER8, 'MPI_INTEGER8')
+    call one_type(MPI_REAL, 'MPI_REAL')
+    call one_type(MPI_REAL8, 'MPI_REAL8')
+    call one_type(MPI_DOUBLE_PRECISION, 'MPI_DOUBLE_PRECISION')
+    call one_type(MPI_COMPLEX, 'MPI_COMPLEX')
+    call one_type(MPI_DOUBLE_COMPLEX, 'MPI_DOUBLE_COMPLEX')
+    call one_type(MPI_LOGICAL, 'MPI_LOGICAL')
+    call one_type(MPI_CHARACTER, 'MPI_CHARACTER')
+    call one_type(MPI_2INTEGER, 'MPI_2INTEGER')
+    call one_type(MPI_2DOUBLE_PRECISION, 'MPI_2DOUBLE_PRECISION')
+  end subroutine types_of_fortran
+
+  subroutine all_to_alls()
+    integer, asynchronous :: from(4 * size), by_mpi(4 * size), by_plan(4 * size), v_mpi(4 * size), v_plan(4 * size)
+    integer :: sends(size), receives(size), places(size), i
+    from = [(1000 * rank + i, i=1, 4 * size)]
+    sends = [(modulo(rank + 2 * i, 4), i=0, size - 1)]
+    receives = [(modulo(i + 2 * rank, 4), i=0, size - 1)]
+    places = [(4 * (size - 1 - i), i=0, size - 1)]
+    by_mpi = -1
+    by_plan = -1
+    v_mpi = -1
+    v_plan = -1
+    call MPI_Alltoall(from, 2, MPI_INTEGER, by_mpi, 2, MPI_INTEGER, MPI_COMM_WORLD)
+    call MPI_Alltoallv(from, sends, places, MPI_INTEGER, v_mpi, receives, places, MPI_INTEGER, MPI_COMM_WORLD)
+    call sennit_message_plan_create(MPI_COMM_WORLD, plan)
+    call sennit_plan_alltoall(plan, from, 2, MPI_INTEGER, by_plan, 2, MPI_INTEGER, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL, &
+                              SENNIT_SIGNAL_NULL)
+    call sennit_plan_alltoallv(plan, from, sends, places, MPI_INTEGER, v_plan, receives, places, MPI_INTEGER, &
+                               MPI_COMM_WORLD, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    call run_and_end(2)
+    call check(all(by_mpi == by_plan), 'an all-to-all comes as by MPI')
+    call check(all(v_mpi == v_plan), 'one with counts comes as by MPI')
+  end subroutine all_to_alls
+
+  subroutine neighbours()
+    type(MPI_Comm) :: grid
+    integer, asynchronous :: from(12), by_mpi(12), by_plan(12)
+    integer :: i
+    from = [(1000 * rank + i, i=1, 12)]
+    by_mpi = -1
+    by_plan = -1
+    call MPI_Cart_create(MPI_COMM_WORLD, 2, [size, 1], [.false., .false.], .false., grid)
+    call sennit_message_plan_create(grid, plan)
+    call MPI_Neighbor_alltoallv(from, [1, 2, 3, 3], [0, 3, 6, 9], MPI_INTEGER, by_mpi, [2, 1, 3, 3], [9, 6, 3, 0], &
+                                MPI_INTEGER, grid)
+    call sennit_plan_neighbor_alltoallv(plan, from, [1, 2, 3, 3], [0, 3, 6, 9], MPI_INTEGER, by_plan, [2, 1, 3, 3], &
+                                        [9, 6, 3, 0], MPI_INTEGER, grid, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    call run_and_end(2)
+    call check(all(by_mpi == by_plan), 'neighbours bring what they bring by MPI')
+    call MPI_Comm_free(grid)
+  end subroutine neighbours
+
+  subroutine requests_and_signals()
+    type(MPI_Request) :: requests(2)
+    type(sennit_signal) :: sent, arrived
+    integer, asynchronous :: out, in
+    logical :: is_over
+    out = 70 + rank
+    in = -1
+    call sennit_signal_create(1, 1, 0, sent)
+    call sennit_signal_create(1, 1, 0, arrived)
+    call sennit_message_plan_create(MPI_COMM_WORLD, plan)
+    call sennit_plan_irecv(plan, in, 1, MPI_INTEGER, before, 5, MPI_COMM_WORLD, arrived, requests(1))
+    call sennit_plan_isend(plan, out, 1, MPI_INTEGER, next, 5, MPI_COMM_WORLD, sent, requests(2))
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+    call check(all([requests%MPI_VAL] == MPI_REQUEST_NULL%MPI_VAL), 'the requests are complete')
+    call sennit_message_plan_commit(plan, 1000000000)
+    call sennit_message_plan_start(plan)
+    is_over = .false.
+    do while (.not. is_over)
+      call sennit_message_plan_test(plan, is_over)
+    end do
+    call sennit_signal_wait(arrived, SENNIT_FOREVER)
+    call sennit_signal_wait(sent, SENNIT_FOREVER)
+    call check(in == 70 + before, 'the signal has fired, so the number is there')
+    call MPI_Barrier(MPI_COMM_WORLD)
+    call sennit_message_plan_destroy(plan)
+    call sennit_signal_destroy(sent)
+    call sennit_signal_destroy(arrived)
+  end subroutine requests_and_signals
+
+  ! Ranks are turned round, and the ends of the line send to nobody.
+  subroutine another_communicator()
+    type(MPI_Comm) :: turned
+    integer, asynchronous :: out(3), in(3)
+    integer :: self, upper, lower
+    call MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, turned)
+    call MPI_Comm_rank(turned, self)
+    upper = merge(self + 1, MPI_PROC_NULL, self + 1 < size)
+    lower = merge(self - 1, MPI_PROC_NULL, self > 0)
+    out = self
+    in = -1
+    call sennit_message_plan_create(MPI_COMM_WORLD, plan)
+    call sennit_message_plan_use(plan, turned)
+    call sennit_plan_sendrecv(plan, out, 3, MPI_INTEGER, upper, 0, in, 3, MPI_INTEGER, lower, 0, turned, &
+                              SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    call run_and_end(1)
+    call check(all(in == self - 1), 'the lower rank of the communicator has sent')
+    call MPI_Comm_free(turned)
+  end subroutine another_communicator
+
+  ! The same calls with handles that are integers.
+  subroutine integers()
+    integer, asynchronous :: out(2), in(2), all_out(2 * size), all_in(2 * size)
+    integer :: requests(2), world, number, i
+    type(MPI_Request) :: request
+    world = MPI_COMM_WORLD%MPI_VAL
+    number = MPI_INTEGER%MPI_VAL
+    out = 10 * rank
+    in = -1
+    all_in = -1
+    all_out = [(10 * rank + i, i=1, 2 * size)]
+    call sennit_message_plan_create(world, plan)
+    call sennit_message_plan_use(plan, world)
+    call sennit_plan_irecv(plan, in, 1, number, before, 0, world, SENNIT_SIGNAL_NULL, requests(1))
+    call sennit_plan_isend(plan, out, 1, number, next, 0, world, SENNIT_SIGNAL_NULL, requests(2))
+    call sennit_plan_sendrecv(plan, out(2), 1, number, next, 1, in(2), 1, number, before, 1, world, &
+                              SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    call sennit_plan_alltoall(plan, all_out, 2, number, all_in, 2, number, world, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    do i = 1, 2
+      request%MPI_VAL = requests(i)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+    end do
+    call run_and_end(1)
+    call check(all(in == 10 * before), 'numbers come')
+    call check(all([(all(all_in(2 * i + 1:2 * i + 2) == 10 * i + 2 * rank + [1, 2]), i=0, size - 1)]), 'numbers of all come')
+  end subroutine integers
+
+  subroutine refused(expected, word)
+    integer, intent(in) :: expected
+    character(*), intent(in) :: word
+    type(sennit_error) :: error
+    error = sennit_last_error()
+    call check_status(status, expected, 'refused: ' // word)
+    call check(index(sennit_string(error%text), word) > 0, 'the error says: ' // word)
+  end subroutine refused
+
+  subroutine mistakes()
+    real(dp), asynchronous :: matrix(4, 4)
+    type(sennit_message_plan) :: none
+    call sennit_message_plan_start(none, stat=status)
+    call refused(SENNIT_ERR_ARG, 'no plan')
+    call sennit_message_plan_create(MPI_COMM_WORLD, plan)
+    call sennit_plan_isend(plan, matrix(2, :), 4, MPI_DOUBLE_PRECISION, next, 0, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL, &
+                           stat=status)
+    call refused(SENNIT_ERR_ARG, 'not contiguous')
+    call sennit_plan_irecv(plan, matrix(2, :), 4, MPI_DOUBLE_PRECISION, next, 0, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL, &
+                           stat=status)
+    call refused(SENNIT_ERR_ARG, 'not contiguous')
+    call sennit_plan_sendrecv(plan, matrix, 4, MPI_DOUBLE_PRECISION, next, 0, matrix(1:2, :), 4, MPI_DOUBLE_PRECISION, before, &
+                              0, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, status)
+    call refused(SENNIT_ERR_ARG, 'not contiguous')
+    call sennit_plan_alltoall(plan, MPI_IN_PLACE, 1, MPI_DOUBLE_PRECISION, matrix, 1, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, &
+                              SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, status)
+    call refused(SENNIT_ERR_ARG, 'MPI_IN_PLACE')
+    call sennit_plan_isend(plan, MPI_BOTTOM, 1, MPI_DOUBLE_PRECISION, next, 0, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL, stat=status)
+    call refused(SENNIT_ERR_ARG, 'MPI_BOTTOM')
+    call sennit_plan_irecv(plan, matrix, 1, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL, &
+                           stat=status)
+    call refused(SENNIT_ERR_ARG, 'MPI_ANY_SOURCE')
+    call sennit_message_plan_wait(plan, 0, stat=status)
+    call refused(SENNIT_ERR_STATE, 'no run')
+    call run_and_end(1)
+    call sennit_message_plan_destroy(plan, stat=status)
+    call refused(SENNIT_ERR_ARG, 'no plan')
+    ! Of kinds of numbers that do not go together, the sender hears.
+    call sennit_message_plan_create(MPI_COMM_WORLD, plan)
+    if (rank == 0) call sennit_plan_isend(plan, matrix, 1, MPI_DOUBLE_PRECISION, 1, 7, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL)
+    if (rank == 1) call sennit_plan_irecv(plan, matrix, 2, MPI_COMPLEX, 0, 7, MPI_COMM_WORLD, SENNIT_SIGNAL_NULL)
+    call sennit_message_plan_commit(plan, 20000000000_c_int64_t, stat=status)
+    if (rank == 0) call refused(SENNIT_ERR_ARG, 'sennit_plan_isend to rank 1 of the communicator, tag 7')
+    if (rank /= 0) call check_status(status, SENNIT_OK, 'the others commit')
+    call MPI_Barrier(MPI_COMM_WORLD)
+    call sennit_message_plan_destroy(plan)
+  end subroutine mistakes
+
+end program message_plans_test
