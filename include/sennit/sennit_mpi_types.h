@@ -96,16 +96,21 @@ static inline sennit_status sennit_mpi_add_kind(sennit_mpi_layout *layout, uint6
     return SENNIT_OK;
 }
 
-/* FNV-1a of the name, the same on all ranks of an MPI. MPI_PACKED, which goes with all: 0. */
+/* FNV-1a of some bytes, after others with this hash. */
+static inline uint64_t sennit_mpi_hash(uint64_t hash, const void *bytes, size_t count) {
+    size_t i;
+    for (i = 0; i < count; ++i)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+    return hash;
+}
+#define SENNIT_MPI_HASH_OF_NOTHING 0xcbf29ce484222325u
+
+/* Of the name, the same on all ranks of an MPI. MPI_PACKED, which goes with all: 0. */
 static inline uint64_t sennit_mpi_kind_of(MPI_Datatype type) {
     char name[MPI_MAX_OBJECT_NAME];
-    uint64_t hash = 0xcbf29ce484222325u;
     int length = 0;
-    int i;
     if (type == MPI_PACKED || MPI_Type_get_name(type, name, &length) != MPI_SUCCESS) return 0;
-    for (i = 0; i < length; ++i)
-        hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3u;
-    return hash | 1;
+    return sennit_mpi_hash(SENNIT_MPI_HASH_OF_NOTHING, name, (size_t)length) | 1;
 }
 
 /* The first part of a pair, whose second is an int; else MPI_DATATYPE_NULL. */
@@ -119,42 +124,80 @@ static inline MPI_Datatype sennit_mpi_first_of_pair(MPI_Datatype type) {
     return MPI_DATATYPE_NULL;
 }
 
-static inline sennit_status sennit_mpi_add_pair(sennit_mpi_layout *layout, MPI_Datatype first,
-                                                int64_t offset) {
+/* What one of Fortran's pairs has twice; else MPI_DATATYPE_NULL. */
+static inline MPI_Datatype sennit_mpi_half_of_pair(MPI_Datatype type) {
+    if (type == MPI_2REAL) return MPI_REAL;
+    if (type == MPI_2DOUBLE_PRECISION) return MPI_DOUBLE_PRECISION;
+    if (type == MPI_2INTEGER) return MPI_INTEGER;
+    return MPI_DATATYPE_NULL;
+}
+
+static inline sennit_status sennit_mpi_extent_of(MPI_Datatype type, int64_t *extent) {
+    MPI_Aint lower = 0;
+    MPI_Aint bytes = 0;
+    if (MPI_Type_get_extent(type, &lower, &bytes) != MPI_SUCCESS) return SENNIT_ERR_UNSUPPORTED;
+    *extent = bytes;
+    return SENNIT_OK;
+}
+
+static inline sennit_status sennit_mpi_add_pair(sennit_mpi_layout *layout, MPI_Datatype first) {
     int bytes = 0;
     int64_t second;
     sennit_status status = SENNIT_ERR_UNSUPPORTED;
     if (MPI_Type_size(first, &bytes) == MPI_SUCCESS)
         status = sennit_mpi_add_kind(layout, sennit_mpi_kind_of(first), 1);
-    if (status == SENNIT_OK) status = sennit_mpi_add_run(layout, offset, (uint64_t)bytes);
+    if (status == SENNIT_OK) status = sennit_mpi_add_run(layout, 0, (uint64_t)bytes);
     if (status == SENNIT_OK) status = sennit_mpi_add_kind(layout, sennit_mpi_kind_of(MPI_INT), 1);
     second = bytes < (int)sizeof(int) ? (int64_t)sizeof(int) : bytes;
-    if (status == SENNIT_OK) status = sennit_mpi_add_run(layout, offset + second, sizeof(int));
+    if (status == SENNIT_OK) status = sennit_mpi_add_run(layout, second, sizeof(int));
     return status;
 }
 
-/* `count` elements of a basic type, the first at `offset`. */
+/* One element of a type of MPI's own, of `kind`, or 0 for what its name says. */
 static inline sennit_status sennit_mpi_add_basic(sennit_mpi_layout *layout, MPI_Datatype type,
-                                                 uint64_t count, int64_t offset) {
+                                                 uint64_t kind) {
     const MPI_Datatype first = sennit_mpi_first_of_pair(type);
+    const MPI_Datatype half = sennit_mpi_half_of_pair(type);
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;
     int size = 0;
-    uint64_t i;
     sennit_status status;
     if (MPI_Type_size(type, &size) != MPI_SUCCESS ||
         MPI_Type_get_extent(type, &lower, &extent) != MPI_SUCCESS)
         return SENNIT_ERR_UNSUPPORTED;
     if (size == 0) return SENNIT_OK;
-    if (first == MPI_DATATYPE_NULL) {
-        if (extent != size || lower != 0) return SENNIT_ERR_UNSUPPORTED;
-        status = sennit_mpi_add_kind(layout, sennit_mpi_kind_of(type), count);
-        return status != SENNIT_OK ? status
-                                   : sennit_mpi_add_run(layout, offset, count * (uint64_t)size);
+    if (first != MPI_DATATYPE_NULL) return sennit_mpi_add_pair(layout, first);
+    if (extent != size || lower != 0) return SENNIT_ERR_UNSUPPORTED;
+    if (half != MPI_DATATYPE_NULL)
+        status = sennit_mpi_add_kind(layout, sennit_mpi_kind_of(half), 2);
+    else
+        status = sennit_mpi_add_kind(layout, kind != 0 ? kind : sennit_mpi_kind_of(type), 1);
+    return status != SENNIT_OK ? status : sennit_mpi_add_run(layout, 0, (uint64_t)size);
+}
+
+/* `count` times the one element of `flat`, the first at `offset`. */
+static inline sennit_status sennit_mpi_add_flat(sennit_mpi_layout *layout,
+                                                const sennit_mpi_layout *flat, uint64_t count,
+                                                int64_t offset) {
+    const sennit_mpi_run *const runs = (const sennit_mpi_run *)flat->runs.items;
+    const sennit_mpi_kind *const kinds = (const sennit_mpi_kind *)flat->kinds.items;
+    sennit_status status = SENNIT_OK;
+    uint64_t i;
+    size_t j;
+    if (count == 0 || flat->runs.count == 0) return SENNIT_OK;
+    if (flat->kinds.count == 1) {
+        status = sennit_mpi_add_kind(layout, kinds->kind, kinds->count * count);
+    } else {
+        for (i = 0; i < count; ++i)
+            for (j = 0; j < flat->kinds.count && status == SENNIT_OK; ++j)
+                status = sennit_mpi_add_kind(layout, kinds[j].kind, kinds[j].count);
     }
-    status = SENNIT_OK;
-    for (i = 0; i < count && status == SENNIT_OK; ++i, offset += extent)
-        status = sennit_mpi_add_pair(layout, first, offset);
+    if (status != SENNIT_OK) return status;
+    if (flat->runs.count == 1 && (int64_t)runs->bytes == flat->extent)
+        return sennit_mpi_add_run(layout, offset + runs->offset, runs->bytes * count);
+    for (i = 0; i < count; ++i, offset += flat->extent)
+        for (j = 0; j < flat->runs.count && status == SENNIT_OK; ++j)
+            status = sennit_mpi_add_run(layout, offset + runs[j].offset, runs[j].bytes);
     return status;
 }
 
@@ -162,6 +205,7 @@ static inline sennit_status sennit_mpi_add_basic(sennit_mpi_layout *layout, MPI_
 typedef struct sennit_mpi_contents {
     int combiner;
     int *numbers;
+    int number_count;
     MPI_Aint *places;
     MPI_Datatype *types;
     int type_count;
@@ -197,7 +241,6 @@ static inline sennit_status sennit_mpi_read_contents(MPI_Datatype type,
     if (MPI_Type_get_envelope(type, &numbers, &places, &types, &contents->combiner) != MPI_SUCCESS)
         return SENNIT_ERR_UNSUPPORTED;
     if (contents->combiner == MPI_COMBINER_NAMED) return SENNIT_OK;
-    if (sennit_mpi_is_given(contents->combiner)) return SENNIT_ERR_UNSUPPORTED;
     contents->numbers = (int *)malloc(sizeof(int) * ((size_t)numbers + 1));
     contents->places = (MPI_Aint *)malloc(sizeof(MPI_Aint) * ((size_t)places + 1));
     contents->types = (MPI_Datatype *)malloc(sizeof(MPI_Datatype) * ((size_t)types + 1));
@@ -210,33 +253,22 @@ static inline sennit_status sennit_mpi_read_contents(MPI_Datatype type,
         sennit_mpi_free_contents(contents);
         return SENNIT_ERR_UNSUPPORTED;
     }
+    contents->number_count = numbers;
     contents->type_count = types;
-    return SENNIT_OK;
-}
-
-static inline sennit_status sennit_mpi_add_elements(sennit_mpi_layout *layout, MPI_Datatype type,
-                                                    uint64_t count, int64_t offset);
-
-static inline sennit_status sennit_mpi_extent_of(MPI_Datatype type, int64_t *extent) {
-    MPI_Aint lower = 0;
-    MPI_Aint bytes = 0;
-    if (MPI_Type_get_extent(type, &lower, &bytes) != MPI_SUCCESS) return SENNIT_ERR_UNSUPPORTED;
-    *extent = bytes;
     return SENNIT_OK;
 }
 
 /* The last dimension in memory's order goes fastest. */
 static inline sennit_status sennit_mpi_add_subarray(sennit_mpi_layout *layout, const int *numbers,
-                                                    MPI_Datatype type, int64_t offset) {
+                                                    const sennit_mpi_layout *inner) {
     const int dimensions = numbers[0];
     const int *const sizes = numbers + 1;
     const int *const parts = sizes + dimensions;
     const int *const starts = parts + dimensions;
     const int is_c = numbers[1 + 3 * dimensions] == MPI_ORDER_C;
-    int64_t extent = 0;
     int64_t *at = (int64_t *)calloc((size_t)dimensions + 1, sizeof *at);
     const int fastest = is_c ? dimensions - 1 : 0;
-    sennit_status status = sennit_mpi_extent_of(type, &extent);
+    sennit_status status = SENNIT_OK;
     int i, is_empty = 0;
     if (at == NULL) return SENNIT_ERR_NOMEM;
     for (i = 0; i < dimensions; ++i)
@@ -247,8 +279,8 @@ static inline sennit_status sennit_mpi_add_subarray(sennit_mpi_layout *layout, c
             const int d = is_c ? i : dimensions - 1 - i;
             place = place * sizes[d] + starts[d] + at[d];
         }
-        status = sennit_mpi_add_elements(layout, type, (uint64_t)parts[fastest],
-                                         offset + place * extent);
+        status =
+            sennit_mpi_add_flat(layout, inner, (uint64_t)parts[fastest], place * inner->extent);
         /* The next row. */
         for (i = 1; i < dimensions; ++i) {
             const int d = is_c ? dimensions - 1 - i : i;
@@ -261,96 +293,147 @@ static inline sennit_status sennit_mpi_add_subarray(sennit_mpi_layout *layout, c
     return status;
 }
 
-/* One element of a derived type. */
+static inline sennit_status sennit_mpi_flatten(MPI_Datatype type, sennit_mpi_layout *flat);
+
+/* Each type of a struct is read once, however often it is in it. */
+static inline sennit_status sennit_mpi_add_struct(sennit_mpi_layout *layout,
+                                                  const sennit_mpi_contents *contents) {
+    const int members = contents->type_count;
+    sennit_mpi_layout *const inner =
+        (sennit_mpi_layout *)calloc((size_t)members + 1, sizeof *inner);
+    int *const which = (int *)malloc(sizeof(int) * ((size_t)members + 1));
+    sennit_status status = inner == NULL || which == NULL ? SENNIT_ERR_NOMEM : SENNIT_OK;
+    int read = 0;
+    int i, j;
+    for (i = 0; i < members && status == SENNIT_OK; ++i) {
+        for (j = 0; j < read; ++j)
+            if (contents->types[which[j]] == contents->types[i]) break;
+        if (j == read) {
+            which[read++] = i;
+            status = sennit_mpi_flatten(contents->types[i], &inner[j]);
+        }
+        if (status == SENNIT_OK)
+            status = sennit_mpi_add_flat(layout, &inner[j], (uint64_t)contents->numbers[1 + i],
+                                         (int64_t)contents->places[i]);
+    }
+    for (j = 0; j < read; ++j)
+        sennit_mpi_free_layout(&inner[j]);
+    free(inner);
+    free(which);
+    return status;
+}
+
+/* One element of a derived type that has one inner type. */
 static inline sennit_status sennit_mpi_add_derived(sennit_mpi_layout *layout,
                                                    const sennit_mpi_contents *contents,
-                                                   int64_t offset) {
+                                                   const sennit_mpi_layout *inner) {
     const int *const n = contents->numbers;
     const MPI_Aint *const places = contents->places;
-    const MPI_Datatype type = contents->type_count == 0 ? MPI_DATATYPE_NULL : contents->types[0];
-    int64_t extent = 0;
     sennit_status status = SENNIT_OK;
     int i;
-    if (contents->type_count == 0) /* a struct of nothing */
-        return contents->combiner == MPI_COMBINER_STRUCT ? SENNIT_OK : SENNIT_ERR_UNSUPPORTED;
-    status = sennit_mpi_extent_of(type, &extent);
-    if (status != SENNIT_OK) return status;
     switch (contents->combiner) {
         case MPI_COMBINER_DUP:
         case MPI_COMBINER_RESIZED:
-            return sennit_mpi_add_elements(layout, type, 1, offset);
+            return sennit_mpi_add_flat(layout, inner, 1, 0);
         case MPI_COMBINER_CONTIGUOUS:
-            return sennit_mpi_add_elements(layout, type, (uint64_t)n[0], offset);
+            return sennit_mpi_add_flat(layout, inner, (uint64_t)n[0], 0);
         case MPI_COMBINER_VECTOR:
         case MPI_COMBINER_HVECTOR: {
-            const int64_t stride =
-                contents->combiner == MPI_COMBINER_VECTOR ? n[2] * extent : (int64_t)places[0];
+            const int64_t stride = contents->combiner == MPI_COMBINER_VECTOR ? n[2] * inner->extent
+                                                                             : (int64_t)places[0];
             for (i = 0; i < n[0] && status == SENNIT_OK; ++i)
-                status = sennit_mpi_add_elements(layout, type, (uint64_t)n[1], offset + i * stride);
+                status = sennit_mpi_add_flat(layout, inner, (uint64_t)n[1], i * stride);
             return status;
         }
         case MPI_COMBINER_INDEXED:
         case MPI_COMBINER_HINDEXED:
             for (i = 0; i < n[0] && status == SENNIT_OK; ++i)
-                status = sennit_mpi_add_elements(
-                    layout, type, (uint64_t)n[1 + i],
-                    offset + (contents->combiner == MPI_COMBINER_INDEXED ? n[1 + n[0] + i] * extent
-                                                                         : (int64_t)places[i]));
+                status = sennit_mpi_add_flat(layout, inner, (uint64_t)n[1 + i],
+                                             contents->combiner == MPI_COMBINER_INDEXED
+                                                 ? n[1 + n[0] + i] * inner->extent
+                                                 : (int64_t)places[i]);
             return status;
         case MPI_COMBINER_INDEXED_BLOCK:
         case MPI_COMBINER_HINDEXED_BLOCK:
             for (i = 0; i < n[0] && status == SENNIT_OK; ++i)
-                status = sennit_mpi_add_elements(
-                    layout, type, (uint64_t)n[1],
-                    offset + (contents->combiner == MPI_COMBINER_INDEXED_BLOCK
-                                  ? n[2 + i] * extent
-                                  : (int64_t)places[i]));
-            return status;
-        case MPI_COMBINER_STRUCT:
-            for (i = 0; i < n[0] && status == SENNIT_OK; ++i)
-                status = sennit_mpi_add_elements(layout, contents->types[i], (uint64_t)n[1 + i],
-                                                 offset + (int64_t)places[i]);
+                status = sennit_mpi_add_flat(layout, inner, (uint64_t)n[1],
+                                             contents->combiner == MPI_COMBINER_INDEXED_BLOCK
+                                                 ? n[2 + i] * inner->extent
+                                                 : (int64_t)places[i]);
             return status;
         case MPI_COMBINER_SUBARRAY:
-            return sennit_mpi_add_subarray(layout, n, type, offset);
+            return sennit_mpi_add_subarray(layout, n, inner);
         default:
             return SENNIT_ERR_UNSUPPORTED;
     }
 }
 
-static inline sennit_status sennit_mpi_add_elements(sennit_mpi_layout *layout, MPI_Datatype type,
-                                                    uint64_t count, int64_t offset) {
+/* One element of a type: each type inside is read once. */
+static inline sennit_status sennit_mpi_flatten(MPI_Datatype type, sennit_mpi_layout *flat) {
     sennit_mpi_contents contents;
-    int64_t extent = 0;
-    uint64_t i;
-    sennit_status status = sennit_mpi_extent_of(type, &extent);
-    if (status != SENNIT_OK || count == 0) return status;
-    status = sennit_mpi_read_contents(type, &contents);
+    sennit_mpi_layout inner;
+    sennit_status status;
+    memset(flat, 0, sizeof *flat);
+    memset(&inner, 0, sizeof inner);
+    status = sennit_mpi_extent_of(type, &flat->extent);
+    if (status == SENNIT_OK) status = sennit_mpi_read_contents(type, &contents);
     if (status != SENNIT_OK) return status;
-    if (contents.combiner == MPI_COMBINER_NAMED)
-        return sennit_mpi_add_basic(layout, type, count, offset);
-    for (i = 0; i < count && status == SENNIT_OK; ++i)
-        status = sennit_mpi_add_derived(layout, &contents, offset + (int64_t)i * extent);
+    if (contents.combiner == MPI_COMBINER_NAMED) {
+        status = sennit_mpi_add_basic(flat, type, 0);
+    } else if (sennit_mpi_is_given(contents.combiner)) {
+        /* Chosen by precision and range, which are its kind. */
+        const uint64_t kind = sennit_mpi_hash(SENNIT_MPI_HASH_OF_NOTHING, &contents.combiner,
+                                              sizeof contents.combiner);
+        status =
+            sennit_mpi_add_basic(flat, type,
+                                 1 | sennit_mpi_hash(kind, contents.numbers,
+                                                     sizeof(int) * (size_t)contents.number_count));
+    } else if (contents.combiner == MPI_COMBINER_STRUCT) {
+        status = sennit_mpi_add_struct(flat, &contents);
+    } else if (contents.type_count != 1) {
+        status = SENNIT_ERR_UNSUPPORTED;
+    } else {
+        status = sennit_mpi_flatten(contents.types[0], &inner);
+        if (status == SENNIT_OK) status = sennit_mpi_add_derived(flat, &contents, &inner);
+    }
+    sennit_mpi_free_layout(&inner);
     sennit_mpi_free_contents(&contents);
+    if (status != SENNIT_OK) sennit_mpi_free_layout(flat);
     return status;
 }
 
 static inline sennit_status sennit_mpi_read_layout(MPI_Datatype type, int count,
                                                    sennit_mpi_layout *layout) {
-    sennit_status status;
-    memset(layout, 0, sizeof *layout);
+    const sennit_status status = sennit_mpi_flatten(type, layout);
+    if (status != SENNIT_OK) return status;
     layout->elements = layout->count = (uint64_t)count;
-    status = sennit_mpi_extent_of(type, &layout->extent);
-    if (status == SENNIT_OK) status = sennit_mpi_add_elements(layout, type, 1, 0);
-    if (status == SENNIT_OK && layout->runs.count == 1 && count > 1) {
+    if (layout->runs.count == 1 && count > 1) {
         sennit_mpi_run *const only = (sennit_mpi_run *)layout->runs.items;
         if ((int64_t)only->bytes == layout->extent) {
             only->bytes *= (uint64_t)count;
             layout->elements = 1;
         }
     }
-    if (status != SENNIT_OK) sennit_mpi_free_layout(layout);
-    return status;
+    return SENNIT_OK;
+}
+
+/* A copy of its own. */
+static inline sennit_status sennit_mpi_copy_layout(const sennit_mpi_layout *from,
+                                                   sennit_mpi_layout *to) {
+    const size_t run_bytes = from->runs.count * sizeof(sennit_mpi_run);
+    const size_t kind_bytes = from->kinds.count * sizeof(sennit_mpi_kind);
+    *to = *from;
+    to->runs.items = malloc(run_bytes + 1);
+    to->kinds.items = malloc(kind_bytes + 1);
+    to->runs.room = from->runs.count;
+    to->kinds.room = from->kinds.count;
+    if (to->runs.items == NULL || to->kinds.items == NULL) {
+        sennit_mpi_free_layout(to);
+        return SENNIT_ERR_NOMEM;
+    }
+    if (run_bytes != 0) memcpy(to->runs.items, from->runs.items, run_bytes);
+    if (kind_bytes != 0) memcpy(to->kinds.items, from->kinds.items, kind_bytes);
+    return SENNIT_OK;
 }
 
 static inline uint64_t sennit_mpi_bytes_of(const sennit_mpi_layout *layout) {
