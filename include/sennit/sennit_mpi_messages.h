@@ -6,8 +6,8 @@
 
 #include <limits.h>
 #include <mpi.h>
-#include <sched.h>
 #include <sennit/sennit_mpi_types.h>
+#include <sennit/sennit_mpi_ways.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -17,6 +17,7 @@ extern "C" {
 /* What a receiver tells its sender. */
 typedef struct sennit_mpi_head {
     uint64_t magic; /* 0: not here yet */
+    uint64_t use;   /* of the duplicates, by the plan that it is of */
     sennit_block block;
     int64_t base; /* of the block, from the buffer's address */
     int64_t extent;
@@ -27,22 +28,25 @@ typedef struct sennit_mpi_head {
     int32_t body_tag;
     int32_t is_own; /* the signal is the plan's */
 } sennit_mpi_head;
-#define SENNIT_MPI_MOST_RECEIVES 32767 /* the tags that every MPI has */
 #define SENNIT_MPI_MAGIC 0x53656e6e6974504cu
 
-/* A communicator of the program and its duplicates. */
+/* A communicator of the program, as a plan uses it. */
 typedef struct sennit_mpi_comm {
     MPI_Comm comm;
-    MPI_Comm heads;       /* of point-to-point calls */
-    MPI_Comm joint_heads; /* of all-to-alls */
-    MPI_Comm bodies;
-    int next_body_tag;
+    sennit_mpi_ways *ways; /* until the plan is committed */
 } sennit_mpi_comm;
+
+/* How a message goes. */
+#define SENNIT_MPI_RECEIVE 0
+#define SENNIT_MPI_SEND 1
+#define SENNIT_MPI_JOINT 2 /* of an all-to-all */
 
 /* A message. */
 typedef struct sennit_mpi_message {
     const char *call;
-    MPI_Comm bodies;
+    MPI_Comm comm; /* the program's */
+    sennit_mpi_ways *ways;
+    int how;
     int partner;
     int tag;
     int is_send;
@@ -65,6 +69,7 @@ typedef struct sennit_mpi_message {
 typedef struct sennit_mpi_target {
     int rank;
     int is_own;
+    const sennit_mpi_message *first; /* of its messages */
     sennit_plan puts;
     int has_put; /* in this run */
     int is_over;
@@ -74,8 +79,11 @@ typedef struct sennit_mpi_plan_state {
     sennit_mpi_list comms;    /* of sennit_mpi_comm */
     sennit_mpi_list messages; /* of sennit_mpi_message pointers */
     sennit_mpi_list targets;  /* of sennit_mpi_target */
+    int *target_of;           /* while it is committed: 1 + index of a rank's, 2 for each rank */
     int is_committed;
     int is_running;
+    int is_open; /* for the run that is started next */
+    int is_strict;
     int is_broken;  /* by an error: it can only be destroyed */
     size_t arrived; /* messages of this run that were waited for, the first ones */
 } sennit_mpi_plan_state;
@@ -123,24 +131,18 @@ static inline sennit_mpi_side sennit_mpi_side_of(const void *buffer, int count, 
     return side;
 }
 
-/* What a side is. */
-#define SENNIT_MPI_RECEIVE 0
-#define SENNIT_MPI_SEND 1
-#define SENNIT_MPI_JOINT 2 /* of an all-to-all */
-
 static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *plan,
                                                    const sennit_mpi_comm *use,
                                                    const sennit_mpi_side *side) {
     int size = 0;
-    int has_most = 0;
-    const int *most = NULL;
     if (plan == NULL) return "no plan";
     if (plan->is_committed) return "the plan is committed";
     if (use == NULL) return "the plan was not given this communicator: sennit_message_plan_use()";
+    if (side->type == MPI_DATATYPE_NULL) return "MPI_DATATYPE_NULL";
     if (side->buffer == MPI_IN_PLACE && side->count != 0) return "MPI_IN_PLACE";
     if (side->count < 0) return "a count below 0";
     if (side->buffer == MPI_BOTTOM && side->count != 0) return "MPI_BOTTOM: no buffer of its own";
-    if (use->next_body_tag > SENNIT_MPI_MOST_RECEIVES)
+    if (use->ways->next_body_tag >= use->ways->last_tag)
         return "too many receives of one communicator";
     if (side->partner == MPI_PROC_NULL) return NULL;
     if (side->partner == MPI_ANY_SOURCE) return "MPI_ANY_SOURCE: a plan knows its partners";
@@ -148,10 +150,7 @@ static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *
     if (MPI_Comm_size(use->comm, &size) != MPI_SUCCESS || side->partner < 0 ||
         side->partner >= size)
         return "no such rank in the communicator";
-    if (side->tag < 0 ||
-        (MPI_Comm_get_attr(use->heads, MPI_TAG_UB, (void *)&most, &has_most) == MPI_SUCCESS &&
-         has_most && side->tag > *most))
-        return "no tag";
+    if (side->tag < 0 || side->tag > use->ways->last_tag) return "no tag";
     return NULL;
 }
 
@@ -244,17 +243,48 @@ static inline sennit_status sennit_mpi_expose(sennit_mpi_message *message, int b
     return SENNIT_OK;
 }
 
+/* The description of a receive goes, or that of a send's place is waited for. */
+static inline int sennit_mpi_exchange(sennit_mpi_message *message, MPI_Request *request) {
+    sennit_mpi_ways *const ways = message->ways;
+    const MPI_Comm heads = (message->how & SENNIT_MPI_JOINT) != 0 ? ways->joint_heads : ways->heads;
+    int code;
+    if (message->is_send)
+        return MPI_Irecv(&message->head, (int)sizeof message->head, MPI_BYTE, message->partner,
+                         message->tag, heads, request);
+    message->head.use = ways->use;
+    code = MPI_Isend(&message->head, (int)sizeof message->head, MPI_BYTE, message->partner,
+                     message->tag, heads, request);
+    if (code != MPI_SUCCESS) return code;
+    return MPI_Isend(message->body,
+                     (int)(message->layout.runs.count * sizeof(sennit_mpi_run) +
+                           message->layout.kinds.count * sizeof(sennit_mpi_kind)),
+                     MPI_BYTE, message->partner, message->head.body_tag, ways->bodies,
+                     &message->body_request);
+}
+
+/* The last message of the plan has its memory and its layout: the other side is told. */
+static inline sennit_status sennit_mpi_post(sennit_mpi_plan_state *plan,
+                                            sennit_mpi_message *message, MPI_Request *exchange) {
+    sennit_status status = SENNIT_OK;
+    if (!message->is_send) status = sennit_mpi_expose(message, message->ways->next_body_tag);
+    if (status != SENNIT_OK)
+        return sennit_mpi_drop_message(plan, status,
+                                       status == SENNIT_ERR_NOMEM ? "no memory" : NULL);
+    if (!message->is_send) ++message->ways->next_body_tag;
+    message->is_users = exchange != NULL;
+    if (sennit_mpi_exchange(message, exchange != NULL ? exchange : &message->head_request) ==
+        MPI_SUCCESS)
+        return SENNIT_OK;
+    return sennit_mpi_drop_message(plan, SENNIT_ERR_FABRIC, "MPI's own call failed");
+}
+
 static inline sennit_status sennit_mpi_add(sennit_mpi_plan_state *plan, const char *call, int how,
                                            MPI_Comm comm, sennit_mpi_side side,
                                            MPI_Request *exchange) {
-    const int is_send = how & SENNIT_MPI_SEND;
     sennit_mpi_comm *const use = plan == NULL ? NULL : sennit_mpi_find_comm(plan, comm);
     const char *const wrong = sennit_mpi_what_is_wrong(plan, use, &side);
     sennit_mpi_message *message;
-    MPI_Request *request;
-    MPI_Comm heads;
     sennit_status status;
-    int code;
     if (exchange != NULL) *exchange = MPI_REQUEST_NULL;
     if (wrong != NULL)
         return sennit_mpi_fail(
@@ -264,38 +294,58 @@ static inline sennit_status sennit_mpi_add(sennit_mpi_plan_state *plan, const ch
     message = sennit_mpi_new_message(plan);
     if (message == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
     message->call = call;
-    message->is_send = is_send;
+    message->comm = comm;
+    message->ways = use->ways;
+    message->how = how;
+    message->is_send = how & SENNIT_MPI_SEND;
     message->partner = side.partner;
     message->tag = side.tag;
     message->buffer = side.buffer;
     message->signal = side.signal;
-    message->bodies = use->bodies;
-    message->is_users = exchange != NULL;
-    heads = (how & SENNIT_MPI_JOINT) != 0 ? use->joint_heads : use->heads;
     status = sennit_mpi_read_layout(side.type, side.count, &message->layout);
     if (status != SENNIT_OK)
         return sennit_mpi_drop_message(plan, status, sennit_mpi_why_unread(status));
-    request = exchange != NULL ? exchange : &message->head_request;
-    if (is_send) {
-        code = MPI_Irecv(&message->head, (int)sizeof message->head, MPI_BYTE, side.partner,
-                         side.tag, heads, request);
-    } else {
-        status = sennit_mpi_expose(message, use->next_body_tag);
-        if (status != SENNIT_OK)
-            return sennit_mpi_drop_message(plan, status,
-                                           status == SENNIT_ERR_NOMEM ? "no memory" : NULL);
-        ++use->next_body_tag;
-        code = MPI_Isend(&message->head, (int)sizeof message->head, MPI_BYTE, side.partner,
-                         side.tag, heads, request);
-        if (code == MPI_SUCCESS)
-            code = MPI_Isend(message->body,
-                             (int)(message->layout.runs.count * sizeof(sennit_mpi_run) +
-                                   message->layout.kinds.count * sizeof(sennit_mpi_kind)),
-                             MPI_BYTE, side.partner, message->head.body_tag, use->bodies,
-                             &message->body_request);
-    }
-    if (code == MPI_SUCCESS) return SENNIT_OK;
-    return sennit_mpi_drop_message(plan, SENNIT_ERR_FABRIC, "MPI's own call failed");
+    return sennit_mpi_post(plan, message, exchange);
+}
+
+/* How far the buffer of a message's twin is from its own: by_bytes if its memory lies in the
+ * `bytes` from `first` on, and 0 if none of it does. */
+static inline sennit_status sennit_mpi_move_of(const sennit_mpi_message *message, const char *first,
+                                               size_t bytes, int64_t by_bytes, int64_t *move) {
+    int64_t low, high;
+    const int64_t place = (int64_t)((uintptr_t)message->buffer - (uintptr_t)first);
+    sennit_mpi_range_of(&message->layout, &low, &high);
+    low += place;
+    high += place;
+    *move = 0;
+    if (low == high || high <= 0 || low >= (int64_t)bytes) return SENNIT_OK;
+    if (low < 0 || high > (int64_t)bytes)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, "sennit_message_plan_twin",
+                               "its memory lies in the first buffer with a part alone", message, 0);
+    *move = by_bytes;
+    return SENNIT_OK;
+}
+
+/* The same message, with another buffer, in another plan that has its communicators. */
+static inline sennit_status sennit_mpi_add_twin(sennit_mpi_plan_state *plan,
+                                                const sennit_mpi_message *model, int64_t move) {
+    const sennit_mpi_comm *const use = sennit_mpi_find_comm(plan, model->comm);
+    sennit_mpi_message *const message = use == NULL ? NULL : sennit_mpi_new_message(plan);
+    sennit_status status;
+    if (message == NULL)
+        return sennit_mpi_fail(SENNIT_ERR_NOMEM, "sennit_message_plan_twin", "no memory", model, 0);
+    message->call = model->call;
+    message->comm = model->comm;
+    message->ways = use->ways;
+    message->how = model->how;
+    message->is_send = model->is_send;
+    message->partner = model->partner;
+    message->tag = model->tag;
+    message->buffer = (const char *)model->buffer + move;
+    if (!model->owns_signal) message->signal = model->signal;
+    status = sennit_mpi_copy_layout(&model->layout, &message->layout);
+    if (status != SENNIT_OK) return sennit_mpi_drop_message(plan, status, "no memory");
+    return sennit_mpi_post(plan, message, NULL);
 }
 
 /* The neighbours of a topology. Where a rank is there twice, MPI pairs the edges of a grid by

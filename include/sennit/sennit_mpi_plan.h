@@ -24,7 +24,7 @@
 #ifndef SENNIT_SENNIT_MPI_PLAN_H
 #define SENNIT_SENNIT_MPI_PLAN_H
 
-#include <sennit/sennit_mpi_messages.h>
+#include <sennit/sennit_mpi_runs.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,8 +33,9 @@ extern "C" {
 /* Belongs to the rank that made it; used by one thread at a time. */
 typedef sennit_mpi_plan_state sennit_message_plan;
 
-/* An empty plan for messages of `comm`. Collective over `comm`, which is duplicated. Errors: STATE
- * (no rank), ARG (null, no intracommunicator), NOMEM, FABRIC (MPI's error is in the details). */
+/* An empty plan for messages of `comm`. Collective over `comm`, which keeps duplicates of itself
+ * for plans to come. Errors: STATE (no rank), ARG (null, no intracommunicator), NOMEM, FABRIC
+ * (MPI's error is in the details). */
 static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan);
 
 /* The plan takes messages of another communicator too. Collective over it. Errors: as above, and
@@ -52,9 +53,9 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
  * plan, in which the put goes. With `exchange` the description's own request is the caller's, who
  * completes it before commit and destroy; NULL: commit does. Errors: STATE (committed already), ARG
  * (null, a communicator that the plan was not given, a count below 0, a rank or tag that MPI would
- * refuse, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, a signal of another rank; more than 32768
- * receives of a communicator), UNSUPPORTED (a datatype that can not be read), NOMEM, and those of
- * sennit_register. */
+ * refuse, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, MPI_DATATYPE_NULL, a signal of another rank;
+ * more receives of a communicator than it has tags), UNSUPPORTED (a datatype that can not be read),
+ * NOMEM, and those of sennit_register. */
 static inline sennit_status sennit_plan_isend(sennit_message_plan *plan, const void *buffer,
                                               int count, MPI_Datatype type, int dest, int tag,
                                               MPI_Comm comm, sennit_signal sent,
@@ -90,6 +91,16 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
     const int receive_counts[], const int receive_places[], MPI_Datatype receive_type,
     MPI_Comm comm, sennit_signal sent, sennit_signal arrived);
 
+/* A plan with the same messages for a second buffer, to be run in turn with the first: what lies in
+ * the `bytes` from `first` on (all memory that a message touches, or none of it) is as far from
+ * `second` in the twin. Other memory, and signals of callers, are the same in both. The datatypes
+ * are not read again. Collective over the plan's communicators, which still exist; the plan may be
+ * committed or not, the twin is not. Errors: ARG (null; a message whose memory lies in the first
+ * buffer with a part alone), and those of sennit_message_plan_create and sennit_plan_irecv. */
+static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *plan,
+                                                     const void *first, const void *second,
+                                                     size_t bytes, sennit_message_plan **twin);
+
 /* No more is recorded: waits until the descriptions of all messages are there, for at most
  * timeout_ns. Errors: STATE (committed already; a request for an exchange was not completed), ARG
  * (null; sizes or datatypes that do not match), TIMEOUT (a partner has not made its call), and
@@ -98,10 +109,35 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
                                                        int64_t timeout_ns);
 
-/* Start the next run. Does not wait: what goes to a rank that has not started it goes in test or
- * wait. Errors: STATE (not committed; the run before was not waited for), ARG, and those of
- * sennit_plan_start but SIGNAL_EARLY, and of sennit_signal_reset. */
+/* Start the next run. Does not wait: what goes to a rank that has not started it, or opened for it,
+ * goes in test or wait. Errors: STATE (not committed; the run before was not waited for), ARG, and
+ * those of sennit_plan_start but SIGNAL_EARLY, and of sennit_signal_reset. SIGNAL_OVERFLOW names
+ * call, rank and tag of a message (the first to its rank) whose receiver gave `arrived` and has not
+ * reset it. */
 static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan);
+
+/* What the plan receives into may be written to from now on, for the run that is started next: for
+ * plans that are run in turn, each with memory of its own. Before a run of one the other is opened,
+ * so whoever has got this run's message knows that the next one's buffer is free, and its put of
+ * the next run waits for nobody (the rule of pre-synchronisation, docs/design/conversion.md):
+ *
+ *     sennit_message_plan_open(first)
+ *     MPI_Barrier(comm)
+ *     loop
+ *         sennit_message_plan_open(second)
+ *         sennit_message_plan_start(first)      sennit_message_plan_wait(first, ...)
+ *         sennit_message_plan_open(first)
+ *         sennit_message_plan_start(second)     sennit_message_plan_wait(second, ...)
+ *
+ * Not collective, does not wait, and done once for a run. Errors: as start, but SIGNAL_OVERFLOW. */
+static inline sennit_status sennit_message_plan_open(sennit_message_plan *plan);
+
+/* From now on start says where the rule does not hold: it returns SIGNAL_EARLY where a put finds
+ * that its receiver has neither started nor opened the run, and names call, rank and tag of the
+ * first message to that rank. The run has been started all the same, and is waited for as ever. Who
+ * opens nothing, or receives twice into one buffer where there should be two, is found so. Messages
+ * whose receivers gave `arrived` are not looked at. Errors: ARG. */
+static inline sennit_status sennit_message_plan_be_strict(sennit_message_plan *plan);
 
 /* Wait until the run is over: all buffers are the program's again, and what was received is there.
  * After TIMEOUT it goes on. Test: the same without a wait; *is_over is 1 if it is. Errors: STATE
@@ -109,7 +145,7 @@ static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan)
 static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan, int64_t timeout_ns);
 static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, int *is_over);
 
-/* Give the plan up, its blocks and what it has registered. Collective over its communicators, when
+/* Give the plan up, its blocks and what it has registered. All its ranks do, when
  * all partners have waited for their last runs, or no one's commit is under way. Requests for
  * exchanges are completed before. Errors: STATE (a run was not waited for), ARG. */
 static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *plan);
@@ -123,18 +159,18 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or MPI_COMM_NULL", NULL, 0);
     if (plan->is_committed)
         return sennit_mpi_fail(SENNIT_ERR_STATE, call, "the plan is committed", NULL, 0);
+    if (!sennit_initialized())
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call, "no rank: sennit_init_mpi() comes first",
+                               NULL, 0);
     code = MPI_Comm_test_inter(comm, &is_inter);
     if (code != MPI_SUCCESS || is_inter)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "comm is no intracommunicator", NULL, code);
     use = (sennit_mpi_comm *)sennit_mpi_append(&plan->comms, sizeof *use);
     if (use == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
     use->comm = comm;
-    use->heads = use->joint_heads = use->bodies = MPI_COMM_NULL;
-    use->next_body_tag = 0;
-    code = MPI_Comm_dup(comm, &use->heads);
-    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &use->joint_heads);
-    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &use->bodies);
-    if (code == MPI_SUCCESS) return SENNIT_OK;
+    use->ways = sennit_mpi_take_ways(comm, &code);
+    if (use->ways != NULL) return SENNIT_OK;
+    --plan->comms.count;
     return sennit_mpi_fail(SENNIT_ERR_FABRIC, call, "the communicator can not be duplicated", NULL,
                            code);
 }
@@ -153,6 +189,34 @@ static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_mes
     }
     *plan = made;
     return SENNIT_OK;
+}
+
+static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *plan,
+                                                     const void *first, const void *second,
+                                                     size_t bytes, sennit_message_plan **twin) {
+    static const char *const call = "sennit_message_plan_twin";
+    const int64_t by_bytes = (int64_t)((uintptr_t)second - (uintptr_t)first);
+    sennit_message_plan *made;
+    sennit_status status = SENNIT_OK;
+    size_t i;
+    if (plan == NULL || twin == NULL || (bytes != 0 && (first == NULL || second == NULL)))
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "null", NULL, 0);
+    made = (sennit_message_plan *)calloc(1, sizeof *made);
+    if (made == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
+    for (i = 0; i < plan->comms.count && status == SENNIT_OK; ++i)
+        status = sennit_message_plan_use(made, ((sennit_mpi_comm *)plan->comms.items)[i].comm);
+    for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
+        const sennit_mpi_message *const model = ((sennit_mpi_message **)plan->messages.items)[i];
+        int64_t move = 0;
+        status = sennit_mpi_move_of(model, (const char *)first, bytes, by_bytes, &move);
+        if (status == SENNIT_OK) status = sennit_mpi_add_twin(made, model, move);
+    }
+    if (status == SENNIT_OK) {
+        *twin = made;
+        return SENNIT_OK;
+    }
+    (void)sennit_message_plan_destroy(made);
+    return status;
 }
 
 static inline sennit_status sennit_plan_isend(sennit_message_plan *plan, const void *buffer,
@@ -198,7 +262,7 @@ static inline sennit_mpi_side sennit_mpi_side_behind(const void *buffer, int64_t
                                                      MPI_Datatype type, int partner,
                                                      sennit_signal signal) {
     int64_t extent = 0; /* of a type that can not be read, which is found next */
-    (void)sennit_mpi_extent_of(type, &extent);
+    if (type != MPI_DATATYPE_NULL) (void)sennit_mpi_extent_of(type, &extent);
     return sennit_mpi_side_of((const char *)buffer + place * extent, count, type, partner, 0,
                               signal);
 }
@@ -288,264 +352,85 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
     return status;
 }
 
-/* Waits for a request of the plan's. 0: over; 1: not in time; 2: MPI's own call failed. */
-static inline int sennit_mpi_await(MPI_Request *request, double end, int has_end) {
-    for (;;) {
-        int is_over = 0;
-        if (MPI_Test(request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 2;
-        if (is_over) return 0;
-        if (has_end && sennit_wtime() >= end) return 1;
-        (void)sched_yield();
-    }
-}
-
-static inline sennit_status sennit_mpi_fail_await(int how, const sennit_mpi_message *message) {
-    return how == 1 ? sennit_mpi_fail(SENNIT_ERR_TIMEOUT, "sennit_message_plan_commit",
-                                      "the partner has not made its call in time", message, 0)
-                    : sennit_mpi_fail(SENNIT_ERR_FABRIC, "sennit_message_plan_commit",
-                                      "MPI's own call failed", message, 0);
-}
-
-/* Null: no memory. */
-static inline sennit_mpi_target *sennit_mpi_find_target(sennit_message_plan *plan, int rank,
-                                                        int is_own) {
-    sennit_mpi_target *target = (sennit_mpi_target *)plan->targets.items;
-    size_t i;
-    for (i = 0; i < plan->targets.count; ++i, ++target)
-        if (target->rank == rank && target->is_own == is_own) return target;
-    target = (sennit_mpi_target *)sennit_mpi_append(&plan->targets, sizeof *target);
-    if (target == NULL) return NULL;
-    memset(target, 0, sizeof *target);
-    if (sennit_plan_create(&target->puts) != SENNIT_OK) {
-        --plan->targets.count;
-        return NULL;
-    }
-    target->rank = rank;
-    target->is_own = is_own;
-    return target;
-}
-
-/* The description of a send's place has come: records its operation. */
-static inline sennit_status sennit_mpi_record(sennit_message_plan *plan,
-                                              sennit_mpi_message *message) {
-    static const char *const call = "sennit_message_plan_commit";
-    const sennit_mpi_head *const head = &message->head;
-    sennit_mpi_layout there;
-    sennit_mpi_list pieces;
-    sennit_piece_list list;
-    sennit_notice notice;
-    sennit_block_info info;
-    sennit_status status;
-    sennit_mpi_target *target = NULL;
-    memset(&there, 0, sizeof there);
-    memset(&pieces, 0, sizeof pieces);
-    memset(&notice, 0, sizeof notice);
-    there.runs.items = message->body;
-    there.runs.count = (size_t)head->runs;
-    there.kinds.items = (char *)message->body + head->runs * sizeof(sennit_mpi_run);
-    there.kinds.count = (size_t)head->kinds;
-    there.extent = head->extent;
-    there.elements = head->elements;
-    there.count = head->count;
-    if (sennit_mpi_bytes_of(&message->layout) > sennit_mpi_bytes_of(&there))
-        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "the message is longer than its receive",
-                               message, 0);
-    if (!sennit_mpi_kinds_match(&message->layout, &there))
-        return sennit_mpi_fail(SENNIT_ERR_ARG, call,
-                               "its elements are of other types than those of its receive", message,
-                               0);
-    status = sennit_block_attach(&head->block, &message->there);
-    if (status != SENNIT_OK) return status;
-    message->is_attached = 1;
-    status = sennit_block_query(&head->block, &info);
-    if (status == SENNIT_OK)
-        status = sennit_mpi_make_pieces(&message->layout, &there, head->base, &pieces);
-    if (status == SENNIT_OK) {
-        target = sennit_mpi_find_target(plan, info.gptr.rank, head->is_own);
-        if (target == NULL) status = SENNIT_ERR_NOMEM;
-    }
-    if (status == SENNIT_ERR_NOMEM) status = sennit_mpi_fail(status, call, "no memory", message, 0);
-    notice.remote = info.on_recv;
-    notice.local = message->signal;
-    notice.epoch = SENNIT_EPOCH_NEXT;
-    list.count = pieces.count;
-    list.pieces = (const sennit_piece *)pieces.items;
-    if (status == SENNIT_OK && pieces.count <= 1) {
-        const sennit_piece *const only = list.pieces;
-        status = sennit_plan_put_with(
-            target->puts, message->there, only == NULL ? 0 : (size_t)only->remote_offset,
-            only == NULL ? NULL : (const char *)message->buffer + only->local_offset,
-            only == NULL ? 0 : only->bytes, &notice);
-    } else if (status == SENNIT_OK) {
-        status = sennit_plan_put_indexed(target->puts, message->there, 0, message->buffer, &list,
-                                         &notice);
-    }
-    free(pieces.items);
-    return status;
-}
-
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
                                                        int64_t timeout_ns) {
     static const char *const call = "sennit_message_plan_commit";
     const int has_end = timeout_ns < SENNIT_FOREVER;
     const double end = sennit_wtime() + (has_end ? (double)timeout_ns * 1e-9 : 0.0);
-    sennit_status status = SENNIT_OK;
-    size_t i;
+    sennit_status status;
     if (plan == NULL || timeout_ns < 0)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or a negative timeout", NULL, 0);
     if (plan->is_committed)
         return sennit_mpi_fail(SENNIT_ERR_STATE, call, "the plan is committed", NULL, 0);
     plan->is_committed = 1;
-    plan->is_broken = 1;
-    for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
-        sennit_mpi_message *const message = ((sennit_mpi_message **)plan->messages.items)[i];
-        size_t bytes;
-        int how;
-        if (!message->is_send) continue;
-        if (message->is_users && message->head.magic != SENNIT_MPI_MAGIC)
-            return sennit_mpi_fail(SENNIT_ERR_STATE, call,
-                                   "the request for the exchange was not completed", message, 0);
-        how = sennit_mpi_await(&message->head_request, end, has_end);
-        if (how != 0) return sennit_mpi_fail_await(how, message);
-        bytes = (size_t)message->head.runs * sizeof(sennit_mpi_run) +
-                (size_t)message->head.kinds * sizeof(sennit_mpi_kind);
-        message->body = malloc(bytes + 1);
-        if (message->body == NULL)
-            return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", message, 0);
-        if (MPI_Irecv(message->body, (int)bytes, MPI_BYTE, message->partner, message->head.body_tag,
-                      message->bodies, &message->body_request) != MPI_SUCCESS)
-            return sennit_mpi_fail_await(2, message);
-        how = sennit_mpi_await(&message->body_request, end, has_end);
-        if (how != 0) return sennit_mpi_fail_await(how, message);
-        status = sennit_mpi_record(plan, message);
-    }
-    for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
-        sennit_mpi_message *const message = ((sennit_mpi_message **)plan->messages.items)[i];
-        int how;
-        if (message->is_send) continue;
-        how = sennit_mpi_await(&message->head_request, end, has_end);
-        if (how == 0) how = sennit_mpi_await(&message->body_request, end, has_end);
-        if (how != 0) return sennit_mpi_fail_await(how, message);
-    }
-    for (i = 0; i < plan->targets.count && status == SENNIT_OK; ++i) {
-        const sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
-        status = target->is_own ? sennit_plan_commit(target->puts, 1, 1)
-                                : sennit_plan_commit(target->puts, SENNIT_EPOCH_CURRENT, 0);
-    }
+    plan->target_of = (int *)calloc(2 * (size_t)sennit_size() + 1, sizeof(int));
+    status = plan->target_of == NULL ? sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0)
+                                     : sennit_mpi_record_all(plan, end, has_end);
+    free(plan->target_of);
+    plan->target_of = NULL;
     plan->is_broken = status != SENNIT_OK;
+    if (!plan->is_broken) sennit_mpi_leave_comms(plan, 0);
     return status;
 }
 
-/* The puts go to ranks that are ready. *has_all: to all. */
-static inline sennit_status sennit_mpi_try_to_put(sennit_message_plan *plan, int *has_all) {
-    size_t i;
-    *has_all = 1;
-    for (i = 0; i < plan->targets.count; ++i) {
-        sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
-        sennit_status status;
-        if (target->has_put) continue;
-        status = sennit_plan_start(target->puts);
-        target->has_put = status == SENNIT_OK;
-        if (status == SENNIT_ERR_SIGNAL_EARLY)
-            *has_all = 0;
-        else if (status != SENNIT_OK)
-            return status;
-    }
-    return SENNIT_OK;
+static inline sennit_status sennit_message_plan_open(sennit_message_plan *plan) {
+    static const char *const call = "sennit_message_plan_open";
+    sennit_status status;
+    if (plan == NULL) return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan", NULL, 0);
+    if (!plan->is_committed || plan->is_broken || plan->is_running)
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call, sennit_mpi_why_no_start(plan), NULL, 0);
+    status = sennit_mpi_open(plan);
+    return status == SENNIT_OK ? SENNIT_OK : sennit_mpi_break(plan, status);
 }
 
-/* After an error the run is over when nothing is under way, and there is no other. */
-static inline sennit_status sennit_mpi_break(sennit_message_plan *plan, sennit_status status) {
-    const sennit_error first = *sennit_last_error();
-    size_t i;
-    plan->is_broken = 1;
-    for (i = 0; i < plan->targets.count && plan->is_running; ++i) {
-        sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
-        if (target->has_put && !target->is_over)
-            (void)sennit_plan_wait(target->puts, SENNIT_FOREVER);
-        target->is_over = 1;
-    }
-    plan->is_running = 0;
-    return sennit_error_report(status, first.operation, first.text, first.provider_code);
+static inline sennit_status sennit_message_plan_be_strict(sennit_message_plan *plan) {
+    if (plan == NULL)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, "sennit_message_plan_be_strict", "no plan", NULL, 0);
+    plan->is_strict = 1;
+    return SENNIT_OK;
 }
 
 static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan) {
     static const char *const call = "sennit_message_plan_start";
-    sennit_status status = SENNIT_OK;
-    int has_all = 0;
+    const sennit_mpi_target *held = NULL;
+    sennit_status status;
     size_t i;
     if (plan == NULL) return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan", NULL, 0);
     if (!plan->is_committed || plan->is_broken || plan->is_running)
-        return sennit_mpi_fail(SENNIT_ERR_STATE, call,
-                               plan->is_running  ? "the run before was not waited for"
-                               : plan->is_broken ? "the plan has had an error"
-                                                 : "the plan is not committed",
-                               NULL, 0);
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call, sennit_mpi_why_no_start(plan), NULL, 0);
     plan->is_running = 1;
     plan->arrived = 0;
     for (i = 0; i < plan->targets.count; ++i) {
         sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
         target->has_put = target->is_over = 0;
     }
-    for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
-        const sennit_mpi_message *const message = ((sennit_mpi_message **)plan->messages.items)[i];
-        if (message->owns_signal) status = sennit_signal_reset(message->signal);
-    }
-    if (status == SENNIT_OK) status = sennit_mpi_try_to_put(plan, &has_all);
-    return status == SENNIT_OK ? SENNIT_OK : sennit_mpi_break(plan, status);
-}
-
-/* What is left of timeout_ns. */
-static inline int64_t sennit_mpi_left(double start, int64_t timeout_ns) {
-    const double passed = (sennit_wtime() - start) * 1e9;
-    if (timeout_ns == SENNIT_FOREVER) return SENNIT_FOREVER;
-    return passed >= (double)timeout_ns ? 0 : timeout_ns - (int64_t)passed;
-}
-
-/* Messages that have come since the last call, in their order. */
-static inline sennit_status sennit_mpi_await_arrivals(sennit_message_plan *plan, double start,
-                                                      int64_t timeout_ns) {
-    for (; plan->arrived < plan->messages.count; ++plan->arrived) {
-        const sennit_mpi_message *const message =
-            ((sennit_mpi_message **)plan->messages.items)[plan->arrived];
-        sennit_status status = SENNIT_OK;
-        if (message->owns_signal)
-            status = sennit_signal_wait(message->signal, sennit_mpi_left(start, timeout_ns));
-        if (status != SENNIT_OK) return status;
-    }
-    return SENNIT_OK;
-}
-
-static inline sennit_status sennit_mpi_await_puts(sennit_message_plan *plan, double start,
-                                                  int64_t timeout_ns) {
-    size_t i;
-    for (i = 0; i < plan->targets.count; ++i) {
-        sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
-        sennit_status status;
-        if (target->is_over) continue;
-        status = sennit_plan_wait(target->puts, sennit_mpi_left(start, timeout_ns));
-        if (status != SENNIT_OK) return status;
-        target->is_over = 1;
-    }
-    return SENNIT_OK;
+    status = sennit_mpi_open(plan);
+    plan->is_open = 0;
+    if (status == SENNIT_OK) status = sennit_mpi_try_to_put(plan, &held);
+    if (status != SENNIT_OK) return sennit_mpi_break(plan, status);
+    if (held == NULL || !plan->is_strict) return SENNIT_OK;
+    return sennit_mpi_fail(SENNIT_ERR_SIGNAL_EARLY, call,
+                           "its receiver is not ready: nothing came from it that says so",
+                           held->first, 0);
 }
 
 static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan,
                                                      int64_t timeout_ns) {
     static const char *const call = "sennit_message_plan_wait";
     const double start = sennit_wtime();
-    int has_all = 0;
+    const sennit_mpi_target *held = NULL;
     sennit_status status = SENNIT_OK;
     if (plan == NULL || timeout_ns < 0)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or a negative timeout", NULL, 0);
     if (!plan->is_running)
         return sennit_mpi_fail(SENNIT_ERR_STATE, call, "no run was started", NULL, 0);
-    while (status == SENNIT_OK && !has_all) {
-        status = sennit_mpi_try_to_put(plan, &has_all);
-        if (status != SENNIT_OK || has_all) break;
+    for (;;) {
+        status = sennit_mpi_try_to_put(plan, &held);
+        if (status != SENNIT_OK || held == NULL) break;
         if (sennit_mpi_left(start, timeout_ns) == 0)
             return sennit_mpi_fail(SENNIT_ERR_TIMEOUT, call,
-                                   "a rank that is sent to has not started its run", NULL, 0);
+                                   "the rank that is sent to has not started its run", held->first,
+                                   0);
         (void)sched_yield();
     }
     if (status == SENNIT_OK) status = sennit_mpi_await_arrivals(plan, start, timeout_ns);
@@ -580,12 +465,7 @@ static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *pla
     }
     for (i = 0; i < plan->messages.count; ++i)
         sennit_mpi_end_message(((sennit_mpi_message **)plan->messages.items)[i]);
-    for (i = 0; i < plan->comms.count; ++i) {
-        sennit_mpi_comm *const use = (sennit_mpi_comm *)plan->comms.items + i;
-        if (use->heads != MPI_COMM_NULL) (void)MPI_Comm_free(&use->heads);
-        if (use->joint_heads != MPI_COMM_NULL) (void)MPI_Comm_free(&use->joint_heads);
-        if (use->bodies != MPI_COMM_NULL) (void)MPI_Comm_free(&use->bodies);
-    }
+    sennit_mpi_leave_comms(plan, 1); /* those of a plan that was not committed */
     free(plan->messages.items);
     free(plan->comms.items);
     free(plan->targets.items);

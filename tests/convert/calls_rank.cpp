@@ -5,67 +5,15 @@
 #include <sennit/sennit_mpi.h>
 #include <sennit/sennit_mpi_plan.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "nodes.h"
+#include "rank.hpp"
 #include "which_mpi.hpp"
 
 namespace {
-
-constexpr std::int64_t kTimeNs = 20'000'000'000;
-const MPI_Comm kWorld = MPI_COMM_WORLD;
-const sennit_signal kNone = SENNIT_SIGNAL_NULL;
-
-int rank = 0;
-int size = 0;
-
-void need(bool holds, const std::string &what) {
-    if (holds) return;
-    std::fprintf(stderr, "rank %d: %s: %s\n", rank, what.c_str(), sennit_last_error()->text);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-void ok(sennit_status status) {
-    need(status == SENNIT_OK, "an error");
-}
-
-// The last error names what is looked for.
-void refused(sennit_status status, sennit_status wanted, const char *word) {
-    need(status == wanted, std::string("another status for ") + word);
-    need(std::strstr(sennit_last_error()->text, word) != nullptr, std::string("it lacks ") + word);
-}
-
-class Plan {
-  public:
-    explicit Plan(MPI_Comm comm) { ok(sennit_message_plan_create(comm, &m_plan)); }
-    Plan(const Plan &) = delete;
-    Plan &operator=(const Plan &) = delete;
-    ~Plan() {
-        MPI_Barrier(kWorld);
-        ok(sennit_message_plan_destroy(m_plan));
-    }
-    sennit_message_plan *get() const { return m_plan; }
-    void commit() const { ok(sennit_message_plan_commit(m_plan, kTimeNs)); }
-    void run() const {
-        ok(sennit_message_plan_start(m_plan));
-        ok(sennit_message_plan_wait(m_plan, kTimeNs));
-    }
-
-  private:
-    sennit_message_plan *m_plan = nullptr;
-};
-
-std::vector<int> numbers(std::size_t count, int first) {
-    std::vector<int> values(count);
-    for (std::size_t i = 0; i < count; ++i)
-        values[i] = first + static_cast<int>(i);
-    return values;
-}
 
 // Counts and places of an all-to-all: what rank `from` sends to rank `to`.
 int count_of(int from, int to) {

@@ -26,6 +26,7 @@ program message_plans_test
   call requests_and_signals()
   call another_communicator()
   call integers()
+  call two_buffers_in_turn()
   call mistakes()
   call sennit_finalize()
   call MPI_Finalize()
@@ -101,6 +102,7 @@ contains
   end subroutine one_type
 
   subroutine types_of_fortran()
+    type(MPI_Datatype) :: chosen
     call one_type(MPI_INTEGER, 'MPI_INTEGER')
     call one_type(MPI_INTEGER8, 'MPI_INTEGER8')
     call one_type(MPI_REAL, 'MPI_REAL')
@@ -112,15 +114,21 @@ contains
     call one_type(MPI_CHARACTER, 'MPI_CHARACTER')
     call one_type(MPI_2INTEGER, 'MPI_2INTEGER')
     call one_type(MPI_2DOUBLE_PRECISION, 'MPI_2DOUBLE_PRECISION')
+    call MPI_Type_create_f90_real(12, 200, chosen)
+    call one_type(chosen, 'a real of twelve digits')
+    call MPI_Type_create_f90_integer(9, chosen)
+    call one_type(chosen, 'an integer of nine digits')
   end subroutine types_of_fortran
 
   subroutine all_to_alls()
     integer, asynchronous :: from(4 * size), by_mpi(4 * size), by_plan(4 * size), v_mpi(4 * size), v_plan(4 * size)
     integer :: sends(size), receives(size), places(size), i
     from = [(1000 * rank + i, i=1, 4 * size)]
-    sends = [(modulo(rank + 2 * i, 4), i=0, size - 1)]
-    receives = [(modulo(i + 2 * rank, 4), i=0, size - 1)]
-    places = [(4 * (size - 1 - i), i=0, size - 1)]
+    do i = 0, size - 1
+      sends(i + 1) = modulo(rank + 2 * i, 4)
+      receives(i + 1) = modulo(i + 2 * rank, 4)
+      places(i + 1) = 4 * (size - 1 - i)
+    end do
     by_mpi = -1
     by_plan = -1
     v_mpi = -1
@@ -230,6 +238,42 @@ contains
     call check(all(in == 10 * before), 'numbers come')
     call check(all([(all(all_in(2 * i + 1:2 * i + 2) == 10 * i + 2 * rank + [1, 2]), i=0, size - 1)]), 'numbers of all come')
   end subroutine integers
+
+  ! What is in the first array is the same distance behind the second in the twin. Both ways, so nobody is found not ready.
+  subroutine two_buffers_in_turn()
+    integer, asynchronous :: field(0:4, 3, 2)
+    type(sennit_message_plan) :: plans(0:1)
+    type(MPI_Datatype) :: row
+    integer :: run, turn
+    call MPI_Type_vector(3, 1, 5, MPI_INTEGER, row)
+    call sennit_message_plan_create(MPI_COMM_WORLD, plans(0))
+    call sennit_plan_sendrecv(plans(0), field(3, 1, 1), 1, row, next, 0, field(0, 1, 1), 1, row, before, 0, MPI_COMM_WORLD, &
+                              SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    call sennit_plan_sendrecv(plans(0), field(1, 1, 1), 1, row, before, 1, field(4, 1, 1), 1, row, next, 1, MPI_COMM_WORLD, &
+                              SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL)
+    call MPI_Type_free(row)
+    call sennit_message_plan_twin(plans(0), field, field(0, 1, 2), 8, plans(1), status)
+    call check_status(status, SENNIT_ERR_ARG, 'a part of the memory of a message')
+    call sennit_message_plan_twin(plans(0), field(:, :, 1), field(:, :, 2), sennit_bytes(field(:, :, 1)), plans(1))
+    do turn = 0, 1
+      call sennit_message_plan_be_strict(plans(turn))
+      call sennit_message_plan_commit(plans(turn), SENNIT_FOREVER)
+    end do
+    call sennit_message_plan_open(plans(0))
+    call MPI_Barrier(MPI_COMM_WORLD)
+    do run = 1, 20
+      turn = modulo(run + 1, 2)
+      field(1:3, :, turn + 1) = 100 * run + rank
+      call sennit_message_plan_open(plans(1 - turn))
+      call sennit_message_plan_start(plans(turn))
+      call sennit_message_plan_wait(plans(turn), SENNIT_FOREVER)
+      call check(all(field(0, :, turn + 1) == 100 * run + before), 'the row of the rank before')
+      call check(all(field(4, :, turn + 1) == 100 * run + next), 'the row of the next rank')
+    end do
+    call MPI_Barrier(MPI_COMM_WORLD)
+    call sennit_message_plan_destroy(plans(0))
+    call sennit_message_plan_destroy(plans(1))
+  end subroutine two_buffers_in_turn
 
   subroutine refused(expected, word)
     integer, intent(in) :: expected

@@ -13,6 +13,7 @@ module sennit_mpi_plan
   private
   public :: sennit_message_plan, sennit_message_plan_create, sennit_message_plan_use, sennit_message_plan_commit
   public :: sennit_message_plan_start, sennit_message_plan_wait, sennit_message_plan_test, sennit_message_plan_destroy
+  public :: sennit_message_plan_twin, sennit_message_plan_open, sennit_message_plan_be_strict
   public :: sennit_plan_isend, sennit_plan_irecv, sennit_plan_sendrecv, sennit_plan_alltoall, sennit_plan_alltoallv
   public :: sennit_plan_neighbor_alltoallv
 

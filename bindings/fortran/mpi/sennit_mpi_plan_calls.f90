@@ -9,7 +9,7 @@ module sennit_mpi_plan_calls
   private
   public :: sennit_message_plan
   public :: sennit_message_plan_commit, sennit_message_plan_start, sennit_message_plan_wait, sennit_message_plan_test
-  public :: sennit_message_plan_destroy
+  public :: sennit_message_plan_destroy, sennit_message_plan_twin, sennit_message_plan_open, sennit_message_plan_be_strict
   public :: message_plan_create, message_plan_use, plan_isend, plan_irecv, plan_sendrecv, plan_alltoall, plan_alltoallv
   public :: plan_neighbor_alltoallv, plan_marks
 
@@ -21,6 +21,9 @@ module sennit_mpi_plan_calls
   ! The addresses that mean MPI_BOTTOM and MPI_IN_PLACE in the module of the MPI that the program uses, if it is another one.
   type(c_ptr), save :: bottom = c_null_ptr, in_place = c_null_ptr
 
+  interface sennit_message_plan_twin
+    module procedure twin_int, twin_size
+  end interface sennit_message_plan_twin
   interface sennit_message_plan_commit
     module procedure commit_int, commit_long
   end interface sennit_message_plan_commit
@@ -51,6 +54,23 @@ module sennit_mpi_plan_calls
       integer(c_int64_t), value :: timeout_ns
       integer(c_int) :: status
     end function c_commit
+    function c_twin(plan, first, second, bytes, twin) bind(C, name="sennit_message_plan_twin_f") result(status)
+      import
+      type(c_ptr), value :: plan, first, second
+      integer(c_size_t), value :: bytes
+      type(sennit_message_plan), intent(inout) :: twin
+      integer(c_int) :: status
+    end function c_twin
+    function c_open(plan) bind(C, name="sennit_message_plan_open_f") result(status)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: status
+    end function c_open
+    function c_be_strict(plan) bind(C, name="sennit_message_plan_be_strict_f") result(status)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: status
+    end function c_be_strict
     function c_start(plan) bind(C, name="sennit_message_plan_start_f") result(status)
       import
       type(c_ptr), value :: plan
@@ -184,6 +204,48 @@ contains
     integer(c_int), optional, intent(out) :: stat
     call end_of_call(c_use(plan%state, comm), stat)
   end subroutine message_plan_use
+
+  subroutine twin_size(plan, first, second, bytes, twin, stat)
+    type(sennit_message_plan), intent(in) :: plan
+    type(*), dimension(..), intent(in), target, asynchronous :: first, second
+    integer(c_size_t), value :: bytes
+    type(sennit_message_plan), intent(inout) :: twin
+    integer(c_int), optional, intent(out) :: stat
+    character(kind=c_char, len=25), save, target :: operation = c_char_'sennit_message_plan_twin' // c_null_char
+    type(c_ptr) :: from, to
+    integer(c_int) :: status
+    logical :: is_whole
+    is_whole = .true.
+    from = buffer_at(first, is_whole)
+    to = buffer_at(second, is_whole)
+    if (is_whole) then
+      status = c_twin(plan%state, from, to, bytes, twin)
+    else
+      status = sennit_refuse(c_loc(operation))
+    end if
+    call end_of_call(status, stat)
+  end subroutine twin_size
+
+  subroutine twin_int(plan, first, second, bytes, twin, stat)
+    type(sennit_message_plan), intent(in) :: plan
+    type(*), dimension(..), intent(in), target, asynchronous :: first, second
+    integer(c_int), value :: bytes
+    type(sennit_message_plan), intent(inout) :: twin
+    integer(c_int), optional, intent(out) :: stat
+    call twin_size(plan, first, second, int(bytes, c_size_t), twin, stat)
+  end subroutine twin_int
+
+  subroutine sennit_message_plan_open(plan, stat)
+    type(sennit_message_plan), intent(in) :: plan
+    integer(c_int), optional, intent(out) :: stat
+    call end_of_call(c_open(plan%state), stat)
+  end subroutine sennit_message_plan_open
+
+  subroutine sennit_message_plan_be_strict(plan, stat)
+    type(sennit_message_plan), intent(in) :: plan
+    integer(c_int), optional, intent(out) :: stat
+    call end_of_call(c_be_strict(plan%state), stat)
+  end subroutine sennit_message_plan_be_strict
 
   subroutine commit_long(plan, timeout_ns, stat)
     type(sennit_message_plan), intent(in) :: plan

@@ -21,6 +21,20 @@ sennit_status sennit_message_plan_commit_f(sennit_message_plan *plan, int64_t ti
     return sennit_message_plan_commit(plan, timeout_ns);
 }
 
+sennit_status sennit_message_plan_twin_f(sennit_message_plan *plan, const void *first,
+                                         const void *second, size_t bytes,
+                                         sennit_message_plan **twin) {
+    return sennit_message_plan_twin(plan, first, second, bytes, twin);
+}
+
+sennit_status sennit_message_plan_open_f(sennit_message_plan *plan) {
+    return sennit_message_plan_open(plan);
+}
+
+sennit_status sennit_message_plan_be_strict_f(sennit_message_plan *plan) {
+    return sennit_message_plan_be_strict(plan);
+}
+
 sennit_status sennit_message_plan_start_f(sennit_message_plan *plan) {
     return sennit_message_plan_start(plan);
 }

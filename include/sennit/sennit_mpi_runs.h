@@ -1,0 +1,285 @@
+/* The machinery of sennit_mpi_plan.h: from descriptions to operations, and the runs of a plan.
+ * docs/design/conversion.md.
+ */
+#ifndef SENNIT_SENNIT_MPI_RUNS_H
+#define SENNIT_SENNIT_MPI_RUNS_H
+
+#include <mpi.h>
+#include <sched.h>
+#include <sennit/sennit_mpi_messages.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Waits for a request of the plan's. 0: over; 1: not in time; 2: MPI's own call failed. */
+static inline int sennit_mpi_await(MPI_Request *request, double end, int has_end) {
+    for (;;) {
+        int is_over = 0;
+        if (MPI_Test(request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 2;
+        if (is_over) return 0;
+        if (has_end && sennit_wtime() >= end) return 1;
+        (void)sched_yield();
+    }
+}
+
+static inline sennit_status sennit_mpi_fail_await(int how, const sennit_mpi_message *message) {
+    return how == 1 ? sennit_mpi_fail(SENNIT_ERR_TIMEOUT, "sennit_message_plan_commit",
+                                      "the partner has not made its call in time", message, 0)
+                    : sennit_mpi_fail(SENNIT_ERR_FABRIC, "sennit_message_plan_commit",
+                                      "MPI's own call failed", message, 0);
+}
+
+/* Null: no memory. */
+static inline sennit_mpi_target *sennit_mpi_find_target(sennit_mpi_plan_state *plan, int rank,
+                                                        int is_own) {
+    int *const index = &plan->target_of[2 * rank + is_own];
+    sennit_mpi_target *target;
+    if (*index != 0) return (sennit_mpi_target *)plan->targets.items + *index - 1;
+    target = (sennit_mpi_target *)sennit_mpi_append(&plan->targets, sizeof *target);
+    if (target == NULL) return NULL;
+    memset(target, 0, sizeof *target);
+    if (sennit_plan_create(&target->puts) != SENNIT_OK) {
+        --plan->targets.count;
+        return NULL;
+    }
+    target->rank = rank;
+    target->is_own = is_own;
+    *index = (int)plan->targets.count;
+    return target;
+}
+
+/* The description of a send's place has come: records its operation. */
+static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
+                                              sennit_mpi_message *message) {
+    static const char *const call = "sennit_message_plan_commit";
+    const sennit_mpi_head *const head = &message->head;
+    sennit_mpi_layout there;
+    sennit_mpi_list pieces;
+    sennit_piece_list list;
+    sennit_notice notice;
+    sennit_block_info info;
+    sennit_status status;
+    sennit_mpi_target *target = NULL;
+    memset(&there, 0, sizeof there);
+    memset(&pieces, 0, sizeof pieces);
+    memset(&notice, 0, sizeof notice);
+    there.runs.items = message->body;
+    there.runs.count = (size_t)head->runs;
+    there.kinds.items = (char *)message->body + head->runs * sizeof(sennit_mpi_run);
+    there.kinds.count = (size_t)head->kinds;
+    there.extent = head->extent;
+    there.elements = head->elements;
+    there.count = head->count;
+    if (sennit_mpi_bytes_of(&message->layout) > sennit_mpi_bytes_of(&there))
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "the message is longer than its receive",
+                               message, 0);
+    if (!sennit_mpi_kinds_match(&message->layout, &there))
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call,
+                               "its elements are of other types than those of its receive", message,
+                               0);
+    status = sennit_block_attach(&head->block, &message->there);
+    if (status != SENNIT_OK) return status;
+    message->is_attached = 1;
+    status = sennit_block_query(&head->block, &info);
+    if (status == SENNIT_OK)
+        status = sennit_mpi_make_pieces(&message->layout, &there, head->base, &pieces);
+    if (status == SENNIT_OK) {
+        target = sennit_mpi_find_target(plan, info.gptr.rank, head->is_own);
+        if (target == NULL) status = SENNIT_ERR_NOMEM;
+        if (target != NULL && target->first == NULL) target->first = message;
+    }
+    if (status == SENNIT_ERR_NOMEM) status = sennit_mpi_fail(status, call, "no memory", message, 0);
+    notice.remote = info.on_recv;
+    notice.local = message->signal;
+    notice.epoch = SENNIT_EPOCH_NEXT;
+    list.count = pieces.count;
+    list.pieces = (const sennit_piece *)pieces.items;
+    if (status == SENNIT_OK && pieces.count <= 1) {
+        const sennit_piece *const only = list.pieces;
+        status = sennit_plan_put_with(
+            target->puts, message->there, only == NULL ? 0 : (size_t)only->remote_offset,
+            only == NULL ? NULL : (const char *)message->buffer + only->local_offset,
+            only == NULL ? 0 : only->bytes, &notice);
+    } else if (status == SENNIT_OK) {
+        status = sennit_plan_put_indexed(target->puts, message->there, 0, message->buffer, &list,
+                                         &notice);
+    }
+    free(pieces.items);
+    return status;
+}
+
+/* The description of the place of a send comes. One by another plan, whose send was never made,
+ * may come before it. */
+static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, double end,
+                                                   int has_end) {
+    static const char *const call = "sennit_message_plan_commit";
+    const sennit_mpi_head *const head = &message->head;
+    size_t bytes;
+    int how;
+    if (message->is_users && head->magic != SENNIT_MPI_MAGIC)
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call,
+                               "the request for the exchange was not completed", message, 0);
+    how = sennit_mpi_await(&message->head_request, end, has_end);
+    if (message->is_users && head->use != message->ways->use)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call,
+                               "what came is of a receive of an earlier plan that had no send",
+                               message, 0);
+    while (how == 0 && head->use != message->ways->use) {
+        if (sennit_mpi_exchange(message, &message->head_request) != MPI_SUCCESS) how = 2;
+        if (how == 0) how = sennit_mpi_await(&message->head_request, end, has_end);
+    }
+    if (how != 0) return sennit_mpi_fail_await(how, message);
+    bytes =
+        (size_t)head->runs * sizeof(sennit_mpi_run) + (size_t)head->kinds * sizeof(sennit_mpi_kind);
+    message->body = malloc(bytes + 1);
+    if (message->body == NULL)
+        return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", message, 0);
+    how = MPI_Irecv(message->body, (int)bytes, MPI_BYTE, message->partner, head->body_tag,
+                    message->ways->bodies, &message->body_request) == MPI_SUCCESS
+              ? 0
+              : 2;
+    if (how == 0) how = sennit_mpi_await(&message->body_request, end, has_end);
+    return how == 0 ? SENNIT_OK : sennit_mpi_fail_await(how, message);
+}
+
+/* All descriptions have come and gone, and each send is an operation of a plan. */
+static inline sennit_status sennit_mpi_record_all(sennit_mpi_plan_state *plan, double end,
+                                                  int has_end) {
+    sennit_mpi_message **const messages = (sennit_mpi_message **)plan->messages.items;
+    sennit_status status = SENNIT_OK;
+    size_t i;
+    for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
+        if (!messages[i]->is_send) continue;
+        status = sennit_mpi_await_place(messages[i], end, has_end);
+        if (status == SENNIT_OK) status = sennit_mpi_record(plan, messages[i]);
+    }
+    for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
+        int how;
+        if (messages[i]->is_send) continue;
+        how = sennit_mpi_await(&messages[i]->head_request, end, has_end);
+        if (how == 0) how = sennit_mpi_await(&messages[i]->body_request, end, has_end);
+        if (how != 0) status = sennit_mpi_fail_await(how, messages[i]);
+    }
+    for (i = 0; i < plan->targets.count && status == SENNIT_OK; ++i) {
+        const sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
+        status = target->is_own ? sennit_plan_commit(target->puts, 1, 1)
+                                : sennit_plan_commit(target->puts, SENNIT_EPOCH_CURRENT, 0);
+    }
+    return status;
+}
+
+/* The plan does not exchange anything any more, by an error, or since it is committed. */
+static inline void sennit_mpi_leave_comms(sennit_mpi_plan_state *plan, int is_spoiled) {
+    size_t i;
+    for (i = 0; i < plan->comms.count; ++i) {
+        sennit_mpi_comm *const use = (sennit_mpi_comm *)plan->comms.items + i;
+        if (use->ways != NULL) sennit_mpi_leave_ways(use->ways, is_spoiled);
+        use->ways = NULL;
+    }
+}
+
+/* What the plan receives into may be written to: its signals count for the run that is next. */
+static inline sennit_status sennit_mpi_open(sennit_mpi_plan_state *plan) {
+    sennit_status status = SENNIT_OK;
+    size_t i;
+    if (plan->is_open) return SENNIT_OK;
+    for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
+        const sennit_mpi_message *const message = ((sennit_mpi_message **)plan->messages.items)[i];
+        if (message->owns_signal) status = sennit_signal_reset(message->signal);
+    }
+    plan->is_open = status == SENNIT_OK;
+    return status;
+}
+
+/* An error of start that is one of a message is told with its name. */
+static inline sennit_status sennit_mpi_name(sennit_status status, const sennit_mpi_target *target) {
+    const sennit_error first = *sennit_last_error();
+    if (status != SENNIT_ERR_SIGNAL_OVERFLOW) return status;
+    return sennit_mpi_fail(status, "sennit_message_plan_start",
+                           "its receiver has not reset the signal since the message before",
+                           target->first, first.provider_code);
+}
+
+/* The puts go to ranks that are ready. *held: the first one that is not, or null. */
+static inline sennit_status sennit_mpi_try_to_put(sennit_mpi_plan_state *plan,
+                                                  const sennit_mpi_target **held) {
+    size_t i;
+    *held = NULL;
+    for (i = 0; i < plan->targets.count; ++i) {
+        sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
+        sennit_status status;
+        if (target->has_put) continue;
+        status = sennit_plan_start(target->puts);
+        target->has_put = status == SENNIT_OK;
+        if (status == SENNIT_ERR_SIGNAL_EARLY) {
+            if (*held == NULL) *held = target;
+        } else if (status != SENNIT_OK) {
+            return sennit_mpi_name(status, target);
+        }
+    }
+    return SENNIT_OK;
+}
+
+/* After an error the run is over when nothing is under way, and there is no other. */
+static inline sennit_status sennit_mpi_break(sennit_mpi_plan_state *plan, sennit_status status) {
+    const sennit_error first = *sennit_last_error();
+    size_t i;
+    plan->is_broken = 1;
+    for (i = 0; i < plan->targets.count && plan->is_running; ++i) {
+        sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
+        if (target->has_put && !target->is_over)
+            (void)sennit_plan_wait(target->puts, SENNIT_FOREVER);
+        target->is_over = 1;
+    }
+    plan->is_running = 0;
+    return sennit_error_report(status, first.operation, first.text, first.provider_code);
+}
+
+static inline const char *sennit_mpi_why_no_start(const sennit_mpi_plan_state *plan) {
+    return plan->is_running     ? "the run before was not waited for"
+           : plan->is_broken    ? "the plan has had an error"
+           : plan->is_committed ? "it can be started"
+                                : "the plan is not committed";
+}
+
+/* What is left of timeout_ns. */
+static inline int64_t sennit_mpi_left(double start, int64_t timeout_ns) {
+    const double passed = (sennit_wtime() - start) * 1e9;
+    if (timeout_ns == SENNIT_FOREVER) return SENNIT_FOREVER;
+    return passed >= (double)timeout_ns ? 0 : timeout_ns - (int64_t)passed;
+}
+
+/* Messages that have come since the last call, in their order. */
+static inline sennit_status sennit_mpi_await_arrivals(sennit_mpi_plan_state *plan, double start,
+                                                      int64_t timeout_ns) {
+    for (; plan->arrived < plan->messages.count; ++plan->arrived) {
+        const sennit_mpi_message *const message =
+            ((sennit_mpi_message **)plan->messages.items)[plan->arrived];
+        sennit_status status = SENNIT_OK;
+        if (message->owns_signal)
+            status = sennit_signal_wait(message->signal, sennit_mpi_left(start, timeout_ns));
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+static inline sennit_status sennit_mpi_await_puts(sennit_mpi_plan_state *plan, double start,
+                                                  int64_t timeout_ns) {
+    size_t i;
+    for (i = 0; i < plan->targets.count; ++i) {
+        sennit_mpi_target *const target = (sennit_mpi_target *)plan->targets.items + i;
+        sennit_status status;
+        if (target->is_over) continue;
+        status = sennit_plan_wait(target->puts, sennit_mpi_left(start, timeout_ns));
+        if (status != SENNIT_OK) return status;
+        target->is_over = 1;
+    }
+    return SENNIT_OK;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

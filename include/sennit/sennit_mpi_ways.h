@@ -1,0 +1,159 @@
+/* The machinery of sennit_mpi_plan.h: duplicates of the program's communicators, by which the two
+ * sides of a message tell each other. docs/design/conversion.md.
+ *
+ * A plan takes a set of duplicates from those that its communicator keeps, and gives it back when
+ * it is committed, when all that was sent by it has come. So plans of one communicator that are
+ * recorded one after the other need one set. All ranks take the same set: they compare the number
+ * that it was made with, and make a new one where they differ.
+ */
+#ifndef SENNIT_SENNIT_MPI_WAYS_H
+#define SENNIT_SENNIT_MPI_WAYS_H
+
+#include <mpi.h>
+#include <sched.h>
+#include <sennit/sennit.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sennit_mpi_ways {
+    MPI_Comm heads;       /* of point-to-point calls */
+    MPI_Comm joint_heads; /* of all-to-alls */
+    MPI_Comm bodies;
+    int next_body_tag; /* each is used once */
+    int last_tag;
+    uint64_t number; /* the same on all ranks, of no other set */
+    uint64_t use;    /* how many plans have taken it, the same on all ranks */
+    int is_taken;
+    int is_spoiled;  /* by a plan that was not committed: something may still be under way */
+    int is_orphaned; /* its communicator is no more */
+    struct sennit_mpi_ways *next;
+} sennit_mpi_ways;
+
+/* All sets of a communicator: its attribute. */
+typedef struct sennit_mpi_all_ways {
+    sennit_mpi_ways *first;
+} sennit_mpi_all_ways;
+
+static inline void sennit_mpi_free_ways(sennit_mpi_ways *ways) {
+    if (ways->heads != MPI_COMM_NULL) (void)MPI_Comm_free(&ways->heads);
+    if (ways->joint_heads != MPI_COMM_NULL) (void)MPI_Comm_free(&ways->joint_heads);
+    if (ways->bodies != MPI_COMM_NULL) (void)MPI_Comm_free(&ways->bodies);
+    free(ways);
+}
+
+/* The communicator ends. */
+static inline int sennit_mpi_forget_ways(MPI_Comm comm, int key, void *attribute, void *extra) {
+    sennit_mpi_all_ways *const all = (sennit_mpi_all_ways *)attribute;
+    (void)comm, (void)key, (void)extra;
+    while (all->first != NULL) {
+        sennit_mpi_ways *const ways = all->first;
+        all->first = ways->next;
+        ways->is_orphaned = 1;
+        if (!ways->is_taken) sennit_mpi_free_ways(ways);
+    }
+    free(all);
+    return MPI_SUCCESS;
+}
+
+/* The sets of a communicator; null with an error of MPI's in *code, or MPI_ERR_NO_MEM. */
+static inline sennit_mpi_all_ways *sennit_mpi_ways_of(MPI_Comm comm, int *code) {
+    static int key = MPI_KEYVAL_INVALID;
+    sennit_mpi_all_ways *all = NULL;
+    int has_any = 0;
+    *code = MPI_SUCCESS;
+    if (key == MPI_KEYVAL_INVALID)
+        *code = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, sennit_mpi_forget_ways, &key, NULL);
+    if (*code == MPI_SUCCESS) *code = MPI_Comm_get_attr(comm, key, (void *)&all, &has_any);
+    if (*code != MPI_SUCCESS) return NULL;
+    if (has_any) return all;
+    all = (sennit_mpi_all_ways *)calloc(1, sizeof *all);
+    *code = all == NULL ? MPI_ERR_NO_MEM : MPI_Comm_set_attr(comm, key, all);
+    if (*code == MPI_SUCCESS) return all;
+    free(all);
+    return NULL;
+}
+
+/* One that can be taken, by this rank alone; else null. */
+static inline sennit_mpi_ways *sennit_mpi_free_one_of(const sennit_mpi_all_ways *all) {
+    sennit_mpi_ways *ways;
+    for (ways = all->first; ways != NULL; ways = ways->next)
+        if (!ways->is_taken && !ways->is_spoiled && ways->next_body_tag <= ways->last_tag - 32767)
+            return ways;
+    return NULL;
+}
+
+/* A new set of the communicator. Collective over it. */
+static inline int sennit_mpi_make_ways(MPI_Comm comm, sennit_mpi_ways *ways) {
+    const int *most = NULL;
+    int has_most = 0;
+    int code;
+    ways->heads = ways->joint_heads = ways->bodies = MPI_COMM_NULL;
+    ways->last_tag = 32767; /* the tags that every MPI has */
+    /* Of rank 0: no other set of its process has the address at the same time. */
+    ways->number =
+        ((uint64_t)(sennit_wtime() * 1e9) ^ ((uint64_t)(uintptr_t)ways << 16)) | (uint64_t)1;
+    code = MPI_Bcast(&ways->number, (int)sizeof ways->number, MPI_BYTE, 0, comm);
+    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->heads);
+    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->joint_heads);
+    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->bodies);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_get_attr(ways->bodies, MPI_TAG_UB, (void *)&most, &has_most);
+    if (code == MPI_SUCCESS && has_most) ways->last_tag = *most;
+    return code;
+}
+
+/* Waits without keeping a processor from ranks that share it, which an MPI's own wait may do. */
+static inline int sennit_mpi_finish(MPI_Request *request) {
+    int is_over = 0;
+    for (;;) {
+        const int code = MPI_Test(request, &is_over, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS || is_over) return code;
+        (void)sched_yield();
+    }
+}
+
+/* Takes a set, the same on all ranks of the communicator. Collective over it. NULL, on all ranks:
+ * an error of MPI's is in *code, or MPI_ERR_NO_MEM of any of them. */
+static inline sennit_mpi_ways *sennit_mpi_take_ways(MPI_Comm comm, int *code) {
+    sennit_mpi_all_ways *const all = sennit_mpi_ways_of(comm, code);
+    sennit_mpi_ways *ways = all == NULL ? NULL : sennit_mpi_free_one_of(all);
+    sennit_mpi_ways *made = (sennit_mpi_ways *)calloc(1, sizeof *made);
+    uint64_t mine[3];
+    uint64_t most[3] = {0, 0, 0};
+    MPI_Request request;
+    mine[0] = ways == NULL ? 0 : ways->number;
+    mine[1] = ~mine[0];
+    mine[2] = all == NULL || made == NULL;
+    *code = MPI_Iallreduce(mine, most, 3, MPI_UINT64_T, MPI_MAX, comm, &request);
+    if (*code == MPI_SUCCESS) *code = sennit_mpi_finish(&request);
+    if (*code == MPI_SUCCESS && most[2] != 0) *code = MPI_ERR_NO_MEM;
+    if (*code == MPI_SUCCESS && (most[0] == 0 || most[0] != ~most[1])) {
+        *code = sennit_mpi_make_ways(comm, made);
+        made->next = all->first;
+        made->is_spoiled = *code != MPI_SUCCESS;
+        all->first = ways = made;
+        made = NULL;
+    }
+    free(made);
+    if (*code != MPI_SUCCESS) return NULL;
+    ways->is_taken = 1;
+    ++ways->use;
+    return ways;
+}
+
+/* Gives it back. Spoiled: something may still be under way by it. */
+static inline void sennit_mpi_leave_ways(sennit_mpi_ways *ways, int is_spoiled) {
+    ways->is_taken = 0;
+    ways->is_spoiled |= is_spoiled;
+    if (ways->is_orphaned) sennit_mpi_free_ways(ways);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,269 @@
+// Plans that are run in turn, what strict ones say where a receiver is not ready, and many plans of
+// one communicator. Would break: a twin whose messages lie elsewhere, a put that waits although the
+// rule of pre-synchronisation holds, a plan that gets what was meant for an earlier one, and
+// duplicates of a communicator that grow with the number of plans.
+#include <mpi.h>
+#include <sennit/sennit_mpi.h>
+#include <sennit/sennit_mpi_plan.h>
+
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "nodes.h"
+#include "rank.hpp"
+
+namespace {
+
+// A field with a column of others at both sides, and the halo exchange of it.
+constexpr int kRows = 6, kColumns = 5;
+
+int at(int row, int column) {
+    return row * kColumns + column;
+}
+
+void add_halo(sennit_message_plan *plan, int *field, MPI_Datatype column) {
+    const int upper = (rank + 1) % size, lower = (rank + size - 1) % size;
+    ok(sennit_plan_sendrecv(plan, field + at(0, kColumns - 2), 1, column, upper, 0,
+                            field + at(0, 0), 1, column, lower, 0, kWorld, kNone, kNone));
+    ok(sennit_plan_sendrecv(plan, field + at(0, 1), 1, column, lower, 1,
+                            field + at(0, kColumns - 1), 1, column, upper, 1, kWorld, kNone,
+                            kNone));
+}
+
+int value_of(int of, int run, int row, int column) {
+    return 10000 * run + 1000 * of + at(row, column);
+}
+
+void fill(int *field, int run) {
+    for (int row = 0; row < kRows; ++row)
+        for (int column = 1; column < kColumns - 1; ++column)
+            field[at(row, column)] = value_of(rank, run, row, column);
+}
+
+void check_halo(const int *field, int run) {
+    const int upper = (rank + 1) % size, lower = (rank + size - 1) % size;
+    for (int row = 0; row < kRows; ++row) {
+        need(field[at(row, 0)] == value_of(lower, run, row, kColumns - 2), "the lower column");
+        need(field[at(row, kColumns - 1)] == value_of(upper, run, row, 1), "the upper column");
+    }
+}
+
+// Ranks dawdle now and then, so that neighbours are ahead of them.
+void dawdle(std::mt19937 &random) {
+    const double end = sennit_wtime() + (random() % 4 == 0 ? 2e-4 : 0.0);
+    while (sennit_wtime() < end)
+        continue;
+}
+
+// Each exchange tells that the other one's buffer is free: nobody finds a receiver that is not.
+void two_buffers_in_turn_need_no_other_trip() {
+    std::vector<int> fields(2 * kRows * kColumns);
+    int *const halves[] = {fields.data(), fields.data() + kRows * kColumns};
+    const std::size_t bytes = sizeof(int) * kRows * kColumns;
+    MPI_Datatype column = MPI_DATATYPE_NULL;
+    MPI_Type_vector(kRows, 1, kColumns, MPI_INT, &column);
+    sennit_message_plan *plans[2] = {};
+    ok(sennit_message_plan_create(kWorld, &plans[0]));
+    add_halo(plans[0], halves[0], column);
+    MPI_Type_free(&column);
+    refused(sennit_message_plan_twin(plans[0], halves[0] + 1, halves[1], bytes, &plans[1]),
+            SENNIT_ERR_ARG, "a part alone");
+    ok(sennit_message_plan_twin(plans[0], halves[0], halves[1], bytes, &plans[1]));
+    for (sennit_message_plan *const plan : plans) {
+        ok(sennit_message_plan_be_strict(plan));
+        refused(sennit_message_plan_open(plan), SENNIT_ERR_STATE, "not committed");
+        ok(sennit_message_plan_commit(plan, kTimeNs));
+    }
+    ok(sennit_message_plan_open(plans[0]));
+    MPI_Barrier(kWorld);
+    std::mt19937 random(static_cast<unsigned>(rank));
+    for (int run = 0; run < 300; ++run) {
+        int *const field = halves[run % 2];
+        fill(field, run);
+        dawdle(random);
+        ok(sennit_message_plan_open(plans[(run + 1) % 2]));
+        ok(sennit_message_plan_start(plans[run % 2]));
+        dawdle(random);
+        ok(sennit_message_plan_wait(plans[run % 2], kTimeNs));
+        dawdle(random);
+        check_halo(field, run);
+    }
+    MPI_Barrier(kWorld);
+    for (sennit_message_plan *const plan : plans)
+        ok(sennit_message_plan_destroy(plan));
+}
+
+// Two halos that are swapped into one buffer: the neighbour is not ready, and is named.
+void one_buffer_where_there_should_be_two_is_found() {
+    std::vector<int> field(kRows * kColumns);
+    int word = 0;
+    const Plan plan(kWorld);
+    if (rank == 0)
+        ok(sennit_plan_isend(plan.get(), field.data(), 3, MPI_INT, 1, 7, kWorld, kNone, nullptr));
+    if (rank == 1)
+        ok(sennit_plan_irecv(plan.get(), field.data(), 3, MPI_INT, 0, 7, kWorld, kNone, nullptr));
+    plan.commit();
+    ok(sennit_message_plan_be_strict(plan.get()));
+    for (int run = 0; run < 4 && rank < 2; ++run) {
+        const bool is_told = run % 2 == 1;  // the receiver opens in time
+        field[0] = rank == 0 ? run : -1;
+        if (rank == 1 && is_told) ok(sennit_message_plan_open(plan.get()));
+        if (is_told)
+            MPI_Sendrecv_replace(&word, 1, MPI_INT, 1 - rank, 0, 1 - rank, 0, kWorld,
+                                 MPI_STATUS_IGNORE);
+        if (rank == 1 && !is_told) MPI_Recv(&word, 1, MPI_INT, 0, 0, kWorld, MPI_STATUS_IGNORE);
+        const sennit_status status = sennit_message_plan_start(plan.get());
+        if (rank == 0 && !is_told) {
+            refused(status, SENNIT_ERR_SIGNAL_EARLY,
+                    "sennit_plan_isend to rank 1 of the communicator, tag 7");
+            MPI_Send(&word, 1, MPI_INT, 1, 0, kWorld);
+        } else {
+            ok(status);
+        }
+        ok(sennit_message_plan_wait(plan.get(), kTimeNs));
+        need(field[0] == run, "the message is there all the same");
+    }
+}
+
+// A signal of the caller's that was not reset since the message before.
+void a_message_too_early_for_a_signal_of_the_callers_is_named(bool is_one_node) {
+    int number = 0;
+    sennit_signal arrived;
+    ok(sennit_signal_create(1, 2, SENNIT_SIGNAL_STRICT, &arrived));
+    {
+        const Plan plan(kWorld);
+        if (rank == 0)
+            ok(sennit_plan_isend(plan.get(), &number, 1, MPI_INT, 1, 4, kWorld, kNone, nullptr));
+        if (rank == 1)
+            ok(sennit_plan_irecv(plan.get(), &number, 1, MPI_INT, 0, 4, kWorld, arrived, nullptr));
+        plan.commit();
+        plan.run();
+        if (rank == 1) ok(sennit_signal_wait(arrived, kTimeNs));
+        MPI_Barrier(kWorld);
+        if (rank == 0 && is_one_node)
+            refused(sennit_message_plan_start(plan.get()), SENNIT_ERR_SIGNAL_OVERFLOW,
+                    "sennit_plan_isend to rank 1 of the communicator, tag 4");
+        MPI_Barrier(kWorld);
+        if (rank == 1 && is_one_node)
+            need(sennit_signal_reset(arrived) == SENNIT_ERR_SIGNAL_OVERFLOW, "the owner hears too");
+    }
+    ok(sennit_signal_destroy(arrived));
+}
+
+// As many as a program may have for its stages: all at once, and each with what is its own.
+void two_thousand_plans_live_at_once() {
+    const int count = 2000;
+    std::vector<int> out(count), in(count, -1);
+    std::vector<sennit_message_plan *> plans(count);
+    for (int i = 0; i < count; ++i) {
+        ok(sennit_message_plan_create(kWorld, &plans[i]));
+        ok(sennit_plan_sendrecv(plans[i], &out[i], 1, MPI_INT, (rank + 1) % size, 0, &in[i], 1,
+                                MPI_INT, (rank + size - 1) % size, 0, kWorld, kNone, kNone));
+        ok(sennit_message_plan_commit(plans[i], kTimeNs));
+    }
+    for (int i = 0; i < count; ++i) {
+        out[i] = 10000 * rank + i;
+        ok(sennit_message_plan_start(plans[i]));
+    }
+    for (int i = 0; i < count; ++i) {
+        ok(sennit_message_plan_wait(plans[i], kTimeNs));
+        need(in[i] == 10000 * ((rank + size - 1) % size) + i, "the number of another plan");
+    }
+    MPI_Barrier(kWorld);
+    for (sennit_message_plan *const plan : plans)
+        ok(sennit_message_plan_destroy(plan));
+}
+
+// Plans that are recorded at the same time, in another order on each rank.
+void plans_that_are_recorded_at_once_stay_apart() {
+    int out[2] = {10 * rank, 10 * rank + 1}, in[2] = {-1, -1};
+    const Plan first(kWorld), second(kWorld);
+    const Plan *const plans[] = {&first, &second};
+    for (const int i : {rank % 2, 1 - rank % 2})
+        ok(sennit_plan_isend(plans[i]->get(), &out[i], 1, MPI_INT, (rank + 1) % size, 0, kWorld,
+                             kNone, nullptr));
+    for (const int i : {1 - rank % 2, rank % 2})
+        ok(sennit_plan_irecv(plans[i]->get(), &in[i], 1, MPI_INT, (rank + size - 1) % size, 0,
+                             kWorld, kNone, nullptr));
+    first.commit();
+    second.commit();
+    first.run();
+    second.run();
+    const int before = (rank + size - 1) % size;
+    need(in[0] == 10 * before && in[1] == 10 * before + 1, "plans are mixed up");
+}
+
+// A receive without a send, and a send without a receive: what comes after them is not misled.
+void mistakes_do_not_reach_the_next_plan() {
+    int wrong = 0, out = 40 + rank, in = -1;
+    {
+        const Plan plan(kWorld);
+        if (rank == 1)
+            ok(sennit_plan_irecv(plan.get(), &wrong, 1, MPI_INT, 0, 3, kWorld, kNone, nullptr));
+        plan.commit();
+    }
+    for (int round = 0; round < 3; ++round) {
+        {
+            const Plan plan(kWorld);
+            in = -1;
+            ok(sennit_plan_sendrecv(plan.get(), &out, 1, MPI_INT, (rank + 1) % size, 3, &in, 1,
+                                    MPI_INT, (rank + size - 1) % size, 3, kWorld, kNone, kNone));
+            plan.commit();
+            plan.run();
+            need(in == 40 + (rank + size - 1) % size && wrong == 0, "another one's memory");
+        }
+        const Plan alone(kWorld);
+        if (rank == 0) {
+            ok(sennit_plan_isend(alone.get(), &out, 1, MPI_INT, 1, 3, kWorld, kNone, nullptr));
+            refused(sennit_message_plan_commit(alone.get(), 50'000'000), SENNIT_ERR_TIMEOUT,
+                    "sennit_plan_isend to rank 1 of the communicator, tag 3");
+        }
+    }
+}
+
+// A communicator that ends before its plans.
+void communicators_may_end_first() {
+    int out = rank, in = -1;
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(kWorld, &comm);
+    sennit_message_plan *whole = nullptr, *begun = nullptr;
+    ok(sennit_message_plan_create(comm, &whole));
+    ok(sennit_plan_sendrecv(whole, &out, 1, MPI_INT, (rank + 1) % size, 0, &in, 1, MPI_INT,
+                            (rank + size - 1) % size, 0, comm, kNone, kNone));
+    ok(sennit_message_plan_commit(whole, kTimeNs));
+    ok(sennit_message_plan_create(comm, &begun));
+    refused(sennit_plan_isend(begun, &out, 1, MPI_DATATYPE_NULL, 0, 0, comm, kNone, nullptr),
+            SENNIT_ERR_ARG, "MPI_DATATYPE_NULL");
+    MPI_Comm_free(&comm);
+    ok(sennit_message_plan_start(whole));
+    ok(sennit_message_plan_wait(whole, kTimeNs));
+    need(in == (rank + size - 1) % size, "another number");
+    MPI_Barrier(kWorld);
+    ok(sennit_message_plan_destroy(whole));
+    ok(sennit_message_plan_destroy(begun));
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(kWorld, &rank);
+    MPI_Comm_size(kWorld, &size);
+    use_nodes(argc, argv);
+    const bool is_one_node = argc == 1;
+    sennit_message_plan *none = nullptr;
+    refused(sennit_message_plan_create(kWorld, &none), SENNIT_ERR_STATE, "sennit_init_mpi");
+    ok(sennit_init_mpi(kWorld, nullptr));
+    two_buffers_in_turn_need_no_other_trip();
+    one_buffer_where_there_should_be_two_is_found();
+    a_message_too_early_for_a_signal_of_the_callers_is_named(is_one_node);
+    two_thousand_plans_live_at_once();
+    plans_that_are_recorded_at_once_stay_apart();
+    mistakes_do_not_reach_the_next_plan();
+    communicators_may_end_first();
+    ok(sennit_finalize());
+    MPI_Finalize();
+    return 0;
+}
