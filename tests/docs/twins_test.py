@@ -20,7 +20,7 @@ ALONE = {
     "from_mpi/mpi_side.c": "what the program was before it had Sennit",
 }
 # In Fortran without one.
-ALONE_IN_FORTRAN = {"must.f90": "is must.h"}
+ALONE_IN_FORTRAN = {"must.f90": "is must.h", "hot_loop/field.f90": "is hot_loop/field.h"}
 # Calls that a twin need not have.
 ONLY_C = {
     "sennit_ptr": "sennit_pointer makes an array of the same place",
