@@ -113,5 +113,16 @@ def a_process_that_dies_is_noticed_on_all_hosts(cluster, program):
     cluster.nothing_is_left()
 
 
+def a_program_passes_on_two_hosts(cluster, launcher, ranks, program, *words):
+    """It checks itself."""
+    for _ in range(3):
+        done = cluster.run("--rails", "2", "--launcher", launcher, "-n", ranks, "--", program, *words)
+        if not has_hydra_died(launcher, done):
+            break
+        cluster.nothing_is_left()
+    expect(done.returncode == 0, done)
+    cluster.nothing_is_left()
+
+
 if __name__ == "__main__":
     sys.exit(cluster_test.main(*sys.argv[1:], cases=globals()))
