@@ -140,16 +140,17 @@ Type equal_blocks(Random &random, const Type &inner, int count) {
 Type subarray(Random &random, const Type &inner, int count) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     std::vector<int> parts;
-    for (int left = count; parts.size() < 3; left /= parts.back())
-        parts.push_back(parts.size() == 2 ? left : part_of(random, left));
+    const std::size_t dimensions = below(random, 4) + 1;
+    for (int left = count; parts.size() < dimensions; left /= parts.back())
+        parts.push_back(parts.size() == dimensions - 1 ? left : part_of(random, left));
     std::vector<int> sizes, starts;
     for (const int part : parts) {
         starts.push_back(static_cast<int>(below(random, 3)));
         sizes.push_back(part + starts.back() + static_cast<int>(below(random, 2)));
     }
-    MPI_Type_create_subarray(3, sizes.data(), parts.data(), starts.data(),
-                             below(random, 2) == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN, inner.get(),
-                             &type);
+    MPI_Type_create_subarray(static_cast<int>(dimensions), sizes.data(), parts.data(),
+                             starts.data(), below(random, 2) == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN,
+                             inner.get(), &type);
     return Type(type);
 }
 
