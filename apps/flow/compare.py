@@ -2,15 +2,18 @@
 """Runs flow with MPI, with Sennit, and with Sennit pipelined in turn, and prints how long each part of a step takes.
 
     python3 apps/flow/compare.py --mpi openmpi,mpich --cells 64,64,64 --grid 2,1 --rounds 7 --steps 60 [--realtime] [--lines FILE]
+    python3 apps/flow/compare.py --cluster tools/cluster --hosts 2 --rails 1 [--rate 400mbit] ...
 
 Each rank has a processor of its own. Microseconds of a step: medians over runs of the median step, the mean of all ranks.
 The last columns are MPI's time over Sennit's: median, and in parentheses least and most, of the ratios of runs that followed each other.
---lines adds a line of JSON for each run to a file.
+--lines adds a line of JSON for each run to a file. With --cluster the ranks are on hosts that it makes of namespaces. Fields that differ
+end it with an error.
 """
 import argparse
 import json
 import os
 import statistics
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -20,26 +23,38 @@ import runs  # noqa: E402  pylint: disable=wrong-import-position
 PARTS = ("velocity_compute", "velocity_halo", "pressure_compute", "pressure_transpose", "pressure_tridiagonal", "pressure_halo",
          "communicate", "velocity_update", "pressure_solver", "step")
 BIND = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}
+LAUNCHERS = {"openmpi": "mpirun", "mpich": "hydra"}  # as tools/cluster calls them
 LIMIT_S = 120
 
 
-def run(arguments, mpi, program, way):
+def start_words(arguments, mpi, program):
+    """What starts the program; its options come behind."""
     words = runs.launch_words(arguments, mpi, arguments.ranks, program)
     if words is None:
         sys.exit(f"{program} or the launcher of {mpi} is not there")
+    if not arguments.cluster:
+        before_n = words.index("-n")
+        return [*words[:before_n], *BIND[mpi], *words[before_n:]]
+    rate = ["--rate", arguments.rate] if arguments.rate else []
+    paths = ["env", f"SENNIT_PATHS={arguments.paths.replace('%', ';')}"] if arguments.paths else []
+    return [arguments.cluster, "run", "--hosts", str(arguments.hosts), "--rails", str(arguments.rails), *rate, "--launcher",
+            LAUNCHERS[mpi], "-n", str(arguments.ranks), "--", *paths, words[-1]]
+
+
+def run(arguments, mpi, program, way):
     options = ["--cells", arguments.cells, "--ranks-y", arguments.grid[0], "--ranks-z", arguments.grid[1], "--steps",
                str(arguments.steps), "--check-every", "1000000", "--time-step", arguments.time_step, "--no-output", "--quiet",
                "--json"]
     if "pipelined" not in program:
         options += ["--transpose", way]
-    before_n = words.index("-n")
-    lines = runs.run_words([*words[:before_n], *BIND[mpi], *words[before_n:], *options], LIMIT_S)
+    lines = runs.run_words([*start_words(arguments, mpi, program), *options], LIMIT_S)
     if lines is None:
         sys.exit(f"{program}: no end after {LIMIT_S} s")
     found = json.loads(next(line for line in lines if line.startswith("{")))
     if arguments.lines:
+        where = {"hosts": arguments.hosts, "rails": arguments.rails, "rate": arguments.rate} if arguments.cluster else {"hosts": 1}
         with open(arguments.lines, "a", encoding="utf-8") as file:
-            file.write(json.dumps({"mpi": mpi, **found}) + "\n")
+            file.write(json.dumps({"mpi": mpi, **where, **found}) + "\n")
     return found
 
 
@@ -72,9 +87,17 @@ def main():
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--time-step", default="1e-3")
     parser.add_argument("--lines", help="file of JSON lines")
+    parser.add_argument("--cluster", help="the tool tools/cluster")
+    parser.add_argument("--hosts", type=int, default=2)
+    parser.add_argument("--rails", type=int, default=1)
+    parser.add_argument("--rate", help="of each rail and direction, such as 400mbit")
+    parser.add_argument("--paths", help="with --cluster: the knob SENNIT_PATHS, with %% for ;")
     parser.add_argument("--realtime", action="store_true", help="in the real-time class, away from other load of the machine")
     arguments = parser.parse_args()
     arguments.grid = arguments.grid.split(",")
+    if arguments.cluster and subprocess.run([arguments.cluster, "check"], capture_output=True, check=False).returncode != 0:
+        print("this system allows no hosts of namespaces")
+        sys.exit(77)
     arguments.ranks = int(arguments.grid[0]) * int(arguments.grid[1])
     for mpi in arguments.mpi.split(","):
         for way in arguments.ways.split(","):
