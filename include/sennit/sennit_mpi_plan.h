@@ -103,9 +103,11 @@ static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *
 
 /* No more is recorded: waits until the descriptions of all messages are there, for at most
  * timeout_ns. Errors: STATE (committed already; a request for an exchange was not completed), ARG
- * (null; sizes or datatypes that do not match), TIMEOUT (a partner has not made its call), and
- * those of sennit_block_attach and sennit_plan_commit. The text names call, rank and tag. After an
- * error the plan can only be destroyed. */
+ * (null; sizes or datatypes that do not match; a
+ * request of the caller's that got what a receive of an earlier plan, which had no send, has left),
+ * TIMEOUT (a partner has not made its call), and those of sennit_block_attach and
+ * sennit_plan_commit. The text names call, rank and tag. After an error the plan can only be
+ * destroyed. */
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
                                                        int64_t timeout_ns);
 

@@ -204,6 +204,26 @@ void mistakes_do_not_reach_the_next_plan() {
             ok(sennit_plan_irecv(plan.get(), &wrong, 1, MPI_INT, 0, 3, kWorld, kNone, nullptr));
         plan.commit();
     }
+    {
+        const Plan begun(kWorld);  // and never committed
+        if (rank == 1)
+            ok(sennit_plan_irecv(begun.get(), &wrong, 1, MPI_INT, 0, 5, kWorld, kNone, nullptr));
+    }
+    if (rank < 2)
+        MPI_Sendrecv_replace(&wrong, 1, MPI_INT, 1 - rank, 0, 1 - rank, 0, kWorld,
+                             MPI_STATUS_IGNORE);
+    {
+        const Plan plan(kWorld);  // whose requests a description of the one before would complete
+        MPI_Request requests[2];
+        ok(sennit_plan_irecv(plan.get(), &in, 1, MPI_INT, (rank + size - 1) % size, 5, kWorld,
+                             kNone, &requests[0]));
+        ok(sennit_plan_isend(plan.get(), &out, 1, MPI_INT, (rank + 1) % size, 5, kWorld, kNone,
+                             &requests[1]));
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        plan.commit();
+        plan.run();
+        need(in == 40 + (rank + size - 1) % size && wrong == 0, "another one's memory");
+    }
     for (int round = 0; round < 3; ++round) {
         {
             const Plan plan(kWorld);
