@@ -6,7 +6,7 @@
 
 #include <limits.h>
 #include <mpi.h>
-#include <sennit/sennit_mpi_types.h>
+#include <sennit/sennit_mpi_pieces.h>
 #include <sennit/sennit_mpi_ways.h>
 #include <stdio.h>
 

@@ -30,7 +30,8 @@
 extern "C" {
 #endif
 
-/* Belongs to the rank that made it; used by one thread at a time. */
+/* Belongs to the rank that made it; used by one thread at a time. Those of one communicator are
+ * created, committed and destroyed by one thread at a time too, since they share what it keeps. */
 typedef sennit_mpi_plan_state sennit_message_plan;
 
 /* An empty plan for messages of `comm`. Collective over `comm`, which keeps duplicates of itself

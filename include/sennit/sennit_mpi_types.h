@@ -258,38 +258,115 @@ static inline sennit_status sennit_mpi_read_contents(MPI_Datatype type,
     return SENNIT_OK;
 }
 
-/* The last dimension in memory's order goes fastest. */
-static inline sennit_status sennit_mpi_add_subarray(sennit_mpi_layout *layout, const int *numbers,
-                                                    const sennit_mpi_layout *inner) {
-    const int dimensions = numbers[0];
-    const int *const sizes = numbers + 1;
-    const int *const parts = sizes + dimensions;
-    const int *const starts = parts + dimensions;
-    const int is_c = numbers[1 + 3 * dimensions] == MPI_ORDER_C;
-    int64_t *at = (int64_t *)calloc((size_t)dimensions + 1, sizeof *at);
-    const int fastest = is_c ? dimensions - 1 : 0;
-    sennit_status status = SENNIT_OK;
+/* What of a dimension of an array is in the datatype: blocks of indices, the last one maybe cut. */
+typedef struct sennit_mpi_dimension {
+    int64_t size;
+    int64_t count; /* of all blocks */
+    int64_t first;
+    int64_t block; /* at least 1 */
+    int64_t step;  /* from block to block */
+} sennit_mpi_dimension;
+
+static inline int64_t sennit_mpi_index(const sennit_mpi_dimension *dimension, int64_t i) {
+    return dimension->first + i / dimension->block * dimension->step + i % dimension->block;
+}
+
+/* Elements of an array in memory's order: its last dimension goes fastest, or the first one. */
+static inline sennit_status sennit_mpi_add_array(sennit_mpi_layout *layout,
+                                                 const sennit_mpi_dimension *dimensions, int count,
+                                                 int is_c, const sennit_mpi_layout *inner) {
+    const sennit_mpi_dimension *const fast = &dimensions[is_c ? count - 1 : 0];
+    int64_t *const at = (int64_t *)calloc((size_t)count + 1, sizeof *at);
+    sennit_status status = at == NULL ? SENNIT_ERR_NOMEM : SENNIT_OK;
+    int64_t j;
     int i, is_empty = 0;
-    if (at == NULL) return SENNIT_ERR_NOMEM;
-    for (i = 0; i < dimensions; ++i)
-        is_empty |= parts[i] == 0;
+    for (i = 0; i < count; ++i)
+        is_empty |= dimensions[i].count == 0;
     while (status == SENNIT_OK && !is_empty) {
-        int64_t place = 0;
-        for (i = 0; i < dimensions; ++i) {
-            const int d = is_c ? i : dimensions - 1 - i;
-            place = place * sizes[d] + starts[d] + at[d];
+        int64_t row = 0;
+        for (i = 0; i + 1 < count; ++i) {
+            const int d = is_c ? i : count - 1 - i;
+            row = row * dimensions[d].size + sennit_mpi_index(&dimensions[d], at[d]);
         }
-        status =
-            sennit_mpi_add_flat(layout, inner, (uint64_t)parts[fastest], place * inner->extent);
+        for (j = 0; j < fast->count && status == SENNIT_OK; j += fast->block) {
+            const int64_t left = fast->count - j;
+            status = sennit_mpi_add_flat(
+                layout, inner, (uint64_t)(left < fast->block ? left : fast->block),
+                (row * fast->size + sennit_mpi_index(fast, j)) * inner->extent);
+        }
         /* The next row. */
-        for (i = 1; i < dimensions; ++i) {
-            const int d = is_c ? dimensions - 1 - i : i;
-            if (++at[d] < parts[d]) break;
+        for (i = 1; i < count; ++i) {
+            const int d = is_c ? count - 1 - i : i;
+            if (++at[d] < dimensions[d].count) break;
             at[d] = 0;
         }
-        if (i >= dimensions) break;
+        if (i >= count) break;
     }
     free(at);
+    return status;
+}
+
+static inline sennit_status sennit_mpi_add_subarray(sennit_mpi_layout *layout, const int *numbers,
+                                                    const sennit_mpi_layout *inner) {
+    const int count = numbers[0];
+    sennit_mpi_dimension *const dimensions =
+        (sennit_mpi_dimension *)calloc((size_t)count + 1, sizeof *dimensions);
+    sennit_status status = SENNIT_ERR_NOMEM;
+    int i;
+    if (dimensions == NULL) return status;
+    for (i = 0; i < count; ++i) {
+        dimensions[i].size = numbers[1 + i];
+        dimensions[i].count = numbers[1 + count + i];
+        dimensions[i].first = numbers[1 + 2 * count + i];
+        dimensions[i].block = dimensions[i].count == 0 ? 1 : dimensions[i].count;
+    }
+    status = sennit_mpi_add_array(layout, dimensions, count, numbers[1 + 3 * count] == MPI_ORDER_C,
+                                  inner);
+    free(dimensions);
+    return status;
+}
+
+/* One dimension of an array that is distributed over `ranks`, as number `rank` of them has it. */
+static inline sennit_mpi_dimension sennit_mpi_part_of(int64_t size, int how, int argument,
+                                                      int64_t ranks, int64_t rank) {
+    const int is_cyclic = how == MPI_DISTRIBUTE_CYCLIC;
+    sennit_mpi_dimension part;
+    int64_t left;
+    part.size = size;
+    part.block = argument != MPI_DISTRIBUTE_DFLT_DARG ? argument
+                 : is_cyclic                          ? 1
+                                                      : (size + ranks - 1) / ranks;
+    if (how == MPI_DISTRIBUTE_NONE) part.block = size;
+    if (part.block < 1) part.block = 1;
+    part.step = is_cyclic ? ranks * part.block : 0;
+    part.first = rank * part.block;
+    /* Whole rounds of all ranks, and what the last one leaves to this rank. */
+    left = (is_cyclic ? size % part.step : size) - part.first;
+    left = left < 0 ? 0 : left > part.block ? part.block : left;
+    part.count = (is_cyclic ? size / part.step * part.block : 0) + left;
+    return part;
+}
+
+/* The ranks are a grid in C's order, whatever that of the array is. */
+static inline sennit_status sennit_mpi_add_darray(sennit_mpi_layout *layout, const int *numbers,
+                                                  const sennit_mpi_layout *inner) {
+    const int count = numbers[2];
+    const int *const sizes = numbers + 3;
+    const int *const ranks = sizes + 3 * count;
+    sennit_mpi_dimension *const dimensions =
+        (sennit_mpi_dimension *)calloc((size_t)count + 1, sizeof *dimensions);
+    sennit_status status = SENNIT_ERR_NOMEM;
+    int rank = numbers[1];
+    int i;
+    if (dimensions == NULL) return status;
+    for (i = count - 1; i >= 0; --i) {
+        dimensions[i] = sennit_mpi_part_of(sizes[i], sizes[count + i], sizes[2 * count + i],
+                                           ranks[i], rank % ranks[i]);
+        rank /= ranks[i];
+    }
+    status =
+        sennit_mpi_add_array(layout, dimensions, count, sizes[4 * count] == MPI_ORDER_C, inner);
+    free(dimensions);
     return status;
 }
 
@@ -363,6 +440,8 @@ static inline sennit_status sennit_mpi_add_derived(sennit_mpi_layout *layout,
             return status;
         case MPI_COMBINER_SUBARRAY:
             return sennit_mpi_add_subarray(layout, n, inner);
+        case MPI_COMBINER_DARRAY:
+            return sennit_mpi_add_darray(layout, n, inner);
         default:
             return SENNIT_ERR_UNSUPPORTED;
     }
@@ -434,151 +513,6 @@ static inline sennit_status sennit_mpi_copy_layout(const sennit_mpi_layout *from
     if (run_bytes != 0) memcpy(to->runs.items, from->runs.items, run_bytes);
     if (kind_bytes != 0) memcpy(to->kinds.items, from->kinds.items, kind_bytes);
     return SENNIT_OK;
-}
-
-static inline uint64_t sennit_mpi_bytes_of(const sennit_mpi_layout *layout) {
-    uint64_t bytes = 0;
-    size_t i;
-    for (i = 0; i < layout->runs.count; ++i)
-        bytes += ((const sennit_mpi_run *)layout->runs.items)[i].bytes;
-    return bytes * layout->elements;
-}
-
-/* The memory that the message touches, from the buffer's address: [*first, *end). */
-static inline void sennit_mpi_range_of(const sennit_mpi_layout *layout, int64_t *first,
-                                       int64_t *end) {
-    size_t i;
-    *first = *end = 0;
-    if (layout->elements == 0) return;
-    for (i = 0; i < layout->runs.count; ++i) {
-        const sennit_mpi_run *const run = (const sennit_mpi_run *)layout->runs.items + i;
-        const int64_t last = (int64_t)(layout->elements - 1) * layout->extent;
-        const int64_t low = run->offset + (last < 0 ? last : 0);
-        const int64_t high = run->offset + (int64_t)run->bytes + (last > 0 ? last : 0);
-        if (i == 0 || low < *first) *first = low;
-        if (i == 0 || high > *end) *end = high;
-    }
-}
-
-/* A place in a message: what of it was passed. */
-typedef struct sennit_mpi_place {
-    const sennit_mpi_layout *layout;
-    uint64_t element;
-    size_t run;
-    uint64_t passed; /* bytes of the run */
-} sennit_mpi_place;
-
-static inline const sennit_mpi_run *sennit_mpi_run_at(const sennit_mpi_place *place) {
-    return (const sennit_mpi_run *)place->layout->runs.items + place->run;
-}
-
-static inline void sennit_mpi_pass(sennit_mpi_place *place, uint64_t bytes) {
-    place->passed += bytes;
-    if (place->passed < sennit_mpi_run_at(place)->bytes) return;
-    place->passed = 0;
-    if (++place->run < place->layout->runs.count) return;
-    place->run = 0;
-    ++place->element;
-}
-
-static inline int64_t sennit_mpi_offset_at(const sennit_mpi_place *place) {
-    return (int64_t)place->element * place->layout->extent + sennit_mpi_run_at(place)->offset +
-           (int64_t)place->passed;
-}
-
-/* Lays the runs of a message over those of its receiver. `base`: of the block, from the receiver's
- * buffer. */
-static inline sennit_status sennit_mpi_make_pieces(const sennit_mpi_layout *from,
-                                                   const sennit_mpi_layout *to, int64_t base,
-                                                   sennit_mpi_list *pieces) {
-    sennit_mpi_place source;
-    sennit_mpi_place target;
-    uint64_t left = sennit_mpi_bytes_of(from);
-    memset(&source, 0, sizeof source);
-    memset(&target, 0, sizeof target);
-    source.layout = from;
-    target.layout = to;
-    while (left != 0) {
-        const uint64_t here = sennit_mpi_run_at(&source)->bytes - source.passed;
-        const uint64_t there = sennit_mpi_run_at(&target)->bytes - target.passed;
-        const uint64_t bytes = here < there ? here : there;
-        const int64_t local = sennit_mpi_offset_at(&source);
-        const int64_t remote = sennit_mpi_offset_at(&target) - base;
-        sennit_piece *piece =
-            pieces->count == 0 ? NULL : (sennit_piece *)pieces->items + pieces->count - 1;
-        if (piece != NULL && piece->local_offset + (int64_t)piece->bytes == local &&
-            piece->remote_offset + (int64_t)piece->bytes == remote) {
-            piece->bytes += bytes;
-        } else {
-            piece = (sennit_piece *)sennit_mpi_append(pieces, sizeof *piece);
-            if (piece == NULL) return SENNIT_ERR_NOMEM;
-            piece->local_offset = local;
-            piece->remote_offset = remote;
-            piece->bytes = bytes;
-        }
-        sennit_mpi_pass(&source, bytes);
-        sennit_mpi_pass(&target, bytes);
-        left -= bytes;
-    }
-    return SENNIT_OK;
-}
-
-/* A place in the kinds of a message. */
-typedef struct sennit_mpi_kind_place {
-    const sennit_mpi_layout *layout;
-    uint64_t element;
-    size_t at;
-    uint64_t passed;
-} sennit_mpi_kind_place;
-
-/* False: the message is over. */
-static inline int sennit_mpi_kind_at(const sennit_mpi_kind_place *place, sennit_mpi_kind *out) {
-    if (place->element == place->layout->count || place->layout->kinds.count == 0) return 0;
-    *out = ((const sennit_mpi_kind *)place->layout->kinds.items)[place->at];
-    out->count -= place->passed;
-    /* An element of one kind goes on in the next. */
-    if (place->layout->kinds.count == 1)
-        out->count += (place->layout->count - place->element - 1) *
-                      ((const sennit_mpi_kind *)place->layout->kinds.items)->count;
-    return 1;
-}
-
-static inline void sennit_mpi_pass_kinds(sennit_mpi_kind_place *place, uint64_t count) {
-    const sennit_mpi_kind *const kinds = (const sennit_mpi_kind *)place->layout->kinds.items;
-    place->passed += count;
-    if (place->layout->kinds.count == 1) {
-        place->element += place->passed / kinds->count;
-        place->passed %= kinds->count;
-        return;
-    }
-    if (place->passed < kinds[place->at].count) return;
-    place->passed = 0;
-    if (++place->at < place->layout->kinds.count) return;
-    place->at = 0;
-    ++place->element;
-}
-
-/* Are the kinds that are sent the first of those that are received? */
-static inline int sennit_mpi_kinds_match(const sennit_mpi_layout *from,
-                                         const sennit_mpi_layout *to) {
-    sennit_mpi_kind_place source;
-    sennit_mpi_kind_place target;
-    sennit_mpi_kind sent, wanted;
-    memset(&source, 0, sizeof source);
-    memset(&target, 0, sizeof target);
-    source.layout = from;
-    target.layout = to;
-    while (sennit_mpi_kind_at(&source, &sent)) {
-        uint64_t count;
-        if (sent.kind == 0) return 1; /* MPI_PACKED: bytes of any kind */
-        if (!sennit_mpi_kind_at(&target, &wanted)) return 0;
-        if (wanted.kind == 0) return 1;
-        if (sent.kind != wanted.kind) return 0;
-        count = sent.count < wanted.count ? sent.count : wanted.count;
-        sennit_mpi_pass_kinds(&source, count);
-        sennit_mpi_pass_kinds(&target, count);
-    }
-    return 1;
 }
 
 #ifdef __cplusplus

@@ -154,6 +154,43 @@ Type subarray(Random &random, const Type &inner, int count) {
     return Type(type);
 }
 
+// What one rank has of an array that is distributed, so that it is the right number of elements.
+Type distributed(Random &random, const Type &inner, int count) {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    std::vector<int> parts{part_of(random, count)};
+    parts.push_back(count / parts[0]);
+    std::vector<int> sizes, ways, arguments, ranks;
+    for (const int part : parts) {
+        const int block = part_of(random, part);
+        ranks.push_back(static_cast<int>(below(random, 3)) + 1);
+        switch (below(random, 4)) {
+            case 0:
+                ranks.back() = 1;
+                ways.push_back(MPI_DISTRIBUTE_NONE);
+                arguments.push_back(MPI_DISTRIBUTE_DFLT_DARG);
+                break;
+            case 1:
+                ways.push_back(MPI_DISTRIBUTE_BLOCK);
+                arguments.push_back(below(random, 2) == 0 ? MPI_DISTRIBUTE_DFLT_DARG : part);
+                break;
+            case 2:
+                ways.push_back(MPI_DISTRIBUTE_CYCLIC);
+                arguments.push_back(block);
+                break;
+            default:
+                ways.push_back(MPI_DISTRIBUTE_CYCLIC);
+                arguments.push_back(MPI_DISTRIBUTE_DFLT_DARG);
+        }
+        sizes.push_back(part * ranks.back());
+    }
+    const int all = ranks[0] * ranks[1];
+    MPI_Type_create_darray(all, static_cast<int>(below(random, static_cast<std::uint64_t>(all))), 2,
+                           sizes.data(), ways.data(), arguments.data(), ranks.data(),
+                           below(random, 2) == 0 ? MPI_ORDER_C : MPI_ORDER_FORTRAN, inner.get(),
+                           &type);
+    return Type(type);
+}
+
 Type vector(Random &random, const Type &inner, int count) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     const int length = part_of(random, count);
@@ -207,7 +244,7 @@ Type make_any(Random &random, MPI_Datatype kind, int elements, int depth) {
     const int part = part_of(random, elements);
     const Type inner = make(random, kind, part, depth + 1);
     const int count = elements / part;
-    switch (below(random, 7)) {
+    switch (below(random, 8)) {
         case 0:
             MPI_Type_contiguous(count, inner.get(), &type);
             return Type(type);
@@ -223,6 +260,8 @@ Type make_any(Random &random, MPI_Datatype kind, int elements, int depth) {
             const Type flat = covering(vector(random, inner, count));
             return padded(random, flat);
         }
+        case 6:
+            return distributed(random, inner, count);
         default: {
             const Type flat = blocks(random, inner, count);
             MPI_Type_dup(flat.get(), &type);

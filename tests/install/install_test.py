@@ -153,7 +153,7 @@ class InstallTest(unittest.TestCase):
                 program = os.path.join(self.folder, f"mpi-{name}.out")
                 run(mpicc, "-std=c11", *WARNINGS, os.path.join(CONSUMER, "mpi_user.c"), *flags, "-o", program)
                 self.check_runs_with(launcher, program)
-                for header in ("sennit_mpi_messages.h", "sennit_mpi_plan.h", "sennit_mpi_runs.h", "sennit_mpi_types.h", "sennit_mpi_ways.h",
+                for header in ("sennit_mpi_messages.h", "sennit_mpi_pieces.h", "sennit_mpi_plan.h", "sennit_mpi_runs.h", "sennit_mpi_types.h", "sennit_mpi_ways.h",
                                "sennit_unr.h", "sennit_zcom.h"):
                     run(mpicc, "-std=c11", *WARNINGS, "-fsyntax-only", "-x", "c", "-", *flags,
                         input=f"#include <sennit/{header}>\nint main(void) {{ return 0; }}\n")
