@@ -250,9 +250,11 @@ def a_slow_rail_that_is_full_is_no_silent_host(cluster, program):
         cluster.must("exec", host, "tc", "qdisc", "del", "dev", "rail0", "root")
         # Fills queues, if the kernel has it.
         cluster.order("exec", host, "ip", "route", "replace", "10.100.0.0/24", "dev", "rail0", "scope", "link", "congctl", "cubic")
+    # A job that hangs ends before the test does, so that what it has said is shown.
     job = subprocess.Popen(
-        [cluster.tool, "exec", "--name", cluster.name, "h0", cluster.tool, "launch", "-n", "2", "--", "env", "SENNIT_LOG=info",
-         f"SENNIT_PEER_TIMEOUT={timeout_s}", "SENNIT_PATHS=self,mapped,fabric:interface=rail0", program, str(puts)],
+        ["timeout", "--kill-after=5", "80", cluster.tool, "exec", "--name", cluster.name, "h0", cluster.tool, "launch", "-n", "2",
+         "--", "env", "SENNIT_LOG=info", f"SENNIT_PEER_TIMEOUT={timeout_s}", "SENNIT_PATHS=self,mapped,fabric:interface=rail0",
+         program, str(puts)],
         env=cluster.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     lines = []
 
