@@ -245,7 +245,8 @@ bare provider's are 0.8 µs of Sennit's own between the read that brings a messa
 next put 0.25. From 2 to 8 KiB the connection decides besides whether the reader sends TCP's acknowledgement before it goes on, 5 µs; on which side of that a connection is depends on the sizes that it has seen
 ([fabric.md](../../design/fabric.md#messages)). At each size the bare provider has a connection
 of its own, that has seen no other; with one size in a job 8 bytes take 1.12 to 1.17 × the bare provider here, and 8 KiB 1.25 ×. From 16 KiB on a put is a write with completion data and a task
-that ends it: 13 µs over the bare provider at 16 and 32 KiB, which were not looked into; a put of 64 KiB is copied, so that the caller may go on, which takes 6 µs. The targets that are
+that ends it: 13 µs over the bare provider at 16 and 32 KiB, with as many calls of send and receive
+as it makes. What is left to suspect are TCP's acknowledgements: these puts still go by a connection for each direction, as messages did before theirs were made one (6 µs each); a put of 64 KiB is copied, so that the caller may go on, which takes 6 µs. The targets that are
 missed are those of 8 bytes and of two-sided messages up to 32 KiB, and once at 1 MiB."""
 
 FIGURE_5 = """## Figure 5: two cards, shared or not
