@@ -131,19 +131,8 @@ contains
       mine%paths = c_loc(letters)
     end if
     status = c_sennit_init(mine)
-    call end_of_call(status, stat)
+    call sennit_end_of_call(status, stat)
   end subroutine sennit_init
-
-  ! What a call with this status does at last.
-  subroutine end_of_call(status, stat)
-    integer(c_int), value :: status
-    integer(c_int), optional, intent(out) :: stat
-    if (present(stat)) then
-      stat = status
-    else if (status /= SENNIT_OK) then
-      call sennit_stop()
-    end if
-  end subroutine end_of_call
 
   function sennit_last_error() result(error)
     type(sennit_error) :: error
@@ -181,7 +170,7 @@ contains
     type(c_funptr) :: address
     address = c_null_funptr
     if (present(receiver)) address = c_funloc(receiver)
-    call end_of_call(c_sennit_log_set(address, context, level), stat)
+    call sennit_end_of_call(c_sennit_log_set(address, context, level), stat)
   end subroutine sennit_log_set
 
   ! Wait until condition(context) is not 0.
@@ -190,7 +179,7 @@ contains
     type(c_ptr), value :: context
     integer(c_int64_t), value :: timeout_ns
     integer(c_int), optional, intent(out) :: stat
-    call end_of_call(c_sennit_wait_until(c_funloc(condition), context, timeout_ns), stat)
+    call sennit_end_of_call(c_sennit_wait_until(c_funloc(condition), context, timeout_ns), stat)
   end subroutine wait_until_long
 
   subroutine wait_until_int(condition, context, timeout_ns, stat)
@@ -224,7 +213,7 @@ contains
     found = -1
     status = c_sennit_wait_any(count, requests, timeout_ns, found)
     if (found /= -1) index = merge(0_c_size_t, found + 1, found == count)
-    call end_of_call(status, stat)
+    call sennit_end_of_call(status, stat)
   end subroutine wait_any_size_long
 
   subroutine wait_any_size_int(count, requests, timeout_ns, index, stat)
@@ -260,7 +249,7 @@ contains
     type(sennit_channel), intent(in) :: channel
     integer(c_int64_t), value :: timeout_ns
     integer(c_int), optional, intent(out) :: stat
-    call end_of_call(c_sennit_channel_close([channel], 1_c_size_t, timeout_ns), stat)
+    call sennit_end_of_call(c_sennit_channel_close([channel], 1_c_size_t, timeout_ns), stat)
   end subroutine channel_close_one_long
 
   subroutine channel_close_one_int(channel, timeout_ns, stat)
@@ -567,7 +556,7 @@ contains
     if (is_whole .and. c_associated(registered, c_loc(array))) return
     text = 'the region does not begin at this array: a copy or another array was registered' // c_null_char
     if (.not. is_whole) text = 'the array is not contiguous, so the region can only be a copy of it' // c_null_char
-    call end_of_call(c_sennit_error_report(SENNIT_ERR_ARG, c_loc(operation), c_loc(text), 0_c_int64_t), stat)
+    call sennit_end_of_call(c_sennit_error_report(SENNIT_ERR_ARG, c_loc(operation), c_loc(text), 0_c_int64_t), stat)
   end subroutine sennit_region_check
 
   ! The flag of channels with so many messages unread at once: SENNIT_CHANNEL_AHEAD of C.

@@ -10,7 +10,7 @@ module sennit_text
   ! Stands for the source of a collective call whose input lies in the destination.
   integer(c_int), save, target, public :: sennit_in_place = 0
 
-  public :: sennit_string, sennit_to_c, sennit_stop, sennit_refuse, sennit_place, sennit_is_usable
+  public :: sennit_string, sennit_to_c, sennit_stop, sennit_end_of_call, sennit_refuse, sennit_place, sennit_is_usable
 
   ! The text at an address of C, up to its null; empty for a null address. Or that in an array of characters.
   interface sennit_string
@@ -76,6 +76,17 @@ contains
     error stop string_at(error%operation) // ': ' // string_at(c_sennit_status_string(error%status)) // ': ' // &
       string_in(error%text)
   end subroutine sennit_stop
+
+  ! What a call with this status does at last.
+  subroutine sennit_end_of_call(status, stat)
+    integer(c_int), value :: status
+    integer(c_int), optional, intent(out) :: stat
+    if (present(stat)) then
+      stat = status
+    else if (status /= SENNIT_OK) then
+      call sennit_stop()
+    end if
+  end subroutine sennit_end_of_call
 
   ! The status of a call whose buffer is not contiguous. It would be copied, and the copy be gone when the call is complete.
   function sennit_refuse(operation) result(status)

@@ -4,7 +4,7 @@ module sennit_mpi_plan_calls
   use iso_c_binding
   use mpi, only: MPI_BOTTOM, MPI_IN_PLACE
   use sennit
-  use sennit_text, only: sennit_refuse, sennit_stop
+  use sennit_text, only: sennit_end_of_call, sennit_refuse
   implicit none
   private
   public :: sennit_message_plan
@@ -151,17 +151,6 @@ module sennit_mpi_plan_calls
 
 contains
 
-  ! What a call with this status does at last.
-  subroutine end_of_call(status, stat)
-    integer(c_int), value :: status
-    integer(c_int), optional, intent(out) :: stat
-    if (present(stat)) then
-      stat = status
-    else if (status /= SENNIT_OK) then
-      call sennit_stop()
-    end if
-  end subroutine end_of_call
-
   function place_of(variable) result(place)
     type(*), dimension(..), intent(in), target, asynchronous :: variable
     type(c_ptr) :: place
@@ -195,14 +184,14 @@ contains
     integer, intent(in) :: comm
     type(sennit_message_plan), intent(inout) :: plan
     integer(c_int), optional, intent(out) :: stat
-    call end_of_call(c_create(comm, plan), stat)
+    call sennit_end_of_call(c_create(comm, plan), stat)
   end subroutine message_plan_create
 
   subroutine message_plan_use(plan, comm, stat)
     type(sennit_message_plan), intent(in) :: plan
     integer, intent(in) :: comm
     integer(c_int), optional, intent(out) :: stat
-    call end_of_call(c_use(plan%state, comm), stat)
+    call sennit_end_of_call(c_use(plan%state, comm), stat)
   end subroutine message_plan_use
 
   subroutine twin_size(plan, first, second, bytes, twin, stat)
@@ -223,7 +212,7 @@ contains
     else
       status = sennit_refuse(c_loc(operation))
     end if
-    call end_of_call(status, stat)
+    call sennit_end_of_call(status, stat)
   end subroutine twin_size
 
   subroutine twin_int(plan, first, second, bytes, twin, stat)
@@ -238,20 +227,20 @@ contains
   subroutine sennit_message_plan_open(plan, stat)
     type(sennit_message_plan), intent(in) :: plan
     integer(c_int), optional, intent(out) :: stat
-    call end_of_call(c_open(plan%state), stat)
+    call sennit_end_of_call(c_open(plan%state), stat)
   end subroutine sennit_message_plan_open
 
   subroutine sennit_message_plan_be_strict(plan, stat)
     type(sennit_message_plan), intent(in) :: plan
     integer(c_int), optional, intent(out) :: stat
-    call end_of_call(c_be_strict(plan%state), stat)
+    call sennit_end_of_call(c_be_strict(plan%state), stat)
   end subroutine sennit_message_plan_be_strict
 
   subroutine commit_long(plan, timeout_ns, stat)
     type(sennit_message_plan), intent(in) :: plan
     integer(c_int64_t), value :: timeout_ns
     integer(c_int), optional, intent(out) :: stat
-    call end_of_call(c_commit(plan%state, timeout_ns), stat)
+    call sennit_end_of_call(c_commit(plan%state, timeout_ns), stat)
   end subroutine commit_long
 
   subroutine commit_int(plan, timeout_ns, stat)
@@ -264,14 +253,14 @@ contains
   subroutine sennit_message_plan_start(plan, stat)
     type(sennit_message_plan), intent(in) :: plan
     integer(c_int), optional, intent(out) :: stat
-    call end_of_call(c_start(plan%state), stat)
+    call sennit_end_of_call(c_start(plan%state), stat)
   end subroutine sennit_message_plan_start
 
   subroutine wait_long(plan, timeout_ns, stat)
     type(sennit_message_plan), intent(in) :: plan
     integer(c_int64_t), value :: timeout_ns
     integer(c_int), optional, intent(out) :: stat
-    call end_of_call(c_wait(plan%state, timeout_ns), stat)
+    call sennit_end_of_call(c_wait(plan%state, timeout_ns), stat)
   end subroutine wait_long
 
   subroutine wait_int(plan, timeout_ns, stat)
@@ -289,13 +278,13 @@ contains
     over = 0
     status = c_test(plan%state, over)
     if (status == SENNIT_OK) is_over = over /= 0
-    call end_of_call(status, stat)
+    call sennit_end_of_call(status, stat)
   end subroutine sennit_message_plan_test
 
   subroutine sennit_message_plan_destroy(plan, stat)
     type(sennit_message_plan), intent(inout) :: plan
     integer(c_int), optional, intent(out) :: stat
-    call end_of_call(c_destroy(plan), stat)
+    call sennit_end_of_call(c_destroy(plan), stat)
   end subroutine sennit_message_plan_destroy
 
   subroutine plan_isend(plan, buffer, count, type, dest, tag, comm, sent, exchange, stat)
@@ -316,7 +305,7 @@ contains
     else
       status = sennit_refuse(c_loc(operation))
     end if
-    call end_of_call(status, stat)
+    call sennit_end_of_call(status, stat)
   end subroutine plan_isend
 
   subroutine plan_irecv(plan, buffer, count, type, source, tag, comm, arrived, exchange, stat)
@@ -337,7 +326,7 @@ contains
     else
       status = sennit_refuse(c_loc(operation))
     end if
-    call end_of_call(status, stat)
+    call sennit_end_of_call(status, stat)
   end subroutine plan_irecv
 
   subroutine plan_sendrecv(plan, send_buffer, send_count, send_type, dest, send_tag, receive_buffer, receive_count, &
@@ -362,7 +351,7 @@ contains
     else
       status = sennit_refuse(c_loc(operation))
     end if
-    call end_of_call(status, stat)
+    call sennit_end_of_call(status, stat)
   end subroutine plan_sendrecv
 
   subroutine plan_alltoall(plan, send_buffer, send_count, send_type, receive_buffer, receive_count, receive_type, comm, sent, &
@@ -386,7 +375,7 @@ contains
     else
       status = sennit_refuse(c_loc(operation))
     end if
-    call end_of_call(status, stat)
+    call sennit_end_of_call(status, stat)
   end subroutine plan_alltoall
 
   subroutine plan_alltoallv(plan, send_buffer, send_counts, send_places, send_type, receive_buffer, receive_counts, &
@@ -413,7 +402,7 @@ contains
     else
       status = sennit_refuse(c_loc(operation))
     end if
-    call end_of_call(status, stat)
+    call sennit_end_of_call(status, stat)
   end subroutine plan_alltoallv
 
   subroutine plan_neighbor_alltoallv(plan, send_buffer, send_counts, send_places, send_type, receive_buffer, receive_counts, &
@@ -440,7 +429,7 @@ contains
     else
       status = sennit_refuse(c_loc(operation))
     end if
-    call end_of_call(status, stat)
+    call sennit_end_of_call(status, stat)
   end subroutine plan_neighbor_alltoallv
 
 end module sennit_mpi_plan_calls
