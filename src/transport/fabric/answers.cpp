@@ -68,7 +68,7 @@ void Network::add_held(Message *message) {
     MessageHeader &header = message->header;
     header.answers = 0;
     if (held_peers_ == 0) return;
-    if (header.kind != MessageKind::task && header.kind != MessageKind::answer) return;
+    if (!may_bring_answers(header)) return;
     const HeldAnswers *const held = held_for(message->peer);
     if (held == nullptr) return;
     header.answers = held->count;

@@ -353,8 +353,7 @@ bool Network::is_well_formed(const Message &message) const {
     if (header.rail >= rail_count_) return false;
     // Nothing is longer than the room for it.
     if (message.bytes != length_of(header) || header.answers > kMostLateAnswers) return false;
-    const bool has_late = header.kind == MessageKind::task || header.kind == MessageKind::answer;
-    if (header.answers != 0 && !has_late) return false;
+    if (header.answers != 0 && !may_bring_answers(header)) return false;
     if (header.kind == MessageKind::task)
         return header.task.payload_bytes == header.body_bytes &&
                header.task.reply_bytes <= kMostTaskBytes;

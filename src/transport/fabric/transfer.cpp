@@ -347,8 +347,7 @@ int Network::progress() {
 int Network::work_off(Posted *posted) {
     if (posted->kind == Posted::Kind::transfer) return finish_transfer(posted);
     auto *message = static_cast<Message *>(posted);
-    if (message->header.kind == MessageKind::task || message->header.kind == MessageKind::answer)
-        return take_in(message);
+    if (may_bring_answers(message->header)) return take_in(message);
     take_notice(*message);
     const MutexLock guard(lock_);
     give_back(message);

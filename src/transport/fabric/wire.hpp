@@ -108,6 +108,10 @@ struct MessageHeader {
                                 // the order of the network; 0: none
     Task task;
 };
+// Behind its body there may be answers that waited for a message to its receiver.
+constexpr bool may_bring_answers(const MessageHeader &header) {
+    return header.kind == MessageKind::task || header.kind == MessageKind::answer;
+}
 // To a task that was carried out, and whose reply is of one word.
 struct LateAnswer {
     std::uint64_t id;
