@@ -373,12 +373,32 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
     if (engine->with_transports == 0) engine_free(engine);
 }
 
+namespace {
+
+// While it lives a thread for progress leaves the rank alone.
+class Starting {
+  public:
+    // relaxed twice: a hint.
+    explicit Starting(Rank &rank) : starts_(rank.progress_bell.starts) {
+        starts_.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~Starting() { starts_.fetch_sub(1, std::memory_order_relaxed); }  // relaxed: as above
+    Starting(const Starting &) = delete;
+    Starting &operator=(const Starting &) = delete;
+
+  private:
+    std::atomic<std::uint32_t> &starts_;
+};
+
+}  // namespace
+
 sennit_status engine_start(Rank &rank, Direction direction, const Target &target, void *local,
                            std::size_t bytes, const Completion &completion) {
     Engine &engine = *rank.engine;
     OperationRecord *record = nullptr;
     Completion::Mode mode = completion.mode;
     {
+        const Starting starting(rank);
         const MutexLock locked(engine.lock);
         OperationArgs args{direction, &target, local, bytes, completion};
         if (mode == Completion::Mode::local) {

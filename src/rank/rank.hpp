@@ -33,9 +33,10 @@ struct ProgressHook {
 
 // How a thread that makes progress while nobody else does learns who does, see runtime/wait.hpp.
 struct ProgressBell {
-    std::atomic<std::uint64_t> waits{0};  // that poll: those begun << 32 | those that go on
-    std::atomic<bool> is_wanted{false};   // the end of a wait rings
-    int descriptor = -1;                  // an eventfd
+    std::atomic<std::uint64_t> waits{0};   // that poll: those begun << 32 | those that go on
+    std::atomic<bool> is_wanted{false};    // the end of a wait rings
+    std::atomic<std::uint32_t> starts{0};  // calls that are starting an operation by messages
+    int descriptor = -1;                   // an eventfd
 
     static constexpr std::uint64_t kBegun = (std::uint64_t{1} << 32) + 1;
     static constexpr bool is_any_on(std::uint64_t waits) {

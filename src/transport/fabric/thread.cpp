@@ -284,6 +284,12 @@ void Network::note_wakeup(const ThreadSleep &sleep) {
 // Somebody polls: the thread would only be in the way.
 bool Network::leaves_alone(ThreadSleep *sleep) {
     ProgressBell &bell = rank_->progress_bell;
+    // It holds the locks that a look needs, on the processor that the look would take, and is over
+    // soon. relaxed: one that is seen too late costs a look.
+    if (bell.starts.load(std::memory_order_relaxed) != 0) {
+        sleep->end_by(progress_.interval_ns);
+        return true;
+    }
     // relaxed twice: a rough count, and a wait that is seen too late costs a look.
     const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
     const std::uint64_t waits = bell.waits.load(std::memory_order_relaxed);
