@@ -126,11 +126,11 @@ sennit_status sennit_get_accumulate_nbi(sennit_gptr target, const void *source, 
  * SENNIT_SUM adds, SENNIT_REPLACE sets. Who sees the word changed sees the data. When the call
  * returns `source` may be changed again; with _nbi it must not be until a flush. Neither the data
  * nor the word need be there when the call returns: a flush of that rank waits for both, and tells
- * what went wrong on the way. What goes to another node in few bytes (up to 8192 by the path
- * fabric, 488 by sim) and lies in one segment with the word is one message. 0 bytes are legal.
- * Errors: those of sennit_put and of the operation, and ARG (the word is another rank's, or not
- * aligned to 8 bytes; null with bytes; another operator). After ARG, RANGE and NOT_REGISTERED of
- * the call nothing is done; after others either may be. */
+ * what went wrong on the way. What goes to another node in few bytes (up to 32768 by the path
+ * fabric over TCP, 8192 by cards, 488 by sim) and lies in one segment with the word is one message.
+ * 0 bytes are legal. Errors: those of sennit_put and of the operation, and ARG (the word is another
+ * rank's, or not aligned to 8 bytes; null with bytes; another operator). After ARG, RANGE and
+ * NOT_REGISTERED of the call nothing is done; after others either may be. */
 sennit_status sennit_put_word(sennit_gptr destination, const void *source, size_t bytes,
                               sennit_gptr word, sennit_operator op, uint64_t value);
 sennit_status sennit_put_word_nbi(sennit_gptr destination, const void *source, size_t bytes,

@@ -176,7 +176,7 @@ sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source
  * where there is none; after SIGNAL_EARLY nothing has moved. What is wrong with the event when the
  * data is there is told by a flush, as it is of the calls above. The epoch of the call is used up
  * when it returns SENNIT_OK: who makes a call again that was refused later names the epoch. What
- * fails counts no local signal. */
+ * fails counts no local signal, unless its data was copied and the signal had counted it. */
 sennit_status sennit_put_notify_nb(sennit_peer_block destination, size_t offset, const void *source,
                                    size_t bytes, const sennit_notice *notice,
                                    sennit_request *request);
@@ -196,7 +196,7 @@ typedef struct sennit_piece_list {
  * not. `notice` may be NULL, as in sennit_put_notify_nb. Nothing to move is legal and counts its
  * event. The box or the list is the caller's again when the call returns. On another node the runs
  * of a put that are short go together, and the owner's processor puts each to its place: in one
- * message with the event if they are some KiB in all, else in several.
+ * message with the event if they are short (by TCP 128 KiB in all, by cards 8), else in several.
  * Errors: as of sennit_put_notify_with, and those of a strided or indexed put or get: ARG (null
  * box, list or pieces, elements of the destination that overlap), RANGE, NOMEM. */
 sennit_status sennit_put_notify_strided(sennit_peer_block destination, size_t offset,

@@ -111,7 +111,9 @@ sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_
  * next start is another run; the buffers are the caller's again, unless the time of SENNIT_TIMEOUT
  * was over before that: then the run is waited for as if it had been started. An owner on another
  * node that is known to be near enough is not asked: what it finds wrong, SIGNAL_OVERFLOW or
- * NOT_REGISTERED of a signal, is told by a flush of its rank, and data may have moved then. */
+ * NOT_REGISTERED of a signal, is told by a flush of its rank, and data may have moved then. Puts
+ * that go there in messages with their event (what is short, and short runs) are copied: they are
+ * over for the run when they are on their way, and a flush tells all that goes wrong with them. */
 SENNIT_HOT_CALL sennit_status sennit_plan_start(sennit_plan plan);
 
 /* Wait until the run that was started is over, for at most timeout_ns: the buffers are the caller's

@@ -165,6 +165,7 @@ sennit_status fill_paths(Engine &engine) {
                 traits.payload_bytes == 0
                     ? path->task_bytes
                     : std::min(traits.payload_bytes, transport::kMostPayloadBytes);
+        path->eager_bytes = std::min(data_room(*path), traits.eager_bytes);
         // Messages with events end by tasks. Those of one path are told apart.
         if (path->payload_bytes < sizeof(EventTask) || traits.event_bits == 0 ||
             engine.width.bits != 0)

@@ -58,9 +58,9 @@ inline constexpr std::uint8_t kCompareSwap = 64;
 // is there. Both and the answer, a word that the EventTaskConsumer makes, are kept by the engine
 // until it is over. Completion::Mode::implicit: the call is over when the message is on its way,
 // and the answer may wait for the owner's next one.
-// With a layout, which says where the data goes, several tasks may bring it, each of them the same
-// messages: then these are none. Without a signal (handle 0) the data is all: the op engine itself
-// takes it, and there is no judge.
+// With a layout, which says where the data goes, as many tasks bring it as it takes, and the last
+// one that comes counts. Without a signal (handle 0) the data is all: the op engine itself takes
+// it, and there is no judge.
 inline constexpr std::uint8_t kEventTask = 67;
 //
 // The other actions are about messages whose events come in completion data (signal/carried.hpp).
@@ -77,7 +77,7 @@ struct EventTask {
     std::uint32_t handle;
     std::uint32_t messages;  // 0: would one be counted? Nothing is
     std::uint64_t epoch;
-    std::uint32_t index;   // of the subscription, or 0
+    std::uint32_t index;   // of the subscription; scatter: parts_word(), 0: there are no others
     std::uint32_t packed;  // action, and above it 24 bits of the message's number
 
     static constexpr std::uint32_t number_in(std::uint32_t number) { return number & 0xFFFFFF; }
@@ -86,6 +86,12 @@ struct EventTask {
     void set(EventAction what, std::uint32_t number) {
         packed = number_in(number) << 8 | static_cast<std::uint32_t>(what);
     }
+    // In how many tasks it comes, 2 to 2^20, and above that 12 bits of which one of its sender's.
+    static constexpr std::uint32_t parts_word(std::uint32_t message, std::uint32_t parts) {
+        return message << 20 | (parts - 1);
+    }
+    static constexpr std::uint32_t parts_in(std::uint32_t word) { return (word & 0xFFFFF) + 1; }
+    static constexpr std::uint32_t message_in(std::uint32_t word) { return word >> 20; }
 };
 static_assert(sizeof(EventTask) == transport::kEventBytes);
 // Data for the target, and then an operation on a word of the same segment. Kept, and sent, as the
@@ -244,6 +250,8 @@ void engine_read_events(Rank &rank);
 std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes);
 // How much data an event's task to the peer may bring; the peer is reached by messages.
 std::size_t engine_most_event_data(const Rank &rank, int peer);
+// The same of runs with their words, in each of the tasks that bring them.
+std::size_t engine_packed_room(const Rank &rank, int peer);
 // Does the peer's processor carry out each put?
 bool engine_puts_in_software(const Rank &rank, int peer);
 // The same with a WordTask, which is as long.
@@ -256,16 +264,22 @@ inline std::size_t engine_most_word_data(const Rank &rank, int peer) {
 // Set before any peer knows of a word that events could be for.
 using EventConsumer = void (*)(Rank &rank, const EventWidth &width,
                                const transport::EventData &event);
-// Carries out an event's task, once each, and returns the answer; the same holds for it.
+// Of a message that several tasks bring.
+struct ComingParts {
+    std::uint32_t word;  // EventTask::index of each of them
+    std::uint32_t come;
+};
 struct ArrivedEvent {
     int from;
     EventTask task;
     std::byte *memory;  // where the data goes
     const std::byte *data;
-    std::size_t bytes;  // 0: none
+    std::size_t bytes;             // 0: none
+    ComingParts *parts = nullptr;  // null: it comes alone
 };
-// Its data, to where it belongs.
-void store_arrived(const ArrivedEvent &arrived);
+// Its data, to where it belongs. False: more tasks are to come before its messages are counted.
+bool store_arrived(const ArrivedEvent &arrived);
+// Carries out an event's task, once each, and returns the answer; the same holds for it.
 using EventTaskConsumer = std::uint64_t (*)(Rank &rank, const ArrivedEvent &arrived);
 void engine_take_events(Rank &rank, EventConsumer consumer, EventTaskConsumer task_consumer);
 // The sink to open message transports with: {engine_event_arrived, &rank}. Transports call it from

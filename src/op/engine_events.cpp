@@ -115,6 +115,11 @@ PieceQueue take_closed(PeerQueue &queue, bool *goes_again) {
 
 std::size_t engine_most_event_data(const Rank &rank, int peer) {
     const MessagePath *const path = path_to(*rank.engine, peer);
+    return path == nullptr ? 0 : path->eager_bytes;
+}
+
+std::size_t engine_packed_room(const Rank &rank, int peer) {
+    const MessagePath *const path = path_to(*rank.engine, peer);
     return path == nullptr ? 0 : data_room(*path);
 }
 

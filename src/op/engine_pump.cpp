@@ -1,7 +1,9 @@
 // Cutting, submitting, completing: the moving part of the op engine. See engine_state.hpp.
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 #include <utility>
 
@@ -26,6 +28,12 @@ bool is_packed(const OperationPiece &piece) {
 // Its runs may lie far apart.
 std::uint64_t moved_bytes(const OperationPiece &piece) {
     return is_packed(piece) ? piece.operation.task.payload_bytes : piece.operation.bytes;
+}
+
+// Of all pieces together, or about so many.
+std::uint64_t whole_bytes(const OperationPiece &piece) {
+    const OperationRecord &record = *piece.record;
+    return is_packed(piece) ? record.packed.count * moved_bytes(piece) : record.bytes;
 }
 
 // What a piece adds to the load of its rail. Small pieces are not free.
@@ -87,7 +95,7 @@ int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_
     auto best = static_cast<unsigned>(std::countr_zero(left));
     if (path.rails == 1) return static_cast<int>(best);
     const unsigned home = home_rail(usable, rank, peer);
-    if (piece.record->bytes < kSharedFromBytes && (left & bit(home)) != 0)
+    if (whole_bytes(piece) < kSharedFromBytes && (left & bit(home)) != 0)
         return static_cast<int>(home);
     for (left &= left - 1; left != 0; left &= left - 1) {
         const auto rail = static_cast<unsigned>(std::countr_zero(left));
@@ -152,7 +160,7 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
     const bool may_wait = record.may_wait && !queue.is_hurried && !record.is_of_message;
     operation->task = transport::Task{queue.next_task++,
                                       static_cast<std::uint32_t>(bytes / record.element_bytes),
-                                      static_cast<std::uint16_t>(payload),
+                                      static_cast<std::uint32_t>(payload),
                                       static_cast<std::uint16_t>(reply),
                                       record.operation,
                                       record.type,
@@ -164,11 +172,22 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
         operation->reply = &packed_task(record, record.cut).answer;
 }
 
+// Messages in several tasks are numbered in the order in which they go: one that is held is started
+// before it goes.
+void number_message(PeerQueue &queue, OperationRecord *record) {
+    PackedTasks &packed = record->packed;
+    if (!packed.is_numbered) return;
+    if (packed.word == 0) packed.word = EventTask::parts_word(queue.next_message++, packed.count);
+    std::memcpy(packed_task(*record, record->cut).payload + offsetof(EventTask, index),
+                &packed.word, sizeof packed.word);
+}
+
 // What of the record goes with its next piece.
 void place_piece(OperationRecord *record, transport::Operation *operation) {
     if (record->packed.count != 0) {
         operation->offset = record->offset;
-        operation->local = packed_payload(*record, record->cut);
+        operation->local = packed_task(*record, record->cut).payload;
+        operation->is_in_room = packed_task(*record, record->cut).is_in_room;
         operation->bytes = record->packed.hull;
         return;
     }
@@ -176,6 +195,7 @@ void place_piece(OperationRecord *record, transport::Operation *operation) {
                     record->bytes - record->cut};
     if (record->layout != nullptr)
         part = layout_part(*record->layout, record->cut, &record->cursor);
+    operation->is_in_room = record->rooms != nullptr;
     operation->offset = record->offset + static_cast<std::uint64_t>(part.remote);
     operation->local = record->local == nullptr ? nullptr : record->local + part.local;
     operation->bytes = std::min(record->piece_bytes, part.bytes);
@@ -232,6 +252,7 @@ OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *rec
     operation.is_hint = record->is_hint;
     operation.peer = record->peer;
     operation.remote = record->remote;
+    number_message(queue, record);
     place_piece(record, &operation);
     operation.completed = piece_completed;
     if (is_task) fill_task(queue, *record, &operation);

@@ -31,14 +31,6 @@ std::uint64_t payload_of_event(const OperationArgs &args) {
            (args.local == nullptr || args.target->layout != nullptr ? 0 : args.bytes);
 }
 
-std::byte *packed_payload(const OperationRecord &record, std::uint64_t number) {
-    return record.kept + number * record.packed.stride + sizeof(PackedTask);
-}
-
-PackedTask &packed_task(const OperationRecord &record, std::uint64_t number) {
-    return *reinterpret_cast<PackedTask *>(record.kept + number * record.packed.stride);
-}
-
 namespace {
 
 // Where it is short, the task's payload lies in the record.
@@ -48,7 +40,7 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     record->operation = is_word ? kWordTask : kEventTask;
     record->type = SENNIT_UINT64;
     record->element_bytes = sizeof(std::uint64_t);
-    record->payload_bytes = static_cast<std::uint16_t>(payload_of_event(args));
+    record->payload_bytes = static_cast<std::uint32_t>(payload_of_event(args));
     record->result = reinterpret_cast<std::byte *>(&record->answer);
     record->answer_to = work.result;
     record->judge = work.judge;
@@ -68,29 +60,28 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
 // All runs of the layout, in as many payloads as they take. False: no memory.
 bool keep_packed(Engine &engine, OperationRecord *record, const OperationArgs &args) {
     const Layout &layout = *args.target->layout;
-    const std::size_t room = data_room(*path_to(engine, record->peer));
+    const MessagePath &path = *path_to(engine, record->peer);
+    const std::size_t room = data_room(path);
     const PackedSize size = packed_size(layout, room);
     const std::uint64_t payload_bytes = sizeof(EventTask) + size.longest;
     PackedTasks &packed = record->packed;
     packed.count = static_cast<std::uint32_t>(size.tasks);
-    packed.stride = static_cast<std::uint32_t>(sizeof(PackedTask) + ((payload_bytes + 7) & ~7ull));
     packed.hull = hull_bytes(layout.remote);
-    if (!engine.records.keep(record, size.tasks * packed.stride)) return false;
-    record->payload_bytes = static_cast<std::uint16_t>(payload_bytes);
+    if (!engine.records.keep_packed(record, payload_bytes, *path.transport)) return false;
+    record->payload_bytes = static_cast<std::uint32_t>(payload_bytes);
     record->offset += static_cast<std::uint64_t>(layout.remote.begin);
     record->bytes = size.tasks;
     record->piece_bytes = 1;
+    packed.is_numbered = packed.count > 1 && args.target->work->event->messages != 0;
     RunPacker packer(layout, room, static_cast<const std::byte *>(args.local));
     for (std::uint32_t i = 0; i < packed.count; ++i) {
-        std::byte *const to = record->kept + std::size_t{i} * packed.stride;
-        std::byte *const payload = to + sizeof(PackedTask);
+        PackedTask &to = packed_task(*record, i);
         EventTask task = *args.target->work->event;
         std::uint32_t runs = 0;
-        const std::size_t bytes = packer.fill(payload + sizeof task, &runs);
+        const std::size_t bytes = packer.fill(to.payload + sizeof task, &runs);
         task.set(EventAction::scatter, runs);
-        std::memcpy(payload, &task, sizeof task);
-        const PackedTask head{0, sizeof task + bytes};
-        std::memcpy(to, &head, sizeof head);
+        std::memcpy(to.payload, &task, sizeof task);
+        to.payload_bytes = sizeof task + bytes;
     }
     return true;
 }
@@ -101,7 +92,9 @@ bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
     const std::size_t head = head_bytes(record->operation);
     auto *place = reinterpret_cast<std::byte *>(record->operands);
     if (record->payload_bytes > sizeof record->operands) {
-        if (!engine.records.keep(record, record->payload_bytes)) return false;
+        if (!engine.records.keep_payload(record, record->payload_bytes,
+                                         *path_to(engine, record->peer)->transport))
+            return false;
         std::memcpy(record->kept, record->operands, head);
         record->local = place = record->kept;
     }

@@ -30,6 +30,7 @@ struct MessagePath {
     std::uint64_t max_piece_bytes = 0;
     std::uint64_t task_bytes = 0;     // a multiple of 8; 0: no tasks
     std::uint64_t payload_bytes = 0;  // of an event's task
+    std::uint64_t eager_bytes = 0;    // of its data, where that lies together
     unsigned event_bits = 0;          // 0 where there are no tasks
     RailLoad loads[kRails];
 };
@@ -57,10 +58,15 @@ struct TaskHistory {
     struct LongReply {
         std::byte bytes[transport::kMostTaskBytes];
     };
+    // Messages are begun in order, and a window of tasks is under way: so of two that are under
+    // way none has the other's place.
+    static constexpr std::uint32_t kMessages = 2 * kTaskWindow;
+
     Answer answers[kTaskWindow];
     LongReply *long_replies;  // [kTaskWindow], made with the first task that has one
+    ComingParts *messages;    // [kMessages], by number; made with the first one
 };
-static_assert(sizeof(TaskHistory) == 776);
+static_assert(sizeof(TaskHistory) == 784);
 
 using RecordQueue = LinkedQueue<OperationRecord, &OperationRecord::next_pending>;
 
@@ -82,6 +88,7 @@ struct PeerQueue {
     std::uint32_t tasks_done = 0;  // bit i: the task numbered first_task + i is over
     std::uint64_t first_task = 1;  // the oldest that is not over
     std::uint64_t next_task = 1;
+    std::uint32_t next_message = 0;  // of those that several tasks bring
     std::uint64_t last_number = 0;
     std::uint64_t last_lent = 0;  // the number of the last record whose caller lends a buffer
     RecordQueue pending;
@@ -138,9 +145,6 @@ void fill_record(OperationRecord *record, const OperationArgs &args);
 bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args);
 // How much data an event's task brings, at most.
 std::size_t data_room(const MessagePath &path);
-// Of a record of such tasks.
-PackedTask &packed_task(const OperationRecord &record, std::uint64_t number);
-std::byte *packed_payload(const OperationRecord &record, std::uint64_t number);
 // An event's task, and one that counts nothing.
 std::uint64_t payload_of_event(const OperationArgs &args);
 bool is_question(const OperationRecord &record);

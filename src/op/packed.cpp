@@ -14,7 +14,7 @@ constexpr std::uint64_t kPackedRunBytes = 2048;
 constexpr std::uint64_t kRunsOfPayload = 4;
 // A payload with less room is not worth it.
 constexpr std::size_t kLeastRoom = 8 * sizeof(RunWord);
-constexpr std::uint64_t kMostTasks = 1u << 20;
+constexpr std::uint64_t kMostTasks = EventTask::parts_in(UINT32_MAX);
 
 struct Taken {
     std::uint64_t at = 0;    // in the layout, behind it

@@ -13,7 +13,7 @@ namespace sennit::op {
 // and above 48 bits of that how long it is.
 using RunWord = std::uint64_t;
 inline constexpr unsigned kRunOffsetBits = 48;
-inline constexpr std::uint64_t kMostRunBytes = 0xFFFF;
+inline constexpr std::uint64_t kMostRunBytes = 0xFFF8;  // a longer one is cut between words
 
 constexpr RunWord run_word(std::uint64_t offset, std::uint64_t bytes) {
     return bytes << kRunOffsetBits | offset;
@@ -36,6 +36,11 @@ struct PackedSize {
     std::size_t longest = 0;  // bytes of the longest payload, or more
 };
 PackedSize packed_size(const Layout &layout, std::size_t room);
+
+// What all runs take with their words.
+inline std::uint64_t bytes_with_words(const Layout &layout) {
+    return layout.bytes + run_count(layout) * sizeof(RunWord);
+}
 
 // Is it faster to have the owner spread the runs than to write each of them? docs/design/strided.md
 // has what was measured.

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <span>
 
 #include "base/invariant.hpp"
 
@@ -15,8 +16,20 @@ bool keeps_inside(const OperationRecord &record) {
 }
 
 void free_owned(OperationRecord &record) {
-    if (!keeps_inside(record)) std::free(record.kept);
+    const bool is_packed = record.packed.count != 0 && record.kept != nullptr;
+    for (std::uint32_t i = 0; is_packed && i < record.packed.count; ++i) {
+        const PackedTask &task = packed_task(record, i);
+        if (task.is_in_room)
+            record.rooms->give_room_back(task.payload);
+        else
+            std::free(task.payload);
+    }
+    if (record.rooms != nullptr && !is_packed)
+        record.rooms->give_room_back(record.kept);
+    else if (!keeps_inside(record))
+        std::free(record.kept);
     record.kept = nullptr;
+    record.rooms = nullptr;
     std::free(record.why);
     record.why = nullptr;
 }
@@ -55,6 +68,34 @@ bool RequestTable::keep(OperationRecord *record, std::uint64_t bytes) {
     record->kept_bytes = bytes;
     if (!keeps_inside(*record)) kept_bytes_ += bytes;
     return record->kept != nullptr;
+}
+
+bool RequestTable::keep_payload(OperationRecord *record, std::uint64_t bytes,
+                                transport::Transport &by) {
+    record->kept = by.take_room(bytes);
+    if (record->kept == nullptr) return keep(record, bytes);
+    record->rooms = &by;
+    record->kept_bytes = bytes;
+    kept_bytes_ += bytes;
+    return true;
+}
+
+bool RequestTable::keep_packed(OperationRecord *record, std::uint64_t bytes,
+                               transport::Transport &by) {
+    const std::uint32_t count = record->packed.count;
+    auto *const tasks = static_cast<PackedTask *>(std::calloc(count, sizeof(PackedTask)));
+    record->kept = reinterpret_cast<std::byte *>(tasks);
+    record->kept_bytes = tasks == nullptr ? 0 : count * (sizeof(PackedTask) + bytes);
+    kept_bytes_ += record->kept_bytes;
+    if (tasks == nullptr) return false;
+    record->rooms = &by;
+    for (PackedTask &task : std::span(tasks, count)) {
+        task.payload = by.take_room(bytes);
+        task.is_in_room = task.payload != nullptr;
+        if (task.payload == nullptr) task.payload = static_cast<std::byte *>(std::malloc(bytes));
+        if (task.payload == nullptr) return false;
+    }
+    return true;
 }
 
 void PiecePool::close() {

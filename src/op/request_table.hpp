@@ -46,13 +46,15 @@ struct CarriedEvents {
 // the record are tasks. packed.hpp has what is in them.
 struct PackedTasks {
     std::uint32_t count = 0;   // 0: it is no such put
-    std::uint32_t stride = 0;  // from one PackedTask to the next
     std::uint64_t hull = 0;    // bytes of the target's memory that each names
+    bool is_numbered = false;  // their message, with the first that goes
+    std::uint32_t word = 0;    // EventTask::parts_word(), then
 };
-// The payload lies behind it.
 struct PackedTask {
     std::uint64_t answer;
     std::uint64_t payload_bytes;
+    std::byte *payload;
+    bool is_in_room;  // of OperationRecord::rooms
 };
 
 enum class RecordState : std::uint8_t { free, held, pending, in_flight, complete };
@@ -72,7 +74,7 @@ struct OperationRecord {
     std::uint8_t operation;
     std::uint8_t type;
     std::uint8_t element_bytes;
-    std::uint16_t payload_bytes;  // of an event's task; 0: the record is none
+    std::uint32_t payload_bytes;  // of an event's task; 0: the record is none
     bool may_wait;                // the answer to it
     bool is_of_message;           // it ends one whose events are in completion data
     bool is_judged;               // at the end, since no caller judges the answer
@@ -89,10 +91,12 @@ struct OperationRecord {
     std::uint64_t offset;
     std::byte *local;
     std::byte *result;         // of execute, or null
-    std::byte *kept;           // what moves, in memory of the record's; null: the caller lends it
-    std::uint64_t kept_bytes;  // of that memory
-    void *answer_to;           // of `kept`: where an answer goes that its caller takes; or null
-    std::uint64_t answer;      // of an event's task; else `kept` points here where that is enough
+    std::byte *kept;           // what moves, in memory of the record's, or the PackedTasks of that;
+                               // null: the caller lends it
+    std::uint64_t kept_bytes;  // of that memory, with its payloads
+    transport::Transport *rooms;  // it is Transport::take_room()'s, or some of these are; or null
+    void *answer_to;              // of `kept`: where an answer goes that its caller takes; or null
+    std::uint64_t answer;  // of an event's task; else `kept` points here where that is enough
     // Of execute on one element, or an event's task with little data; `local` points here then.
     std::uint64_t operands[8];
     std::uint64_t bytes;
@@ -109,6 +113,10 @@ struct OperationRecord {
     OperationPiece own;
 };
 
+inline PackedTask &packed_task(const OperationRecord &record, std::uint64_t number) {
+    return reinterpret_cast<PackedTask *>(record.kept)[number];
+}
+
 class RequestTable {
   public:
     void close();
@@ -118,6 +126,10 @@ class RequestTable {
 
     // Memory for what the record moves, freed with it. False: there is none.
     bool keep(OperationRecord *record, std::uint64_t bytes);
+    // The same for the payload of a task, where the transport has room for it, or else as above.
+    bool keep_payload(OperationRecord *record, std::uint64_t bytes, transport::Transport &by);
+    // For packed.count payloads of up to so many bytes.
+    bool keep_packed(OperationRecord *record, std::uint64_t bytes, transport::Transport &by);
     // Whether records and what they keep take less than `budget` with one more.
     bool may_copy(std::uint64_t bytes, std::uint64_t budget) const {
         return bytes <= budget &&

@@ -75,7 +75,7 @@ sennit_status start_runs(Rank &rank, Direction direction, Target target, void *l
 }  // namespace
 
 bool goes_packed(Rank &rank, int peer, const Layout &layout) {
-    const std::size_t room = engine_most_event_data(rank, peer);
+    const std::size_t room = engine_packed_room(rank, peer);
     if (!pays_to_pack(layout, room)) return false;
     const PackedSize size = packed_size(layout, room);
     return size.tasks != 0 && engine_may_copy(rank, size.tasks * size.longest);

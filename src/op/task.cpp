@@ -50,22 +50,40 @@ bool is_event(const transport::Arrived &arrived) {
     return data == 0 || data == arrived.bytes;
 }
 
-// A rank that has no signals yet knows none.
-void take_event_task(Rank &rank, const transport::Arrived &arrived, std::byte *reply) {
+// What has come of a message. Null: no memory.
+ComingParts *coming_parts(TaskHistory &history, std::uint32_t word) {
+    if (history.messages == nullptr)
+        history.messages =
+            static_cast<ComingParts *>(std::calloc(TaskHistory::kMessages, sizeof(ComingParts)));
+    if (history.messages == nullptr) return nullptr;
+    ComingParts &parts = history.messages[EventTask::message_in(word) % TaskHistory::kMessages];
+    // What is there of another one has failed, or is over.
+    if (parts.word != word) parts = ComingParts{word, 0};
+    return &parts;
+}
+
+// A rank that has no signals yet knows none. False: no memory.
+bool take_event_task(Rank &rank, TaskHistory &history, const transport::Arrived &arrived,
+                     std::byte *reply) {
     ArrivedEvent event{arrived.from,
                        {},
                        arrived.memory,
                        arrived.payload + sizeof(EventTask),
                        arrived.task->payload_bytes - sizeof(EventTask)};
     std::memcpy(&event.task, arrived.payload, sizeof event.task);
-    if (event.task.handle == 0 && event.task.action() == EventAction::scatter) {
-        store_arrived(event);
-        std::memset(reply, 0, sizeof(std::uint64_t));
-        return;
+    const bool is_scatter = event.task.action() == EventAction::scatter;
+    if (is_scatter && event.task.index != 0) {
+        event.parts = coming_parts(history, event.task.index);
+        if (event.parts == nullptr) return false;
     }
+    std::uint64_t answer = 0;
     const EventTaskConsumer consumer = rank.engine->task_consumer;
-    const std::uint64_t answer = consumer == nullptr ? kNoSuchSignal : consumer(rank, event);
+    if (event.task.handle == 0 && is_scatter)
+        (void)store_arrived(event);
+    else
+        answer = consumer == nullptr ? kNoSuchSignal : consumer(rank, event);
     std::memcpy(reply, &answer, sizeof answer);
+    return true;
 }
 
 TaskHistory *history_of(Engine &engine, int from) {
@@ -147,15 +165,19 @@ bool take_word_task(Rank &rank, const transport::Arrived &arrived, sennit_status
 
 }  // namespace
 
-void store_arrived(const ArrivedEvent &arrived) {
+bool store_arrived(const ArrivedEvent &arrived) {
     if (arrived.task.action() == EventAction::scatter)
         spread_runs(arrived.memory, arrived.data, arrived.task.number());
     else if (arrived.bytes != 0)
         copy_any(arrived.memory, arrived.data, arrived.bytes);
+    return arrived.parts == nullptr ||
+           ++arrived.parts->come == EventTask::parts_in(arrived.task.index);
 }
 
 void free_history(TaskHistory *history) {
-    if (history != nullptr) std::free(history->long_replies);
+    if (history == nullptr) return;
+    std::free(history->long_replies);
+    std::free(history->messages);
     std::free(history);
 }
 
@@ -179,7 +201,7 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
         std::byte *const reply = is_good ? place_of_reply(*history, task) : nullptr;
         if (is_good && reply == nullptr) return SENNIT_ERR_NOMEM;
         if (event) {
-            take_event_task(rank, arrived, reply);
+            if (!take_event_task(rank, *history, arrived, reply)) return SENNIT_ERR_NOMEM;
         } else if (word) {
             if (!take_word_task(rank, arrived, &entry.status, reply)) return kTaskIsToBeRepeated;
         } else if (is_good && !carry_out(rank, arrived, reply)) {

@@ -56,9 +56,9 @@ sennit_status pack_group(Rank &rank, const Plan &plan, BlockGroup *group, std::u
     const std::size_t count = list_runs(parts, first, end, list);
     const sennit_status status = op::layout_of_list(list, count, &layout);
     if (status != SENNIT_OK) return status;
-    const bool is_in_one_task = !remote.is_none() && signal::fits_in_task(rank, remote, layout);
-    if (!is_in_one_task && !op::goes_packed(rank, peer, layout)) return SENNIT_OK;
-    group->is_in_one_task = is_in_one_task;
+    const bool is_packed = remote.is_none() ? op::goes_packed(rank, peer, layout)
+                                            : signal::goes_packed(rank, remote, layout);
+    if (!is_packed) return SENNIT_OK;
     group->packed = op::layout_copy(layout);
     return group->packed != nullptr ? SENNIT_OK
                                     : fail(SENNIT_ERR_NOMEM, "no memory for the runs of a plan");

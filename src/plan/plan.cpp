@@ -117,15 +117,9 @@ sennit_status make_groups(Rank &rank, Plan &plan, Ordered *ordered) {
     for (std::uint32_t i = 0; i < count; ++i) {
         if (ordered[i].operation == ordered[i].first) {
             const sennit_peer_block block = plan.operations[ordered[i].operation].block;
-            plan.groups[plan.group_count++] = BlockGroup{block,
-                                                         signal::find_attached(rank, block),
-                                                         ordered[i].notified,
-                                                         0,
-                                                         0,
-                                                         false,
-                                                         0,
-                                                         nullptr,
-                                                         false};
+            plan.groups[plan.group_count++] = BlockGroup{
+                block,  signal::find_attached(rank, block), ordered[i].notified, 0, 0, false, 0,
+                nullptr};
         }
         ++plan.groups[plan.group_count - 1].messages;
     }

@@ -62,7 +62,6 @@ struct BlockGroup {
     // All parts as runs of one put, from the block and the local buffer of the first, where tasks
     // bring them, perhaps one with their events; owned.
     op::Layout *packed;
-    bool is_in_one_task;  // `packed`, and it is
 };
 
 // Events of a run in a signal of the rank's own, counted when all buffers are the caller's again.

@@ -2,6 +2,7 @@
 #include <initializer_list>
 
 #include "base/fail.hpp"
+#include "op/packed.hpp"
 #include "op/rma.hpp"
 #include "op/strided.hpp"
 #include "plan/plan.hpp"
@@ -141,13 +142,12 @@ class Run {
     }
     bool goes_packed(const BlockGroup &group) const;
     bool goes_packed(const BlockGroup &group, std::uint32_t number) const;
-    bool is_one_task(const BlockGroup &group, std::uint32_t first) const;
+    bool goes_with_event(const BlockGroup &group, std::uint32_t first) const;
     sennit_status carry_out();
     sennit_status start_group(const BlockGroup &group, std::uint32_t first);
     sennit_status start_pieces(const BlockGroup &group, std::uint32_t first,
                                op::OperationRecord *event, op::EventForm *form);
-    sennit_status start_packed(const BlockGroup &group, std::uint32_t first,
-                               op::OperationRecord *event);
+    sennit_status start_packed(const BlockGroup &group, std::uint32_t first);
     bool divide(const BlockGroup &group, std::uint32_t first, op::EventForm *form) const;
     sennit_status do_group(const BlockGroup &group, std::uint32_t first);
 
@@ -177,25 +177,26 @@ op::Completion of_piece(Plan &plan) {
     return how;
 }
 
-// Its data, if any, goes with its event.
-bool Run::is_one_task(const BlockGroup &group, std::uint32_t first) const {
+// Its data, if any, goes with its event, in one task or several.
+bool Run::goes_with_event(const BlockGroup &group, std::uint32_t first) const {
     const signal::RemoteSignal &remote = group.notified->remote;
     if (remote.is_none()) return false;
     if (group.part_count == 0) return true;
-    if (group.is_in_one_task) return op::engine_may_copy(rank_, group.packed->bytes);
+    if (group.packed != nullptr)
+        return op::engine_may_copy(rank_, op::bytes_with_words(*group.packed));
     if (group.part_count > 1 || plan_.carried_out.layouts[first] != nullptr) return false;
     return plan_.carried_out.directions[first] == op::Direction::put &&
            plan_.carried_out.parts[first].bytes <= signal::most_event_data(rank_, remote) &&
            op::engine_may_copy(rank_, plan_.carried_out.parts[first].bytes);
 }
 
-// Do tasks bring the runs of all parts together?
+// Do tasks bring the runs of all parts together, without an event?
 bool Run::goes_packed(const BlockGroup &group) const {
-    return group.packed != nullptr &&
+    return group.packed != nullptr && group.notified->remote.is_none() &&
            op::goes_packed(rank_, group.attached->gptr.rank, *group.packed);
 }
 
-// Those of one part?
+// Those of one part, before the event?
 bool Run::goes_packed(const BlockGroup &group, std::uint32_t number) const {
     const op::Layout *const layout = plan_.carried_out.layouts[number];
     return layout != nullptr && plan_.carried_out.directions[number] == op::Direction::put &&
@@ -241,23 +242,16 @@ sennit_status Run::start_pieces(const BlockGroup &group, std::uint32_t first,
     return status;
 }
 
-sennit_status Run::start_packed(const BlockGroup &group, std::uint32_t first,
-                                op::OperationRecord *event) {
-    op::Completion how = of_piece(plan_);
-    how.then = event;
-    const signal::RemoteSignal &remote = group.notified->remote;
-    const sennit_gptr place = group.attached->gptr;
-    void *const local = plan_.carried_out.parts[first].local;
-    if (!remote.is_none())
-        return signal::start_packed(rank_, remote, epoch_, {place, local, group.packed}, how);
-    return op::start_by_message(rank_, op::Direction::put, place,
-                                {local, group.packed->bytes, group.packed}, how);
+sennit_status Run::start_packed(const BlockGroup &group, std::uint32_t first) {
+    return op::start_by_message(
+        rank_, op::Direction::put, group.attached->gptr,
+        {plan_.carried_out.parts[first].local, group.packed->bytes, group.packed}, of_piece(plan_));
 }
 
 sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
     const signal::RemoteSignal &remote = group.notified->remote;
     const signal::Messages messages{epoch_, group.messages};
-    if (is_one_task(group, first)) {
+    if (goes_with_event(group, first)) {
         signal::EventArgs event{.remote = &remote, .messages = messages};
         if (group.part_count != 0) {
             const Part part = part_of(group, first);
@@ -272,18 +266,20 @@ sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
         }
         return signal::start_posted(rank_, event);
     }
-    const bool is_packed = goes_packed(group);
-    op::Held event{nullptr, is_packed ? 1 : group.part_count};
+    if (goes_packed(group)) {
+        op::engine_count_up(rank_, &plan_.open, 1);
+        return start_packed(group, first);
+    }
+    op::Held event{nullptr, group.part_count};
     op::EventForm form{};
     if (!remote.is_none()) {
-        const sennit_status status = signal::hold_message(
-            rank_, remote, messages, &event, &form,
-            [&](op::EventForm *made) { return !is_packed && divide(group, first, made); });
+        const sennit_status status =
+            signal::hold_message(rank_, remote, messages, &event, &form,
+                                 [&](op::EventForm *made) { return divide(group, first, made); });
         if (status != SENNIT_OK) return status;
     }
-    op::engine_count_up(rank_, &plan_.open, is_packed ? 1 : group.part_count);
-    return is_packed ? start_packed(group, first, event.record)
-                     : start_pieces(group, first, event.record, &form);
+    op::engine_count_up(rank_, &plan_.open, group.part_count);
+    return start_pieces(group, first, event.record, &form);
 }
 
 // The blocking part: complete on return.

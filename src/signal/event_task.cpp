@@ -122,11 +122,13 @@ std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote) {
 }
 
 bool fits_in_task(const Rank &rank, const RemoteSignal &remote, const op::Layout &layout) {
-    return op::packed_size(layout, most_event_data(rank, remote)).tasks == 1;
+    return op::packed_size(layout, op::engine_packed_room(rank, remote.signal.rank)).tasks == 1;
 }
 
 bool goes_packed(Rank &rank, const RemoteSignal &remote, const op::Layout &layout) {
-    return !remote.is_none() && op::goes_packed(rank, remote.signal.rank, layout);
+    if (remote.is_none()) return false;
+    return fits_in_task(rank, remote, layout) ? op::engine_may_copy(rank, layout.bytes)
+                                              : op::goes_packed(rank, remote.signal.rank, layout);
 }
 
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
@@ -214,6 +216,10 @@ sennit_status post_event(Rank &rank, const EventArgs &args) {
     if (args.messages.epoch != SENNIT_EPOCH_CURRENT &&
         !is_let_in(rank, *args.remote, args.messages.epoch))
         return send_event(rank, args);
+    return post_let_in(rank, args);
+}
+
+sennit_status post_let_in(Rank &rank, const EventArgs &args) {
     const sennit_status status = start_posted(rank, args);
     return status == SENNIT_OK
                ? op::engine_await_sent(rank, args.remote->signal.rank, default_deadline())
@@ -268,8 +274,8 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
         if (!is_part) tell_refused(self, wanted);
         return surplus_answer(*own, come);
     }
-    op::store_arrived(arrived);
-    if (task.messages == 0) return answer_with_epoch(Judged::counted, *own, epoch);
+    const bool is_whole = op::store_arrived(arrived);
+    if (task.messages == 0 || !is_whole) return answer_with_epoch(Judged::counted, *own, epoch);
     const sennit_error unrelated = *thread_error();
     const bool is_in = count_let_in(self, expected, {task.epoch, task.messages});
     if (is_in) return answer_with_epoch(Judged::counted, *own, epoch);

@@ -11,14 +11,15 @@ namespace sennit::signal {
 
 // So much data goes with an event to the peer; the rest goes before it.
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote);
-// Do all runs of a put go with its event?
+// Do all runs of a put go in one task?
 bool fits_in_task(const Rank &rank, const RemoteSignal &remote, const op::Layout &layout);
-// If not, do tasks bring them faster than a write for each, and may they be copied?
+// Do all go with its event? In one task if they fit, or in several where these bring
+// them faster than a write for each, and if they may be copied.
 bool goes_packed(Rank &rank, const RemoteSignal &remote, const op::Layout &layout);
 
 // `data` is for `place`, or null; with a layout, which is not empty, its runs are, and where these
-// take several tasks there are no messages: the owner judges one for each task. No messages: the
-// owner judges one, and counts nothing. `message`: which one the action is about, if any. `how` is
+// take several tasks the owner judges each, and counts with the last. No messages: it judges one,
+// and counts nothing. `message`: which one the action is about, if any. `how` is
 // op::kKept, or with a request and is_kept: then *answer is there when the operation is complete.
 // Else `answer` is null, and what it says the operation ends with. Errors: those of a put,
 // UNSUPPORTED (the path carries no tasks).
@@ -46,7 +47,9 @@ sennit_status send_event(Rank &rank, const EventArgs &args);
 // The same, unless it is known that the owner lets the messages in: then the call
 // is over when the message is on its way, and errors of the answer are flush's.
 sennit_status post_event(Rank &rank, const EventArgs &args);
-// Of one that is let in; op::engine_await_sent() is the caller's.
+// Of one that is let in: the call is over as that one's then.
+sennit_status post_let_in(Rank &rank, const EventArgs &args);
+// The same; op::engine_await_sent() is the caller's.
 sennit_status start_posted(Rank &rank, const EventArgs &args);
 // Held until event->awaited operations that name it are over; what it then may be refused for is
 // flush's. `message`: those are of one that completion data tells of, unless its index is 0.

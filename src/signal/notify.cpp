@@ -90,9 +90,9 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
     return status;
 }
 
-bool goes_with_event(const Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
+bool goes_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     if (args.direction != op::Direction::put) return false;
-    return args.layout != nullptr ? fits_in_task(rank, prepared.remote, *args.layout)
+    return args.layout != nullptr ? goes_packed(rank, prepared.remote, *args.layout)
                                   : args.bytes <= most_event_data(rank, prepared.remote);
 }
 
@@ -179,14 +179,18 @@ sennit_status notify_by_pointer(Rank &rank, const Prepared &prepared, const Noti
 // goes first.
 sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     const RemoteSignal &remote = prepared.remote;
-    if (goes_with_event(rank, prepared, args))
-        return post_event(rank, event_with_data(prepared, args, 1));
+    const bool is_with_event = goes_with_event(rank, prepared, args);
+    // One task is judged as a whole: its answer says whether the owner lets it in.
+    const bool is_one_task =
+        is_with_event && (args.layout == nullptr || fits_in_task(rank, remote, *args.layout));
     sennit_status status = SENNIT_OK;
-    if (!prepared.is_current() && !is_let_in_soon(rank, remote, prepared.epoch))
+    if (!is_one_task && !prepared.is_current() && !is_let_in_soon(rank, remote, prepared.epoch))
         status = ask_owner(rank, remote, prepared.epoch);
     if (status != SENNIT_OK) return status;
-    if (args.bytes == 0)
-        return post_event(rank, {.remote = &remote, .messages = {prepared.epoch, 1}});
+    // It is let in now, so each of its tasks is.
+    if (is_with_event && !is_one_task) return post_let_in(rank, event_with_data(prepared, args, 1));
+    if (is_with_event || args.bytes == 0)
+        return post_event(rank, event_with_data(prepared, args, 1));
     sennit_request data = SENNIT_REQUEST_NULL;
     status = start_with_event(rank, prepared, args, {op::Completion::Mode::request, &data});
     if (status != SENNIT_OK) return status;

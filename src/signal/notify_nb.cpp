@@ -33,7 +33,13 @@ Completion completion_of(const Prepared &prepared, sennit_request *request) {
     return how;
 }
 
-// One task brings all, and the data is copied. Where the owner is not known to let it in, its
+// Tasks bring all, and the data is copied.
+bool is_by_tasks(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
+    return !prepared.remote.is_none() && goes_with_event(rank, prepared, args) &&
+           op::engine_may_copy(rank, args.bytes);
+}
+
+// By one task, or by several where the owner is known to let them in. Where it is not known, its
 // answer ends the call.
 sennit_status start_task(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                          bool is_let_in, sennit_request *request) {
@@ -55,7 +61,9 @@ sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const 
     op::Held data;
     Completion how = completion_of(prepared, &of_data);
     how.held = &data;
-    sennit_status status = start_with_event(rank, prepared, args, how);
+    sennit_status status = is_by_tasks(rank, prepared, args)
+                               ? start_event(rank, event_with_data(prepared, args, 1), nullptr, how)
+                               : start_with_event(rank, prepared, args, how);
     if (status != SENNIT_OK) return status;
     Completion question;
     question.mode = Completion::Mode::implicit;
@@ -77,9 +85,10 @@ sennit_status start_by_messages(Rank &rank, const Prepared &prepared, const Noti
     const RemoteSignal &remote = prepared.remote;
     const bool is_in =
         remote.is_none() || prepared.is_current() || is_let_in(rank, remote, prepared.epoch);
-    const bool is_short = !remote.is_none() && goes_with_event(rank, prepared, args) &&
-                          op::engine_may_copy(rank, args.bytes);
-    if (is_short || args.bytes == 0) return start_task(rank, prepared, args, is_in, request);
+    const bool is_one_task =
+        args.layout == nullptr || remote.is_none() || fits_in_task(rank, remote, *args.layout);
+    const bool goes_at_once = (is_in || is_one_task) && is_by_tasks(rank, prepared, args);
+    if (goes_at_once || args.bytes == 0) return start_task(rank, prepared, args, is_in, request);
     const sennit_status status =
         is_in ? start_with_event(rank, prepared, args, completion_of(prepared, request))
               : start_behind_question(rank, prepared, args, request);
@@ -118,9 +127,6 @@ bool divide(Rank &rank, const Prepared &prepared, const NotifyArgs &args, op::Ev
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                Completion how) {
     const RemoteSignal &remote = prepared.remote;
-    const bool is_put = args.direction == op::Direction::put;
-    const bool is_packed = !remote.is_none() && is_put && args.layout != nullptr &&
-                           goes_packed(rank, remote, *args.layout);
     op::Held event;
     op::EventForm form{};
     if (!remote.is_none()) {
@@ -129,15 +135,13 @@ sennit_status start_with_event(Rank &rank, const Prepared &prepared, const Notif
             return divide(rank, prepared, args, made);
         };
         const sennit_status status =
-            is_put && !is_packed ? hold_message(rank, remote, messages, &event, &form, divides)
-                                 : hold_event(rank, remote, messages, {}, &event);
+            args.direction == op::Direction::put
+                ? hold_message(rank, remote, messages, &event, &form, divides)
+                : hold_event(rank, remote, messages, {}, &event);
         if (status != SENNIT_OK) return status;
         how.then = event.record;
         if (form.index != 0) how.events = &form;
     }
-    if (is_packed)
-        return start_packed(rank, remote, prepared.epoch, {prepared.place, args.local, args.layout},
-                            how);
     return op::start_by_message(rank, args.direction, prepared.place, moved_by(args), how);
 }
 

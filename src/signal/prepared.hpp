@@ -39,7 +39,7 @@ sennit_status check_arguments(Rank &rank, const Attached &attached, const Notify
 // fired).
 sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Prepared *prepared);
 // A put whose data goes with its event in one task, and what that is.
-bool goes_with_event(const Rank &rank, const Prepared &prepared, const NotifyArgs &args);
+bool goes_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args);
 EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args, std::uint32_t messages);
 // A put or get by messages, and its event with it or when it is over, of owners that let it in;
 // `how` is of the data, which is not empty.

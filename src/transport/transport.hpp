@@ -73,6 +73,8 @@ struct Traits {
                                     // below 24 no events go, at 0 atomics are UNSUPPORTED
     std::size_t payload_bytes = 0;  // longest payload of an event's task, up to kMostPayloadBytes;
                                     // 0: as of others
+    std::size_t eager_bytes = SIZE_MAX;  // data that lies together goes with its event up to so
+                                         // many bytes, as far as a payload has room
     unsigned event_index_bits = 0;  // of 32 bits of completion data, as many name the signal and
                                     // its sender; 0: as the library finds right
     bool yields = false;            // progress() gives the processor away where others wait for it
@@ -87,19 +89,19 @@ struct Traits {
 // transports that look at the two lengths only.
 inline constexpr std::size_t kMostTaskBytes = 512;
 inline constexpr std::size_t kEventBytes = 24;  // before the data that it brings
-inline constexpr std::size_t kMostPayloadBytes = kEventBytes + 8192;
+inline constexpr std::size_t kMostPayloadBytes = kEventBytes + (std::size_t{128} << 10);
 struct Task {
     std::uint64_t sequence;  // of the pair, from 1: a repetition has the number of the first try
     std::uint32_t count;     // elements
-    std::uint16_t payload_bytes;
+    std::uint32_t payload_bytes;
     std::uint16_t reply_bytes;
     std::uint8_t operation;  // sennit_operator, or one of op/engine.hpp
     std::uint8_t type;       // sennit_type
     std::uint8_t may_wait;   // not 0: its sender goes on without the answer, which may come later,
                              // with another message
-    std::uint8_t unused[5];
+    std::uint8_t unused[3];
 };
-static_assert(sizeof(Task) == 24 && offsetof(Task, operation) == 16);
+static_assert(sizeof(Task) == 24 && offsetof(Task, operation) == 18);
 
 // The completion data of a put_event. A transport brings its low event_bits.
 struct EventData {
@@ -148,6 +150,7 @@ struct Operation {
     RemoteMemory remote;       // of the segment
     std::uint64_t offset = 0;  // into it
     void *local = nullptr;     // private buffer; a put only reads it. execute: the payload
+    bool is_in_room = false;   // execute: `local` is Transport::take_room()'s
     std::size_t bytes = 0;     // at most max_piece_bytes; 0 is legal for put_event. execute: how
                                // much of the segment the task works on
     EventData event;           // put_event: reaches the target's event sink after the data is
@@ -269,6 +272,10 @@ class Transport {
 
     // Message transports only.
     virtual Submit submit(Operation *operation) = 0;
+    // Memory for a payload of so many bytes, which goes out as it lies there, without a copy. Its
+    // owner fills it once, and gives it back when no operation needs it. Null: there is none.
+    virtual std::byte *take_room(std::size_t) { return nullptr; }
+    virtual void give_room_back(std::byte *) {}
     // Somebody waits now for the answers of the peer that may wait.
     virtual void hurry(int) {}
     // Delivers what has arrived and completes what is done; returns the number of operations

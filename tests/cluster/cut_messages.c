@@ -1,11 +1,13 @@
 /* Rank 0 sends messages of 4 MiB to rank 1, which looks at every word of each before it takes the
    next one, and says how long it has waited where that was more than 200 ms.
 
-       cut_messages FILE
+       cut_messages FILE [runs]
 
-   Until rank 0 finds that there is such a file. A rail may be cut in the midst of any of them: an
-   event that is lost ends the run, and one that is doubled is an error of the wait or the flush. */
+   With `runs` they are of 2 MiB, in runs of 256 bytes. Until rank 0 finds that there is such a
+   file. A rail may be cut in the midst of any of them: an event that is lost ends the run, and one
+   that is doubled is an error of the wait or the flush. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +15,19 @@
 
 #include "must.h"
 
-enum { WORDS = 512 * 1024 };
+enum { WORDS = 512 * 1024, RUN_WORDS = 32, RUN_BYTES = 8 * RUN_WORDS };
 
 static const uint64_t long_ms = 200;
+static bool in_runs;
+
+static uint64_t count(void) {
+    return in_runs ? WORDS / 2 : WORDS;
+}
+
+/* Between the runs of the private buffer lies a word. */
+static uint64_t place(uint64_t i) {
+    return in_runs ? i / RUN_WORDS * (RUN_WORDS + 1) + i % RUN_WORDS : i;
+}
 
 static uint64_t word_of(uint64_t epoch, uint64_t i) {
     return epoch << 32 | (i + 1);
@@ -26,17 +38,22 @@ static uint64_t now_ms(void) {
 }
 
 static void send_all(sennit_peer_block there, const char *file) {
-    uint64_t *words = malloc(WORDS * sizeof *words);
+    uint64_t *words = malloc((place(count()) + 1) * sizeof *words);
+    const sennit_box box =
+        sennit_box_line(RUN_BYTES, count() / RUN_WORDS, RUN_BYTES, RUN_BYTES + sizeof *words);
     must_be(words != NULL, "memory");
     for (uint64_t epoch = 0, is_last = 0; !is_last; ++epoch) {
         is_last = access(file, F_OK) == 0;
-        for (uint64_t i = 0; i < WORDS; ++i)
-            words[i] = word_of(epoch, i);
+        for (uint64_t i = 0; i < count(); ++i)
+            words[place(i)] = word_of(epoch, i);
         words[0] = is_last;
         const sennit_notice notice = {SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch,
                                       SENNIT_FOREVER};
-        must(sennit_put_notify_with(there, epoch % 2 * WORDS * sizeof *words, words,
-                                    WORDS * sizeof *words, &notice));
+        const size_t half = epoch % 2 * WORDS * sizeof *words;
+        if (in_runs)
+            must(sennit_put_notify_strided(there, half, words, &box, &notice));
+        else
+            must(sennit_put_notify_with(there, half, words, WORDS * sizeof *words, &notice));
     }
     must(sennit_flush(1, SENNIT_FOREVER));
     free(words);
@@ -51,7 +68,7 @@ static void take_all(const uint64_t *memory, sennit_signal arrived) {
         if (waited_ms > long_ms) printf("waited %" PRIu64 " ms\n", waited_ms);
         const uint64_t *words = memory + epoch % 2 * WORDS;
         is_last = words[0];
-        for (uint64_t i = 1; i < WORDS; ++i)
+        for (uint64_t i = 1; i < count(); ++i)
             must_be(words[i] == word_of(epoch, i), "a word of the message");
         must(sennit_signal_reset(arrived));
         if (epoch == 0) printf("messages come\n");
@@ -62,7 +79,8 @@ static void take_all(const uint64_t *memory, sennit_signal arrived) {
 }
 
 int main(int argc, char **argv) {
-    must_be(argc == 2, "one argument");
+    must_be(argc == 2 || argc == 3, "a file, and perhaps runs");
+    in_runs = argc == 3;
     must(sennit_init(NULL));
     const int rank = sennit_rank();
     must_be(sennit_size() == 2, "two ranks");

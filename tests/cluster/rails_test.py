@@ -150,10 +150,10 @@ def rails_carry_in_proportion_to_what_they_do(cluster, program):
     cluster.nothing_is_left()
 
 
-def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program):
+def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program, *options):
     """One of six rails goes down in the midst of a message, and comes back, again and again, each in turn. All messages come, once,
     and whole; what is under way goes on by the others in time. Two at least carry at any time. Three of four cuts or
-    more meet a message, as its wait shows: a cut that meets none says nothing."""
+    more meet a message, as its wait shows: a cut that meets none says nothing. Messages in runs go by tasks, which go again sooner."""
     rails = range(6)
     paths = "SENNIT_PATHS=self,mapped,fabric:" + ";".join(f"interface=rail{rail}" for rail in rails)
     keeper = cluster.start("--rails", str(len(rails)), "--rate", "250mbit", "--launcher", "none", "--", "sleep", "20000")
@@ -162,7 +162,7 @@ def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program):
         with tempfile.TemporaryDirectory(dir=os.path.dirname(program)) as folder, open(f"{folder}/log", "w+", encoding="utf-8") as log:
             job = subprocess.Popen(
                 [cluster.tool, "exec", "--name", cluster.name, "h0", "env", paths, "SENNIT_LOG=info", cluster.tool, "launch", "-n", "2",
-                 "--", program, f"{folder}/stop"], env=cluster.environment, text=True, stdout=log, stderr=subprocess.STDOUT)
+                 "--", program, f"{folder}/stop", *options], env=cluster.environment, text=True, stdout=log, stderr=subprocess.STDOUT)
 
             def text():
                 with open(f"{folder}/log", encoding="utf-8") as file:
@@ -206,8 +206,8 @@ def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program):
             held_up = sum(before < after for before, after in zip(waited, waited[1:]))
             print(f"{cuts} cuts, {re.findall(r'took .* messages', text())}, {held_up} held a message up for more than 200 ms: {waits}")
             expect(re.search(r"took \d+ messages", text()) is not None, text()[-4000:])
-            expect(4 * held_up >= 3 * int(cuts), held_up, waits)
-            expect(waits[-1] < 3000 and waits[len(waits) // 2] < 2000, waits)
+            expect(options or 4 * held_up >= 3 * int(cuts), held_up, waits)
+            expect(not waits or waits[-1] < 3000 and waits[len(waits) // 2] < 2000, waits)
     finally:
         for process in (job, keeper):
             if process is not None and process.poll() is None:
@@ -219,7 +219,7 @@ def no_message_is_lost_or_doubled_when_rails_are_cut(cluster, cuts, program):
 def a_level_of_completion_data_passes_the_conformance_suite(cluster, level, ranks, suite, *groups):
     """Nothing is short enough for a task, so what can ride does: it is counted."""
     settings = level.replace("+", ";")
-    text = cluster_test.run_suite(cluster, ("--rails", "2", "-n", ranks), suite, f"fabric:eager=0;{settings}", groups, "SENNIT_STATS=1")
+    text = cluster_test.run_suite(cluster, ("--rails", "2", "-n", ranks), suite, f"fabric:eager=0;packed=0;{settings}", groups, "SENNIT_STATS=1")
     ridden = sum(int(count) for count in re.findall(r"puts with completion data: (\d+)", text))
     expect((ridden > 0) == (level != "events=0"), level, ridden)
 
@@ -232,7 +232,7 @@ def programs_of_unr_run_at_each_level(cluster, launcher, ranks, *programs):
     for level in ("events=0", "events=8", "events=16", "events=32", "events=32;index=24", "events=32;index=8", "events=64"):
         for program in programs:
             text = cluster.order("exec", "h0", cluster.tool, "launch", "--launcher", launcher, "-n", ranks, "--", "env", "SENNIT_STATS=1",
-                                 f"SENNIT_PATHS=self,mapped,fabric:eager=0;{level}", program)
+                                 f"SENNIT_PATHS=self,mapped,fabric:eager=0;packed=0;{level}", program)
             expect(text.returncode == 0, level, program, text.stdout, text.stderr)
             ridden = sum(int(count) for count in re.findall(r"puts with completion data: (\d+)", text.stdout + text.stderr))
             expect((ridden > 0) == (level not in ("events=0", "events=8")), level, program, ridden)

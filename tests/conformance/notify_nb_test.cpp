@@ -10,7 +10,7 @@ using namespace conformance;
 namespace {
 
 constexpr std::size_t kLongest =
-    50'000;  // of the longest; beyond 8 KiB an event goes behind its data
+    50'000;  // of the longest; beyond 32 KiB an event goes behind its data
 
 // Messages of several lengths from each rank to the next one, which has two halves for them.
 struct NotifiedRing : NextBlock {
@@ -21,7 +21,7 @@ struct NotifiedRing : NextBlock {
         : NextBlock(ranks, 2 * kMessages * kLongest, make_signal(ranks, kMessages),
                     make_signal(ranks, kMessages)),
           data(kMessages) {
-        constexpr std::size_t kLengths[] = {8, 0, kLongest, 700, 8192, 8193};
+        constexpr std::size_t kLengths[] = {8, 0, kLongest, 700, 32768, 32769};
         for (std::size_t i = 0; i < kMessages; ++i)
             data[i].resize(kLengths[i % std::size(kLengths)]);
     }
@@ -83,13 +83,13 @@ RANK_TEST(notify, many_calls_are_under_way_and_all_are_counted, kAnything) {
 namespace {
 
 // Memory that is put in thousands of messages: words, then 8 KiB, which a task brings as it brings
-// the words, then 12 KiB, and so on. More tasks than go without an answer, and more bytes than are
+// the words, then 36 KiB, and so on. More tasks than go without an answer, and more bytes than are
 // copied for the calls of a rank.
 struct Thousands : NextBlock {
     static constexpr std::size_t kWords = 7;
     static constexpr std::uint32_t kMessages = kWords + 2;  // of a part
     static constexpr std::size_t kTask = 8192;
-    static constexpr std::size_t kLong = 12 * 1024;
+    static constexpr std::size_t kLong = 36 * 1024;
     static constexpr std::size_t kPartBytes = kWords * 8 + kTask + kLong;
     std::uint32_t events;
     std::size_t bytes;
@@ -117,8 +117,8 @@ struct Thousands : NextBlock {
 // and by an event that is lost or counted twice among so many. In the second round what is long may
 // ride in completion data.
 RANK_TEST(notify, thousands_of_calls_are_under_way_and_both_signals_count_each, kOnce) {
-    // 4.4 MiB by tasks; the work of many ranks takes turns, and the thread sanitizer takes its
-    // time.
+    // 4.4 MiB by tasks, and 20 MiB; the work of many ranks takes turns, and the thread sanitizer
+    // takes its time.
     const Thousands many(test, test.size <= 4 && !under_thread_sanitizer() ? 560 : 140);
     const sennit_signal sent = make_signal(test, many.events);
     std::vector<std::uint8_t> data(many.bytes);

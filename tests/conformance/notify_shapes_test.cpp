@@ -139,6 +139,37 @@ RANK_TEST(notify, a_put_of_a_thousand_runs_counts_once, kAnything) {
     }
 }
 
+// Each of them in several tasks, where runs go so. Broken by a task that is taken for another
+// message's, and by a message that counts before its last task or with each.
+RANK_TEST(notify, several_messages_of_many_runs_are_under_way_at_once, kAnything) {
+    constexpr std::size_t kMessages = 5;
+    const ManyRuns many(test.quick ? 100 : 400, 700);  // 70 or 280 KB
+    ShapeBlocks at(test, kMessages * many.block_bytes(), kMessages);
+    std::vector<std::uint8_t> buffer(kMessages * many.runs * many.run_bytes);
+    std::vector<std::uint8_t> of_previous(buffer.size());
+    const std::size_t length = buffer.size() / kMessages;
+    const auto *own = static_cast<const std::uint8_t *>(sennit_ptr(at.memory));
+    for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+        fill(buffer.data(), buffer.size(), static_cast<std::uint64_t>(test.rank) * 100 + epoch);
+        fill(of_previous.data(), of_previous.size(),
+             static_cast<std::uint64_t>(test.previous()) * 100 + epoch);
+        const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, epoch, 0};
+        for (std::size_t i = 0; i < kMessages; ++i)
+            test.ok(sennit_put_notify_indexed_nb(at.next, i * many.block_bytes(),
+                                                 buffer.data() + i * length + many.last(),
+                                                 &many.all, &notice, nullptr));
+        test.ok(sennit_signal_wait(at.arrived, SENNIT_FOREVER));
+        for (std::size_t i = 0; i < kMessages; ++i)
+            many.check(test, own + i * many.block_bytes(), of_previous.data() + i * length);
+        test.ok(sennit_signal_reset(at.arrived));
+        test.ok(sennit_flush(test.next(), SENNIT_FOREVER));
+        test.barrier();
+        test.equal(left_of(test, at.arrived), std::uint32_t{kMessages});
+        test.barrier();
+    }
+    at.end();
+}
+
 RANK_TEST(notify, a_get_of_a_thousand_runs_counts_once, kAnything) {
     const ManyRuns many(1000, 24);
     ShapeBlocks at(test, many.block_bytes());

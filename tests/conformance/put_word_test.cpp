@@ -9,7 +9,8 @@ using namespace conformance;
 namespace {
 
 constexpr std::size_t kRoomBytes = 100000;
-constexpr std::size_t kBytes[] = {0, 1, 8, 40, 41, 440, 488, 489, 4096, 8192, 8193, kRoomBytes};
+constexpr std::size_t kBytes[] = {0,   1,    8,    40,    41,    440,       488,
+                                  489, 4096, 8193, 32768, 32769, kRoomBytes};
 
 }  // namespace
 

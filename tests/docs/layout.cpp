@@ -299,8 +299,8 @@ static void print_fabric() {
     FIELD(MessageHeader, handle);
     FIELD(MessageHeader, offset);
     FIELD(MessageHeader, bytes);
-    FIELD(MessageHeader, status);
     FIELD(MessageHeader, body_bytes);
+    FIELD(MessageHeader, status);
     FIELD(MessageHeader, back_port);
     FIELD(MessageHeader, task);
     STRUCT(LateAnswer);

@@ -30,6 +30,8 @@ class FakeTransport : public transport::Transport {
     bool complete_at_once = false;
     bool complete_in_progress = false;  // everything held, in order
     sennit_status refuse_with = SENNIT_OK;
+    std::size_t rooms = 0;            // for payloads
+    std::set<std::byte *> rooms_out;  // taken, not given back
     int progress_calls = 0;
     std::function<void()> in_progress;
 
@@ -58,6 +60,13 @@ class FakeTransport : public transport::Transport {
     }
     void detach(int, const transport::RemoteMemory &) override {}
 
+    std::byte *take_room(std::size_t bytes) override {
+        if (rooms_out.size() >= rooms) return nullptr;
+        return *rooms_out.insert(new std::byte[bytes]).first;
+    }
+    void give_room_back(std::byte *taken) override {
+        if (rooms_out.erase(taken) == 1) delete[] taken;
+    }
     Submit submit(Operation *operation) override {
         if (broken_rails.count(operation->rail) != 0) {
             (void)fail(SENNIT_ERR_FABRIC, "the rail is broken");

@@ -174,7 +174,7 @@ TEST(sim_plan, pieces_that_touch_on_both_sides_go_as_one_and_no_others) {
 TEST(sim_plan, short_pieces_to_an_owner_are_packed_whether_they_notify_or_not) {
     for (const std::uint32_t events : {static_cast<std::uint32_t>(kMessages), 0u}) {
         const Cost cost = cost_of(to_both(8), events, How::plan, 64);
-        EXPECT_EQ(cost.tasks, 2u * (events == 0 ? 2 : 3)) << events << " events";
+        EXPECT_EQ(cost.tasks, 2u * 2) << events << " events";
         EXPECT_EQ(cost.events, 0u);
         EXPECT_LE(cost.moves, kOfBarriers);
     }

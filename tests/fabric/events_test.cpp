@@ -381,12 +381,13 @@ TEST_F(EventsBeforeStart, what_the_user_says_of_the_index_is_told) {
 TEST(EventSettings, widths_that_are_none_are_refused_with_those_that_are) {
     for (const char *const text :
          {"events=0", "events=8", "events=16", "events=32", "events=64", "index=8", "index=24",
-          "eager=0", "eager=8192", "events=32;index=14"}) {
+          "eager=0", "eager=131072", "packed=0", "packed=131072", "events=32;index=14"}) {
         Settings settings;
         EXPECT_EQ(read_settings(text, &settings), SENNIT_OK) << text;
     }
-    for (const char *const text : {"events=4", "events=24", "events=128", "events=", "events=x",
-                                   "index=7", "eager=8193", "index=25", "index=0", "index="}) {
+    for (const char *const text :
+         {"events=4", "events=24", "events=128", "events=", "events=x", "index=7", "eager=131073",
+          "packed=131073", "packed=", "index=25", "index=0", "index="}) {
         Settings settings;
         EXPECT_EQ(read_settings(text, &settings), SENNIT_ERR_ARG) << text;
         const std::string error = sennit_last_error()->text;

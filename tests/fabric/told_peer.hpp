@@ -42,7 +42,7 @@ inline constexpr std::int64_t kMs = 1'000'000;
 struct Word {
     fi_context2 context;
     MessageHeader header{};
-    std::byte body[kBodyBytes];
+    std::byte body[kMostPayloadBytes + kAnswersBytes];
     unsigned by = 0;  // rail
 };
 

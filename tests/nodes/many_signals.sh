@@ -2,7 +2,7 @@
 # many_signals.sh SENNIT PROGRAM: events of 8 bits have an index for 31 signals. The puts for the 9 others
 # are counted in three of four epochs, since the first only asks for an index; those for the 31 ride.
 set -eu
-SENNIT_STATS=many_signals.stats SENNIT_PATHS='self,mapped,fabric:events=8;eager=0' \
+SENNIT_STATS=many_signals.stats SENNIT_PATHS='self,mapped,fabric:events=8;eager=0;packed=0' \
     "$1" run -n 2 --nodes 2 --timeout 50 "$2"
 "$1" stats many_signals.stats | tee many_signals.out
 awk '

@@ -4,7 +4,7 @@
  *     notify_messages turns           100000 of each of two ranks to the other one: half of them
  *                                     in turns, half at the same time
  *     notify_messages stream BYTES    of rank 0 alone, to an owner that sends nothing, 16 in an
- *                                     epoch: 100000, or 4800 of more than 8 KiB
+ *                                     epoch: 100000, or 4800 of more than 32 KiB
  */
 #include <sennit/sennit.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void take_turns(void) {
 
 static void stream(size_t bytes) {
     const pair it = meet(kStreamed, bytes);
-    const uint64_t epochs = (bytes > 8192 ? 4800 : 2 * kRounds) / kStreamed;
+    const uint64_t epochs = (bytes > 32768 ? 4800 : 2 * kRounds) / kStreamed;
     uint64_t *const data = calloc(1, bytes);
     must_be(data != NULL, "memory");
     for (uint64_t epoch = 0; epoch < epochs; ++epoch) {

@@ -72,7 +72,8 @@ void Network::add_held(Message *message) {
     const HeldAnswers *const held = held_for(message->peer);
     if (held == nullptr) return;
     header.answers = held->count;
-    std::memcpy(message->body + header.body_bytes, held->answers, held->count * sizeof(LateAnswer));
+    std::memcpy(message->body() + header.body_bytes, held->answers,
+                held->count * sizeof(LateAnswer));
 }
 
 // The provider has taken it, with the answers.

@@ -134,7 +134,7 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     message->header.rail = static_cast<std::uint8_t>(rail);
     message->header.id = link.in_doubt ? link.number : 0;
     message->header.status = link.is_out ? kIsOut : 0;
-    message->header.body_bytes = static_cast<std::uint16_t>(fill_question(link, message->body));
+    message->header.body_bytes = static_cast<std::uint32_t>(fill_question(link, message->body()));
     // Not taken: the provider makes a connection, which may break again while nobody uses it. Tried
     // again soon where there is no other rail to try.
     const bool is_sent = send(message);
@@ -223,7 +223,7 @@ void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message 
     answer->header.bytes = rails_[rail].rail.gives_keys() ? 1 : 0;
     std::uint8_t name[kNameBytes];
     if (rails_[rail].rail.passive_name(name) != SENNIT_OK) return give_back(answer);
-    std::memcpy(answer->body, name, kNameBytes);
+    std::memcpy(answer->body(), name, kNameBytes);
     std::size_t bytes = kNameBytes;
     const std::size_t asked = question != nullptr ? question->header.body_bytes : 0;
     const std::size_t each = row_bytes(rail);
@@ -231,10 +231,10 @@ void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message 
     for (std::size_t at = 0; at < asked && bytes + each <= kMostTaskBytes;
          at += sizeof(std::uint64_t)) {
         std::uint64_t handle = 0;
-        std::memcpy(&handle, question->body + at, sizeof handle);
-        if (fill_row(rail, handle, answer->body + bytes)) bytes += each;
+        std::memcpy(&handle, question->body() + at, sizeof handle);
+        if (fill_row(rail, handle, answer->body() + bytes)) bytes += each;
     }
-    answer->header.body_bytes = static_cast<std::uint16_t>(bytes);
+    answer->header.body_bytes = static_cast<std::uint32_t>(bytes);
     send_or_keep(answer);
 }
 
@@ -245,7 +245,7 @@ void Network::take_endpoint(const Message &answer) {
     RailLink &link = link_of(header.from, rail);
     if (header.id > link.number) {
         std::uint8_t name[kNameBytes];
-        std::memcpy(name, answer.body, kNameBytes);
+        std::memcpy(name, answer.body(), kNameBytes);
         fi_addr_t address = FI_ADDR_UNSPEC;
         if (rails_[rail].rail.insert(name, &address) != SENNIT_OK) return;
         // The table counts how often it has got an address.

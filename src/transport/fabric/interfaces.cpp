@@ -58,7 +58,8 @@ constexpr struct {
     {[](const fi_info &info) { return info.src_addrlen > kNameBytes; },
      "its addresses are longer than 48 bytes"},
     {[](const fi_info &info) {
-         return info.ep_attr->max_msg_size < (sizeof(MessageHeader) + kBodyBytes);
+         return info.ep_attr->max_msg_size <
+                (sizeof(MessageHeader) + kShortPayloadBytes + kAnswersBytes);
      },
      "its messages are too short"},
     {[](const fi_info &info) {
@@ -178,8 +179,8 @@ bool read_setting(std::string_view word, Settings *out) {
         return copy_word(value, out->interfaces[out->interface_count++], sizeof out->interfaces[0]);
     if (has_value(word, "copied=", &value))
         return read_number(value, kMostCopiedBytes, &out->copied) && out->copied != 0;
-    if (has_value(word, "eager=", &value))
-        return read_number(value, kMostPayloadBytes - kEventBytes, &out->eager);
+    if (has_value(word, "eager=", &value)) return read_number(value, kMostDataBytes, &out->eager);
+    if (has_value(word, "packed=", &value)) return read_number(value, kMostDataBytes, &out->packed);
     if (has_value(word, "events=", &value))
         return read_number(value, 64, &out->events) && is_width_of_events(out->events);
     if (has_value(word, "index=", &value))
@@ -197,15 +198,23 @@ sennit_status read_settings(const char *text, Settings *out) {
     if (refused.data() != nullptr)
         return fail(SENNIT_ERR_ARG,
                     "the path fabric has no setting '%.*s'; there are provider, host, "
-                    "interface (up to %u times), rails (1 to %u), copied (1 to %u), eager (0 to "
-                    "%zu), events (0, 8, 16, 32 or 64) and index (%u to %u)",
+                    "interface (up to %u times), rails (1 to %u), copied (1 to %u), eager and "
+                    "packed (0 to %u), events (0, 8, 16, 32 or 64) and index (%u to %u)",
                     static_cast<int>(refused.size()), refused.data(), kMostRails, kMostRails,
-                    kMostCopiedBytes, kMostPayloadBytes - kEventBytes, kLeastIndexBits,
-                    kMostIndexBits);
+                    kMostCopiedBytes, kMostDataBytes, kLeastIndexBits, kMostIndexBits);
     // A layered provider has a semicolon in its name.
     for (char &letter : out->provider)
         if (letter == '+') letter = ';';
     return SENNIT_OK;
+}
+
+bool is_of_sockets(const fi_info &info) {
+    const char *const provider = info.fabric_attr->prov_name;
+    return std::strcmp(provider, "net") == 0 || std::strcmp(provider, "tcp") == 0;
+}
+
+std::size_t Interfaces::payload_bytes() const {
+    return is_of_sockets(*interfaces_[0]) ? kMostPayloadBytes : kShortPayloadBytes;
 }
 
 Hindrance hindrance_of(const fi_info &info) {

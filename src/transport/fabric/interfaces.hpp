@@ -18,6 +18,8 @@ inline constexpr const char *kProviders[] = {"verbs;ofi_rxm", "cxi", "efa", "opx
 
 // Of Settings::copied, and Settings::index.
 inline constexpr unsigned kMostCopiedBytes = 1 << 20;
+inline constexpr unsigned kEagerBytes = 32 << 10;  // measured: docs/design/fabric.md
+inline constexpr unsigned kMostDataBytes = kMostPayloadBytes - kEventBytes;
 inline constexpr unsigned kLeastIndexBits = 8;
 inline constexpr unsigned kMostIndexBits = 24;
 
@@ -27,8 +29,11 @@ struct Settings {
     char host[64] = "";                    // local address of the one card; "": all
     char interfaces[kMostRails][32] = {};  // their names; none: all
     unsigned interface_count = 0;
-    unsigned rails = 0;       // at most; 0: as InterfaceChoice says
-    unsigned eager = 8192;    // of an event's data, in one message with it
+    unsigned rails = 0;  // at most; 0: as InterfaceChoice says
+    // Bytes of an event's data in one message with it, and of the runs that a message brings; as
+    // many as there is room for where they are more.
+    unsigned eager = kEagerBytes;
+    unsigned packed = kMostDataBytes;
     unsigned copied = 0;      // bytes up to which a transfer is copied and not registered, where a
                               // provider wants one of the two; 0: kCopiedBytes
     unsigned events = 64;     // bits of completion data, at most
@@ -38,6 +43,9 @@ struct Settings {
 
 // Errors: ARG.
 sennit_status read_settings(const char *text, Settings *out);
+
+// Of the provider whose connections are sockets, by both of its names.
+bool is_of_sockets(const fi_info &info);
 
 // What speaks against one way to use a provider, as libfabric lists them.
 struct Hindrance {
@@ -71,6 +79,8 @@ class Interfaces {
     std::uint16_t port() const { return port_; }
     // How long the names are that the provider gives to endpoints; 0: they are addresses and ports.
     std::size_t name_bytes() const { return name_bytes_; }
+    // The longest payload of a task.
+    std::size_t payload_bytes() const;
 
   private:
     sennit_status choose(const Settings &settings);

@@ -108,7 +108,7 @@ bool Network::is_dead(const Message &answer, std::uint64_t handle) const {
     const std::size_t each = row_bytes(answer.header.rail);
     for (std::size_t at = kNameBytes; at < answer.header.body_bytes; at += each) {
         KeyRow row;
-        std::memcpy(&row, answer.body + at, sizeof row);
+        std::memcpy(&row, answer.body() + at, sizeof row);
         if (row.handle == handle && row.key == kDeadKey) return true;
     }
     return false;
@@ -133,13 +133,14 @@ void Network::take_rows(RailLink &link, const Message &answer) {
     const std::size_t each = row_bytes(rail);
     for (std::size_t at = kNameBytes; at < answer.header.body_bytes; at += each) {
         KeyRow row;
-        std::memcpy(&row, answer.body + at, sizeof row);
+        std::memcpy(&row, answer.body() + at, sizeof row);
         KeyTable::Row *const known = link.gives_keys ? add_key(link, rail, row.handle) : nullptr;
         if (known == nullptr) continue;
         const bool is_gone = row.key == kDeadKey;
         // Where it cannot be taken now, the row stays without an answer and is asked for again.
         if (!is_gone && each != sizeof row &&
-            rails_[rail].rail.take_raw_key(answer.body + at + sizeof row, row.base, &row.key) != 0)
+            rails_[rail].rail.take_raw_key(answer.body() + at + sizeof row, row.base, &row.key) !=
+                0)
             continue;
         // Offsets into the control block count from its beginning.
         known->key = RemoteKey{row.base - begin_of(row.handle), row.key};

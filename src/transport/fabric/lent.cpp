@@ -107,12 +107,13 @@ bool Network::end_transfers(unsigned rail) {
 // False: no memory, or the provider does not take it.
 bool Network::make_messages() {
     auto *const pool = new (std::nothrow) MessagePool;
-    if (pool == nullptr) return false;
-    for (Message &message : pool->messages)
-        message.pool = pool;
+    if (pool == nullptr || !pool->make(body_bytes())) {
+        delete pool;
+        return false;
+    }
     int code = 0;
     for (unsigned rail = 0; rail < rail_count_ && rails_[rail].rail.wants_descriptors(); ++rail) {
-        const iovec memory{pool->messages, sizeof pool->messages};
+        const iovec memory{pool->memory, MessagePool::kMessages * pool->stride};
         pool->received[rail].memory = pool->sent[rail].memory = memory;
         if (code == 0) code = rails_[rail].rail.lend(Rail::Use::receive, pool->received + rail);
         if (code == 0) code = rails_[rail].rail.lend(Rail::Use::send, pool->sent + rail);
@@ -125,8 +126,9 @@ bool Network::make_messages() {
         no_more_messages_ = true;
         return false;
     }
-    for (Message &message : pool->messages)
-        give_back(&message);
+    for (std::size_t i = 0; i < MessagePool::kMessages; ++i)
+        give_back(&pool->at(i));
+    messages_made_ += MessagePool::kMessages;
     return true;
 }
 

@@ -4,6 +4,9 @@
 
 #include <rdma/fabric.h>
 
+#include <new>
+
+#include "base/zero_pages.hpp"
 #include "transport/fabric/rail.hpp"
 
 namespace sennit::transport::fabric {
@@ -38,19 +41,39 @@ struct MessagePool;
 struct Message : Posted {
     MessagePool *pool = nullptr;
     bool is_again = false;  // a task that was sent before
+    bool is_room = false;   // the body is lent to the engine, for the payload of a task
     bool is_back = false;  // sent from where messages come to, or received where they are sent from
     MessageHeader header;
-    alignas(8) std::byte body[kBodyBytes];
+
+    // Behind it, in its pool.
+    std::byte *body() { return reinterpret_cast<std::byte *>(&header + 1); }
+    const std::byte *body() const { return reinterpret_cast<const std::byte *>(&header + 1); }
 };
 
-// All messages of the rank lie in pools.
+// All messages of the rank lie in pools, each with room for a body behind it. Pages of a body take
+// memory once something has been there.
 struct MessagePool {
     static constexpr std::size_t kMessages = 64;
 
     MessagePool *next = nullptr;
     LentMemory received[kMostRails];
     LentMemory sent[kMostRails];
-    Message messages[kMessages];
+    std::byte *memory = nullptr;
+    std::size_t stride = 0;
+
+    static_assert(sizeof(Message) % alignof(Message) == 0);
+    ~MessagePool() { free_zero_pages(memory, kMessages * stride); }
+    // False: no memory.
+    bool make(std::size_t body_bytes) {
+        stride = sizeof(Message) + body_bytes;
+        memory = static_cast<std::byte *>(zero_pages(kMessages * stride));
+        for (std::size_t i = 0; memory != nullptr && i < kMessages; ++i)
+            (new (memory + i * stride) Message)->pool = this;
+        return memory != nullptr;
+    }
+    Message &at(std::size_t number) {
+        return *std::launder(reinterpret_cast<Message *>(memory + number * stride));
+    }
 };
 
 // First in, first out; owns nothing.

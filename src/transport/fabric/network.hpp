@@ -237,6 +237,8 @@ class Network final : public Transport {
     sennit_status attach(int peer, const SegmentRecord &record, RemoteMemory *out) override;
     void detach(int peer, const RemoteMemory &remote) override;
     Submit submit(Operation *operation) override;
+    std::byte *take_room(std::size_t bytes) override;
+    void give_room_back(std::byte *room) override;
     void hurry(int peer) override;
     int progress() override;
     void describe_trouble(int peer, char *text, std::size_t bytes) override;
@@ -436,6 +438,8 @@ class Network final : public Transport {
 
     // task.cpp
     Message *take_message();
+    Message *take_message_for(const Operation &operation);
+    Message *message_of(std::byte *room) const;
     void give_back(Message *message);
     Submit start_task(Operation *operation);
     bool goes_back(const Message &message, const RailLink &link) const;
@@ -479,6 +483,9 @@ class Network final : public Transport {
     void send_hurried(int peer);
     void send_held_behind(int peer);
 
+    // Of a message; the same in all ranks.
+    std::size_t body_bytes() const { return longest_payload_ + kAnswersBytes; }
+
     static constexpr std::size_t kHeldPeers = 16;
     static constexpr std::size_t kOpenTasks = 256;
     static constexpr std::size_t kMostKeptAnswers = 256;
@@ -495,13 +502,14 @@ class Network final : public Transport {
                    .max_piece_bytes = std::size_t{512} << 10,
                    .private_memory = true,
                    .task_bytes = kMostTaskBytes,
-                   .payload_bytes = kMostPayloadBytes};
+                   .payload_bytes = kShortPayloadBytes};
     Settings settings_;
     Interfaces interfaces_;
     Interfaces watched_;  // with IPv4 addresses, where the others have none
     InterfaceChoice choice_;
     RailState rails_[kMostRails];
     unsigned rail_count_ = 0;
+    std::size_t longest_payload_ = 0;  // of a task, whatever this rank's knobs say
     std::uint16_t watch_port_ = 0;
     std::uint32_t news_seen_ = 0;  // of the watch
     Reason missing_{};             // why there is no rail
@@ -539,6 +547,8 @@ class Network final : public Transport {
     std::byte *copies_ = nullptr;   // a place for each of posts_; null: no provider wants it
     std::size_t copied_bytes_ = 0;  // of a place
     bool no_more_messages_ = false;
+    std::size_t messages_made_ = 0;
+    std::size_t rooms_out_ = 0;     // messages whose bodies the engine has
     PostedList done_;               // completed, not yet worked off
     PostedList late_;               // messages, completed as their endpoint ended
     PostedList outbox_;             // messages that found the queue full

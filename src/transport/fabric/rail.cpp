@@ -153,9 +153,8 @@ sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::
     library_ = &interfaces.library();
     info_ = interfaces.info(interface);
     most_injected_ = info_->tx_attr->inject_size;
-    // Both names of the same provider.
     const char *const provider = info_->fabric_attr->prov_name;
-    one_read_drives_all_ = std::strcmp(provider, "net") == 0 || std::strcmp(provider, "tcp") == 0;
+    one_read_drives_all_ = is_of_sockets(*info_);
     takes_descriptors_ = one_read_drives_all_ || std::strcmp(provider, "tcp;ofi_rxm") == 0 ||
                          std::strcmp(provider, "sockets") == 0;
     if (!has_room_for_data()) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");

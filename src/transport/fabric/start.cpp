@@ -20,7 +20,7 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr std::size_t kMostReceives = 128;
+constexpr std::size_t kMostReceives = 32;
 // How long a rank that ends serves others that have not finished.
 constexpr std::int64_t kLingerNs = 1'000'000'000;
 
@@ -122,7 +122,6 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
         status = read_progress_settings(runtime::knobs().progress.text, &progress_);
     if (status != SENNIT_OK) return status;
     traits_.event_index_bits = settings_.index;
-    traits_.payload_bytes = kEventBytes + settings_.eager;
     choose_place(&progress_);
     const Library *library = nullptr;
     status = library_open(&library);
@@ -137,6 +136,10 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
         missing_ = Reason{Reason::Code::no_rail};
         return SENNIT_OK;
     }
+    longest_payload_ = interfaces_.payload_bytes();
+    traits_.eager_bytes = std::min<std::size_t>(settings_.eager, longest_payload_ - kEventBytes);
+    traits_.payload_bytes =
+        std::min(kEventBytes + std::max(settings_.eager, settings_.packed), longest_payload_);
     sennit_rail first{};
     interfaces_.describe(0, &first);
     log(SENNIT_LOG_INFO, "the path fabric takes the provider %s, the first interface is %s",
@@ -160,7 +163,7 @@ bool Network::post_receive(unsigned rail, bool is_back) {
     message->rail = static_cast<std::uint8_t>(rail);
     message->is_out = true;
     message->is_back = is_back;
-    const iovec room{&message->header, sizeof message->header + sizeof message->body};
+    const iovec room{&message->header, sizeof message->header + body_bytes()};
     Rail &own = rails_[rail].rail;
     const Rail::Use at = is_back ? Rail::Use::send : Rail::Use::receive;
     if (own.receive(at, room, message->pool->received[rail].descriptor(), &message->context) == 0)

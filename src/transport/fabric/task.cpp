@@ -43,8 +43,47 @@ Message *Network::take_message() {
 void Network::give_back(Message *message) {
     message->kind = Posted::Kind::unused;
     message->is_out = false;
+    if (message->is_room) return;
     message->next = free_messages_;
     free_messages_ = message;
+}
+
+// Shorter ones are copied: a message takes pages of its own. Half of all messages are left for what
+// comes and for answers, without which no room would come back.
+std::byte *Network::take_room(std::size_t bytes) {
+    constexpr std::size_t kLeastBytes = 4096;
+    if (bytes < kLeastBytes || bytes > longest_payload_) return nullptr;
+    const MutexLock guard(lock_);
+    if (2 * rooms_out_ >= messages_made_) return nullptr;
+    Message *const message = take_message();
+    if (message == nullptr) return nullptr;
+    message->is_room = true;
+    ++rooms_out_;
+    return message->body();
+}
+
+Message *Network::message_of(std::byte *room) const {
+    Message &any = pools_->at(0);
+    return std::launder(
+        reinterpret_cast<Message *>(room - (any.body() - reinterpret_cast<std::byte *>(&any))));
+}
+
+// What the provider still has of it is given back when that is over.
+void Network::give_room_back(std::byte *room) {
+    const MutexLock guard(lock_);
+    Message *const message = message_of(room);
+    message->is_room = false;
+    --rooms_out_;
+    if (message->kind == Posted::Kind::unused) give_back(message);
+}
+
+// The one that the payload lies in, if the provider is through with it. Null: no memory.
+Message *Network::take_message_for(const Operation &operation) {
+    if (operation.is_in_room) {
+        Message *const message = message_of(static_cast<std::byte *>(operation.local));
+        if (message->kind == Posted::Kind::unused) return message;
+    }
+    return take_message();
 }
 
 // Ranks that send to each other do so by one connection, which the one with the lower number makes:
@@ -191,7 +230,8 @@ void Network::reopen_outgoing(unsigned rail) {
     (void)state.rail.make_ready(Rail::Use::send);
     wake_thread();
     for (MessagePool *pool = pools_; pool != nullptr; pool = pool->next)
-        for (Message &message : pool->messages) {
+        for (std::size_t i = 0; i < MessagePool::kMessages; ++i) {
+            Message &message = pool->at(i);
             if (!message.is_out || message.rail != rail || !was_outgoing(message)) continue;
             message.is_out = false;
             if (message.kind == Posted::Kind::receive) --state.receives_back;
@@ -264,7 +304,7 @@ void Network::finish_receive(Message *message) {
 
 Submit Network::start_task(Operation *operation) {
     if (open_tasks_ == kOpenTasks) return Submit::again;
-    Message *message = take_message();
+    Message *message = take_message_for(*operation);
     if (message == nullptr) return comes_again(nullptr);
     // The number of its place is in an id, which is not 0.
     do
@@ -324,14 +364,14 @@ void Network::fill_task(Message *message, const OpenTask &open) {
     message->header.task = operation.task;
     const PeerLink &peer = links_[operation.peer];
     message->header.after_events = peer.events_put != peer.events_known;
-    if (operation.task.payload_bytes != 0)
-        std::memcpy(message->body, operation.local, operation.task.payload_bytes);
+    if (operation.task.payload_bytes != 0 && operation.local != message->body())
+        std::memcpy(message->body(), operation.local, operation.task.payload_bytes);
 }
 
 void Network::resend_tasks(std::int64_t now) {
     for (OpenTask &open : tasks_) {
         if (open.operation == nullptr || now < open.resend_ns) continue;
-        Message *message = take_message();
+        Message *message = take_message_for(*open.operation);
         if (message == nullptr) return;
         open.rail = static_cast<std::uint8_t>(rail_after(usable(open.operation->peer), open.rail));
         fill_task(message, open);
@@ -378,7 +418,7 @@ int Network::take_in(Message *message) {
     }
     complete(answered);
     sennit_status status = SENNIT_OK;
-    if (answer != nullptr) status = carry_out(*message, answer->body);
+    if (answer != nullptr) status = carry_out(*message, answer->body());
     const MutexLock guard(lock_);
     if (answer != nullptr) end_service(*message, answer, status);
     give_back(message);
@@ -427,8 +467,8 @@ sennit_status Network::carry_out(const Message &message, std::byte *reply) {
     const MessageHeader &header = message.header;
     const SegmentRecord *segment = nullptr;
     std::byte *const memory = memory_of(header, &segment);
-    const Arrived arrived{header.from,  &header.task, segment, memory,
-                          header.bytes, message.body, reply};
+    const Arrived arrived{header.from,  &header.task,   segment, memory,
+                          header.bytes, message.body(), reply};
     return sink_.execute(sink_.context, arrived);
 }
 
@@ -444,10 +484,10 @@ Message *Network::begin_service(const Message &task) {
 
 void Network::end_service(const Message &task, Message *answer, sennit_status status) {
     const MessageHeader &header = task.header;
-    if (status == SENNIT_OK && hold(task, answer->body)) return give_back(answer);
+    if (status == SENNIT_OK && hold(task, answer->body())) return give_back(answer);
     fill_header(answer, header.from, way_to(header.from, task.rail), MessageKind::answer);
     answer->header.id = header.id;
-    answer->header.status = static_cast<std::uint32_t>(status);
+    answer->header.status = static_cast<std::uint16_t>(status);
     answer->header.body_bytes = status == SENNIT_OK ? header.task.reply_bytes : 0;
     send_or_keep(answer);
 }
@@ -457,7 +497,7 @@ void Network::end_service(const Message &task, Message *answer, sennit_status st
 void Network::end_answered(const Message &message, Answered *answered) {
     const MessageHeader &header = message.header;
     for (unsigned i = 0; i < header.answers; ++i) {
-        const std::byte *const place = message.body + header.body_bytes + i * sizeof(LateAnswer);
+        const std::byte *const place = message.body() + header.body_bytes + i * sizeof(LateAnswer);
         LateAnswer late;
         std::memcpy(&late, place, sizeof late);
         end_task(header.from, late.id,
@@ -467,7 +507,8 @@ void Network::end_answered(const Message &message, Answered *answered) {
     if (header.kind != MessageKind::answer || header.id == 0) return;
     auto status = static_cast<sennit_status>(header.status);
     if (header.status >= SENNIT_STATUS_END) status = SENNIT_ERR_FABRIC;
-    end_task(header.from, header.id, {nullptr, status, message.body, header.body_bytes}, answered);
+    end_task(header.from, header.id, {nullptr, status, message.body(), header.body_bytes},
+             answered);
 }
 
 void Network::end_task(int from, std::uint64_t id, Answer answer, Answered *answered) {

@@ -102,8 +102,8 @@ struct MessageHeader {
     std::uint64_t offset;       // task: into it
     std::uint64_t bytes;        // task: how much of it the task works on. endpoint: 1: all keys are
                                 // given in rows
-    std::uint32_t status;       // answer: sennit_status. question, endpoint: those below
-    std::uint16_t body_bytes;   // what follows the header: payload, reply, or what the kind says
+    std::uint32_t body_bytes;   // what follows the header: payload, reply, or what the kind says
+    std::uint16_t status;       // answer: sennit_status. question, endpoint: those below
     std::uint16_t back_port;    // to a rank with a higher number: by which messages may go back, in
                                 // the order of the network; 0: none
     Task task;
@@ -118,11 +118,13 @@ struct LateAnswer {
     std::uint64_t reply;
 };
 inline constexpr std::size_t kMostLateAnswers = 8;
-inline constexpr std::size_t kBodyBytes = kMostPayloadBytes + kMostLateAnswers * sizeof(LateAnswer);
+inline constexpr std::size_t kAnswersBytes = kMostLateAnswers * sizeof(LateAnswer);
+// Of a task: the longest payload on providers that have long messages land in memory which is
+// pinned, or in that of a card. On sockets it is kMostPayloadBytes.
+inline constexpr std::size_t kShortPayloadBytes = kEventBytes + 8192;
 inline constexpr std::uint32_t kIsNew = 1;  // endpoint: opened for this question
 inline constexpr std::uint32_t kIsOut = 2;  // the rail carries nothing now, as the question says
-static_assert(kMostPayloadBytes <= UINT16_MAX && sizeof(MessageHeader) == 80 &&
-              offsetof(MessageHeader, task) == 56);
+static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);
 static_assert(kNameBytes + kMostHandles * sizeof(KeyRow) <= kMostTaskBytes);
 static_assert(kNameBytes + sizeof(KeyRow) + kMostRawKeyBytes <= kMostTaskBytes);
 

@@ -1,0 +1,196 @@
+// Messages that several tasks bring: their owner counts one with the last of them, in whatever
+// order they come. The target's side called by hand, and the sender's over a fake transport. Would
+// break: an event that comes before all data, or twice; a message that has failed and is taken for
+// a part of another one; a task without the word that tells which message it is of.
+#include <algorithm>
+#include <numeric>
+
+#include "engine_fixture.hpp"
+#include "op/packed.hpp"
+
+namespace sennit::test {
+namespace {
+
+constexpr std::size_t kRun = 8;
+
+// What the consumer has counted, and of which part it was told. Refused parts are not stored.
+struct Counted {
+    std::vector<std::uint32_t> words;
+    bool refuses = false;
+};
+Counted *counted = nullptr;
+
+std::uint64_t consume(Rank &, const op::ArrivedEvent &arrived) {
+    if (counted->refuses) return 2;
+    if (op::store_arrived(arrived)) counted->words.push_back(arrived.task.index);
+    return 1;
+}
+
+class PartsTest : public EngineTest {
+  protected:
+    PartsTest() : memory(64 * kRun) { counted = &told; }
+    void listen() {
+        start();
+        op::engine_take_events(rank(), nullptr, consume);
+    }
+    // A task with one run, which goes to the place of its number.
+    sennit_status arrive(std::uint64_t sequence, std::uint32_t word, int from = 1) {
+        const std::uint64_t place = sequence % 64 * kRun;
+        op::EventTask event{7, 1, 0, word, 0};
+        event.set(op::EventAction::scatter, 1);
+        const op::RunWord run = op::run_word(place, kRun);
+        std::vector<std::byte> payload(sizeof event + sizeof run + kRun);
+        std::memcpy(payload.data(), &event, sizeof event);
+        std::memcpy(payload.data() + sizeof event, &run, sizeof run);
+        std::memcpy(payload.data() + sizeof event + sizeof run, &sequence, kRun);
+        transport::Task task{};
+        task.sequence = sequence;
+        task.count = static_cast<std::uint32_t>(memory.size() / 8);
+        task.payload_bytes = static_cast<std::uint32_t>(payload.size());
+        task.reply_bytes = 8;
+        task.operation = op::kEventTask;
+        task.type = SENNIT_UINT64;
+        return op::engine_execute(
+            &rank(), transport::Arrived{from, &task, nullptr, memory.data(), memory.size(),
+                                        payload.data(), reinterpret_cast<std::byte *>(&answer)});
+    }
+
+    Counted told;
+    std::vector<std::byte> memory;
+    std::uint64_t answer = 0;
+};
+
+constexpr auto parts_word = op::EventTask::parts_word;
+
+TEST(PartsWord, says_how_many_tasks_and_which_message) {
+    for (const std::uint32_t parts : {2u, 3u, 1u << 20})
+        for (const std::uint32_t message : {0u, 1u, 4095u}) {
+            EXPECT_EQ(op::EventTask::parts_in(parts_word(message, parts)), parts);
+            EXPECT_EQ(op::EventTask::message_in(parts_word(message, parts)), message);
+            EXPECT_NE(parts_word(message, parts), 0u) << "that is a message in one task";
+        }
+}
+
+TEST_F(PartsTest, a_message_counts_once_with_the_last_of_its_tasks_in_any_order) {
+    listen();
+    std::uint64_t sequence = 1;
+    std::uint32_t message = 0;
+    std::vector<std::uint64_t> order(4);
+    std::iota(order.begin(), order.end(), 0);
+    do {
+        const std::uint32_t word = parts_word(message++, 4);
+        told.words.clear();
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            EXPECT_TRUE(told.words.empty());
+            EXPECT_EQ(arrive(sequence + order[i], word), SENNIT_OK);
+            // One that comes again does not count again.
+            EXPECT_EQ(arrive(sequence + order[i], word), SENNIT_OK);
+        }
+        EXPECT_EQ(told.words, std::vector<std::uint32_t>{word});
+        sequence += 4;
+    } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_F(PartsTest, as_many_messages_as_a_window_has_tasks_are_told_apart_and_so_are_senders) {
+    listen();
+    // The second task of each comes when the first of all are there.
+    for (const int from : {1, 2})
+        for (std::uint32_t i = 0; i < op::kTaskWindow; ++i)
+            EXPECT_EQ(arrive(i + 1, parts_word(4090 + i, 2), from), SENNIT_OK);
+    EXPECT_TRUE(told.words.empty());
+    for (const int from : {1, 2})
+        for (std::uint32_t i = 0; i < op::kTaskWindow; ++i)
+            EXPECT_EQ(arrive(op::kTaskWindow + i + 1, parts_word(4090 + i, 2), from), SENNIT_OK);
+    EXPECT_EQ(told.words.size(), 2u * op::kTaskWindow);
+}
+
+TEST_F(PartsTest, one_that_has_failed_is_no_part_of_a_later_one_and_a_refused_task_none_at_all) {
+    listen();
+    // Its other task never comes, and all messages after it are whole.
+    EXPECT_EQ(arrive(1, parts_word(0, 2)), SENNIT_OK);
+    std::uint64_t sequence = 2;
+    for (std::uint32_t message = 1; message <= 2 * op::kTaskWindow; ++message)
+        for (int part = 0; part < 3; ++part)
+            EXPECT_EQ(arrive(sequence++, parts_word(message, 3)), SENNIT_OK);
+    EXPECT_EQ(told.words.size(), 2u * op::kTaskWindow);
+    told.words.clear();
+    EXPECT_EQ(arrive(sequence++, parts_word(0, 2)), SENNIT_OK);
+    EXPECT_TRUE(told.words.empty());
+
+    told.refuses = true;
+    EXPECT_EQ(arrive(sequence++, parts_word(1, 2)), SENNIT_OK);
+    EXPECT_EQ(answer, 2u);
+    told.refuses = false;
+    EXPECT_EQ(arrive(sequence++, parts_word(1, 2)), SENNIT_OK);
+    EXPECT_TRUE(told.words.empty());
+}
+
+// A put of 100 runs, whose tasks lie with the transport until it is destroyed.
+class SenderTest : public PartsTest {
+  protected:
+    SenderTest() { fake.fake.task_bytes = transport::kMostTaskBytes; }
+    void put() {
+        constexpr std::size_t kCount = 100;
+        const sennit_box box = sennit_box_line(kRun, kCount, 2 * kRun, kRun);
+        op::Layout layout;
+        ASSERT_EQ(op::layout_of_box(box, Direction::put, &layout), SENNIT_OK);
+        const op::EventTask event{7, 1, 0, 0, 0};
+        op::Work work;
+        work.event = &event;
+        op::Target target = to(1);
+        target.work = &work;
+        target.layout = &layout;
+        ASSERT_EQ(op::engine_start(rank(), Direction::execute, target, source(), kCount * kRun,
+                                   {op::Completion::Mode::implicit}),
+                  SENNIT_OK);
+    }
+    static op::EventTask task_of(const transport::Operation &operation) {
+        op::EventTask event;
+        std::memcpy(&event, operation.local, sizeof event);
+        return event;
+    }
+};
+
+TEST_F(SenderTest, all_tasks_of_a_message_have_one_word_and_those_of_the_next_another) {
+    start();
+    put();
+    const std::size_t parts = fake.held.size();
+    put();
+    ASSERT_GT(parts, 1u);
+    ASSERT_EQ(fake.held.size(), 2 * parts);
+    std::uint32_t runs = 0;
+    for (std::size_t i = 0; i < fake.held.size(); ++i) {
+        const op::EventTask event = task_of(*fake.held[i]);
+        EXPECT_EQ(event.index, parts_word(i < parts ? 0 : 1, static_cast<std::uint32_t>(parts)));
+        EXPECT_EQ(event.messages, 1u);
+        runs += event.number();
+    }
+    EXPECT_EQ(runs, 200u);
+    expect_sound();
+}
+
+// Broken by a payload that is not in the transport's memory, by one that is given back while its
+// operation goes on, or never, and by a put that has room for a part of its payloads alone.
+TEST_F(SenderTest, payloads_lie_in_the_rooms_of_a_transport_that_has_them) {
+    fake.rooms = 5;
+    start();
+    put();
+    const std::size_t parts = fake.held.size();
+    ASSERT_EQ(fake.rooms_out.size(), parts);
+    for (const transport::Operation *const operation : fake.held) {
+        EXPECT_TRUE(operation->is_in_room);
+        EXPECT_EQ(fake.rooms_out.count(static_cast<std::byte *>(operation->local)), 1u);
+    }
+    put();
+    EXPECT_EQ(fake.rooms_out.size(), fake.rooms) << "not enough for all of another one";
+    EXPECT_TRUE(fake.held[parts]->is_in_room);
+    EXPECT_FALSE(fake.held.back()->is_in_room);
+    while (!fake.held.empty())
+        fake.complete(fake.held.front(), SENNIT_ERR_PEER_LOST);
+    op::progress(*rank().engine);
+    EXPECT_TRUE(fake.rooms_out.empty());
+    expect_sound();
+}
+
+}  // namespace
+}  // namespace sennit::test
