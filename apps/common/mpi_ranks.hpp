@@ -7,9 +7,11 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace apps {
@@ -69,6 +71,8 @@ int run_with_mpi(const char *program, int *argc, char ***argv, Run run) {
         code = run();
     } catch (const std::exception &failure) {
         (void)std::fprintf(stderr, "%s: %s\n", program, failure.what());
+        // MPICH's launcher drops what it has not passed on when a rank aborts.
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Finalize();
