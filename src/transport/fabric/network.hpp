@@ -591,6 +591,7 @@ class Network final : public Transport {
         std::int64_t asked_ns = 0;   // when others_compute was found out
         std::int64_t others_ns = 0;  // processor time of the process's other threads, until then
         bool others_compute = true;
+        bool caller_starts = false;  // ProgressBell::starts
         bool is_placed = false;
     };
     Tended tended_;

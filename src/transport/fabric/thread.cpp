@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <string_view>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "base/log.hpp"
@@ -284,12 +285,6 @@ void Network::note_wakeup(const ThreadSleep &sleep) {
 // Somebody polls: the thread would only be in the way.
 bool Network::leaves_alone(ThreadSleep *sleep) {
     ProgressBell &bell = rank_->progress_bell;
-    // It holds the locks that a look needs, on the processor that the look would take, and is over
-    // soon. relaxed: one that is seen too late costs a look.
-    if (bell.starts.load(std::memory_order_relaxed) != 0) {
-        sleep->end_by(progress_.interval_ns);
-        return true;
-    }
     // relaxed twice: a rough count, and a wait that is seen too late costs a look.
     const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
     const std::uint64_t waits = bell.waits.load(std::memory_order_relaxed);
@@ -308,6 +303,14 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     const std::int64_t pause_ns =
         std::max(tended_.polled_pause_ns, progress_.interval_ns * kLooksPerTimed);
     tended_.polled_pause_ns = 0;
+    // It holds the locks that a look needs, on the processor that the look would take, and is over
+    // soon. relaxed: one that is seen too late costs a look.
+    const bool starts = !polled && bell.starts.load(std::memory_order_relaxed) != 0;
+    const bool started = std::exchange(tended_.caller_starts, starts);
+    if (starts) {
+        sleep->end_by(progress_.interval_ns * (started ? kLooksPerTimed : 1));
+        return true;
+    }
     if (!polled) {
         // Such a call may leave something in a queue, which wakes nobody.
         if (count != 0) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
