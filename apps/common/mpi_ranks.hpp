@@ -7,11 +7,8 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <exception>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace apps {
@@ -70,9 +67,7 @@ int run_with_mpi(const char *program, int *argc, char ***argv, Run run) {
     try {
         code = run();
     } catch (const std::exception &failure) {
-        (void)std::fprintf(stderr, "%s: %s\n", program, failure.what());
-        // MPICH's launcher drops what it has not passed on when a rank aborts.
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        tell_before_abort(program, failure);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Finalize();

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <new>
+#include <thread>
 
 namespace apps {
 
@@ -30,6 +32,11 @@ void together(Ranks &ranks, const char *program, const std::function<void()> &pa
         std::fputs(fmt::format("{}: {}{}\n", program, where, error).c_str(), stderr);
     }
     throw Refused{};
+}
+
+void tell_before_abort(const char *program, const std::exception &failure) {
+    std::fputs(fmt::format("{}: {}\n", program, failure.what()).c_str(), stderr);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
 }
 
 Spread spread_of(const std::vector<double> &table, std::size_t column, std::size_t columns) {

@@ -6,6 +6,7 @@
 // Lost.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <utility>
@@ -52,6 +53,10 @@ class OneRank final : public Ranks {
 // and all throw Refused. So an error that one rank alone can see leaves no rank waiting. `part`
 // itself contains nothing collective.
 void together(Ranks &ranks, const char *program, const std::function<void()> &part);
+
+// Says on stderr why this rank will end the job, and waits until the launcher has had time to pass
+// it on: MPICH's drops what it still holds when a rank aborts. Not collective.
+void tell_before_abort(const char *program, const std::exception &failure);
 
 // Column `column` of a table that gather() brought together, `columns` values from each rank.
 struct Spread {
