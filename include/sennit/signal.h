@@ -58,8 +58,9 @@ typedef struct sennit_signal {
  * moves; a notice's wait_ns waits for the reset. If one comes all the same (from a sender that does
  * not look, see below), it is counted for its epoch, and the owner hears of it once, by
  * SIGNAL_EARLY of a wait or test that finds the signal not fired, or of the reset. To an owner on
- * another node it takes a trip more. Nobody can see for how many messages a block has room, so no
- * signal is strict without the flag. */
+ * another node it takes a trip more, unless a task of the owner's to the sender has come since the
+ * reset, such as a notified put: so reset first, then answer. Nobody can see for how many messages
+ * a block has room, so no signal is strict without the flag. */
 #define SENNIT_SIGNAL_STRICT 0x1u
 /* Senders neither look at the owner's epoch nor ask for it, and no call that sends an event is
  * refused for its epoch: the program keeps messages apart, by what owners send to senders in each

@@ -279,13 +279,25 @@ struct ArrivedEvent {
 };
 // Its data, to where it belongs. False: more tasks are to come before its messages are counted.
 bool store_arrived(const ArrivedEvent &arrived);
-// Carries out an event's task, once each, and returns the answer; the same holds for it.
-using EventTaskConsumer = std::uint64_t (*)(Rank &rank, const ArrivedEvent &arrived);
-void engine_take_events(Rank &rank, EventConsumer consumer, EventTaskConsumer task_consumer);
-// The sink to open message transports with: {engine_event_arrived, &rank}. Transports call it from
-// progress(), which the engine alone calls.
+// Who knows signals. The same holds for the first two; the others may be called at any time.
+struct EventHandlers {
+    EventConsumer take = nullptr;
+    // Carries out an event's task, once each, and returns the answer.
+    std::uint64_t (*take_task)(Rank &rank, const ArrivedEvent &arrived) = nullptr;
+    // An answer to a task for this rank's signal, as it would be now.
+    std::uint64_t (*renew)(Rank &rank, std::uint32_t handle, std::uint64_t answer) = nullptr;
+    // One to a task for the peer's signal, which this rank has had.
+    void (*told)(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer) = nullptr;
+};
+void engine_take_events(Rank &rank, const EventHandlers &handlers);
+// The sink to open message transports with. Transports call it from progress() and submit(), which
+// the engine alone calls.
 void engine_event_arrived(void *rank, const transport::EventData &event);
 // Its other half: carries out a task of a peer, once, whatever is repeated. Errors: ARG, NOMEM.
 sennit_status engine_execute(void *rank, const transport::Arrived &arrived);
+// The signal of an event's task.
+std::uint32_t engine_subject(const transport::Task &task, const std::byte *payload);
+std::uint64_t engine_renew(void *rank, std::uint32_t subject, std::uint64_t reply);
+void engine_told(void *rank, int from, std::uint32_t subject, std::uint64_t reply);
 
 }  // namespace sennit::op

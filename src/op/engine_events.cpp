@@ -187,19 +187,40 @@ sennit_status engine_await_answers(Rank &rank, int peer, const Deadline &deadlin
     });
 }
 
-void engine_take_events(Rank &rank, EventConsumer consumer, EventTaskConsumer task_consumer) {
+void engine_take_events(Rank &rank, const EventHandlers &handlers) {
     if (rank.engine == nullptr) return;
     const MutexLock locked(rank.engine->lock);
-    rank.engine->consumer = consumer;
-    rank.engine->task_consumer = task_consumer;
+    rank.engine->handlers = handlers;
 }
 
 void engine_event_arrived(void *context, const transport::EventData &event) {
     Rank &rank = *static_cast<Rank *>(context);
     Engine *const engine = rank.engine;
     // Null: this rank is leaving. Without a consumer it has given no index to anybody.
-    if (engine != nullptr && engine->consumer != nullptr)
-        engine->consumer(rank, engine->width, event);
+    if (engine != nullptr && engine->handlers.take != nullptr)
+        engine->handlers.take(rank, engine->width, event);
+}
+
+std::uint32_t engine_subject(const transport::Task &task, const std::byte *payload) {
+    if (task.operation != kEventTask) return 0;
+    EventTask event;
+    std::memcpy(&event, payload, sizeof event);
+    const bool is_of_messages = event.action() == EventAction::count ||
+                                event.action() == EventAction::scatter ||
+                                event.action() == EventAction::confirm;
+    return is_of_messages ? event.handle : 0;
+}
+
+std::uint64_t engine_renew(void *context, std::uint32_t subject, std::uint64_t reply) {
+    Rank &rank = *static_cast<Rank *>(context);
+    if (rank.engine == nullptr || rank.engine->handlers.renew == nullptr) return reply;
+    return rank.engine->handlers.renew(rank, subject, reply);
+}
+
+void engine_told(void *context, int from, std::uint32_t subject, std::uint64_t reply) {
+    Rank &rank = *static_cast<Rank *>(context);
+    if (rank.engine != nullptr && rank.engine->handlers.told != nullptr)
+        rank.engine->handlers.told(rank, from, subject, reply);
 }
 
 }  // namespace sennit::op

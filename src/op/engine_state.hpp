@@ -107,8 +107,7 @@ struct Engine {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     RequestTable records;
     PiecePool pieces;
-    EventConsumer consumer = nullptr;
-    EventTaskConsumer task_consumer = nullptr;
+    EventHandlers handlers;
     EventWidth width;  // of events that come here
     MessagePath paths[kMessagePaths];
     unsigned path_count = 0;

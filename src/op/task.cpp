@@ -77,7 +77,7 @@ bool take_event_task(Rank &rank, TaskHistory &history, const transport::Arrived 
         if (event.parts == nullptr) return false;
     }
     std::uint64_t answer = 0;
-    const EventTaskConsumer consumer = rank.engine->task_consumer;
+    const auto consumer = rank.engine->handlers.take_task;
     if (event.task.handle == 0 && is_scatter)
         (void)store_arrived(event);
     else

@@ -253,7 +253,7 @@ void leave_subscription(Rank &rank, sennit_signal signal) {
 }
 
 void expect_events(Rank &rank) {
-    op::engine_take_events(rank, count_arrived, take_event);
+    op::engine_take_events(rank, {count_arrived, take_event, renew_answer, hear_answer});
 }
 
 std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &task) {

@@ -37,6 +37,13 @@ static_assert(epoch_in(answer_of(Judged::late, 7), 5) == 7 &&
               epoch_in(answer_of(Judged::early, 5), 7) == 5 &&
               epoch_in(answer_of(Judged::late, 1), UINT64_MAX) == 1);
 
+constexpr Judged judged_in(std::uint64_t answer) {
+    return static_cast<Judged>(answer & (kStrictBit - 1));
+}
+KnownEpoch told_in(std::uint64_t answer, std::uint64_t near) {
+    return {epoch_in(answer, near), std::uint8_t{(answer & kStrictBit) == 0}};
+}
+
 std::uint64_t surplus_answer(const Own &own, std::uint64_t come) {
     // What others have counted since is not in it.
     const std::uint64_t surplus = come <= own.events ? 1 : come - own.events;
@@ -50,7 +57,7 @@ std::uint64_t surplus_answer(const Own &own, std::uint64_t come) {
 sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &messages,
                           std::uint64_t answer, bool is_newest) {
     KnownEpochs &known = signals_of(rank)->known;
-    const auto judged = static_cast<Judged>(answer & (kStrictBit - 1));
+    const Judged judged = judged_in(answer);
     if (judged == Judged::surplus) {
         const std::uint64_t value = answer >> kJudgedBits;
         const std::uint64_t events = value >> kSurplusBits;
@@ -62,16 +69,16 @@ sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &mess
         return was_destroyed(signal);
     }
     const bool is_current = messages.epoch == SENNIT_EPOCH_CURRENT;
-    const std::uint8_t most_ahead = (answer & kStrictBit) != 0 ? 0 : 1;
-    const KnownEpoch told{epoch_in(answer, is_current ? 0 : messages.epoch), most_ahead};
+    const KnownEpoch told = told_in(answer, is_current ? 0 : messages.epoch);
     // An owner that finds early what was let in by what is known has another signal of that name.
     if (is_newest || judged == Judged::early)
         known.begin(signal, told);
     else
         known.learn(signal, told);
-    return judged == Judged::counted ? SENNIT_OK
-                                     : fail_epoch(signal, messages.epoch, told.epoch,
-                                                  is_unchecked(signal.handle) ? 1 : most_ahead);
+    return judged == Judged::counted
+               ? SENNIT_OK
+               : fail_epoch(signal, messages.epoch, told.epoch,
+                            is_unchecked(signal.handle) ? 1 : told.most_ahead);
 }
 
 // An op::EventJudge.
@@ -315,6 +322,25 @@ std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
             return 0;
     }
     return answer_of(Judged::no_signal, 0);
+}
+
+std::uint64_t renew_answer(Rank &rank, std::uint32_t handle, std::uint64_t answer) {
+    if (judged_in(answer) != Judged::counted) return answer;
+    const Own *const own = find_own(rank, {rank.world_rank, handle});
+    if (own == nullptr) return answer;
+    // SYNC signal-epoch: as in count_judged(); what this rank has done with the data of earlier
+    // epochs comes before what the sender puts when it knows of this one.
+    return answer_with_epoch(Judged::counted, *own,
+                             own->record->epoch.load(std::memory_order_acquire));
+}
+
+void hear_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer) {
+    const sennit_signal signal{peer, handle};
+    Signals *const all = signals_of(rank);
+    KnownEpoch known{};
+    if (all == nullptr || judged_in(answer) != Judged::counted || !all->known.find(signal, &known))
+        return;
+    all->known.learn(signal, told_in(answer, known.epoch));
 }
 
 }  // namespace sennit::signal

@@ -73,7 +73,11 @@ sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t ep
 // At the owner, of messages that it has let in. False: too many, as count_whole().
 bool count_let_in(const RemoteSignal &self, const Expected &expected, const Messages &messages);
 
-// The owner's half, an op::EventTaskConsumer.
+// The owner's half: three of op::EventHandlers. Of an answer that said "counted" the epoch is
+// renewed, and the sender hears it with any message of the owner's. So ranks that put to each
+// other, and reset before they put again, need not ask.
 std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived);
+std::uint64_t renew_answer(Rank &rank, std::uint32_t handle, std::uint64_t answer);
+void hear_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer);
 
 }  // namespace sennit::signal

@@ -225,10 +225,18 @@ struct Arrived {
 
 // What reaches the target, handed over from the target's progress(): the completion data of
 // put_event, and tasks, whose status goes back with the reply.
+// A task may have a subject, such as a signal. What the reply to it says of the subject may change
+// later: a transport that has room in a message to that peer may ask for it again (renew) and have
+// the peer's sink told (told). subject and renew belong to the target, told to the sender; none of
+// them calls the transport, which may hold its locks.
 struct EventSink {
     void (*arrived)(void *context, const EventData &event) = nullptr;
     void *context = nullptr;
     sennit_status (*execute)(void *context, const Arrived &arrived) = nullptr;
+    // Of a task that was carried out; 0: it has none.
+    std::uint32_t (*subject)(const Task &task, const std::byte *payload) = nullptr;
+    std::uint64_t (*renew)(void *context, std::uint32_t subject, std::uint64_t reply) = nullptr;
+    void (*told)(void *context, int from, std::uint32_t subject, std::uint64_t reply) = nullptr;
 };
 
 class Transport {

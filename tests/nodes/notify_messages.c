@@ -3,6 +3,8 @@
  *
  *     notify_messages turns           100000 of each of two ranks to the other one: half of them
  *                                     in turns, half at the same time
+ *     notify_messages strict          50000 of each of two ranks at the same time, for two strict
+ *                                     signals in turns
  *     notify_messages stream BYTES    of rank 0 alone, to an owner that sends nothing, 16 in an
  *                                     epoch: 100000, or 4800 of more than 32 KiB
  */
@@ -22,14 +24,14 @@ typedef struct pair {
     sennit_peer_block there;
 } pair;
 
-static pair meet(uint32_t events, size_t bytes) {
+static pair meet(uint32_t events, size_t bytes, uint32_t flags) {
     pair it;
     const size_t room = 2 * events * bytes;
     it.memory = calloc(1, room);
     must_be(it.memory != NULL, "memory");
     sennit_region region;
     must(sennit_register(it.memory, room, 0, &region));
-    must(sennit_signal_create(events, events, 0, &it.arrived));
+    must(sennit_signal_create(events, events, flags, &it.arrived));
     sennit_block block;
     sennit_block blocks[2];
     must(sennit_block_init(region, 0, room, SENNIT_SIGNAL_NULL, it.arrived, &block));
@@ -51,7 +53,7 @@ static void take(const pair *ends, uint64_t epoch, size_t place, uint64_t wanted
 }
 
 static void take_turns(void) {
-    const pair it = meet(1, sizeof(uint64_t));
+    const pair it = meet(1, sizeof(uint64_t), 0);
     for (uint64_t round = 0; round < 2 * kRounds; ++round) {
         const uint64_t mine = round * 2 + (uint64_t)sennit_rank();
         const size_t half = round % 2 * sizeof mine;
@@ -63,8 +65,23 @@ static void take_turns(void) {
     free(it.memory);
 }
 
+static void be_strict(void) {
+    const pair both[2] = {meet(1, sizeof(uint64_t), SENNIT_SIGNAL_STRICT),
+                          meet(1, sizeof(uint64_t), SENNIT_SIGNAL_STRICT)};
+    for (uint64_t round = 0; round < kRounds; ++round) {
+        const uint64_t mine = round * 2 + (uint64_t)sennit_rank();
+        const pair *const it = &both[round % 2];
+        const sennit_notice notice = {SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, round / 2,
+                                      SENNIT_FOREVER};
+        must(sennit_put_notify_with(it->there, 0, &mine, sizeof mine, &notice));
+        take(it, round / 2, 0, round * 2 + (uint64_t)(1 - sennit_rank()));
+    }
+    free(both[0].memory);
+    free(both[1].memory);
+}
+
 static void stream(size_t bytes) {
-    const pair it = meet(kStreamed, bytes);
+    const pair it = meet(kStreamed, bytes, 0);
     const uint64_t epochs = (bytes > 32768 ? 4800 : 2 * kRounds) / kStreamed;
     uint64_t *const data = calloc(1, bytes);
     must_be(data != NULL, "memory");
@@ -90,10 +107,12 @@ int main(int argc, char **argv) {
     must(sennit_init(NULL));
     if (argc == 2 && strcmp(argv[1], "turns") == 0)
         take_turns();
+    else if (argc == 2 && strcmp(argv[1], "strict") == 0)
+        be_strict();
     else if (argc == 3 && strcmp(argv[1], "stream") == 0)
         stream(strtoul(argv[2], NULL, 10));
     else
-        must_be(0, "words: turns | stream BYTES");
+        must_be(0, "words: turns | strict | stream BYTES");
     must(sennit_finalize());
     return 0;
 }

@@ -1,21 +1,23 @@
 #!/bin/sh
 # notify_messages.sh SENNIT PROGRAM: what ranks have sent for their notified puts. Tasks, those that
 # went again and whatever else are at most 1.1 a put together, and each task was answered, by itself
-# or along with another message. A put of 64 KiB is a write with completion data and the task that
-# ends it.
+# or along with another message. Of those who put to each other hardly any put waits for what the
+# owner says of its epoch. A put of 64 KiB is a write with completion data and the task that ends it.
 set -eu
-# WORDS of the program, puts of each rank that puts, ranks that put, 1 if they are long
+# WORDS of the program, puts of each rank that puts, ranks that put, 1 if they are long; most waits
 count() {
     SENNIT_STATS=messages.stats "$sennit" run -n 2 --nodes 2 --timeout 50 "$program" $1
     "$sennit" stats messages.stats | tee messages.out
-    awk -v puts="$2" -v wanted="$3" -v are_long="$4" '
+    awk -v puts="$2" -v wanted="$3" -v are_long="$4" -v most_waits="$5" '
         function judge() {
             if (rank == "" || rank >= wanted) return
             ++judged
             if (messages > 1.1 * puts || tasks < 0.99 * puts) bad = 1
+            if (waits > most_waits) bad = 1
             if (are_long && (rides > puts || rides < 0.9 * puts)) bad = 1
         }
-        /^rank/ { judge(); rank = $2 + 0; messages = tasks = rides = 0 }
+        /^rank/ { judge(); rank = $2 + 0; messages = tasks = rides = waits = 0 }
+        $2 == "fabric" { waits += $5 }
         $1 == "tasks" || ($1 == "other" && $2 == "messages") { messages += $(NF - 1) }
         $1 == "tasks" && $2 != "sent" { tasks = $2 }
         $1 == "puts" && $3 == "completion" { rides = $(NF - 1) }
@@ -25,6 +27,7 @@ count() {
 }
 sennit=$1
 program=$2
-count turns 100000 2 0
-count "stream 8" 100000 1 0
-count "stream 65536" 4800 1 1
+count turns 100000 2 0 5000
+count strict 50000 2 0 2500
+count "stream 8" 100000 1 0 100000
+count "stream 65536" 4800 1 1 100000

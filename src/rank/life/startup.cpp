@@ -33,7 +33,8 @@ namespace {
 constexpr std::size_t kStride = sizeof(Introduction);
 
 transport::EventSink sink_of(Rank &rank) {
-    return {op::engine_event_arrived, &rank, op::engine_execute};
+    return {op::engine_event_arrived, &rank,          op::engine_execute, op::engine_subject,
+            op::engine_renew,         op::engine_told};
 }
 
 sennit_status make_tables(Startup &start) {

@@ -4,7 +4,12 @@
 // itself once it has waited for kLongestWaitNs and somebody polls, when there are many, when its
 // sender asks for it (Transport::hurry), or where waiting has been in vain before. One that is lost
 // is asked for by the task, which comes again.
+//
+// What an answer says of its task's subject, a signal's epoch, grows old. So each message to a peer
+// also brings what is new of the subjects of its latest tasks. That is never sent by itself, and
+// may be lost: then the peer asks.
 #include <cstring>
+#include <iterator>
 
 #include "runtime/detector.hpp"
 #include "transport/fabric/network.hpp"
@@ -26,6 +31,27 @@ HeldAnswers *Network::held_for(int peer) {
     for (std::size_t i = 0; i < kHeldPeers && held_peers_ != 0; ++i)
         if (held_[i].peer == peer) return &held_[i];
     return nullptr;
+}
+
+void ToldSubjects::note(std::uint32_t subject, std::uint64_t reply) {
+    if (subject == 0) return;
+    std::size_t at = 0;
+    while (at < count_ && told_[at].subject != subject)
+        ++at;
+    if (at == std::size(told_)) {
+        at = next_;
+        next_ = static_cast<std::uint8_t>((next_ + 1) % std::size(told_));
+    } else if (at == count_) {
+        ++count_;
+    }
+    told_[at] = {subject, reply};
+}
+
+// Of a task that was carried out, with a reply of one word; else 0.
+std::uint32_t Network::subject_of(const Message &task) const {
+    const Task &what = task.header.task;
+    const bool has_word = what.reply_bytes == sizeof(std::uint64_t) && sink_.subject != nullptr;
+    return has_word ? sink_.subject(what, task.body()) : 0;
 }
 
 // The answer to a task that was carried out. False: it is to go now. Of the progress thread no
@@ -59,33 +85,58 @@ bool Network::hold(const Message &task, const std::byte *reply) {
     LateAnswer &late = held->answers[held->count];
     late.id = header.id;
     std::memcpy(&late.reply, reply, sizeof late.reply);
+    held->subjects[held->count] = subject_of(task);
     if (++held->count == kMostLateAnswers) send_held(held, false);
     return true;
 }
 
-// All that wait for a message to this peer go with it. They wait on until it was taken.
+// All that wait for a message to this peer go with it, as they would be now, and what is new of the
+// subjects of those that have gone. They wait on until it was taken.
 void Network::add_held(Message *message) {
     MessageHeader &header = message->header;
     header.answers = 0;
-    if (held_peers_ == 0) return;
     if (!may_bring_answers(header)) return;
-    const HeldAnswers *const held = held_for(message->peer);
-    if (held == nullptr) return;
-    header.answers = held->count;
-    std::memcpy(message->body() + header.body_bytes, held->answers,
-                held->count * sizeof(LateAnswer));
+    std::byte *place = message->body() + header.body_bytes;
+    const auto add = [&](const LateAnswer &late) {
+        std::memcpy(place + header.answers++ * sizeof late, &late, sizeof late);
+    };
+    if (HeldAnswers *const held = held_for(message->peer); held != nullptr)
+        for (unsigned i = 0; i < held->count; ++i) {
+            LateAnswer &late = held->answers[i];
+            if (held->subjects[i] != 0)
+                late.reply = sink_.renew(sink_.context, held->subjects[i], late.reply);
+            add(late);
+        }
+    for (const auto &[subject, told] : links_[message->peer].told.all()) {
+        if (header.answers == kMostLateAnswers) return;
+        const std::uint64_t reply = sink_.renew(sink_.context, subject, told);
+        if (reply != told) add({kOfSubject | subject, reply});
+    }
 }
 
 // The provider has taken it, with the answers.
 void Network::note_carried(const Message &message) {
+    PeerLink &peer = links_[message.peer];
+    const MessageHeader &header = message.header;
+    for (unsigned i = 0; i < header.answers; ++i) {
+        const LateAnswer late = late_answer(message, i);
+        if ((late.id & kOfSubject) != 0)
+            peer.told.note(static_cast<std::uint32_t>(late.id), late.reply);
+    }
     HeldAnswers *const held = held_for(message.peer);
     if (held == nullptr) return;
-    PeerLink &peer = links_[message.peer];
+    for (unsigned i = 0; i < held->count; ++i)
+        peer.told.note(held->subjects[i], held->answers[i].reply);
     const std::uint8_t most = is_progress_thread() ? kMostElse : kMostWhilePolled;
     if (!held->is_in_vain) peer.vain_waits = 0;
     if (held->is_in_vain && peer.vain_waits < most) ++peer.vain_waits;
     if (held->is_in_vain) peer.not_to_wait = static_cast<std::uint16_t>(1u << peer.vain_waits);
     let_go(held);
+}
+
+void Network::hear_of(int peer, const LateAnswer &late) const {
+    if (sink_.told != nullptr)
+        sink_.told(sink_.context, peer, static_cast<std::uint32_t>(late.id), late.reply);
 }
 
 void Network::let_go(HeldAnswers *held) {

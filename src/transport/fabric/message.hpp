@@ -4,6 +4,7 @@
 
 #include <rdma/fabric.h>
 
+#include <cstring>
 #include <new>
 
 #include "base/zero_pages.hpp"
@@ -49,6 +50,13 @@ struct Message : Posted {
     std::byte *body() { return reinterpret_cast<std::byte *>(&header + 1); }
     const std::byte *body() const { return reinterpret_cast<const std::byte *>(&header + 1); }
 };
+
+inline LateAnswer late_answer(const Message &message, unsigned number) {
+    LateAnswer late;
+    const std::byte *const all = message.body() + message.header.body_bytes;
+    std::memcpy(&late, all + number * sizeof late, sizeof late);
+    return late;
+}
 
 // All messages of the rank lie in pools, each with room for a body behind it. Pages of a body take
 // memory once something has been there.

@@ -338,7 +338,10 @@ void Network::count_message(const Message &message, std::size_t bytes) {
     if (is_answer) kind = CountedMessage::answer;
     runtime::note_message(*rank_, kind, bytes);
     // An answer that needs no message of its own.
-    const unsigned along = header.answers - (is_answer && header.id == 0 && header.answers != 0);
+    unsigned along = 0;
+    for (unsigned i = 0; i < header.answers; ++i)
+        along += (late_answer(message, i).id & kOfSubject) == 0 ? 1 : 0;
+    if (is_answer && header.id == 0 && along != 0) --along;
     for (unsigned i = 0; i < along; ++i)
         runtime::note_message(*rank_, CountedMessage::answer_along, sizeof(LateAnswer));
 }
@@ -489,6 +492,11 @@ void Network::end_service(const Message &task, Message *answer, sennit_status st
     answer->header.id = header.id;
     answer->header.status = static_cast<std::uint16_t>(status);
     answer->header.body_bytes = status == SENNIT_OK ? header.task.reply_bytes : 0;
+    if (status == SENNIT_OK && answer->header.body_bytes == sizeof(std::uint64_t)) {
+        std::uint64_t reply = 0;
+        std::memcpy(&reply, answer->body(), sizeof reply);
+        links_[header.from].told.note(subject_of(task), reply);
+    }
     send_or_keep(answer);
 }
 
@@ -496,13 +504,15 @@ void Network::end_service(const Message &task, Message *answer, sennit_status st
 // own. With the lock held.
 void Network::end_answered(const Message &message, Answered *answered) {
     const MessageHeader &header = message.header;
+    const std::byte *const late_ones = message.body() + header.body_bytes;
     for (unsigned i = 0; i < header.answers; ++i) {
-        const std::byte *const place = message.body() + header.body_bytes + i * sizeof(LateAnswer);
-        LateAnswer late;
-        std::memcpy(&late, place, sizeof late);
-        end_task(header.from, late.id,
-                 {nullptr, SENNIT_OK, place + offsetof(LateAnswer, reply), sizeof late.reply},
-                 answered);
+        const LateAnswer late = late_answer(message, i);
+        if ((late.id & kOfSubject) != 0) {
+            hear_of(header.from, late);
+            continue;
+        }
+        const std::byte *const reply = late_ones + i * sizeof late + offsetof(LateAnswer, reply);
+        end_task(header.from, late.id, {nullptr, SENNIT_OK, reply, sizeof late.reply}, answered);
     }
     if (header.kind != MessageKind::answer || header.id == 0) return;
     auto status = static_cast<sennit_status>(header.status);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "transport/fabric/wire.hpp"
 #include "transport/transport.hpp"
@@ -19,6 +20,25 @@ struct HeldAnswers {
     bool is_in_vain = false;  // nothing went to the peer in time
     std::int64_t since_ns = 0;
     LateAnswer answers[kMostLateAnswers];
+    std::uint32_t subjects[kMostLateAnswers];  // 0: none
+};
+
+// What a peer has last been told of the subjects of its latest tasks. It hears more with any
+// message that has room.
+class ToldSubjects {
+  public:
+    struct Told {
+        std::uint32_t subject;
+        std::uint64_t reply;
+    };
+
+    void note(std::uint32_t subject, std::uint64_t reply);
+    std::span<const Told> all() const { return {told_, count_}; }
+
+  private:
+    std::uint8_t count_ = 0;
+    std::uint8_t next_ = 0;  // is given up for another one
+    Told told_[kMostLateAnswers];
 };
 
 // A task that was sent and has no answer yet.

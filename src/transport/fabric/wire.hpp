@@ -114,9 +114,10 @@ constexpr bool may_bring_answers(const MessageHeader &header) {
 }
 // To a task that was carried out, and whose reply is of one word.
 struct LateAnswer {
-    std::uint64_t id;
-    std::uint64_t reply;
+    std::uint64_t id;     // of the task; or kOfSubject and the subject of earlier ones, of which
+    std::uint64_t reply;  // this would be the reply now
 };
+inline constexpr std::uint64_t kOfSubject = std::uint64_t{1} << 63;
 inline constexpr std::size_t kMostLateAnswers = 8;
 inline constexpr std::size_t kAnswersBytes = kMostLateAnswers * sizeof(LateAnswer);
 // Of a task: the longest payload on providers that have long messages land in memory which is
