@@ -27,6 +27,13 @@ LAUNCHERS = {"openmpi": "mpirun", "mpich": "hydra"}  # as tools/cluster calls th
 LIMIT_S = 120
 
 
+def bound(ranks):
+    """What binds each rank to a processor of its own: on the hosts that are made of one machine each launcher would take the first."""
+    if ranks > (os.cpu_count() or 1):
+        return []
+    return ["sh", "-c", 'exec taskset -c "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" "$@"', "sh"]
+
+
 def start_words(arguments, mpi, program):
     """What starts the program; its options come behind."""
     words = runs.launch_words(arguments, mpi, arguments.ranks, program)
@@ -38,7 +45,7 @@ def start_words(arguments, mpi, program):
     rate = ["--rate", arguments.rate] if arguments.rate else []
     paths = ["env", f"SENNIT_PATHS={arguments.paths.replace('%', ';')}"] if arguments.paths else []
     return [arguments.cluster, "run", "--hosts", str(arguments.hosts), "--rails", str(arguments.rails), *rate, "--launcher",
-            LAUNCHERS[mpi], "-n", str(arguments.ranks), "--", *paths, words[-1]]
+            LAUNCHERS[mpi], "-n", str(arguments.ranks), "--", *paths, *bound(arguments.ranks), words[-1]]
 
 
 def run(arguments, mpi, program, way):

@@ -128,10 +128,12 @@ sennit_status wait_for_queue(Engine &engine, int peer, FlushScope scope, const D
         number = scope == FlushScope::all ? queue->last_number : queue->last_lent;
         if (covers(*queue, number)) return SENNIT_OK;
     }
+    std::uint32_t looks = 0;
     return wait_until_ended(engine, deadline, peer, [&] {
         const MutexLock locked(engine.lock);
         if (!covers(*queue, number)) {
             hurry(engine.queues[peer]);
+            hurry_after(engine.queues[peer], ++looks);
             progress(engine);
         }
         return covers(*queue, number);
@@ -291,10 +293,14 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
 }
 
 sennit_status wait_for_record(Engine &engine, OperationRecord *record) {
+    std::uint32_t looks = 0;
     const sennit_status waited = wait_until_ended(engine, default_deadline(), record->peer, [&] {
         const MutexLock locked(engine.lock);
         if (record->state == RecordState::pending) hurry(engine.queues[record->peer]);
-        if (record->state != RecordState::complete) progress(engine);
+        if (record->state != RecordState::complete) {
+            hurry_after(engine.queues[record->peer], ++looks);
+            progress(engine);
+        }
         return record->state == RecordState::complete;
     });
     const MutexLock locked(engine.lock);

@@ -134,6 +134,13 @@ void hurry(PeerQueue &queue) {
     queue.path->transport->hurry(queue.peer);
 }
 
+void hurry_after(PeerQueue &queue, std::uint32_t looks) {
+    constexpr std::uint32_t kFirst = 256;
+    constexpr std::uint32_t kLater = 32768;
+    if (queue.path != nullptr && (looks == kFirst || looks % kLater == 0))
+        queue.path->transport->hurry(queue.peer);
+}
+
 // Whose thread this is has nothing to do with it, and keeps its own last error.
 void end_event(Engine &engine, OperationRecord *record) {
     EventTask task;

@@ -155,9 +155,7 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
         reply = sizeof record.answer;
     }
     if (record.packed.count != 0) payload = packed_task(record, record.cut).payload_bytes;
-    // What the answer to the end of a message says of the owner's epoch lets the next one go, and a
-    // long message is much more than an answer.
-    const bool may_wait = record.may_wait && !queue.is_hurried && !record.is_of_message;
+    const bool may_wait = record.may_wait && !queue.is_hurried;
     operation->task = transport::Task{queue.next_task++,
                                       static_cast<std::uint32_t>(bytes / record.element_bytes),
                                       static_cast<std::uint32_t>(payload),

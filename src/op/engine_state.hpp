@@ -174,6 +174,9 @@ void work_off(Engine &engine);
 void activate(Engine &engine, PeerQueue &queue);
 // Somebody waits for answers that may wait.
 void hurry(PeerQueue &queue);
+// Somebody waits for the peer, whatever for, and has looked so often: some 0.2 ms, and then at
+// times.
+void hurry_after(PeerQueue &queue, std::uint32_t looks);
 // Of an event's task whose answer no caller judges: it is judged, and the record says why it has
 // failed.
 void end_event(Engine &engine, OperationRecord *record);

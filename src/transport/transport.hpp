@@ -284,7 +284,7 @@ class Transport {
     // owner fills it once, and gives it back when no operation needs it. Null: there is none.
     virtual std::byte *take_room(std::size_t) { return nullptr; }
     virtual void give_room_back(std::byte *) {}
-    // Somebody waits now for the answers of the peer that may wait.
+    // Somebody waits for the peer: its answers may wait no longer, and it should look often.
     virtual void hurry(int) {}
     // Delivers what has arrived and completes what is done; returns the number of operations
     // completed. Bounded work per call.

@@ -1,4 +1,5 @@
-/* Finds a thread of this process by its name, as the kernel has it. */
+/* Finds a thread of this process by its name, as the kernel has it, and says how often it sleeps.
+ */
 #ifndef SENNIT_TESTS_THREAD_NAMED_H
 #define SENNIT_TESTS_THREAD_NAMED_H
 
@@ -23,6 +24,19 @@ static inline int thread_named(const char *wanted) {
         fclose(file);
     }
     closedir(tasks);
+    return found;
+}
+
+/* How often the thread has gone to sleep; -1: there is none. */
+static inline long sleeps_of(int thread) {
+    long found = -1;
+    char text[300];
+    snprintf(text, sizeof text, "/proc/self/task/%d/status", thread);
+    FILE *const file = fopen(text, "r");
+    if (file == NULL) return -1;
+    while (fgets(text, sizeof text, file) != NULL)
+        (void)sscanf(text, "voluntary_ctxt_switches: %ld", &found);
+    fclose(file);
     return found;
 }
 

@@ -12,19 +12,6 @@
 
 enum { MOST_PER_SECOND = 400 };
 
-/* How often the thread has gone to sleep; -1: there is none. */
-static long sleeps_of(int thread) {
-    long found = -1;
-    char text[300];
-    snprintf(text, sizeof text, "/proc/self/task/%d/status", thread);
-    FILE *const file = fopen(text, "r");
-    if (file == NULL) return -1;
-    while (fgets(text, sizeof text, file) != NULL)
-        (void)sscanf(text, "voluntary_ctxt_switches: %ld", &found);
-    fclose(file);
-    return found;
-}
-
 int main(void) {
     must(sennit_init(NULL));
     sennit_gptr gptr;

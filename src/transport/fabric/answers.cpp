@@ -185,17 +185,19 @@ void Network::send_held_behind(int peer) {
     if (held != nullptr) send_held(held, false);
 }
 
-// By the rail of its last task, so that this comes behind.
+// By the rail of its last task, if there is one, so that this comes behind.
 void Network::hurry(int peer) {
     const MutexLock guard(lock_);
+    const PeerLink *const link = links_.find(peer);
+    if (link == nullptr || !link->is_met) return;
     const OpenTask *last = nullptr;
     for (const OpenTask &open : tasks_)
         if (open.operation != nullptr && open.operation->peer == peer &&
             (last == nullptr || open.id > last->id))
             last = &open;
-    Message *const message = last == nullptr ? nullptr : take_message();
+    Message *const message = take_message();
     if (message == nullptr) return;
-    fill_header(message, peer, last->rail, MessageKind::hurry);
+    fill_header(message, peer, last == nullptr ? way_to(peer, 0) : last->rail, MessageKind::hurry);
     send_or_keep(message);
 }
 

@@ -317,7 +317,9 @@ class Network final : public Transport {
     // thread.cpp
     bool leaves_alone(ThreadSleep *sleep);
     bool holds_answers();
+    void look(bool has_engine, std::int64_t now);
     bool look_once(bool has_engine);
+    bool is_awaited_by_nobody(std::int64_t now);
     std::size_t arm_rails(pollfd *out);
     bool sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now);
     bool others_compute(std::int64_t now);
@@ -463,6 +465,7 @@ class Network final : public Transport {
     bool said_full_ = false;  // that no peer can be connected any more
 
     std::atomic<bool> has_engine_{false};
+    std::atomic<bool> is_awaited_{false};  // a peer waits for what this rank does
     std::atomic<std::uint64_t> polls_{0};  // by callers, which the thread leaves alone
     ProgressSettings progress_;
     // What the thread knows of the last look.
@@ -473,6 +476,9 @@ class Network final : public Transport {
         std::uint64_t waits = 0;
         std::int64_t busy_until_ns = 0;
         std::int64_t polled_pause_ns = 0;  // doubles while callers poll
+        std::int64_t timed_pause_ns = 0;   // doubles while nothing comes
+        std::int64_t came_ns = 0;          // something, last
+        std::int64_t awaited_ns = 0;       // when is_awaited_ was seen last
         std::size_t first_descriptor = 0;  // in the last ThreadSleep
         std::size_t descriptors = 0;
         unsigned lies = 0;           // of descriptors, in a row

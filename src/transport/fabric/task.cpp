@@ -30,6 +30,12 @@ std::size_t length_of(const MessageHeader &header) {
     return sizeof header + header.body_bytes + header.answers * sizeof(LateAnswer);
 }
 
+// Its sender, or a caller there.
+bool is_waited_for(const MessageHeader &header) {
+    if (header.kind == MessageKind::task) return header.task.may_wait == 0;
+    return header.kind == MessageKind::hurry || header.kind == MessageKind::question;
+}
+
 }  // namespace
 
 // Null: no memory.
@@ -291,6 +297,8 @@ void Network::finish_receive(Message *message) {
     ++link.received;
     ++sender.messages;
     open_back(link, *message);
+    // relaxed: a hint.
+    if (is_waited_for(message->header)) is_awaited_.store(true, std::memory_order_relaxed);
     if (message->header.kind == MessageKind::question)
         answer_question(*message);
     else if (message->header.kind == MessageKind::endpoint)

@@ -24,11 +24,15 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::int64_t kLongestNs = 100'000'000;
-constexpr std::int64_t kBusyNs = 1'000'000;     // so long after the last event it looks often
-constexpr std::int64_t kLeastPollsNs = 50'000;  // between those of a caller that does its work
-constexpr std::int64_t kLooksPerTimed = 20;     // intervals between looks without descriptors
-constexpr std::int64_t kMostPerTimed = 160;     // the same while callers go on polling
-constexpr std::int64_t kUneasyNs = 1'000'000;   // between looks at what is to be tried again
+constexpr std::int64_t kBusyNs = 1'000'000;      // so long after the last event it looks often
+constexpr std::int64_t kLeastPollsNs = 50'000;   // between those of a caller that does its work
+constexpr std::int64_t kLooksPerTimed = 20;      // intervals between looks without descriptors
+constexpr std::int64_t kMostPerTimed = 160;      // the same while callers go on polling
+constexpr std::int64_t kUneasyNs = 1'000'000;    // between looks at what is to be tried again
+constexpr std::int64_t kLooksPerLazy = 100;      // intervals, where nobody waits for the rank
+constexpr std::int64_t kAwaitedNs = 50'000'000;  // so long a peer that has waited will again
+constexpr std::int64_t kFirstTimed = 4;  // intervals before a look beside descriptors; doubles
+constexpr int kMostPasses = 4;           // of a look
 // On descriptors, which may miss what the last read of a look has driven into another queue.
 constexpr std::int64_t kArmedNs = 10'000'000;
 // So often in a row a descriptor may be ready at once and say nothing.
@@ -248,7 +252,11 @@ bool Network::tend(ThreadSleep *sleep) {
     }
     if (leaves_alone(sleep)) return true;
     const std::int64_t now = boot_ns();
-    if (look_once(has_engine)) tended_.busy_until_ns = now + kBusyNs;
+    look(has_engine, now);
+    if (has_engine && is_awaited_by_nobody(now)) {
+        sleep->end_by(progress_.interval_ns * kLooksPerLazy);
+        return true;
+    }
     if (now < tended_.busy_until_ns) {
         // Queues that fill all the time are ready at once, and no lie.
         const unsigned lies = tended_.lies;
@@ -259,6 +267,28 @@ bool Network::tend(ThreadSleep *sleep) {
         sleep->end_by(progress_.interval_ns * kLooksPerTimed);
     }
     return true;
+}
+
+// The last read may drive something into a queue that was read before, of which no descriptor
+// tells: so it looks until nothing comes.
+void Network::look(bool has_engine, std::int64_t now) {
+    int passes = 0;
+    while (passes < kMostPasses && look_once(has_engine))
+        ++passes;
+    if (passes != 0) {
+        tended_.busy_until_ns = now + kBusyNs;
+        tended_.came_ns = now;
+        tended_.timed_pause_ns = 0;
+    }
+    // relaxed: a hint.
+    if (is_awaited_.exchange(false, std::memory_order_relaxed)) tended_.awaited_ns = now;
+}
+
+// The process computes, and what comes are messages of peers that go on without its answer: on the
+// same processor the thread would hold it up, and help nobody.
+bool Network::is_awaited_by_nobody(std::int64_t now) {
+    return now - tended_.came_ns < kAwaitedNs && now - tended_.awaited_ns > kAwaitedNs &&
+           others_compute(now);
 }
 
 // Does the process use its processors beside this thread? Asked once a millisecond while something
@@ -381,8 +411,13 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
         // nobody.
         if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = arm_rails(mine);
         // What the last read of the look has driven into a queue that was read before wakes nobody.
-        if (now < tended_.busy_until_ns && (!are_sure || awaits_something() || awaits_data()))
-            sleep->end_by(progress_.interval_ns);
+        if (now < tended_.busy_until_ns && (!are_sure || awaits_something() || awaits_data())) {
+            const bool grows = are_sure && others_compute(now);
+            tended_.timed_pause_ns =
+                grows ? std::max(2 * tended_.timed_pause_ns, kFirstTimed * progress_.interval_ns)
+                      : progress_.interval_ns;
+            sleep->end_by(tended_.timed_pause_ns);
+        }
         if (held_peers_ != 0) sleep->end_by(progress_.interval_ns);
         if (uneasy_links_ != 0 || some_are_hidden_ || some_are_unsent_ || some_wait_)
             sleep->end_by(kUneasyNs);

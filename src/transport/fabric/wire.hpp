@@ -66,7 +66,7 @@ enum class MessageKind : std::uint8_t {
     task = 1,
     answer = 2,
     goodbye = 3,
-    hurry = 6,     // answers that may wait are wanted
+    hurry = 6,     // somebody waits: for answers that may wait, or for anything
     question = 4,  // id: the number; body: handles of the transfers in doubt or without a key
     endpoint = 5   // id: the number; body: its name, then a KeyRow for each handle that is dead, or
                    // whose key is not what key_of() says
