@@ -128,12 +128,12 @@ sennit_status wait_for_queue(Engine &engine, int peer, FlushScope scope, const D
         number = scope == FlushScope::all ? queue->last_number : queue->last_lent;
         if (covers(*queue, number)) return SENNIT_OK;
     }
-    std::uint32_t looks = 0;
+    const std::int64_t since_ns = boot_ns();
     return wait_until_ended(engine, deadline, peer, [&] {
         const MutexLock locked(engine.lock);
         if (!covers(*queue, number)) {
             hurry(engine.queues[peer]);
-            hurry_after(engine.queues[peer], ++looks);
+            hurry_if_slow(engine.queues[peer], since_ns);
             progress(engine);
         }
         return covers(*queue, number);
@@ -293,12 +293,12 @@ sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord *
 }
 
 sennit_status wait_for_record(Engine &engine, OperationRecord *record) {
-    std::uint32_t looks = 0;
+    const std::int64_t since_ns = boot_ns();
     const sennit_status waited = wait_until_ended(engine, default_deadline(), record->peer, [&] {
         const MutexLock locked(engine.lock);
         if (record->state == RecordState::pending) hurry(engine.queues[record->peer]);
         if (record->state != RecordState::complete) {
-            hurry_after(engine.queues[record->peer], ++looks);
+            hurry_if_slow(engine.queues[record->peer], since_ns);
             progress(engine);
         }
         return record->state == RecordState::complete;
@@ -446,7 +446,15 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *do
     const MutexLock locked(engine.lock);
     OperationRecord *record = find_request(engine, request);
     if (record == nullptr) return request::no_request(request);
-    if (make && record->state != RecordState::complete) progress(engine);
+    if (make && record->state != RecordState::complete) {
+        PeerQueue &queue = engine.queues[record->peer];
+        if (queue.tested_number != record->number) {
+            queue.tested_number = record->number;
+            queue.tested_ns = boot_ns();
+        }
+        hurry_if_slow(queue, queue.tested_ns);
+        progress(engine);
+    }
     *done = record->state == RecordState::complete ? 1 : 0;
     return *done != 0 ? take_status(engine, record) : SENNIT_OK;
 }

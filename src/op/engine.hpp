@@ -289,9 +289,9 @@ struct EventHandlers {
     // One to a task for the peer's signal, which this rank has had.
     void (*told)(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer) = nullptr;
 };
-void engine_take_events(Rank &rank, const EventHandlers &handlers);
-// The sink to open message transports with. Transports call it from progress() and submit(), which
-// the engine alone calls.
+void engine_take_events(Rank &rank, const EventHandlers *handlers);  // which stay there
+// The sink to open message transports with. Transports call the first two from progress(), which
+// the engine alone calls; the others at any time, and with locks of theirs.
 void engine_event_arrived(void *rank, const transport::EventData &event);
 // Its other half: carries out a task of a peer, once, whatever is repeated. Errors: ARG, NOMEM.
 sennit_status engine_execute(void *rank, const transport::Arrived &arrived);

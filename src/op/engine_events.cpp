@@ -134,11 +134,16 @@ void hurry(PeerQueue &queue) {
     queue.path->transport->hurry(queue.peer);
 }
 
-void hurry_after(PeerQueue &queue, std::uint32_t looks) {
-    constexpr std::uint32_t kFirst = 256;
-    constexpr std::uint32_t kLater = 32768;
-    if (queue.path != nullptr && (looks == kFirst || looks % kLater == 0))
-        queue.path->transport->hurry(queue.peer);
+void hurry_if_slow(PeerQueue &queue, std::int64_t since_ns) {
+    constexpr std::int64_t kSlowNs = 2'000'000;
+    constexpr std::int64_t kSlowForNs = 200'000'000;
+    constexpr std::int64_t kBetweenNs = 20'000'000;
+    if (queue.path == nullptr) return;
+    const std::int64_t now = boot_ns();
+    if (now - since_ns > kSlowNs) queue.slow_until_ns = now + kSlowForNs;
+    if (now > queue.slow_until_ns || now - queue.hurried_ns < kBetweenNs) return;
+    queue.hurried_ns = now;
+    queue.path->transport->hurry(queue.peer);
 }
 
 // Whose thread this is has nothing to do with it, and keeps its own last error.
@@ -173,9 +178,12 @@ sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline) 
         const MutexLock locked(engine.lock);
         if (is_sent()) return SENNIT_OK;
     }
+    const std::int64_t since_ns = boot_ns();
     return wait_until(rank, deadline, peer, [&] {
         const MutexLock locked(engine.lock);
-        if (!is_sent()) progress(engine);
+        if (is_sent()) return true;
+        hurry_if_slow(engine.queues[peer], since_ns);
+        progress(engine);
         return is_sent();
     });
 }
@@ -194,18 +202,22 @@ sennit_status engine_await_answers(Rank &rank, int peer, const Deadline &deadlin
     });
 }
 
-void engine_take_events(Rank &rank, const EventHandlers &handlers) {
-    if (rank.engine == nullptr) return;
-    const MutexLock locked(rank.engine->lock);
-    rank.engine->handlers = handlers;
+void engine_take_events(Rank &rank, const EventHandlers *handlers) {
+    // SYNC engine-handlers: pairs with the acquire in handlers_of(); the signals come before.
+    if (rank.engine != nullptr) rank.engine->handlers.store(handlers, std::memory_order_release);
+}
+
+// Null: this rank has no signals, or is leaving.
+const EventHandlers *handlers_of(const Rank &rank) {
+    // SYNC engine-handlers: pairs with the release in engine_take_events().
+    return rank.engine == nullptr ? nullptr : rank.engine->handlers.load(std::memory_order_acquire);
 }
 
 void engine_event_arrived(void *context, const transport::EventData &event) {
     Rank &rank = *static_cast<Rank *>(context);
-    Engine *const engine = rank.engine;
-    // Null: this rank is leaving. Without a consumer it has given no index to anybody.
-    if (engine != nullptr && engine->handlers.take != nullptr)
-        engine->handlers.take(rank, engine->width, event);
+    // Null: it has given no index to anybody.
+    if (const EventHandlers *const all = handlers_of(rank); all != nullptr)
+        all->take(rank, rank.engine->width, event);
 }
 
 std::uint32_t engine_subject(const transport::Task &task, const std::byte *payload) {
@@ -220,14 +232,14 @@ std::uint32_t engine_subject(const transport::Task &task, const std::byte *paylo
 
 std::uint64_t engine_renew(void *context, std::uint32_t subject, std::uint64_t reply) {
     Rank &rank = *static_cast<Rank *>(context);
-    if (rank.engine == nullptr || rank.engine->handlers.renew == nullptr) return reply;
-    return rank.engine->handlers.renew(rank, subject, reply);
+    const EventHandlers *const all = handlers_of(rank);
+    return all == nullptr ? reply : all->renew(rank, subject, reply);
 }
 
 void engine_told(void *context, int from, std::uint32_t subject, std::uint64_t reply) {
     Rank &rank = *static_cast<Rank *>(context);
-    if (rank.engine != nullptr && rank.engine->handlers.told != nullptr)
-        rank.engine->handlers.told(rank, from, subject, reply);
+    if (const EventHandlers *const all = handlers_of(rank); all != nullptr)
+        all->told(rank, from, subject, reply);
 }
 
 }  // namespace sennit::op

@@ -155,7 +155,10 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
         reply = sizeof record.answer;
     }
     if (record.packed.count != 0) payload = packed_task(record, record.cut).payload_bytes;
-    const bool may_wait = record.may_wait && !queue.is_hurried;
+    // Of messages with narrow completion data few are under way without an answer.
+    constexpr unsigned kWideBits = 64;
+    const bool may_wait = record.may_wait && !queue.is_hurried &&
+                          (!record.is_of_message || queue.path->event_bits >= kWideBits);
     operation->task = transport::Task{queue.next_task++,
                                       static_cast<std::uint32_t>(bytes / record.element_bytes),
                                       static_cast<std::uint32_t>(payload),

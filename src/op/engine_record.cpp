@@ -50,6 +50,7 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     record->is_judged = work.judge != nullptr &&
                         (is_implicit || (args.completion.mode == Completion::Mode::request &&
                                          !args.completion.is_kept));
+    record->is_of_message = !is_word && work.event->index != 0;
     const void *head = work.event;
     if (is_word) head = work.word;
     std::memcpy(record->operands, head, head_bytes(record->operation));

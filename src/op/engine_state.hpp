@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include <atomic>
+
 #include "base/mutex.hpp"
 #include "base/sparse_table.hpp"
 #include "op/rail_load.hpp"
@@ -85,8 +87,12 @@ struct PeerQueue {
     std::uint32_t answers_waited = 0;  // of those, the ones whose answers may wait
     std::uint32_t events_pending = 0;  // of those, the ones that no transport has seen
     bool is_hurried = false;  // until all of these are there: the peer knows, and new ones may not
-    std::uint32_t tasks_done = 0;  // bit i: the task numbered first_task + i is over
-    std::uint64_t first_task = 1;  // the oldest that is not over
+    std::int64_t hurried_ns = 0;      // hurry_if_slow() told it
+    std::int64_t slow_until_ns = 0;   // it is taken to be
+    std::uint64_t tested_number = 0;  // of the record that was asked about last,
+    std::int64_t tested_ns = 0;       // and when that began
+    std::uint32_t tasks_done = 0;     // bit i: the task numbered first_task + i is over
+    std::uint64_t first_task = 1;     // the oldest that is not over
     std::uint64_t next_task = 1;
     std::uint32_t next_message = 0;  // of those that several tasks bring
     std::uint64_t last_number = 0;
@@ -107,8 +113,8 @@ struct Engine {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     RequestTable records;
     PiecePool pieces;
-    EventHandlers handlers;
-    EventWidth width;  // of events that come here
+    std::atomic<const EventHandlers *> handlers{nullptr};  // SYNC engine-handlers
+    EventWidth width;                                      // of events that come here
     MessagePath paths[kMessagePaths];
     unsigned path_count = 0;
     int size = 0;
@@ -172,11 +178,12 @@ void progress(Engine &engine);
 void work_off(Engine &engine);
 // From now on the queue is pumped; it has work.
 void activate(Engine &engine, PeerQueue &queue);
+const EventHandlers *handlers_of(const Rank &rank);
 // Somebody waits for answers that may wait.
 void hurry(PeerQueue &queue);
-// Somebody waits for the peer, whatever for, and has looked so often: some 0.2 ms, and then at
-// times.
-void hurry_after(PeerQueue &queue, std::uint32_t looks);
+// Somebody waits for the peer, and has done so since then. Its thread may leave it alone while it
+// computes, so it is told where it is slow, or was lately.
+void hurry_if_slow(PeerQueue &queue, std::int64_t since_ns);
 // Of an event's task whose answer no caller judges: it is judged, and the record says why it has
 // failed.
 void end_event(Engine &engine, OperationRecord *record);

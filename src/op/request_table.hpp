@@ -76,6 +76,7 @@ struct OperationRecord {
     std::uint8_t element_bytes;
     std::uint32_t payload_bytes;  // of an event's task; 0: the record is none
     bool may_wait;                // the answer to it
+    bool is_of_message;           // it ends one whose events are in completion data
     bool is_judged;               // at the end, since no caller judges the answer
     EventJudge judge;             // of it
     std::uint32_t awaited;        // while it is held: of those that name it as `then`

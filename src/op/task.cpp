@@ -77,11 +77,11 @@ bool take_event_task(Rank &rank, TaskHistory &history, const transport::Arrived 
         if (event.parts == nullptr) return false;
     }
     std::uint64_t answer = 0;
-    const auto consumer = rank.engine->handlers.take_task;
+    const EventHandlers *const handlers = handlers_of(rank);
     if (event.task.handle == 0 && is_scatter)
         (void)store_arrived(event);
     else
-        answer = consumer == nullptr ? kNoSuchSignal : consumer(rank, event);
+        answer = handlers == nullptr ? kNoSuchSignal : handlers->take_task(rank, event);
     std::memcpy(reply, &answer, sizeof answer);
     return true;
 }

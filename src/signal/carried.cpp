@@ -253,7 +253,9 @@ void leave_subscription(Rank &rank, sennit_signal signal) {
 }
 
 void expect_events(Rank &rank) {
-    op::engine_take_events(rank, {count_arrived, take_event, renew_answer, hear_answer});
+    static constexpr op::EventHandlers kHandlers{count_arrived, take_event, renew_answer,
+                                                 hear_answer};
+    op::engine_take_events(rank, &kHandlers);
 }
 
 std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &task) {

@@ -290,6 +290,12 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
     return surplus_answer(*own, come);
 }
 
+std::uint64_t answer_now(Judged judged, const Own &own) {
+    // SYNC signal-epoch: as in count_judged(); what this rank has done with the data of earlier
+    // epochs comes before what the sender puts when it knows of this one.
+    return answer_with_epoch(judged, own, own.record->epoch.load(std::memory_order_acquire));
+}
+
 // The message is over.
 std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
     const op::EventTask &task = arrived.task;
@@ -298,8 +304,7 @@ std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
     if (end == CarriedEnd::to_count) return count_judged(rank, arrived);
     const Own *const own = find_own(rank, {rank.world_rank, task.handle});
     if (own == nullptr) return answer_of(Judged::no_signal, 0);
-    return answer_with_epoch(end == CarriedEnd::late ? Judged::late : Judged::counted, *own,
-                             own_epoch(*own));
+    return answer_now(end == CarriedEnd::late ? Judged::late : Judged::counted, *own);
 }
 
 }  // namespace
@@ -328,10 +333,7 @@ std::uint64_t renew_answer(Rank &rank, std::uint32_t handle, std::uint64_t answe
     if (judged_in(answer) != Judged::counted) return answer;
     const Own *const own = find_own(rank, {rank.world_rank, handle});
     if (own == nullptr) return answer;
-    // SYNC signal-epoch: as in count_judged(); what this rank has done with the data of earlier
-    // epochs comes before what the sender puts when it knows of this one.
-    return answer_with_epoch(Judged::counted, *own,
-                             own->record->epoch.load(std::memory_order_acquire));
+    return answer_now(Judged::counted, *own);
 }
 
 void hear_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer) {

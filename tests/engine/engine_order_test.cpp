@@ -347,7 +347,8 @@ std::uint64_t count_calls(Rank &, const op::ArrivedEvent &arrived) {
 // Broken by a look at the region before the one at the history: its owner may end it when the event
 // has come, and the answer be lost.
 TEST_F(ManyPeers, an_event_that_comes_again_has_its_answer_also_when_its_region_has_ended) {
-    op::engine_take_events(rank(), {nullptr, count_calls});
+    static constexpr op::EventHandlers kHandlers{nullptr, count_calls};
+    op::engine_take_events(rank(), &kHandlers);
     struct {
         op::EventTask event;
         std::byte data[8];
@@ -381,7 +382,8 @@ std::uint64_t store_runs(Rank &, const op::ArrivedEvent &arrived) {
 // Broken by runs that are believed before they are checked: one of them leaves the memory, or their
 // lengths are not what came.
 TEST_F(ManyPeers, runs_that_leave_the_memory_or_do_not_add_up_are_refused) {
-    op::engine_take_events(rank(), {nullptr, store_runs});
+    static constexpr op::EventHandlers kHandlers{nullptr, store_runs};
+    op::engine_take_events(rank(), &kHandlers);
     std::byte memory[24] = {};
     struct {
         op::EventTask event;

@@ -31,7 +31,8 @@ class PartsTest : public EngineTest {
     PartsTest() : memory(64 * kRun) { counted = &told; }
     void listen() {
         start();
-        op::engine_take_events(rank(), {nullptr, consume});
+        static constexpr op::EventHandlers kHandlers{nullptr, consume};
+        op::engine_take_events(rank(), &kHandlers);
     }
     // A task with one run, which goes to the place of its number.
     sennit_status arrive(std::uint64_t sequence, std::uint32_t word, int from = 1) {

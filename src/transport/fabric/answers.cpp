@@ -198,7 +198,8 @@ void Network::hurry(int peer) {
     Message *const message = take_message();
     if (message == nullptr) return;
     fill_header(message, peer, last == nullptr ? way_to(peer, 0) : last->rail, MessageKind::hurry);
-    send_or_keep(message);
+    // Not kept: a task comes again in time, and who waits hurries again.
+    if (!send(message)) give_back(message);
 }
 
 }  // namespace sennit::transport::fabric

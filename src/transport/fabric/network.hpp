@@ -6,9 +6,9 @@
 // (those that wait) and thread.cpp (progress while the rank computes). One object per rank.
 //
 // Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
-// held or without, and never the other way round: nobody calls the engine while holding it.
-// What completes is put on a list by whoever polls, and worked off by progress(), which the engine
-// calls.
+// held or without, and never the other way round: nobody calls the engine while holding it, but for
+// what EventSink allows. What completes is put on a list by whoever polls, and worked off by
+// progress(), which the engine calls.
 #pragma once
 
 #include <pthread.h>
@@ -319,7 +319,7 @@ class Network final : public Transport {
     bool holds_answers();
     void look(bool has_engine, std::int64_t now);
     bool look_once(bool has_engine);
-    bool is_awaited_by_nobody(std::int64_t now);
+    bool may_gather(std::int64_t now);
     std::size_t arm_rails(pollfd *out);
     bool sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now);
     bool others_compute(std::int64_t now);

@@ -29,7 +29,7 @@ constexpr std::int64_t kLeastPollsNs = 50'000;   // between those of a caller th
 constexpr std::int64_t kLooksPerTimed = 20;      // intervals between looks without descriptors
 constexpr std::int64_t kMostPerTimed = 160;      // the same while callers go on polling
 constexpr std::int64_t kUneasyNs = 1'000'000;    // between looks at what is to be tried again
-constexpr std::int64_t kLooksPerLazy = 100;      // intervals, where nobody waits for the rank
+constexpr std::int64_t kGatherNs = 5'000'000;    // where the rank is left alone
 constexpr std::int64_t kAwaitedNs = 50'000'000;  // so long a peer that has waited will again
 constexpr std::int64_t kFirstTimed = 4;  // intervals before a look beside descriptors; doubles
 constexpr int kMostPasses = 4;           // of a look
@@ -253,8 +253,8 @@ bool Network::tend(ThreadSleep *sleep) {
     if (leaves_alone(sleep)) return true;
     const std::int64_t now = boot_ns();
     look(has_engine, now);
-    if (has_engine && is_awaited_by_nobody(now)) {
-        sleep->end_by(progress_.interval_ns * kLooksPerLazy);
+    if (has_engine && may_gather(now)) {
+        sleep->end_by(kGatherNs);
         return true;
     }
     if (now < tended_.busy_until_ns) {
@@ -284,11 +284,18 @@ void Network::look(bool has_engine, std::int64_t now) {
     if (is_awaited_.exchange(false, std::memory_order_relaxed)) tended_.awaited_ns = now;
 }
 
-// The process computes, and what comes are messages of peers that go on without its answer: on the
-// same processor the thread would hold it up, and help nobody.
-bool Network::is_awaited_by_nobody(std::int64_t now) {
-    return now - tended_.came_ns < kAwaitedNs && now - tended_.awaited_ns > kAwaitedNs &&
-           others_compute(now);
+// The process computes, this rank has nothing under way, and what comes are messages of peers that
+// go on without its answer: on the same processor the thread would hold it up, and help nobody.
+bool Network::may_gather(std::int64_t now) {
+    if (now - tended_.came_ns > kAwaitedNs || now - tended_.awaited_ns < kAwaitedNs ||
+        !others_compute(now))
+        return false;
+    const MutexLock guard(lock_);
+    bool has_more = uneasy_links_ != 0 || some_are_unsent_ || some_wait_ || some_are_hidden_ ||
+                    !outbox_.empty();
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        has_more |= rails_[rail].transfers != 0;
+    return !has_more;
 }
 
 // Does the process use its processors beside this thread? Asked once a millisecond while something
