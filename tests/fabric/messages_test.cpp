@@ -177,6 +177,56 @@ TEST_F(Messages,
     EXPECT_EQ(last->header.id, kTasks);
 }
 
+// Broken by what is new that is told again and again, or not at all; that is told of what was
+// forgotten; or that is taken for the answer to a task.
+TEST_F(Messages, what_is_new_of_the_subjects_of_tasks_comes_with_the_next_message_and_once) {
+    meet();
+    const auto tell = [&](std::uint32_t subject) {
+        Word task = ToldPeer::word(MessageKind::task, 0, subject);
+        task.header.handle = kControlHandle;
+        task.header.task.count = subject;
+        task.header.task.reply_bytes = sizeof(std::uint64_t);
+        there[1].say(task);
+        EXPECT_TRUE(hear(MessageKind::answer));
+    };
+    const auto news = [&] {
+        start(job(Operation::Kind::execute));
+        const auto heard = hear(MessageKind::task);
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+        for (unsigned i = 0; heard && i < heard->header.answers; ++i) {
+            LateAnswer late;
+            std::memcpy(&late, heard->body + heard->header.body_bytes + i * sizeof late,
+                        sizeof late);
+            found.emplace_back(late.id, late.reply);
+        }
+        return found;
+    };
+    using Found = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+    of_subject[1] = 10;
+    tell(1);
+    EXPECT_EQ(news(), Found{}) << "the answer has told it";
+    of_subject[1] = 11;
+    EXPECT_EQ(news(), (Found{{kOfSubject | 1, 11}}));
+    EXPECT_EQ(news(), Found{});
+    for (std::uint32_t subject = 2; subject <= 9; ++subject)
+        tell(subject);
+    of_subject[1] = of_subject[9] = 12;
+    EXPECT_EQ(news(), (Found{{kOfSubject | 9, 12}})) << "the first one of nine was given up";
+
+    Job &task = job(Operation::Kind::execute);
+    start(task);
+    ASSERT_TRUE(hear(MessageKind::task));
+    Word said = ToldPeer::word(MessageKind::answer);
+    const LateAnswer late{kOfSubject | 7, 70};
+    said.header.answers = 1;
+    std::memcpy(said.body, &late, sizeof late);
+    there[1].say(said, 0, sizeof said.header + sizeof late);
+    ASSERT_TRUE(until([&] { return !heard_of.empty(); }));
+    EXPECT_EQ(heard_of[0].id, 7u);
+    EXPECT_EQ(heard_of[0].reply, 70u);
+    EXPECT_FALSE(task.over);
+}
+
 // ---- Descriptors.
 
 // As long as it lives the process may have so many more than now.

@@ -278,20 +278,8 @@ class ToldPeers : public testing::Test {
             peer.first_of_node = peer.node = r;
             peer.same_node = r == 0;
         }
-        const EventSink sink{[](void *self, const EventData &event) {
-                                 auto &all = *static_cast<ToldPeers *>(self);
-                                 all.events.push_back(event.low);
-                                 if (all.on_event) all.on_event();
-                             },
-                             this,
-                             [](void *self, const Arrived &task) {
-                                 auto &all = *static_cast<ToldPeers *>(self);
-                                 all.arrived.push_back(task);
-                                 if (all.on_task) all.on_task();
-                                 return SENNIT_OK;
-                             }};
         network = std::make_unique<Network>();
-        ASSERT_EQ(network->open(rank, settings, sink), SENNIT_OK) << sennit_last_error()->text;
+        ASSERT_EQ(network->open(rank, settings, sink()), SENNIT_OK) << sennit_last_error()->text;
         std::vector<Address> cards(static_cast<std::size_t>(world));
         network->address(&cards[0]);
         const Library *library = nullptr;
@@ -564,6 +552,12 @@ class ToldPeers : public testing::Test {
     unsigned serves_every = 0;  // so many steps peer 1 looks at its memory; 0: never
     unsigned steps_ = 0;
     std::vector<Arrived> arrived;  // tasks
+    EventSink sink();
+
+    // The subject of a task is its count; what is now the reply to one with a word; what was heard
+    // of others.
+    std::uint64_t of_subject[16] = {};
+    std::vector<LateAnswer> heard_of;
     std::vector<std::uint64_t> events;
     std::function<void()> on_task, on_event, before_settle;
     std::deque<Job> jobs_;

@@ -8,6 +8,7 @@
 // What an answer says of its task's subject, a signal's epoch, grows old. So each message to a peer
 // also brings what is new of the subjects of its latest tasks. That is never sent by itself, and
 // may be lost: then the peer asks.
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 
@@ -33,18 +34,16 @@ HeldAnswers *Network::held_for(int peer) {
     return nullptr;
 }
 
+// The latest comes first, so the last one is given up.
 void ToldSubjects::note(std::uint32_t subject, std::uint64_t reply) {
     if (subject == 0) return;
     std::size_t at = 0;
     while (at < count_ && told_[at].subject != subject)
         ++at;
-    if (at == std::size(told_)) {
-        at = next_;
-        next_ = static_cast<std::uint8_t>((next_ + 1) % std::size(told_));
-    } else if (at == count_) {
-        ++count_;
-    }
-    told_[at] = {subject, reply};
+    if (at == std::size(told_)) --at;
+    if (at == count_) ++count_;
+    std::rotate(told_, told_ + at, told_ + at + 1);
+    told_[0] = {subject, reply};
 }
 
 // Of a task that was carried out, with a reply of one word; else 0.

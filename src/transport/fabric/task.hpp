@@ -37,7 +37,6 @@ class ToldSubjects {
 
   private:
     std::uint8_t count_ = 0;
-    std::uint8_t next_ = 0;  // is given up for another one
     Told told_[kMostLateAnswers];
 };
 
