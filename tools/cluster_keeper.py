@@ -133,8 +133,8 @@ AGENT_SCRIPT = f"""#!/bin/sh
 while [ "${{1#-}}" != "$1" ]; do shift; done
 host=$1 dir=$PWD
 shift
-read -r pid < {FOLDER}/pids/$host || exit 255
-exec nsenter --target "$pid" --net --uts --ipc --mount -- sh -c 'cd "$1"; shift; eval "$*"' sh "$dir" "$@"
+read -r pid processors < {FOLDER}/pids/$host || exit 255
+exec taskset -c "$processors" nsenter --target "$pid" --net --uts --ipc --mount -- sh -c 'cd "$1"; shift; eval "$*"' sh "$dir" "$@"
 """
 
 
@@ -197,7 +197,15 @@ class Keeper:
             if holder.stdout.readline() != "ready\n":
                 fail(f"host h{host} could not be made: {holder.stderr.read().strip()}")
             self.holders.append(spawned(holder))
-            self.write(f"pids/h{host}", f"{holder.pid}\n")
+            self.write(f"pids/h{host}", f"{holder.pid} {self.processors(host)}\n")
+
+    def processors(self, host):
+        """Those that a host may use, as taskset writes them."""
+        own = sorted(os.sched_getaffinity(0))
+        if self.config["split"]:
+            hosts = self.config["hosts"]
+            own = own[host * len(own) // hosts:(host + 1) * len(own) // hosts] or [own[host % len(own)]]
+        return ",".join(map(str, own))
 
     def make_rails(self):
         # The switches only carry frames; IPv6 would make some of its own.
@@ -276,7 +284,7 @@ class Keeper:
 
     def at(self, host, *words):
         """The words that run a command on a host."""
-        return ["nsenter", "--target", str(self.holders[host]), "--net", "--uts", "--ipc", "--mount", "--", *words]
+        return ["taskset", "-c", self.processors(host), "nsenter", "--target", str(self.holders[host]), "--net", "--uts", "--ipc", "--mount", "--", *words]
 
     def start(self, host, command, folder, files=None, terminal=False):
         """Starts a command on a host; its process number. It leads a process group unless it is the program."""

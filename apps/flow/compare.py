@@ -4,7 +4,7 @@
     python3 apps/flow/compare.py --mpi openmpi,mpich --cells 64,64,64 --grid 2,1 --rounds 7 --steps 60 [--realtime] [--lines FILE]
     python3 apps/flow/compare.py --cluster tools/cluster --hosts 2 --rails 1 [--rate 400mbit] ...
 
-Each rank has a processor of its own. Microseconds of a step: medians over runs of the median step, the mean of all ranks.
+Each rank has a processor of its own, or each host that is made its part of them. Microseconds of a step: medians over runs of the median step, the mean of all ranks.
 The last columns are MPI's time over Sennit's: median, and in parentheses least and most, of the ratios of runs that followed each other.
 --lines adds a line of JSON for each run to a file. With --cluster the ranks are on hosts that it makes of namespaces. Fields that differ
 end it with an error.
@@ -27,13 +27,6 @@ LAUNCHERS = {"openmpi": "mpirun", "mpich": "hydra"}  # as tools/cluster calls th
 LIMIT_S = 120
 
 
-def bound(ranks):
-    """What binds each rank to a processor of its own: on the hosts that are made of one machine each launcher would take the first."""
-    if ranks > (os.cpu_count() or 1):
-        return []
-    return ["sh", "-c", 'exec taskset -c "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" "$@"', "sh"]
-
-
 def start_words(arguments, mpi, program):
     """What starts the program; its options come behind."""
     words = runs.launch_words(arguments, mpi, arguments.ranks, program)
@@ -44,8 +37,8 @@ def start_words(arguments, mpi, program):
         return [*words[:before_n], *BIND[mpi], *words[before_n:]]
     rate = ["--rate", arguments.rate] if arguments.rate else []
     paths = ["env", f"SENNIT_PATHS={arguments.paths.replace('%', ';')}"] if arguments.paths else []
-    return [arguments.cluster, "run", "--hosts", str(arguments.hosts), "--rails", str(arguments.rails), *rate, "--launcher",
-            LAUNCHERS[mpi], "-n", str(arguments.ranks), "--", *paths, *bound(arguments.ranks), words[-1]]
+    return [arguments.cluster, "run", "--hosts", str(arguments.hosts), "--rails", str(arguments.rails), *rate,
+            "--split-processors", "--launcher", LAUNCHERS[mpi], "-n", str(arguments.ranks), "--", *paths, words[-1]]
 
 
 def run(arguments, mpi, program, way):

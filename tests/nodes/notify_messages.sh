@@ -4,16 +4,17 @@
 # or along with another message. Of those who put to each other hardly any put waits for what the
 # owner says of its epoch. A put of 64 KiB is a write with completion data and the task that ends it.
 set -eu
-# WORDS of the program, puts of each rank that puts, ranks that put, 1 if they are long; most waits
+# WORDS of the program, puts of each rank that puts, ranks that put, 1 if they are long; most waits,
+# where there is a limit
 count() {
     SENNIT_STATS=messages.stats "$sennit" run -n 2 --nodes 2 --timeout 50 "$program" $1
     "$sennit" stats messages.stats | tee messages.out
-    awk -v puts="$2" -v wanted="$3" -v are_long="$4" -v most_waits="$5" '
+    awk -v puts="$2" -v wanted="$3" -v are_long="$4" -v most_waits="${5:-}" '
         function judge() {
             if (rank == "" || rank >= wanted) return
             ++judged
             if (messages > 1.1 * puts || tasks < 0.99 * puts) bad = 1
-            if (waits > most_waits) bad = 1
+            if (most_waits != "" && waits > most_waits) bad = 1
             if (are_long && (rides > puts || rides < 0.9 * puts)) bad = 1
         }
         /^rank/ { judge(); rank = $2 + 0; messages = tasks = rides = waits = 0 }
@@ -29,5 +30,5 @@ sennit=$1
 program=$2
 count turns 100000 2 0 5000
 count strict 50000 2 0 2500
-count "stream 8" 100000 1 0 100000
-count "stream 65536" 4800 1 1 100000
+count "stream 8" 100000 1 0
+count "stream 65536" 4800 1 1

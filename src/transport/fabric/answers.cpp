@@ -49,14 +49,13 @@ void ToldSubjects::note(std::uint32_t subject, std::uint64_t reply) {
 // Of a task that was carried out, with a reply of one word; else 0.
 std::uint32_t Network::subject_of(const Message &task) const {
     const Task &what = task.header.task;
-    const bool has_word = what.reply_bytes == sizeof(std::uint64_t) && sink_.subject != nullptr;
-    return has_word ? sink_.subject(what, task.body()) : 0;
+    return what.reply_bytes == sizeof(std::uint64_t) ? sink_.subject(what, task.body()) : 0;
 }
 
 // The answer to a task that was carried out. False: it is to go now. Of the progress thread no
 // answer waits: the program computes, and sends nothing. Nor where there is no such thread: the
 // program may call nothing more.
-bool Network::hold(const Message &task, const std::byte *reply) {
+bool Network::hold(const Message &task, std::uint32_t subject, const std::byte *reply) {
     const MessageHeader &header = task.header;
     if (header.task.may_wait == 0 || header.task.reply_bytes != sizeof(std::uint64_t) ||
         !progress_.is_on || is_progress_thread())
@@ -84,7 +83,7 @@ bool Network::hold(const Message &task, const std::byte *reply) {
     LateAnswer &late = held->answers[held->count];
     late.id = header.id;
     std::memcpy(&late.reply, reply, sizeof late.reply);
-    held->subjects[held->count] = subject_of(task);
+    held->subjects[held->count] = subject;
     if (++held->count == kMostLateAnswers) send_held(held, false);
     return true;
 }
@@ -131,11 +130,6 @@ void Network::note_carried(const Message &message) {
     if (held->is_in_vain && peer.vain_waits < most) ++peer.vain_waits;
     if (held->is_in_vain) peer.not_to_wait = static_cast<std::uint16_t>(1u << peer.vain_waits);
     let_go(held);
-}
-
-void Network::hear_of(int peer, const LateAnswer &late) const {
-    if (sink_.told != nullptr)
-        sink_.told(sink_.context, peer, static_cast<std::uint32_t>(late.id), late.reply);
 }
 
 void Network::let_go(HeldAnswers *held) {

@@ -361,12 +361,11 @@ class Network final : public Transport {
     int end_tasks_of_the_lost();
 
     // answers.cpp
-    bool hold(const Message &task, const std::byte *reply);
+    bool hold(const Message &task, std::uint32_t subject, const std::byte *reply);
     HeldAnswers *held_for(int peer);
     void add_held(Message *message);
     void note_carried(const Message &message);
     std::uint32_t subject_of(const Message &task) const;
-    void hear_of(int peer, const LateAnswer &late) const;
     void let_go(HeldAnswers *held);
     void send_held(HeldAnswers *held, bool is_in_vain);
     void send_due(std::int64_t now);

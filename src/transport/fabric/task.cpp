@@ -495,15 +495,16 @@ Message *Network::begin_service(const Message &task) {
 
 void Network::end_service(const Message &task, Message *answer, sennit_status status) {
     const MessageHeader &header = task.header;
-    if (status == SENNIT_OK && hold(task, answer->body())) return give_back(answer);
+    const std::uint32_t subject = status == SENNIT_OK ? subject_of(task) : 0;
+    if (status == SENNIT_OK && hold(task, subject, answer->body())) return give_back(answer);
     fill_header(answer, header.from, way_to(header.from, task.rail), MessageKind::answer);
     answer->header.id = header.id;
     answer->header.status = static_cast<std::uint16_t>(status);
     answer->header.body_bytes = status == SENNIT_OK ? header.task.reply_bytes : 0;
-    if (status == SENNIT_OK && answer->header.body_bytes == sizeof(std::uint64_t)) {
+    if (subject != 0) {
         std::uint64_t reply = 0;
         std::memcpy(&reply, answer->body(), sizeof reply);
-        links_[header.from].told.note(subject_of(task), reply);
+        links_[header.from].told.note(subject, reply);
     }
     send_or_keep(answer);
 }
@@ -516,7 +517,7 @@ void Network::end_answered(const Message &message, Answered *answered) {
     for (unsigned i = 0; i < header.answers; ++i) {
         const LateAnswer late = late_answer(message, i);
         if ((late.id & kOfSubject) != 0) {
-            hear_of(header.from, late);
+            sink_.told(sink_.context, header.from, static_cast<std::uint32_t>(late.id), late.reply);
             continue;
         }
         const std::byte *const reply = late_ones + i * sizeof late + offsetof(LateAnswer, reply);

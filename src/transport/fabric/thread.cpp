@@ -298,9 +298,10 @@ bool Network::may_gather(std::int64_t now) {
     return !has_more;
 }
 
-// Does the process use its processors beside this thread? Asked once a millisecond while something
-// comes.
+// Does the process use its processors beside this thread, which has none of its own? Asked once a
+// millisecond while something comes.
 bool Network::others_compute(std::int64_t now) {
+    if (CPU_COUNT(&progress_.place) != 0) return false;
     const std::int64_t length_ns = now - tended_.asked_ns;
     if (length_ns < kBusyNs) return tended_.others_compute;
     const std::int64_t others_ns =
