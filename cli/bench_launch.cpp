@@ -165,8 +165,10 @@ std::vector<std::string> cluster_command(const BenchOptions &options, const Laun
                 "--launcher",
                 launcher.name == "mpich" ? "hydra" : "mpirun",
                 "-n",
-                std::to_string(ranks),
-                "--"};
+                std::to_string(ranks)};
+    // Where a thread for progress runs is said in numbers of the machine's processors.
+    if (progress.empty()) words.push_back("--split-processors");
+    words.push_back("--");
     // Its windows over UCX. Over its own TCP it makes none between hosts (MPI_ERR_WIN), and has no
     // others for programs with threads.
     if (is_of_openmpi(launcher) && std::getenv("OMPI_MCA_osc") == nullptr)

@@ -31,20 +31,20 @@ struct Where {
     int cpu;
 };
 
-// If there are enough of them.
-void bind_to_own_core(int rank, int size) {
+// If there are enough of them; else false.
+bool bind_to_own_core(int rank, int size) {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
     sched_getaffinity(0, sizeof allowed, &allowed);
-    if (CPU_COUNT(&allowed) < size) return;
+    if (CPU_COUNT(&allowed) < size) return false;
     for (int cpu = 0, left = rank; cpu < CPU_SETSIZE; ++cpu) {
         if (!CPU_ISSET(cpu, &allowed) || left-- > 0) continue;
         cpu_set_t own;
         CPU_ZERO(&own);
         CPU_SET(cpu, &own);
-        sched_setaffinity(0, sizeof own, &own);
-        return;
+        return sched_setaffinity(0, sizeof own, &own) == 0;
     }
+    return false;
 }
 
 }  // namespace
@@ -64,8 +64,9 @@ Job::Job(std::string name, std::size_t payload_bytes)
     int here = 0;
     check(sennit_team_size(SENNIT_TEAM_NODE, &here), "sennit_team_size");
     m_hosts = m_size / here;
-    // Launchers take each host for a machine of its own and would bind all ranks to the same core.
-    if (spans_nodes()) bind_to_own_core(m_rank, m_size);
+    // Launchers take each host for a machine of its own and would bind all ranks to the same core,
+    // unless it has cores of its own.
+    if (spans_nodes() && !bind_to_own_core(m_rank, m_size)) bind_to_own_core(m_rank % here, here);
     find_rails();
     m_memory = std::make_unique<RawMemory>(m_rank, m_size, kPayloadOffset + payload_bytes);
     Where where{};

@@ -55,6 +55,35 @@ def a_plain_user_has_hosts_too(cluster):
     cluster.nothing_is_left()
 
 
+def hosts_have_processors_of_their_own(cluster):
+    """Where that is asked for: all there are, each on one host, for what a launcher starts and for what is run on a host; on a
+    machine with fewer than hosts one each."""
+    allowed = 'sed -n "s/^Cpus_allowed_list:.//p" /proc/self/status'
+    own = sorted(os.sched_getaffinity(0))
+
+    def numbers(text):
+        parts = [part.split("-") for part in text.strip().split(",")]
+        return [number for part in parts for number in range(int(part[0]), int(part[-1]) + 1)]
+    for hosts in (2, len(own) + 1):
+        done = cluster.run("--hosts", str(hosts), "--split-processors", "--launcher", "none", "--", "sh", "-c",
+                           f"for host in $(seq 0 {hosts - 1}); do {cluster.tool} exec h$host {allowed}; done; {allowed}")
+        *sets, first = [numbers(line) for line in done.stdout.splitlines()]
+        expect(first == sets[0], done)
+        if hosts <= len(own):
+            expect(sorted(sum(sets, [])) == own, done, own)
+        else:
+            expect(all(len(each) == 1 for each in sets) and set(sum(sets, [])) == set(own), done, own)
+    for launcher in ("mpirun", "hydra"):
+        done = cluster.run("--split-processors", "--launcher", launcher, "-n", "2", "--", "sh", "-c", allowed)
+        if done.returncode == 125:
+            expect("apt-get install" in done.stderr, done)
+        elif len(own) > 1 and not has_hydra_died(launcher, done):
+            expect(sorted(sum(map(numbers, done.stdout.splitlines()), [])) == own, done, own)
+    done = cluster.run("--launcher", "none", "--", "sh", "-c", f"{cluster.tool} exec h1 {allowed}")
+    expect(numbers(done.stdout) == own, done, own)
+    cluster.nothing_is_left()
+
+
 # Takes what comes, and says so at its end.
 SINK = """
 import socket
