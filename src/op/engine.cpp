@@ -574,7 +574,8 @@ sennit_status engine_fence(Rank &rank, int to) {
         // Ordered rails bring puts in order, but a put may overtake the execution of a task.
         if (queue.path->keeps_order && queue.tasks_started == 0) continue;
         // Queued records may be puts; a barrier put too many only costs time.
-        if (queue.puts_open > 0 || !queue.pending.is_empty()) queue.next_put_is_barrier = true;
+        if (queue.puts_open > 0 || !queue.pending.is_empty() || !queue.bulk.is_empty())
+            queue.next_put_is_barrier = true;
     }
     return SENNIT_OK;
 }

@@ -360,7 +360,8 @@ void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sen
     if (status != SENNIT_OK) {
         if (record->status == SENNIT_OK) record->status = status;
         // A record with pieces out and bytes left is the head of its queue.
-        if (record->state == RecordState::pending) pop_pending(queue, queue.pending);
+        if (record->state == RecordState::pending)
+            pop_pending(queue, record == queue.bulk.first() ? queue.bulk : queue.pending);
     }
     if (record->open == 0 && record->state == RecordState::in_flight) finish(engine, queue, record);
 }
@@ -414,18 +415,36 @@ bool pump_first(Engine &engine, PeerQueue &queue, RecordQueue &from) {
     return true;
 }
 
+// A record that would hold up what is started behind it. Where puts come in order they go in order.
+bool is_bulk(const MessagePath &path, const OperationRecord &record) {
+    return !path.keeps_order && record.direction != Direction::execute &&
+           record.layout == nullptr && record.bytes > kBulkPieces * record.piece_bytes;
+}
+
 bool pump_pending(Engine &engine, PeerQueue &queue) {
-    const OperationRecord *record = queue.pending.first();
-    if (record->barrier_put && record->cut == 0 && queue.puts_open > 0) {
+    OperationRecord *record = queue.pending.first();
+    const bool is_new = record->cut == 0;
+    if (record->barrier_put && is_new && (queue.puts_open > 0 || !queue.bulk.is_empty())) {
         hurry(queue);
         return false;
+    }
+    if (is_new && is_bulk(*queue.path, *record)) {
+        queue.bulk.push(queue.pending.pop());
+        return true;
     }
     return !waits_for_data(*record) && pump_first(engine, queue, queue.pending);
 }
 
-// Events that are late for want of a task's number hold nothing up.
+bool may_cut_bulk(const PeerQueue &queue) {
+    const OperationRecord *const record = queue.bulk.first();
+    return record != nullptr && record->open < kBulkOut * queue.path->rails &&
+           !waits_for_data(*record);
+}
+
+// Events that are late for want of a task's number hold nothing up, nor do bulk records.
 bool pump_records(Engine &engine, PeerQueue &queue) {
     if (!queue.released.is_empty() && pump_first(engine, queue, queue.released)) return true;
+    if (may_cut_bulk(queue) && pump_first(engine, queue, queue.bulk)) return true;
     return !queue.pending.is_empty() && pump_pending(engine, queue);
 }
 
@@ -438,8 +457,8 @@ transport::Operation::Kind kind_of(Direction direction) {
 }
 
 bool has_work(const PeerQueue &queue) {
-    return !queue.retry.is_empty() || !queue.pending.is_empty() || !queue.released.is_empty() ||
-           has_to_close(queue);
+    return !queue.retry.is_empty() || !queue.pending.is_empty() || !queue.bulk.is_empty() ||
+           !queue.released.is_empty() || has_to_close(queue);
 }
 
 void activate(Engine &engine, PeerQueue &queue) {
@@ -524,7 +543,7 @@ void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status) {
     while (OperationPiece *piece =
                queue.closing == nullptr ? nullptr : queue.closing->waiting.pop())
         complete_piece(engine, queue, piece, status);
-    for (RecordQueue *from : {&queue.released, &queue.pending})
+    for (RecordQueue *from : {&queue.released, &queue.bulk, &queue.pending})
         while (OperationRecord *record = from->first()) {
             pop_pending(queue, *from);
             if (record->status == SENNIT_OK) record->status = status;
@@ -549,21 +568,6 @@ void pump(Engine &engine, PeerQueue &queue, int *budget) {
     }
     if (has_work(queue)) activate(engine, queue);
 }
-
-namespace {
-
-// The check costs time with the records and the queues: the more there are, the rarer it is.
-[[maybe_unused]] void check_invariants(Engine &engine) {
-    const std::uint64_t work = std::uint64_t{engine.records.made()} * engine.queues.used().size();
-    if (++engine.unchecked_rounds * 64 < work) return;
-    engine.unchecked_rounds = 0;
-    if constexpr (kChecksInvariants) {
-        const char *const broken = engine_check(engine);
-        if (broken != nullptr) invariant_is_broken(broken, "op engine", 0);
-    }
-}
-
-}  // namespace
 
 void progress(Engine &engine) {
     for (unsigned i = 0; i < engine.path_count; ++i) {

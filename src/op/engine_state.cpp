@@ -1,6 +1,10 @@
 // The invariants of the op engine as a function, for the tests and for builds that check them.
 #include "op/engine_state.hpp"
 
+#include <initializer_list>
+
+#include "base/invariant.hpp"
+
 namespace sennit::op {
 
 namespace {
@@ -54,15 +58,16 @@ const char *check_queue(const PeerQueue &queue, const Counts &counts) {
         if (record->state != RecordState::pending || record->cut != 0)
             return "an event that is to go is not pending";
     }
-    for (const OperationRecord *record = queue.pending.first(); record != nullptr;
-         record = record->next_pending) {
-        if (record->may_wait) ++events_pending;
-        if (record->state != RecordState::pending) return "a queued record is not pending";
-        if (record != queue.pending.first() && record->cut != 0)
-            return "a record behind the head of its queue was cut";
-        if (record->next_pending == nullptr && record != queue.pending.last())
-            return "the end of a queue is not its last record";
-    }
+    for (const RecordQueue *from : {&queue.pending, &queue.bulk})
+        for (const OperationRecord *record = from->first(); record != nullptr;
+             record = record->next_pending) {
+            if (record->may_wait) ++events_pending;
+            if (record->state != RecordState::pending) return "a queued record is not pending";
+            if (record != from->first() && record->cut != 0)
+                return "a record behind the head of its queue was cut";
+            if (record->next_pending == nullptr && record != from->last())
+                return "the end of a queue is not its last record";
+        }
     const std::uint64_t tasks = queue.next_task - queue.first_task;
     if (tasks > kTaskWindow) return "more tasks are open than a window";
     if (tasks < kTaskWindow && queue.tasks_done >> tasks != 0)
@@ -137,6 +142,16 @@ const char *engine_check(Engine &engine) {
     if (open != waiting + engine.with_transports)
         return "the pieces out are not those that transports hold or that wait";
     return nullptr;
+}
+
+void check_invariants(Engine &engine) {
+    const std::uint64_t work = std::uint64_t{engine.records.made()} * engine.queues.used().size();
+    if (++engine.unchecked_rounds * 64 < work) return;
+    engine.unchecked_rounds = 0;
+    if constexpr (kChecksInvariants) {
+        const char *const broken = engine_check(engine);
+        if (broken != nullptr) invariant_is_broken(broken, "op engine", 0);
+    }
 }
 
 }  // namespace sennit::op

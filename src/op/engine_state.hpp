@@ -18,6 +18,8 @@ inline constexpr unsigned kMessagePaths = 4;
 inline constexpr unsigned kRails = 64;  // a rail beyond is not used
 inline constexpr int kSubmitsPerProgress = 64;
 inline constexpr std::uint32_t kPiecesPerRecord = 64;      // out at a time
+inline constexpr std::uint64_t kBulkPieces = 8;            // a record of more lets others pass
+inline constexpr std::uint32_t kBulkOut = 2;               // of its pieces, for each rail
 inline constexpr std::uint64_t kSharedFromBytes = 524288;  // from here all rails get a part
 // Tasks open to one peer at a time, counted from the oldest, so that the target can tell a
 // repetition by remembering as many.
@@ -98,6 +100,7 @@ struct PeerQueue {
     std::uint64_t last_number = 0;
     std::uint64_t last_lent = 0;  // the number of the last record whose caller lends a buffer
     RecordQueue pending;
+    RecordQueue bulk;      // long ones, few pieces at a time, while pending ones pass them
     RecordQueue released;  // events whose data is there; before what is pending
     PieceQueue retry;
     OperationRecord *open_first = nullptr;  // the flush list
@@ -219,5 +222,7 @@ void engine_free(Engine *engine);
 // Compares the state with the invariants of docs/design/engine.md; null if they hold, else the
 // first that does not.
 const char *engine_check(Engine &engine);
+// Ends the process if one is broken. The more records and queues there are, the rarer it looks.
+void check_invariants(Engine &engine);
 
 }  // namespace sennit::op

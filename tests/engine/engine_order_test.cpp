@@ -107,6 +107,73 @@ TEST_F(EngineTest, a_fence_holds_the_next_put_back_until_earlier_ones_have_arriv
     expect_sound();
 }
 
+// Of so many pieces that it does not hold up what is started behind it.
+constexpr std::size_t kBulkBytes = 20 * 64;
+
+TEST_F(EngineTest, a_long_put_has_few_pieces_out_and_lets_others_pass) {
+    fake.fake.max_piece_bytes = 64;
+    start();
+    EXPECT_EQ(put_nbi(1, 1024, kBulkBytes), SENNIT_OK);
+    EXPECT_EQ(put_nbi(1, 4096, kBulkBytes), SENNIT_OK);
+    EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_OK);
+    EXPECT_EQ(put_nbi(1, 512, 8 * 64), SENNIT_OK);
+    EXPECT_THAT(seen_offsets(),
+                testing::ElementsAre(1024, 1088, 0, 512, 576, 640, 704, 768, 832, 896, 960));
+    fake.complete_in_progress = true;
+    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
+    std::vector<std::uint64_t> offsets = seen_offsets();
+    EXPECT_EQ(offsets.size(), 2 * 20 + 9u);
+    std::sort(offsets.begin(), offsets.end());
+    EXPECT_EQ(std::unique(offsets.begin(), offsets.end()), offsets.end());
+    expect_sound();
+}
+
+TEST_F(EngineTest, a_fence_waits_for_long_puts_and_holds_them_back) {
+    fake.fake.max_piece_bytes = 64;
+    start();
+    EXPECT_EQ(put_nbi(1, 1024, kBulkBytes), SENNIT_OK);
+    EXPECT_EQ(op::engine_fence(rank(), kAnyPeer), SENNIT_OK);
+    EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_OK);
+    EXPECT_EQ(put_nbi(1, 4096, kBulkBytes), SENNIT_OK);
+    while (fake.seen.size() < 20) {
+        ASSERT_FALSE(fake.held.empty());
+        fake.complete_later(fake.held.front(), SENNIT_OK);
+        make_progress(rank());
+        make_progress(rank());
+        EXPECT_THAT(seen_offsets(), testing::Each(testing::Ge(1024u)));
+    }
+    EXPECT_THAT(seen_offsets(), testing::Each(testing::Lt(1024 + kBulkBytes)));
+    fake.complete_in_progress = true;
+    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
+    EXPECT_EQ(seen_offsets()[20], 0u);
+    EXPECT_EQ(fake.seen.size(), 2 * 20 + 1u);
+    expect_sound();
+}
+
+TEST_F(EngineTest, a_long_put_that_fails_is_over_and_others_go_on) {
+    fake.fake.max_piece_bytes = 64;
+    start();
+    const sennit_request request = put_nb(1, 1024, kBulkBytes);
+    const sennit_request behind = put_nb(1, 4096, kBulkBytes);
+    fake.complete_later(fake.held.front(), SENNIT_ERR_OS);
+    fake.complete_in_progress = true;
+    EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
+    EXPECT_TRUE(is_done(request, SENNIT_ERR_OS));
+    EXPECT_TRUE(is_done(behind));
+    EXPECT_LT(fake.seen.size(), 2 * 20u);
+    expect_sound();
+}
+
+TEST_F(EngineTest, long_puts_go_in_order_where_one_rail_keeps_it) {
+    fake.fake.ordered = true;
+    fake.fake.max_piece_bytes = 64;
+    start();
+    EXPECT_EQ(put_nbi(1, 1024, kBulkBytes), SENNIT_OK);
+    EXPECT_EQ(put_nbi(1, 0, 8), SENNIT_OK);
+    EXPECT_EQ(seen_offsets().back(), 0u);
+    EXPECT_EQ(fake.seen.size(), 21u);
+}
+
 TEST_F(EngineTest, a_fence_also_waits_for_a_put_that_is_repeated) {
     fake.fake.rails = 2;
     start();
