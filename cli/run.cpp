@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -52,7 +53,20 @@ struct RunOptions {
     Job job;
     std::string binding = "share";
     double timeout_seconds = 0;
+    int ranks_of_node = 0;  // 0: not given
 };
+
+// A check of CLI11: empty for a number of ranks that can be started.
+std::string check_ranks(const std::string &text) {
+    int ranks = 0;
+    const char *end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, ranks);
+    if (error != std::errc() || rest != end || ranks < 1 || ranks > runtime::kLaunchRanksMax) {
+        throw UsageError(fmt::format("sennit run: -n wants a number from 1 to {}, not \"{}\"",
+                                     runtime::kLaunchRanksMax, text));
+    }
+    return {};
+}
 
 int run(RunOptions &options, const std::vector<std::string> &program) {
     Job &job = options.job;
@@ -60,11 +74,19 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
     if (options.binding == "none") job.binding = Binding::kNone;
     if (options.timeout_seconds > 0) job.timeout_seconds = options.timeout_seconds;
     for (const std::string &setting : job.set_variables) {
-        const std::size_t sign = setting.find('=');
-        if (sign == std::string::npos || sign == 0) {
-            fmt::print(stderr, "sennit run: --env wants NAME=VALUE, not \"{}\"\n", setting);
+        if (setting.empty() || setting.front() == '=') {
+            fmt::print(stderr, "sennit run: --env wants NAME=VALUE or NAME, not \"{}\"\n", setting);
             return kExitUsage;
         }
+    }
+    // Without a value it is this command's own, which the ranks have anyway.
+    std::erase_if(job.set_variables, [](const std::string &setting) {
+        return setting.find('=') == std::string::npos;
+    });
+    if (options.ranks_of_node > 0) {
+        const std::int64_t ranks = std::int64_t{options.ranks_of_node} * std::max(job.nodes, 1);
+        (void)check_ranks(std::to_string(ranks));
+        job.ranks = static_cast<int>(ranks);
     }
     if (job.nodes > job.ranks) {
         fmt::print(stderr, "sennit run: {} ranks cannot be spread over {} nodes\n", job.ranks,
@@ -83,18 +105,6 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
     return run_job(std::move(job));
 }
 
-// A check of CLI11: empty for a number of ranks that can be started.
-std::string check_ranks(const std::string &text) {
-    int ranks = 0;
-    const char *end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, ranks);
-    if (error != std::errc() || rest != end || ranks < 1 || ranks > runtime::kLaunchRanksMax) {
-        throw UsageError(fmt::format("sennit run: -n wants a number from 1 to {}, not \"{}\"",
-                                     runtime::kLaunchRanksMax, text));
-    }
-    return {};
-}
-
 }  // namespace
 
 void add_run_command(CLI::App &app, const std::vector<std::string> &program, int &exit_code) {
@@ -106,6 +116,12 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
         command->add_option("-n,--ranks,--np", options->job.ranks, "how many ranks; also -np")
             ->type_name("N")
             ->check(check_ranks);
+    CLI::Option *ranks_of_node = command
+                                     ->add_option("-N,--per-node", options->ranks_of_node,
+                                                  "in place of -n: how many ranks on each node")
+                                     ->type_name("N")
+                                     ->check(check_ranks)
+                                     ->excludes(ranks);
     command
         ->add_option("--bind", options->binding,
                      "share: every rank its share of the cores, none if there are more ranks than "
@@ -124,11 +140,12 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
     command->add_flag("--keep-going", options->job.keep_going,
                       "do not end the other ranks when one fails");
     command
-        ->add_option("--env", options->job.set_variables,
-                     "set NAME=VALUE in the environment of the ranks; may be repeated")
+        ->add_option("-x,--env", options->job.set_variables,
+                     "set NAME=VALUE in the environment of the ranks; NAME alone is there anyway; "
+                     "may be repeated")
         ->allow_extra_args(false);
-    command->callback([ranks, options, &program, &exit_code] {
-        if (ranks->count() == 0) {
+    command->callback([ranks, ranks_of_node, options, &program, &exit_code] {
+        if (ranks->count() == 0 && ranks_of_node->count() == 0) {
             throw UsageError("sennit run: how many ranks? -n N, before the program");
         }
         if (program.empty()) {

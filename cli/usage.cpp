@@ -59,7 +59,6 @@ constexpr Foreign kForeign[] = {
     {"--host", "it starts ranks on this machine alone; on several, mpirun or srun does"},
     {"-hosts", "it starts ranks on this machine alone; on several, mpirun or srun does"},
     {"-H", "it starts ranks on this machine alone; on several, mpirun or srun does"},
-    {"-x", "here it is --env NAME=VALUE; what is set already the ranks have"},
     {"-env", "here it is --env NAME=VALUE"},
     {"-genv", "here it is --env NAME=VALUE"},
     {"--tag-output", "here it is --tag"},

@@ -47,6 +47,7 @@ foreach(place INCLUDEDIR LIBDIR BINDIR)
 endforeach()
 sennit_shmem_wrappers("${PROJECT_BINARY_DIR}/openshmem" "${to_INCLUDEDIR}/sennit-openshmem" "${to_LIBDIR}" "${to_BINDIR}")
 install(PROGRAMS "${PROJECT_BINARY_DIR}/openshmem/oshcc" "${PROJECT_BINARY_DIR}/openshmem/oshc++"
+    "${PROJECT_BINARY_DIR}/openshmem/oshcxx" "${PROJECT_BINARY_DIR}/openshmem/oshCC"
     "${PROJECT_BINARY_DIR}/openshmem/oshrun"
     DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/sennit/openshmem" COMPONENT openshmem)
 if(TARGET sennit_fortran)

@@ -4,6 +4,7 @@
 // pSync[0] of the first member counts those that have come, pSync[1] of each other one that it may
 // go on, pSync[2] hands on where a member's part begins. All are SHMEM_SYNC_VALUE again when a call
 // returns.
+#include <cstdio>
 #include <memory>
 
 #include "coll.hpp"
@@ -34,12 +35,20 @@ struct ActiveSet {
                             first + (std::int64_t{size} - 1) * stride < state.pes;
         me = static_cast<int>(behind / stride);
         is_right = is_set && behind >= 0 && behind % stride == 0 && me < size;
-        if (!is_right)
-            wrong(
-                name,
-                "arguments PE_start, logPE_stride and PE_size: PE %d is in no active set of %d PEs "
-                "from %d by 2^%d",
-                state.me, size, first, log);
+        if (is_right) return;
+        char why[64];
+        const std::int64_t last = first + (std::int64_t{size} - 1) * stride;
+        if (!has_stride || size < 1)
+            (void)std::snprintf(why, sizeof why, "is none");
+        else if (first < 0 || last >= state.pes)
+            (void)std::snprintf(why, sizeof why, "would need PE %lld, and there are %d",
+                                static_cast<long long>(first < 0 ? first : last), state.pes);
+        else
+            (void)std::snprintf(why, sizeof why, "has no PE %d, which calls", state.me);
+        wrong(name,
+              "arguments PE_start, logPE_stride and PE_size: an active set of %d PEs from %d by "
+              "2^%d %s",
+              size, first, log, why);
     }
     int world(int pe) const { return start + pe * (1 << log_stride); }
     bool is_world() const {

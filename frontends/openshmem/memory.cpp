@@ -1,9 +1,11 @@
 // The calls that allocate. All PEs make them alike, so nobody is asked; the barriers are those that
 // the standard wants.
+#include <algorithm>
 #include <bit>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "heap.hpp"
 #include "state.hpp"
@@ -13,6 +15,7 @@ namespace {
 
 std::optional<Heap> heap;
 std::mutex heap_mutex;
+bool has_told_heap = false;
 std::size_t heap_alignment = 0;  // of its base on every PE: offsets say no more
 
 std::size_t offset_of(const void *memory) {
@@ -36,10 +39,13 @@ void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignmen
     try {
         const std::size_t offset = heap->allocate(bytes, alignment);
         if (offset != Heap::kNone) return at(offset);
-        debug(
-            "%s: %zu bytes with alignment %zu are not in the heap, of which %zu of %zu are free; "
-            "SHMEM_SYMMETRIC_SIZE makes it larger",
-            call, bytes, alignment, heap->free_bytes(), state.areas[kHeap].bytes);
+        // Many programs do not look at what they get.
+        if (!std::exchange(has_told_heap, true) || state.debug)
+            tell(
+                "%s: %zu bytes with alignment %zu are not in the symmetric heap, of which %zu of "
+                "%zu are free: SHMEM_SYMMETRIC_SIZE makes it larger",
+                call, bytes, std::max(alignment, Heap::kAlignment), heap->free_bytes(),
+                state.areas[kHeap].bytes);
     } catch (const std::bad_alloc &) {
         debug("%s: no memory for the heap's own books", call);
     }

@@ -435,8 +435,7 @@ void fail_status(const char *call, sennit_status status) {
     fail(call, "%s: %s", sennit_status_string(status), sennit_last_error()->text);
 }
 
-void debug(const char *format, ...) {
-    if (!state.debug) return;
+void tell(const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);

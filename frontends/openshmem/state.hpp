@@ -136,8 +136,13 @@ inline void must(const char *call, sennit_status status) {
     if (status != SENNIT_OK) [[unlikely]]
         fail_status(call, status);
 }
-// A line on standard error if SHMEM_DEBUG is set.
-[[gnu::cold, gnu::format(printf, 1, 2)]] void debug(const char *format, ...);
+// A line on standard error that begins with the PE.
+[[gnu::cold, gnu::format(printf, 1, 2)]] void tell(const char *format, ...);
+// The same if SHMEM_DEBUG is set.
+template <class... Values>
+void debug(const char *format, Values... values) {
+    if (state.debug) tell(format, values...);
+}
 
 // The text of SHMEM_name, else SMA_name, else null.
 const char *setting(const char *name);

@@ -251,6 +251,16 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(sorted(lines.splitlines()), ["PE 0 of 2 got 1", "PE 1 of 2 got 0"])
         self.check_shmem_runs(self.sennit, self.shmem_program(
             "oshc++", os.path.join(wrappers, "oshc++"), "-x", "c++"))
+        for name in ("oshcxx", "oshCC"):
+            self.check_shmem_runs(self.sennit, self.shmem_program(name, os.path.join(wrappers, name), "-x", "c++"))
+        # Questions, which link nothing.
+        for name, compiler in (("oshcc", "cc"), ("oshc++", "c++")):
+            for question in (["-v"], ["-dumpmachine"], ["-v", "-o", "nothing"]):
+                said, its = (subprocess.run([program, *question], capture_output=True, text=True, check=False, timeout=60)
+                             for program in (os.path.join(wrappers, name), compiler))
+                self.assertEqual((said.returncode, said.stdout), (its.returncode, its.stdout), question)
+        self.assertIn("-lm", run(os.path.join(wrappers, "oshcc"), "-show", "a.c"))
+        self.assertRegex(run(os.path.join(wrappers, "oshrun"), "--version"), "^sennit ")
         program = os.path.join(self.folder, "shmem-pkg-config")
         run(CC, os.path.join(CONSUMER, "openshmem", "user.c"), *self.pkg_config("--cflags", "--libs", "sennit-openshmem"),
             f"-Wl,-rpath,{self.lib}", "-o", program)

@@ -164,7 +164,7 @@ def wrong_usage_gives_2_and_a_hint(launcher):
     for words in (["run", "true"], ["run", "-n", "0", "true"], ["run", "-n", "x", "true"],
                   ["run", "-n", "2"], ["run", "-n", "2", "--bind", "socket", "true"],
                   ["run", "-n", "2", "--timeout", "-1", "true"],
-                  ["run", "-n", "2", "--env", "novalue", "true"],
+                  ["run", "-n", "2", "--env", "", "true"], ["run", "-n", "2", "-N", "1", "true"],
                   ["run", "-n", "2", "--env", "=x", "true"], ["walk"], []):
         result = launcher.watch.run([launcher.sennit, *words])
         equal(result.returncode, 2, f"{words}: {result.stdout} {result.stderr}")
@@ -197,7 +197,7 @@ def an_option_that_is_unknown_is_named_and_starts_nothing(launcher):
 
 def an_option_of_mpirun_is_answered_with_what_takes_its_place(launcher):
     for words, wrong, answer in ((["-n", "2", "--oversubscribe", "echo"], "--oversubscribe", "not needed"),
-                                 (["-n", "2", "-x", "A=1", "echo"], "-x", "here it is --env NAME=VALUE"),
+                                 (["-n", "2", "-genv", "A=1", "echo"], "-genv", "here it is --env NAME=VALUE"),
                                  (["--bind-to=core", "-n", "2", "echo"], "--bind-to=core", "here it is --bind "),
                                  (["--hostfile", "h", "echo"], "--hostfile", "it starts ranks on this machine alone")):
         said = _wrong(launcher, "run", *words)

@@ -15,6 +15,15 @@ def env_sets_and_replaces_variables(launcher):
                             options=["--env", "COLOUR=red=blue", "--env", "SHAPE=a b", "--env", "EMPTY="],
                             env={"COLOUR": "green", "EMPTY": "full", "HOME": "/here"})
     equal(result.stdout, "red=blue|a b||/here\n" * 2)
+    # As mpirun and oshrun of others have it.
+    result = launcher.shell(2, 'echo "$COLOUR|$SHAPE"', options=["-x", "COLOUR", "-x", "SHAPE=round"], env={"COLOUR": "green"})
+    equal(result.stdout, "green|round\n" * 2)
+
+
+def ranks_may_be_told_by_node(launcher):
+    for words, size in ((["-N", "2"], 2), (["-N", "2", "--nodes", "2"], 4)):
+        result = launcher.watch.run([launcher.sennit, "run", *words, "sh", "-c", "echo $SENNIT_SIZE"])
+        equal((result.returncode, result.stdout), (0, f"{size}\n" * size), result.stderr)
 
 
 def variables_of_other_launchers_do_not_reach_the_ranks(launcher):

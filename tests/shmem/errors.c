@@ -158,7 +158,8 @@ static int run(const char *what) {
         }
     }
     if (strcmp(what, "unchecked") == 0) return make_all();
-    if (strcmp(what, "too-large") == 0 && shmem_malloc(1 << 20) != NULL) return 3;
+    for (int i = 0; i < 2 && strcmp(what, "too-large") == 0; ++i)
+        if (shmem_malloc(1 << 20) != NULL) return 3;
     shmem_barrier_all();
     if (strcmp(what, "dies") == 0 && me == 1) abort();
     return 0;
