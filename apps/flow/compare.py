@@ -4,7 +4,8 @@
     python3 apps/flow/compare.py --mpi openmpi,mpich --cells 64,64,64 --grid 2,1 --rounds 7 --steps 60 [--realtime] [--lines FILE]
     python3 apps/flow/compare.py --cluster tools/cluster --hosts 2 --rails 1 [--rate 400mbit] ...
 
-Each rank has a processor of its own, or each host that is made its part of them. Microseconds of a step: medians over runs of the median step, the mean of all ranks.
+Each rank has a processor of its own, and each host that is made its part of them; with several --threads they are not bound.
+Microseconds of a step: medians over runs of the median step, the mean of all ranks.
 The last columns are MPI's time over Sennit's: median, and in parentheses least and most, of the ratios of runs that followed each other.
 --lines adds a line of JSON for each run to a file. With --cluster the ranks are on hosts that it makes of namespaces. Fields that differ
 end it with an error.
@@ -23,6 +24,7 @@ import runs  # noqa: E402  pylint: disable=wrong-import-position
 PARTS = ("velocity_compute", "velocity_halo", "pressure_compute", "pressure_transpose", "pressure_tridiagonal", "pressure_halo",
          "communicate", "velocity_update", "pressure_solver", "step")
 BIND = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}
+FREE = {"openmpi": ["--bind-to", "none"], "mpich": ["-bind-to", "none"]}
 LAUNCHERS = {"openmpi": "mpirun", "mpich": "hydra"}  # as tools/cluster calls them
 LIMIT_S = 120
 
@@ -34,17 +36,19 @@ def start_words(arguments, mpi, program):
         sys.exit(f"{program} or the launcher of {mpi} is not there")
     if not arguments.cluster:
         before_n = words.index("-n")
-        return [*words[:before_n], *BIND[mpi], *words[before_n:]]
+        return [*words[:before_n], *(BIND[mpi] if arguments.threads == "1" else FREE[mpi]), *words[before_n:]]
     rate = ["--rate", arguments.rate] if arguments.rate else []
-    paths = ["env", f"SENNIT_PATHS={arguments.paths.replace('%', ';')}"] if arguments.paths else []
+    knobs = [f"SENNIT_PATHS={arguments.paths.replace('%', ';')}"] if arguments.paths else []
+    knobs += [f"SENNIT_PROGRESS={arguments.progress}"] if arguments.progress else []
     return [arguments.cluster, "run", "--hosts", str(arguments.hosts), "--rails", str(arguments.rails), *rate,
-            "--split-processors", "--launcher", LAUNCHERS[mpi], "-n", str(arguments.ranks), "--", *paths, words[-1]]
+            "--split-processors", "--launcher", LAUNCHERS[mpi], "-n", str(arguments.ranks), "--", "env", *knobs, words[-1]]
 
 
 def run(arguments, mpi, program, way):
     options = ["--cells", arguments.cells, "--ranks-y", arguments.grid[0], "--ranks-z", arguments.grid[1], "--steps",
                str(arguments.steps), "--check-every", "1000000", "--time-step", arguments.time_step, "--no-output", "--quiet",
                "--json"]
+    options += ["--threads", arguments.threads]
     if "pipelined" not in program:
         options += ["--transpose", way]
     lines = runs.run_words([*start_words(arguments, mpi, program), *options], LIMIT_S)
@@ -92,6 +96,8 @@ def main():
     parser.add_argument("--rails", type=int, default=1)
     parser.add_argument("--rate", help="of each rail and direction, such as 400mbit")
     parser.add_argument("--paths", help="with --cluster: the knob SENNIT_PATHS, with %% for ;")
+    parser.add_argument("--progress", help="with --cluster: the knob SENNIT_PROGRESS")
+    parser.add_argument("--threads", default="1", help="of each rank of every program")
     parser.add_argument("--realtime", action="store_true", help="in the real-time class, away from other load of the machine")
     arguments = parser.parse_args()
     arguments.grid = arguments.grid.split(",")

@@ -28,6 +28,9 @@ struct HaloArray {
     Count fields = 1;
 };
 
+// Exchanges that may go in pieces: the transposes, and what the tridiagonal solver sends.
+enum class Leg { to_y, to_x, down, up };
+
 // What the tridiagonal solver sends: planes of a y-pencil, and what belongs to coupled pairs of
 // wave numbers (tridiagonal.hpp).
 struct TridiagonalBuffers {
@@ -49,8 +52,11 @@ class Exchange : public apps::Ranks {
     // The values of --transpose, the default first.
     virtual std::vector<std::string> ways() const { return {"packed", "described"}; }
 
-    // Who this rank is, once, before the others.
-    virtual void open(const Layout &layout) = 0;
+    // The default of --overlap: whether cells are computed while halos are under way.
+    virtual bool overlaps() const { return false; }
+
+    // Who this rank is, once, before the others. `pieces` is --pieces.
+    virtual void open(const Layout &layout, Count pieces) = 0;
     // Memory that is exchanged; it stays where it is. Each once, before its first exchange.
     virtual void open_halo(Halo halo, const HaloArray &array) = 0;
     virtual void open_transposes(double *x_pencil, double *y_pencil, const std::string &way) = 0;
@@ -64,13 +70,13 @@ class Exchange : public apps::Ranks {
     // From x-pencils to y-pencils and back. Not called where a rank has all of y.
     virtual void to_y() = 0;
     virtual void to_x() = 0;
-    // The same in so many pieces of planes, if not 0: each is sent when it is computed, and waited
-    // for when it is needed. Not called where to_y() and to_x() are.
-    virtual Count pieces() const { return 0; }
-    virtual void send_to_y(Count) {}
-    virtual void await_in_y(Count) {}
-    virtual void send_to_x(Count) {}
-    virtual void await_in_x(Count) {}
+    // The same, and send_down() and send_up(), in so many pieces, if not 0: of planes, or of the
+    // pairs of a plane (share_of). Each is sent when it is computed, and waited for when it is
+    // needed. Threads call them at the same time, each for other pieces; nothing is thrown: what
+    // goes wrong ends the program.
+    virtual Count pieces(Leg) const { return 0; }
+    virtual void start(Leg, Count) noexcept {}
+    virtual void finish(Leg, Count) noexcept {}
     // `first` to the rank below, where it is `above`; `last` to the rank above.
     virtual void send_down() = 0;
     virtual void send_up() = 0;

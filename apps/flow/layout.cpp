@@ -28,6 +28,17 @@ Region region_of(const Extent &extent, Share rows, Share planes) {
 
 }  // namespace
 
+std::vector<Box> beside(const Box &box, const Box &part) {
+    if (part.is_empty()) return {box};
+    const Share &rows = box.rows, &planes = box.planes;
+    std::vector<Box> boxes{{rows, {planes.begin, part.planes.begin - planes.begin}},
+                           {rows, {part.planes.end(), planes.end() - part.planes.end()}},
+                           {{rows.begin, part.rows.begin - rows.begin}, part.planes},
+                           {{part.rows.end(), rows.end() - part.rows.end()}, part.planes}};
+    std::erase_if(boxes, [](const Box &piece) { return piece.is_empty(); });
+    return boxes;
+}
+
 Layout::Layout(const Triple &cells, const std::array<std::int64_t, 2> &ranks_grid, int ranks,
                int rank, int order)
     : cells_(cells),
@@ -60,6 +71,12 @@ Layout::Layout(const Triple &cells, const std::array<std::int64_t, 2> &ranks_gri
             neighbours_.push_back({{y, z}, rank_at((place_[0] + y + grid_[0]) % grid_[0], to_z)});
         }
     }
+}
+
+Box Layout::inner() const {
+    const Count rows = grid_[0] == 1 ? 0 : velocity_.margins.y_low;
+    const Count low = at_floor() ? 0 : 1, high = at_ceiling() ? 0 : 1;
+    return {{rows, velocity_.ny - 2 * rows}, {low, velocity_.nz - low - high}};
 }
 
 // A rank that has all of y has filled that halo, so it goes to the ranks below and above, too.

@@ -30,6 +30,15 @@ inline Share share_of(Count cells, Count parts, Count part) {
     return {part * each + std::min(part, longer), each + (part < longer ? 1 : 0)};
 }
 
+// Whole rows of own cells: those of some y in some planes.
+struct Box {
+    Share rows, planes;
+    bool is_empty() const { return rows.count <= 0 || planes.count <= 0; }
+};
+
+// What the box has beside a part of it.
+std::vector<Box> beside(const Box &box, const Box &part);
+
 // How far an array reaches beyond the rank's own cells.
 struct Margins {
     Count x_low = 0, x_high = 0, y_low = 0, y_high = 0, z_low = 0, z_high = 0;
@@ -95,6 +104,11 @@ class Layout {
 
     const Extent &velocity() const { return velocity_; }
     const Extent &pressure() const { return pressure_; }
+
+    // The own cells, and those of them from which no difference reaches a halo that others fill,
+    // and which no velocity halo of others has.
+    Box own() const { return {{0, velocity_.ny}, {0, velocity_.nz}}; }
+    Box inner() const;
 
     // Ranks to exchange halos with. Where one rank has all of y, it fills that halo itself.
     const std::vector<Neighbour> &neighbours() const { return neighbours_; }

@@ -24,8 +24,9 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
             if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
     }
 
-    void open(const Layout &layout) override {
+    void open(const Layout &layout, Count pieces) override {
         layout_ = &layout;
+        pieces_ = pieces;
         const int y = static_cast<int>(layout.place_y()), z = static_cast<int>(layout.place_z());
         MPI_Comm_split(world(), z, y, &along_y_);
         MPI_Comm_split(world(), y, z, &along_z_);
@@ -102,6 +103,7 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
         return kept(type);
     }
 
+    Count most_pieces() const { return pieces_; }
     int place_y() const { return static_cast<int>(layout_->place_y()); }
     int ranks_y() const { return static_cast<int>(layout_->ranks_y()); }
     const Layout &layout() const { return *layout_; }
@@ -153,6 +155,7 @@ class MpiShapes : public apps::MpiRanksOf<Exchange> {
     }
 
     const Layout *layout_ = nullptr;
+    Count pieces_ = 1;
     MPI_Comm along_y_ = MPI_COMM_NULL, along_z_ = MPI_COMM_NULL;
     int below_ = MPI_PROC_NULL, above_ = MPI_PROC_NULL;
     std::vector<MPI_Datatype> types_;

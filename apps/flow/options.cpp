@@ -41,6 +41,11 @@ void add_run(apps::CommandLine &line, Options &o) {
         "steps between choices of the time step, samples of statistics, and progress lines");
     line.text("--transpose", o.transpose,
               "packed: pack and all-to-all; described: blocks sent from and to their places");
+    line.word("--overlap", o.overlap, {"on", "off"},
+              "whether inner cells are computed while halos are under way");
+    line.number("--threads", o.threads, {1, 1024}, "of each rank, which compute");
+    line.number("--pieces", o.pieces, {1, 128},
+                "of each exchange of the pressure solver, where the program has them in pieces");
     line.text("--output", o.output, "folder of the field and the mean profile");
     line.text("--restart", o.restart, "go on from this file");
     line.text("--save", o.save, "write a file to go on from, at the end");

@@ -20,7 +20,8 @@ struct Options {
     double noise = 0.1;
     double time_step = 0, cfl = 0.5;
     std::int64_t steps = 100, check_every = 10;
-    std::string transpose;  // "": the default of the program
+    std::string transpose, overlap;  // "": the default of the program
+    std::int64_t threads = 1, pieces = 8;
     std::string output = "flow-out", restart, save;
     bool no_output = false, quiet = false, json = false;
 };

@@ -32,8 +32,11 @@ class Poisson::Transform {
     Transform(const Transform &) = delete;
     Transform &operator=(const Transform &) = delete;
 
-    void run() const { run({0, lines_.planes}); }
-    void run(Share planes) const {
+    // FFTW's plans may be carried out by several threads.
+    void run(const Threads &threads) const {
+        threads.share(lines_.planes, [this](const Share &planes) { run(planes); });
+    }
+    void run(const Share &planes) const {
         for (Count plane = planes.begin; plane < planes.end(); ++plane) {
             double *const at = memory_ + plane * lines_.plane;
             fftw_execute_r2r(plan_, at, at);
@@ -46,8 +49,9 @@ class Poisson::Transform {
     fftw_plan plan_;
 };
 
-Poisson::Poisson(Exchange &exchange, const Grid &grid, const Layout &layout, const std::string &way)
-    : exchange_(exchange), layout_(layout) {
+Poisson::Poisson(Exchange &exchange, const Threads &threads, const Grid &grid, const Layout &layout,
+                 const std::string &way)
+    : exchange_(exchange), threads_(threads), layout_(layout) {
     const Triple &cells = layout.cells();
     const Count nx = cells[0], ny = cells[1];
     const Count own_x = layout.x_share().count, own_y = layout.y_share().count;
@@ -69,7 +73,8 @@ Poisson::Poisson(Exchange &exchange, const Grid &grid, const Layout &layout, con
     x_back_ = std::make_unique<Transform>(x_pencil_, x_lines, FFTW_HC2R);
     y_forth_ = std::make_unique<Transform>(y_pencil_, y_lines, FFTW_R2HC);
     y_back_ = std::make_unique<Transform>(y_pencil_, y_lines, FFTW_HC2R);
-    tridiagonal_ = std::make_unique<Tridiagonal>(exchange, grid, layout, waves_of(grid), y_pencil_);
+    tridiagonal_ =
+        std::make_unique<Tridiagonal>(exchange, threads, grid, layout, waves_of(grid), y_pencil_);
 }
 
 Poisson::~Poisson() = default;
@@ -92,51 +97,49 @@ std::vector<double> Poisson::waves_of(const Grid &grid) const {
 
 void Poisson::solve(StepTimes &times) {
     const bool moves = layout_.ranks_y() > 1;
-    if (moves && exchange_.pieces() > 0) {
-        solve_in_pieces(times);
-        return;
-    }
-    x_forth_->run();
+    if (moves && exchange_.pieces(Leg::to_y) > 0) return solve_in_pieces(times);
+    x_forth_->run(threads_);
     times.passed(Part::pressure_compute);
     if (moves) exchange_.to_y();
     times.passed(Part::pressure_transpose);
-    y_forth_->run();
+    y_forth_->run(threads_);
     tridiagonal_->solve(times);
-    y_back_->run();
+    y_back_->run(threads_);
     times.passed(Part::pressure_compute);
     if (moves) exchange_.to_x();
     times.passed(Part::pressure_transpose);
-    x_back_->run();
+    x_back_->run(threads_);
     times.passed(Part::pressure_compute);
 }
 
+// Figure 3e of the UNR paper.
 void Poisson::solve_in_pieces(StepTimes &times) {
-    const Count planes = layout_.z_share().count, pieces = exchange_.pieces();
-    for (Count piece = 0; piece < pieces; ++piece) {
-        x_forth_->run(share_of(planes, pieces, piece));
-        times.passed(Part::pressure_compute);
-        exchange_.send_to_y(piece);
-        times.passed(Part::pressure_transpose);
-    }
-    for (Count piece = 0; piece < pieces; ++piece) {
-        exchange_.await_in_y(piece);
-        times.passed(Part::pressure_transpose);
-        y_forth_->run(share_of(planes, pieces, piece));
-        times.passed(Part::pressure_compute);
-    }
+    pipe(Leg::to_y, *x_forth_, *y_forth_, times);
     tridiagonal_->solve(times);
-    for (Count piece = 0; piece < pieces; ++piece) {
-        y_back_->run(share_of(planes, pieces, piece));
-        times.passed(Part::pressure_compute);
-        exchange_.send_to_x(piece);
-        times.passed(Part::pressure_transpose);
+    pipe(Leg::to_x, *y_back_, *x_back_, times);
+}
+
+// Loops with the same schedule in one team: a thread has the same pieces in both, and sends all of
+// them before it waits for one. So no thread waits for what another one of its rank has not begun,
+// whatever their number here and on other ranks. Tasks would have no such order.
+void Poisson::pipe(Leg leg, const Transform &before, const Transform &after, StepTimes &times) {
+    const Count planes = layout_.z_share().count, pieces = exchange_.pieces(leg);
+    times.passed(Part::pressure_compute);
+    Unhidden sent;
+#pragma omp parallel num_threads(threads_.count())
+    {
+#pragma omp for schedule(static, 1) nowait
+        for (Count piece = 0; piece < pieces; ++piece) {
+            before.run(share_of(planes, pieces, piece));
+            sent.spend([&] { exchange_.start(leg, piece); });
+        }
+#pragma omp for schedule(static, 1)
+        for (Count piece = 0; piece < pieces; ++piece) {
+            sent.spend([&] { exchange_.finish(leg, piece); });
+            after.run(share_of(planes, pieces, piece));
+        }
     }
-    for (Count piece = 0; piece < pieces; ++piece) {
-        exchange_.await_in_x(piece);
-        times.passed(Part::pressure_transpose);
-        x_back_->run(share_of(planes, pieces, piece));
-        times.passed(Part::pressure_compute);
-    }
+    times.passed(Part::pressure_compute, Part::pressure_transpose, sent.mean_ns(threads_));
 }
 
 }  // namespace flow

@@ -12,7 +12,8 @@ namespace flow {
 class Poisson {
   public:
     // Collective. `way` is a value of --transpose.
-    Poisson(Exchange &exchange, const Grid &grid, const Layout &layout, const std::string &way);
+    Poisson(Exchange &exchange, const Threads &threads, const Grid &grid, const Layout &layout,
+            const std::string &way);
     ~Poisson();
     Poisson(const Poisson &) = delete;
     Poisson &operator=(const Poisson &) = delete;
@@ -29,9 +30,11 @@ class Poisson {
   private:
     class Transform;
     void solve_in_pieces(StepTimes &times);
+    void pipe(Leg leg, const Transform &before, const Transform &after, StepTimes &times);
     std::vector<double> waves_of(const Grid &grid) const;
 
     Exchange &exchange_;
+    const Threads &threads_;
     const Layout &layout_;
     double scale_;
     apps::Pages x_pages_, y_pages_;

@@ -55,6 +55,7 @@ class Run {
 
     Exchange &exchange_;
     Options options_;
+    std::unique_ptr<Threads> threads_;
     std::unique_ptr<Layout> layout_;
     std::unique_ptr<Grid> grid_;
     std::unique_ptr<Kernels> kernels_;
@@ -75,6 +76,8 @@ void Run::prepare() {
             throw apps::Failure(fmt::format("--transpose: '{}' is none of {}", options_.transpose,
                                             fmt::join(ways, ", ")));
         }
+        if (options_.overlap.empty()) options_.overlap = exchange_.overlaps() ? "on" : "off";
+        threads_ = std::make_unique<Threads>(static_cast<int>(options_.threads));
         layout_ = std::make_unique<Layout>(
             options_.cells, ranks_grid_of(options_, exchange_.size()), exchange_.size(),
             exchange_.rank(), static_cast<int>(options_.order));
@@ -86,9 +89,10 @@ void Run::prepare() {
         case_ = std::make_unique<Case>(options_, *grid_, *layout_);
         profile_ = std::make_unique<Profile>(*layout_);
     });
-    exchange_.open(*layout_);
-    solver_ = std::make_unique<Solver>(exchange_, *kernels_, case_->physics(), options_.bulk,
-                                       options_.transpose);
+    exchange_.open(*layout_, options_.pieces);
+    solver_ =
+        std::make_unique<Solver>(exchange_, *kernels_, case_->physics(), options_.bulk,
+                                 Manner{*threads_, options_.transpose, options_.overlap == "on"});
     const bool is_new = options_.restart.empty();
     together([&] {
         if (is_new) {
@@ -250,6 +254,9 @@ void Run::report() {
     result.add("order", options_.order);
     result.add("case", options_.problem);
     result.add("transpose", options_.transpose);
+    result.add("overlap", options_.overlap);
+    result.add("threads", options_.threads);
+    result.add("pieces", std::max(exchange_.pieces(Leg::to_y), exchange_.pieces(Leg::down)));
     result.add("coupled_pairs", solver_->coupled());
     add_physics(result);
     for (std::size_t part = 0; part < kParts; ++part)

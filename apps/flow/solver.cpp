@@ -7,15 +7,16 @@
 namespace flow {
 
 Solver::Solver(Exchange &exchange, const Kernels &kernels, const Physics &physics, double bulk,
-               const std::string &way)
+               const Manner &manner)
     : exchange_(exchange),
       kernels_(kernels),
       layout_(kernels.layout()),
       physics_(physics),
       bulk_(bulk),
+      manner_(manner),
       u_(layout_.velocity()),
       u1_(layout_.velocity()),
-      poisson_(exchange, kernels.grid(), layout_, way) {
+      poisson_(exchange, manner.threads, kernels.grid(), layout_, manner.transpose) {
     const Extent &extent = layout_.pressure();
     const auto numbers = static_cast<std::size_t>(extent.size());
     double *const p = p_pages_.take(numbers), *const phi = phi_pages_.take(numbers);
@@ -29,12 +30,38 @@ Solver::Solver(Exchange &exchange, const Kernels &kernels, const Physics &physic
     exchange_.open_halo(Halo::pressure, {phi, extent, 1});
 }
 
-// Exchanges A and B, and what the rank fills itself before and after.
-void Solver::exchange_velocity(Halo halo, Velocity &velocity, StepTimes &times) {
-    kernels_.wrap(velocity);
+// Exchange A or B, and what the rank fills itself before.
+void Solver::exchange_velocity(const Target &target, StepTimes &times) {
+    kernels_.wrap(target.velocity, layout_.own());
     times.passed(Part::velocity_compute);
-    exchange_.start_halo(halo);
-    exchange_.finish_halo(halo);
+    exchange_.start_halo(target.halo);
+    exchange_.finish_halo(target.halo);
+    times.passed(Part::velocity_halo);
+}
+
+// A stage and its exchange. Only the cells beside the inner ones read the halo of `in`, and only
+// they are sent: so where inner cells are computed while the halo is under way, its start still
+// says that the halo of `in` was read.
+void Solver::advance(const Kernels::Stage &stage, const Velocity &in, const Target &target,
+                     StepTimes &times) {
+    const auto compute = [&](const Box &box) {
+        manner_.threads.share(box, [&](const Box &part) {
+            kernels_.advance(physics_, stage, part, in, p_, target.velocity);
+        });
+        manner_.threads.share(box.planes.count, [&](const Share &some) {
+            const Share planes{box.planes.begin + some.begin, some.count};
+            kernels_.wrap(target.velocity, {box.rows, planes});
+        });
+    };
+    const Box inner = manner_.overlaps ? layout_.inner() : Box{};
+    for (const Box &box : beside(layout_.own(), inner))
+        compute(box);
+    times.passed(Part::velocity_compute);
+    exchange_.start_halo(target.halo);
+    times.passed(Part::velocity_halo);
+    if (!inner.is_empty()) compute(inner);
+    times.passed(Part::velocity_compute);
+    exchange_.finish_halo(target.halo);
     times.passed(Part::velocity_halo);
 }
 
@@ -42,8 +69,8 @@ void Solver::begin(bool is_new) {
     StepTimes times;
     times.begin();
     // The first one brings nothing: a back end may prepare what it needs at its first call.
-    exchange_velocity(Halo::first, u1_, times);
-    exchange_velocity(Halo::second, u_, times);
+    exchange_velocity({u1_, Halo::first}, times);
+    exchange_velocity({u_, Halo::second}, times);
     kernels_.bound(u_, physics_.slip);
     const Extent &extent = layout_.pressure();
     double *const p = p_ - extent.at(0, 0, 0), *const phi = phi_ - extent.at(0, 0, 0);
@@ -52,7 +79,7 @@ void Solver::begin(bool is_new) {
         std::fill_n(p, extent.size(), 0.0);
     } else {
         std::copy_n(p, extent.size(), phi);
-        kernels_.wrap(extent, phi_);
+        kernels_.wrap(extent, phi_, layout_.own());
         exchange_.start_halo(Halo::pressure);
         exchange_.finish_halo(Halo::pressure);
         std::copy_n(phi, extent.size(), p);
@@ -63,12 +90,10 @@ void Solver::begin(bool is_new) {
 
 void Solver::step(double dt, StepTimes &times) {
     slowed_ += 0.5 * dt * kernels_.friction(u_, physics_.viscosity);
-    kernels_.advance(physics_, {dt, 0, 1}, u_, p_, u1_);
-    exchange_velocity(Halo::first, u1_, times);
+    advance({dt, 0, 1}, u_, {u1_, Halo::first}, times);
     kernels_.bound(u1_, physics_.slip);
     slowed_ += 0.5 * dt * kernels_.friction(u1_, physics_.viscosity);
-    kernels_.advance(physics_, {dt, 0.5, 0.5}, u1_, p_, u_);
-    exchange_velocity(Halo::second, u_, times);
+    advance({dt, 0.5, 0.5}, u1_, {u_, Halo::second}, times);
     driven_ += dt * physics_.gradient;
     if (bulk_ != 0) {
         keep_bulk(dt);
@@ -90,27 +115,53 @@ void Solver::keep_bulk(double dt) {
     physics_.gradient += missing / dt;
 }
 
-// Solves for phi, and takes its gradient off the velocity, also in the halo.
+// Solves for phi, and takes its gradient off the velocity.
 void Solver::project(double dt, StepTimes &times) {
     const Extent &extent = layout_.pressure();
-    kernels_.divergence(u_, poisson_.scale() / dt, poisson_.cells());
+    const Threads &threads = manner_.threads;
+    const Count plane = extent.nx * extent.ny;
+    threads.share(extent.nz, [&](const Share &planes) {
+        kernels_.divergence(u_, poisson_.scale() / dt, planes, poisson_.cells());
+    });
     poisson_.solve(times);
-    const double *from = poisson_.cells();
-    for (Count k = 0; k < extent.nz; ++k) {
-        for (Count j = 0; j < extent.ny; ++j, from += extent.nx)
-            std::copy_n(from, extent.nx, phi_ + j * extent.row() + k * extent.plane());
-    }
-    kernels_.wrap(extent, phi_);
+    threads.share(extent.nz, [&](const Share &planes) {
+        const double *from = poisson_.cells() + planes.begin * plane;
+        for (Count k = planes.begin; k < planes.end(); ++k) {
+            for (Count j = 0; j < extent.ny; ++j, from += extent.nx)
+                std::copy_n(from, extent.nx, phi_ + j * extent.row() + k * extent.plane());
+        }
+        kernels_.wrap(extent, phi_, {{0, extent.ny}, planes});
+    });
+    correct(dt, times);
+}
+
+// Exchange P, and the correction, also in the halo.
+void Solver::correct(double dt, StepTimes &times) {
+    const Threads &threads = manner_.threads;
+    const auto correct = [&](const Box &box) {
+        threads.share(box, [&](const Box &part) { kernels_.correct(u_, phi_, dt, part); });
+    };
+    const Box inner = manner_.overlaps ? layout_.inner() : Box{};
     times.passed(Part::pressure_compute);
     exchange_.start_halo(Halo::pressure);
+    times.passed(Part::pressure_halo);
+    if (!inner.is_empty()) correct(inner);
+    times.passed(Part::pressure_compute);
     exchange_.finish_halo(Halo::pressure);
     times.passed(Part::pressure_halo);
-    kernels_.correct(u_, phi_, dt);
+    for (const Box &box : beside(kernels_.correctable(), inner))
+        correct(box);
+    const Extent &extent = layout_.pressure();
     double *const p = p_ - extent.at(0, 0, 0);
     const double *const phi = phi_ - extent.at(0, 0, 0);
-    for (Count n = 0; n < extent.size(); ++n)
-        p[n] += phi[n];
-    kernels_.wrap_x(u_);
+    threads.share(extent.size(), [&](const Share &some) {
+        for (Count n = some.begin; n < some.end(); ++n)
+            p[n] += phi[n];
+    });
+    const Extent &e = u_.extent();
+    threads.share(e.nz + e.margins.z_low + e.margins.z_high, [&](const Share &some) {
+        kernels_.wrap_x(u_, {some.begin - e.margins.z_low, some.count});
+    });
     kernels_.bound(u_, physics_.slip);
     times.passed(Part::pressure_compute);
 }
@@ -123,7 +174,7 @@ double Solver::volume() const {
 double Solver::divergence() {
     const Extent &extent = u_.extent();
     std::vector<double> found(static_cast<std::size_t>(extent.nx * extent.ny * extent.nz));
-    kernels_.divergence(u_, 1, found.data());
+    kernels_.divergence(u_, 1, {0, extent.nz}, found.data());
     double most = 0;
     for (const double value : found)
         most = std::max(most, std::fabs(value));

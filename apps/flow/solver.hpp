@@ -10,11 +10,18 @@
 
 namespace flow {
 
+// How a step is carried out; what comes out is the same.
+struct Manner {
+    const Threads &threads;
+    std::string transpose;  // a value of --transpose
+    bool overlaps = false;  // computes while halos are under way
+};
+
 class Solver {
   public:
     // `bulk` not 0: the mean velocity that is kept. Collective.
     Solver(Exchange &exchange, const Kernels &kernels, const Physics &physics, double bulk,
-           const std::string &way);
+           const Manner &manner);
 
     // The own cells of both are the caller's before begin(); pressure is an array of
     // layout.pressure() with its origin at cell (0, 0, 0).
@@ -42,8 +49,15 @@ class Solver {
     double coupled() const { return poisson_.coupled(); }
 
   private:
-    void exchange_velocity(Halo halo, Velocity &velocity, StepTimes &times);
+    struct Target {
+        Velocity &velocity;
+        Halo halo;
+    };
+    void exchange_velocity(const Target &target, StepTimes &times);
+    void advance(const Kernels::Stage &stage, const Velocity &in, const Target &target,
+                 StepTimes &times);
     void project(double dt, StepTimes &times);
+    void correct(double dt, StepTimes &times);
     void keep_bulk(double dt);
     double volume() const;
 
@@ -52,6 +66,7 @@ class Solver {
     const Layout &layout_;
     Physics physics_;
     double bulk_;
+    Manner manner_;
     Velocity u_, u1_;
     apps::Pages p_pages_, phi_pages_;
     double *p_ = nullptr, *phi_ = nullptr;

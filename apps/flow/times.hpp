@@ -4,6 +4,7 @@
 
 #include "common/times.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,13 @@ class StepTimes {
         const apps::Clock::time_point before = now_;
         now_ = apps::Clock::now();
         ns_[static_cast<std::size_t>(part)] += apps::elapsed_ns(before, now_);
+    }
+    // The same, of which `ns` went to another part.
+    void passed(Part part, Part other, std::int64_t ns) {
+        passed(part);
+        ns = std::min(ns, ns_[static_cast<std::size_t>(part)]);
+        ns_[static_cast<std::size_t>(part)] -= ns;
+        ns_[static_cast<std::size_t>(other)] += ns;
     }
     const std::array<std::int64_t, kParts> &ns() const { return ns_; }
 

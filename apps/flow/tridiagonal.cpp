@@ -6,9 +6,10 @@
 
 namespace flow {
 
-Tridiagonal::Tridiagonal(Exchange &exchange, const Grid &grid, const Layout &layout,
-                         const std::vector<double> &waves, double *unknowns)
+Tridiagonal::Tridiagonal(Exchange &exchange, const Threads &threads, const Grid &grid,
+                         const Layout &layout, const std::vector<double> &waves, double *unknowns)
     : exchange_(exchange),
+      threads_(threads),
       layout_(layout),
       z_(layout.z_share()),
       plane_(static_cast<Count>(waves.size())),
@@ -25,8 +26,8 @@ Tridiagonal::Tridiagonal(Exchange &exchange, const Grid &grid, const Layout &lay
     const Count last = z_.count - 1;
     std::fill_n(v_, plane_, lower_.front());
     std::fill_n(w_ + last * plane_, plane_, next_.back());
-    eliminate(v_);
-    eliminate(w_);
+    eliminate(v_, {0, plane_});
+    eliminate(w_, {0, plane_});
     meet_neighbours();
     find_coupled();
     if (coupled_ > 0) share_coupled();
@@ -55,20 +56,20 @@ void Tridiagonal::factor(const Grid &grid, const std::vector<double> &waves) {
     }
 }
 
-void Tridiagonal::eliminate(double *unknowns) const {
-    for (Count n = 0; n < plane_; ++n)
+void Tridiagonal::eliminate(double *unknowns, const Share &some) const {
+    for (Count n = some.begin; n < some.end(); ++n)
         unknowns[n] *= inverse_[n];
     for (Count k = 1; k < z_.count; ++k) {
         const double lower = lower_[static_cast<std::size_t>(k)];
         double *const x = unknowns + k * plane_;
         const double *const inverse = inverse_ + k * plane_;
-        for (Count n = 0; n < plane_; ++n)
+        for (Count n = some.begin; n < some.end(); ++n)
             x[n] = (x[n] - lower * x[n - plane_]) * inverse[n];
     }
     for (Count k = z_.count - 2; k >= 0; --k) {
         double *const x = unknowns + k * plane_;
         const double *const upper = upper_ + k * plane_;
-        for (Count n = 0; n < plane_; ++n)
+        for (Count n = some.begin; n < some.end(); ++n)
             x[n] -= upper[n] * x[n + plane_];
     }
 }
@@ -160,22 +161,71 @@ void Tridiagonal::tell_ends() {
 }
 
 void Tridiagonal::solve(StepTimes &times) {
+    if (layout_.ranks_z() > 1 && exchange_.pieces(Leg::down) > 0) return solve_in_pieces(times);
     const bool some_are_coupled = coupled_ > 0;
-    eliminate(unknowns_);
+    threads_.share(plane_, [&](const Share &some) { eliminate(unknowns_, some); });
     if (layout_.ranks_z() == 1) return;
     if (some_are_coupled) pack_ends();
     times.passed(Part::pressure_compute);
     exchange_.send_down();
     if (some_are_coupled) exchange_.spread_ends();
     times.passed(Part::pressure_tridiagonal);
-    join_above();
+    threads_.share(plane_, [&](const Share &some) { join_above(some); });
     if (some_are_coupled) solve_coupled();
     times.passed(Part::pressure_compute);
     exchange_.send_up();
     if (some_are_coupled) exchange_.return_answers();
     times.passed(Part::pressure_tridiagonal);
-    if (some_are_coupled) take_answers();
-    substitute();
+    threads_.share(plane_, [&](const Share &some) {
+        if (some_are_coupled) take_answers(some);
+        substitute(some);
+    });
+}
+
+// As in poisson.cpp a thread has the same pieces in each loop. Coupled pairs are in all pieces:
+// one thread exchanges them while the others join theirs.
+void Tridiagonal::solve_in_pieces(StepTimes &times) {
+    const Count pieces = exchange_.pieces(Leg::down);
+    const bool some_are_coupled = coupled_ > 0;
+    times.passed(Part::pressure_compute);
+    Unhidden sent;
+#pragma omp parallel num_threads(threads_.count())
+    {
+#pragma omp for schedule(static, 1) nowait
+        for (Count piece = 0; piece < pieces; ++piece) {
+            eliminate(unknowns_, share_of(plane_, pieces, piece));
+            sent.spend([&] { exchange_.start(Leg::down, piece); });
+        }
+        if (some_are_coupled) {
+#pragma omp barrier
+#pragma omp single nowait
+            exchange_coupled(sent);
+        }
+#pragma omp for schedule(static, 1) nowait
+        for (Count piece = 0; piece < pieces; ++piece) {
+            sent.spend([&] { exchange_.finish(Leg::down, piece); });
+            join_above(share_of(plane_, pieces, piece));
+            sent.spend([&] { exchange_.start(Leg::up, piece); });
+        }
+        if (some_are_coupled) {
+#pragma omp barrier
+        }
+#pragma omp for schedule(static, 1)
+        for (Count piece = 0; piece < pieces; ++piece) {
+            sent.spend([&] { exchange_.finish(Leg::up, piece); });
+            const Share some = share_of(plane_, pieces, piece);
+            if (some_are_coupled) take_answers(some);
+            substitute(some);
+        }
+    }
+    times.passed(Part::pressure_compute, Part::pressure_tridiagonal, sent.mean_ns(threads_));
+}
+
+void Tridiagonal::exchange_coupled(Unhidden &sent) {
+    pack_ends();
+    sent.spend([&] { exchange_.spread_ends(); });
+    solve_coupled();
+    sent.spend([&] { exchange_.return_answers(); });
 }
 
 void Tridiagonal::pack_ends() {
@@ -187,13 +237,14 @@ void Tridiagonal::pack_ends() {
 }
 
 // The system of the last unknown here and the first one above.
-void Tridiagonal::join_above() {
+void Tridiagonal::join_above(const Share &some) {
     if (layout_.at_ceiling()) return;
     const double *const own = unknowns_ + (z_.count - 1) * plane_;
     const double *const w = w_ + (z_.count - 1) * plane_;
-    for (std::size_t n = 0; n < pairs(); ++n) {
-        last_[n] = (own[n] - w[n] * above_[n]) / (1 - w[n] * v_above_[n]);
-        x_above_[n] = above_[n] - v_above_[n] * last_[n];
+    for (Count n = some.begin; n < some.end(); ++n) {
+        const auto pair = static_cast<std::size_t>(n);
+        last_[n] = (own[n] - w[n] * above_[n]) / (1 - w[n] * v_above_[pair]);
+        x_above_[pair] = above_[n] - v_above_[pair] * last_[n];
     }
 }
 
@@ -238,19 +289,25 @@ void Tridiagonal::solve_coupled() {
     }
 }
 
-void Tridiagonal::take_answers() {
-    for (std::size_t n = 0; n < coupled_pairs_.size(); ++n) {
+void Tridiagonal::take_answers(const Share &some) {
+    const auto place = [this](Count pair) {
+        const auto found = std::lower_bound(coupled_pairs_.begin(), coupled_pairs_.end(),
+                                            static_cast<std::size_t>(pair));
+        return static_cast<std::size_t>(found - coupled_pairs_.begin());
+    };
+    const std::size_t end = place(some.end());
+    for (std::size_t n = place(some.begin); n < end; ++n) {
         below_[coupled_pairs_[n]] = buffers_.answers[2 * n];
         x_above_[coupled_pairs_[n]] = buffers_.answers[2 * n + 1];
     }
 }
 
-void Tridiagonal::substitute() {
+void Tridiagonal::substitute(const Share &some) {
     for (Count k = 0; k < z_.count; ++k) {
         double *const x = unknowns_ + k * plane_;
         const double *const v = v_ + k * plane_, *const w = w_ + k * plane_;
-        for (std::size_t n = 0; n < pairs(); ++n)
-            x[n] -= v[n] * below_[n] + w[n] * x_above_[n];
+        for (Count n = some.begin; n < some.end(); ++n)
+            x[n] -= v[n] * below_[n] + w[n] * x_above_[static_cast<std::size_t>(n)];
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "exchange.hpp"
 #include "grid.hpp"
+#include "threads.hpp"
 #include "times.hpp"
 
 #include "common/pages.hpp"
@@ -23,7 +24,7 @@ class Tridiagonal {
 
     // `waves` are the squared wave numbers in x and y of a plane's pairs; the system of a pair is
     // that of d2/dz2 - wave, with no gradient at the walls. Collective.
-    Tridiagonal(Exchange &exchange, const Grid &grid, const Layout &layout,
+    Tridiagonal(Exchange &exchange, const Threads &threads, const Grid &grid, const Layout &layout,
                 const std::vector<double> &waves, double *unknowns);
 
     // The unknowns hold the right-hand sides and get the solutions.
@@ -38,17 +39,21 @@ class Tridiagonal {
     void find_coupled();
     void share_coupled();
     void tell_ends();
-    // The rank's own rows alone.
-    void eliminate(double *unknowns) const;
+    void solve_in_pieces(StepTimes &times);
+    // Of the rank's own rows alone. These four are for some pairs of the plane.
+    void eliminate(double *unknowns, const Share &some) const;
+    void join_above(const Share &some);
+    void take_answers(const Share &some);
+    void substitute(const Share &some);
+    // By one thread of a team.
+    void exchange_coupled(Unhidden &sent);
     void pack_ends();
-    void join_above();
     void solve_coupled();
-    void take_answers();
-    void substitute();
 
     std::size_t pairs() const { return static_cast<std::size_t>(plane_); }
 
     Exchange &exchange_;
+    const Threads &threads_;
     const Layout &layout_;
     Share z_;
     Count plane_;

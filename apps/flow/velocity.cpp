@@ -133,11 +133,11 @@ void Kernels::advance_upward(const Step &step, const Row &row) const {
     }
 }
 
-void Kernels::advance(const Physics &physics, const Stage &stage, const Velocity &in,
-                      const double *pressure, Velocity &out) const {
+void Kernels::advance(const Physics &physics, const Stage &stage, const Box &box,
+                      const Velocity &in, const double *pressure, Velocity &out) const {
     const Step step{physics, stage, in, pressure, out};
-    for (Count k = 0; k < in.extent().nz; ++k) {
-        for (Count j = 0; j < in.extent().ny; ++j) {
+    for (Count k = box.planes.begin; k < box.planes.end(); ++k) {
+        for (Count j = box.rows.begin; j < box.rows.end(); ++j) {
             const Row row = row_of(j, k);
             if (layout_.order() == 4) {
                 advance_row<4>(step, row);
@@ -151,9 +151,11 @@ void Kernels::advance(const Physics &physics, const Stage &stage, const Velocity
 }
 
 template <int Order>
-void Kernels::divergence_of(const Velocity &velocity, double factor, double *out) const {
+void Kernels::divergence_of(const Velocity &velocity, double factor, const Share &planes,
+                            double *out) const {
     const Extent &e = velocity.extent();
-    for (Count k = 0; k < e.nz; ++k) {
+    out += planes.begin * e.nx * e.ny;
+    for (Count k = planes.begin; k < planes.end(); ++k) {
         const double per_height = 1 / height(k);
         for (Count j = 0; j < e.ny; ++j, out += e.nx) {
             const Count place = e.row() * j + e.plane() * k;
@@ -168,21 +170,28 @@ void Kernels::divergence_of(const Velocity &velocity, double factor, double *out
     }
 }
 
-void Kernels::divergence(const Velocity &velocity, double factor, double *out) const {
+void Kernels::divergence(const Velocity &velocity, double factor, const Share &planes,
+                         double *out) const {
     if (layout_.order() == 4)
-        divergence_of<4>(velocity, factor, out);
+        divergence_of<4>(velocity, factor, planes, out);
     else
-        divergence_of<2>(velocity, factor, out);
+        divergence_of<2>(velocity, factor, planes, out);
+}
+
+Box Kernels::correctable() const {
+    const Extent &e = layout_.velocity();
+    const Share planes{layout_.at_floor() ? 0 : -1, 0};
+    return {{-e.margins.y_low, e.rows()},
+            {planes.begin, (layout_.at_ceiling() ? e.nz : e.nz + 1) - planes.begin}};
 }
 
 template <int Order>
-void Kernels::correct_by(Velocity &velocity, const double *phi, double dt) const {
+void Kernels::correct_by(Velocity &velocity, const double *phi, double dt, const Box &box) const {
     const Extent &e = velocity.extent(), &ep = layout_.pressure();
-    const bool floor = layout_.at_floor(), ceiling = layout_.at_ceiling();
-    for (Count k = floor ? 0 : -1; k < (ceiling ? e.nz : e.nz + 1); ++k) {
-        const bool at_wall = ceiling && k + 1 == e.nz;
+    for (Count k = box.planes.begin; k < box.planes.end(); ++k) {
+        const bool at_wall = layout_.at_ceiling() && k + 1 == e.nz;
         const double dt_z = at_wall ? 0 : dt / distance(k);
-        for (Count j = -e.margins.y_low; j < e.ny + e.margins.y_high; ++j) {
+        for (Count j = box.rows.begin; j < box.rows.end(); ++j) {
             const Count place = e.row() * j + e.plane() * k;
             double *const u = velocity.at(0) + place, *const v = velocity.at(1) + place;
             double *const w = velocity.at(2) + place;
@@ -197,11 +206,11 @@ void Kernels::correct_by(Velocity &velocity, const double *phi, double dt) const
     }
 }
 
-void Kernels::correct(Velocity &velocity, const double *phi, double dt) const {
+void Kernels::correct(Velocity &velocity, const double *phi, double dt, const Box &box) const {
     if (layout_.order() == 4)
-        correct_by<4>(velocity, phi, dt);
+        correct_by<4>(velocity, phi, dt, box);
     else
-        correct_by<2>(velocity, phi, dt);
+        correct_by<2>(velocity, phi, dt, box);
 }
 
 namespace {
@@ -215,11 +224,11 @@ void wrap_row(const Extent &extent, double *row) {
 
 }  // namespace
 
-void Kernels::wrap(const Extent &extent, double *origin) const {
+void Kernels::wrap(const Extent &extent, double *origin, const Box &box) const {
     const Margins &m = extent.margins;
-    for (Count k = 0; k < extent.nz; ++k) {
+    for (Count k = box.planes.begin; k < box.planes.end(); ++k) {
         double *const plane = origin + k * extent.plane();
-        for (Count j = 0; j < extent.ny; ++j)
+        for (Count j = box.rows.begin; j < box.rows.end(); ++j)
             wrap_row(extent, plane + j * extent.row());
         if (layout_.ranks_y() > 1) continue;
         const auto copy = [&](Count from, Count to) {
@@ -233,22 +242,22 @@ void Kernels::wrap(const Extent &extent, double *origin) const {
     }
 }
 
-void Kernels::wrap_x(const Extent &extent, double *origin) const {
+void Kernels::wrap_x(const Extent &extent, double *origin, const Share &planes) const {
     const Margins &m = extent.margins;
-    for (Count k = -m.z_low; k < extent.nz + m.z_high; ++k) {
+    for (Count k = planes.begin; k < planes.end(); ++k) {
         for (Count j = -m.y_low; j < extent.ny + m.y_high; ++j)
             wrap_row(extent, origin + j * extent.row() + k * extent.plane());
     }
 }
 
-void Kernels::wrap(Velocity &velocity) const {
+void Kernels::wrap(Velocity &velocity, const Box &box) const {
     for (Count component = 0; component < Velocity::kComponents; ++component)
-        wrap(velocity.extent(), velocity.at(component));
+        wrap(velocity.extent(), velocity.at(component), box);
 }
 
-void Kernels::wrap_x(Velocity &velocity) const {
+void Kernels::wrap_x(Velocity &velocity, const Share &planes) const {
     for (Count component = 0; component < Velocity::kComponents; ++component)
-        wrap_x(velocity.extent(), velocity.at(component));
+        wrap_x(velocity.extent(), velocity.at(component), planes);
 }
 
 // Without slip the mirror image of a velocity along the wall is its opposite.

@@ -39,25 +39,31 @@ class Kernels {
   public:
     Kernels(const Grid &grid, const Layout &layout);
 
-    // out = old_part old + new_part (in + dt (R(in) + F)), on the own cells. `old` may be `out`.
+    // Kernels compute the cells of a box, or some planes, and leave the others alone: threads, and
+    // exchanges that begin in between, share a step.
+
+    // out = old_part old + new_part (in + dt (R(in) + F)), on own cells. `old` may be `out`.
     struct Stage {
         double dt = 0, old_part = 0, new_part = 1;
     };
-    void advance(const Physics &physics, const Stage &stage, const Velocity &in,
+    void advance(const Physics &physics, const Stage &stage, const Box &box, const Velocity &in,
                  const double *pressure, Velocity &out) const;
 
     // Into `out`, own cells without halo: the divergence times `factor`.
-    void divergence(const Velocity &velocity, double factor, double *out) const;
-    // velocity -= dt grad phi, on the own cells and in the halo as far as there are others' cells.
-    void correct(Velocity &velocity, const double *phi, double dt) const;
+    void divergence(const Velocity &velocity, double factor, const Share &planes,
+                    double *out) const;
+    // velocity -= dt grad phi, on cells of correctable(): the own ones, and those of the halo as
+    // far as there are others' cells.
+    void correct(Velocity &velocity, const double *phi, double dt, const Box &box) const;
+    Box correctable() const;
 
     // The periodic halo that is the rank's own affair: x, and y where the rank has all of it.
-    // `origin` is at cell (0, 0, 0). wrap_x() fills all rows; wrap() those of the own cells and,
-    // where the rank has all of y, the rows around them.
-    void wrap(const Extent &extent, double *origin) const;
-    void wrap_x(const Extent &extent, double *origin) const;
-    void wrap(Velocity &velocity) const;
-    void wrap_x(Velocity &velocity) const;
+    // `origin` is at cell (0, 0, 0). wrap_x() fills all rows of the planes; wrap() those of own
+    // cells and, where the rank has all of y, the rows around them: the box has all rows then.
+    void wrap(const Extent &extent, double *origin, const Box &box) const;
+    void wrap_x(const Extent &extent, double *origin, const Share &planes) const;
+    void wrap(Velocity &velocity, const Box &box) const;
+    void wrap_x(Velocity &velocity, const Share &planes) const;
     // Beyond and at the walls, if the rank has one.
     void bound(Velocity &velocity, bool slip) const;
 
@@ -82,9 +88,10 @@ class Kernels {
     template <int Order>
     void advance_upward(const Step &step, const Row &row) const;
     template <int Order>
-    void divergence_of(const Velocity &velocity, double factor, double *out) const;
+    void divergence_of(const Velocity &velocity, double factor, const Share &planes,
+                       double *out) const;
     template <int Order>
-    void correct_by(Velocity &velocity, const double *phi, double dt) const;
+    void correct_by(Velocity &velocity, const double *phi, double dt, const Box &box) const;
     double height(Count k) const { return grid_.height(z_.begin + k); }
     double distance(Count k) const { return grid_.distance(z_.begin + k); }
 

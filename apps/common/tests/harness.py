@@ -68,6 +68,7 @@ def main():
     parser.add_argument("--launchers", default="", help="MPIs whose launcher must be there")
     parser.add_argument("--expects", default="", help="programs that must be among those that are found there")
     parser.add_argument("--ranks", default="2", help="numbers of ranks, for the tests that ask for them")
+    parser.add_argument("--threads", type=int, default=1, help="that a rank can have at most, for the tests that ask for them")
     arguments = parser.parse_args()
     arguments.realtime = False
     try:

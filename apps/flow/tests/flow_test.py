@@ -17,6 +17,8 @@ import runs  # noqa: E402  pylint: disable=wrong-import-position
 from harness import need, test  # noqa: E402  pylint: disable=wrong-import-position
 
 VORTEX = ["--case", "vortex", "--viscosity", "0.05", "--length-x", "2", "--length-y", "3", "--height", "1"]
+# Ranks with threads share processors here: who spins keeps a processor from the one that is waited for.
+PATIENT = {"OMP_WAIT_POLICY": "passive"}
 CHANGED_LINES = 120
 HEAD_BYTES = 64
 
@@ -30,9 +32,18 @@ def programs(arguments):
     return found
 
 
-def ways_of(key):
-    """Words for each way to transpose."""
-    return [[]] if "pipelined" in key[0] else [["--transpose", "packed"], ["--transpose", "described"]]
+def threads(arguments, number):
+    """Words for so many of each rank; without OpenMP there is one."""
+    return ["--threads", str(min(number, arguments.threads))]
+
+
+def ways_of(arguments, key):
+    """Words for each way to transpose, and numbers of threads; of the pipeline also of pieces: fewer than threads, and as many as
+    planes."""
+    two, three = threads(arguments, 2), threads(arguments, 3)
+    if "pipelined" in key[0]:
+        return [two, [*three, "--pieces", "4"], ["--pieces", "100"], [*two, "--pieces", "1", "--overlap", "off"]]
+    return [["--transpose", "packed", *two], ["--transpose", "described", "--overlap", "on"]]
 
 
 def with_sennit(key):
@@ -43,7 +54,7 @@ def execute(arguments, key, ranks, options, environment=None):
     name, mpi = key
     words = runs.launch_words(arguments, mpi, ranks, name)
     need(words is not None, f"{name} or its launcher is not in {arguments.bin}")
-    return harness.execute([*words, *options], environment)
+    return harness.execute([*words, *options], {**PATIENT, **(environment or {})})
 
 
 def run(arguments, key, grid, options):
@@ -91,7 +102,7 @@ def compare(arguments, cases, options):
             return found, fields(path)
 
         for key, grid, words in cases:
-            order = tuple(word for word in words if word not in ("--transpose", "packed", "described"))
+            order = tuple(words[:2])
             if order not in kept:
                 kept[order] = result_of(programs(arguments)[0], (1, 1), list(order))[1]
                 need(max(map(abs, kept[order][0])) > 0.1, "nothing flows")
@@ -109,7 +120,8 @@ def every_back_end_and_grid_gives_the_field_of_one_rank(arguments):
     cases = []
     for key in programs(arguments):
         for turn, grid in enumerate(grids):
-            words = ["--order", "24"[turn % 2], *ways_of(key)[(turn // 2) % len(ways_of(key))]]
+            ways = ways_of(arguments, key)
+            words = ["--order", "24"[turn % 2], *ways[turn // 2 % len(ways)]]
             cases.append((key, grid, words))
     compare(arguments, cases, [*VORTEX, "--cells", "15,18,17", "--time-step", "0.01", "--steps", "7", "--stretching", "1.2"])
 
@@ -121,7 +133,7 @@ def every_back_end_gives_the_field_of_one_rank_on_more_grids(arguments):
     for key in programs(arguments):
         for grid in [(2, 1), (3, 1), (1, 2), (1, 4), (2, 2), (2, 3)]:
             for order in "24":
-                for way in ways_of(key):
+                for way in ways_of(arguments, key):
                     cases.append((key, grid, ["--order", order, *way]))
     compare(arguments, cases, ["--cells", "14,19,18", "--bulk", "1", "--viscosity", "0.01", "--length-x", "2", "--length-y", "1",
                                "--steps", "9", "--check-every", "4", "--stretching", "1"])
@@ -285,7 +297,7 @@ def a_rank_that_dies_ends_the_others(arguments):
         words = runs.launch_words(arguments, key[1], 2, key[0])
         mortal = 'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then "$@" & sleep 2; kill -9 $!; wait; exit 1; fi; exec "$@"'
         result = harness.execute([*words[:-1], "sh", "-c", mortal, "sh", words[-1], "--cells", "16,16,16", "--steps", "100000000",
-                                  "--no-output", "--quiet"])
+                                  "--no-output", "--quiet", *threads(arguments, 2)], PATIENT)
         need(result.returncode != 0, f"{key[0]} ended well")
 
 
@@ -333,6 +345,7 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
                  (["--cells", "8,6,8", "--order", "4", "--ranks-y", "2"], "too few"), (["--viscosity", "0"], "--viscosity"),
                  (["--ranks-y", "3"], "grid"), (["--transpose", "no"], "--transpose"), (["--case", "no"], "--case"),
                  (["--restart", wrong], "no file of this program"), (["--restart", wrong + "x"], "can not be opened"),
+                 (["--threads", "0"], "--threads"), (["--overlap", "no"], "--overlap"),
                  (["--config", ini], "cels"), (["--output", os.path.join(wrong, "x")], "can not be made"),
                  (["--save", os.path.join(wrong, "x")], "can not be opened"),
                  (["--time-step", "10", "--steps", "40"], "too long"))
@@ -360,7 +373,7 @@ def the_example_of_a_settings_file_runs(arguments):
 def the_report_adds_up(arguments):
     """Parts are the whole; where ranks are alone nothing is communicated."""
     for key in programs(arguments):
-        found = run(arguments, key, (2, 1), ["--cells", "16,16,16", "--steps", "50"])
+        found = run(arguments, key, (2, 1), ["--cells", "16,16,16", "--steps", "50", *threads(arguments, 2)])
         parts = ["velocity_compute", "velocity_halo", "pressure_compute", "pressure_transpose", "pressure_tridiagonal",
                  "pressure_halo", "other"]
         whole = sum(found[f"{part}_s_mean"] for part in parts)

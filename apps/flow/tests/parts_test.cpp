@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -73,6 +74,47 @@ TEST(Layout, what_is_sent_is_what_the_neighbour_has_in_its_halo) {
             }
         }
     }
+}
+
+bool has(const Box &box, Count j, Count k) {
+    return j >= box.rows.begin && j < box.rows.end() && k >= box.planes.begin &&
+           k < box.planes.end();
+}
+
+// Whether a difference from a cell may read what another rank fills.
+bool reads_of_others(const Layout &layout, Count j, Count k) {
+    const Extent &e = layout.velocity();
+    const Count wide = layout.ranks_y() > 1 ? e.margins.y_low : 0;
+    return j < wide || j >= e.ny - wide || (k == 0 && !layout.at_floor()) ||
+           (k + 1 == e.nz && !layout.at_ceiling());
+}
+
+TEST(Layout, inner_cells_read_no_halo_of_others_and_all_cells_are_computed_once) {
+    for (const int order : {2, 4}) {
+        for (const auto &[y, z] : {std::pair{1, 1}, {2, 1}, {1, 3}, {3, 2}}) {
+            for (const Layout &layout : layouts_of(y, z, order)) {
+                const Box own = layout.own(), inner = layout.inner();
+                std::vector<Box> boxes = beside(own, inner);
+                if (!inner.is_empty()) boxes.push_back(inner);
+                for (Count k = 0; k < own.planes.count; ++k) {
+                    for (Count j = 0; j < own.rows.count; ++j) {
+                        ASSERT_EQ(1, std::count_if(boxes.begin(), boxes.end(),
+                                                   [&](const Box &box) { return has(box, j, k); }));
+                        if (inner.is_empty()) continue;
+                        ASSERT_NE(has(inner, j, k), reads_of_others(layout, j, k));
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(Layout, beside_an_empty_part_is_the_whole_box) {
+    const Box box{{-1, 5}, {2, 3}};
+    const std::vector<Box> boxes = beside(box, {{3, -1}, {2, 1}});
+    ASSERT_EQ(1u, boxes.size());
+    EXPECT_EQ(5, boxes[0].rows.count);
+    EXPECT_EQ(3, boxes[0].planes.count);
 }
 
 TEST(Layout, all_of_a_halo_between_walls_comes_from_neighbours) {

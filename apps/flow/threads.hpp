@@ -1,0 +1,81 @@
+// The threads of a rank that compute, by OpenMP; without it there is one, and the pragmas mean
+// nothing. Results do not depend on their number: each number is computed by one thread, in one
+// order. Threads that send pieces of their own as well are those of poisson.cpp and
+// tridiagonal.cpp.
+#pragma once
+
+#include "layout.hpp"
+
+#include "common/failure.hpp"
+#include "common/times.hpp"
+
+#include <fmt/format.h>
+
+namespace flow {
+
+class Threads {
+  public:
+    // Throws Failure if there can not be as many.
+    explicit Threads(int count) : count_(count) {
+        int found = 0;
+#pragma omp parallel num_threads(count_) reduction(+ : found)
+        found += 1;
+        if (found != count) {
+            throw apps::Failure(fmt::format(
+                "--threads: {} were asked for, and there is {}: OpenMP, with which the program is "
+                "built, or its limits do not allow more",
+                count, found));
+        }
+    }
+    int count() const {
+        return count_;
+    }
+
+    // work(share) for a share of `all` by each thread.
+    template <typename Work>
+    void share(Count all, Work work) const {
+#pragma omp parallel for schedule(static, 1) num_threads(count_)
+        for (int thread = 0; thread < count_; ++thread) {
+            const Share share = share_of(all, count_, thread);
+            if (share.count > 0) work(share);
+        }
+    }
+
+    // work(part) for a part of the box by each thread, cut in the direction that is longer.
+    template <typename Work>
+    void share(const Box &box, Work work) const {
+        const bool by_planes = box.planes.count >= box.rows.count;
+        const Share whole = by_planes ? box.planes : box.rows;
+        share(whole.count, [&](const Share &share) {
+            Box part = box;
+            (by_planes ? part.planes : part.rows) = {whole.begin + share.begin, share.count};
+            work(part);
+        });
+    }
+
+  private:
+    int count_;
+};
+
+// What the threads of a team spend in communication while the others may compute: the mean of it is
+// what was not hidden.
+class Unhidden {
+  public:
+    // By any thread of the team.
+    template <typename Call>
+    void spend(Call call) {
+        const apps::Clock::time_point before = apps::Clock::now();
+        call();
+        const std::int64_t ns = apps::elapsed_ns(before, apps::Clock::now());
+#pragma omp atomic
+        ns_ += ns;
+    }
+    std::int64_t mean_ns(const Threads &threads) const {
+        return ns_ / threads.count();
+    }
+
+  private:
+    std::int64_t ns_ = 0;
+};
+
+}  // namespace flow
