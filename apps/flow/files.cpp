@@ -21,7 +21,7 @@ using apps::File;
 
 static_assert(std::endian::native == std::endian::little, "the heads say little-endian");
 
-constexpr char kMagic[8] = {'S', 'N', 'T', 'F', 'L', 'O', 'W', '1'};
+constexpr char kMagic[8] = {'S', 'N', 'T', 'F', 'L', 'O', 'W', '2'};
 
 struct Head {
     char magic[8];
@@ -66,7 +66,7 @@ double *array_of(Solver &solver, const Layout &layout, Count which, const Extent
 
 }  // namespace
 
-void RestartFile::begin(const Clocks &clocks) const {
+void RestartFile::begin(const Clocks &clocks, const std::vector<double> &sums) const {
     const Triple &cells = layout_.cells();
     Head head{{},
               {cells[0], cells[1], cells[2]},
@@ -76,8 +76,10 @@ void RestartFile::begin(const Clocks &clocks) const {
               clocks.gradient};
     std::memcpy(head.magic, kMagic, sizeof kMagic);
     File out("save", part_of(path_), O_WRONLY | O_CREAT | O_TRUNC);
-    out.resize(sizeof head + bytes_of(kArrays * cells_of(layout_)));
+    const std::uint64_t fields = bytes_of(kArrays * cells_of(layout_));
+    out.resize(sizeof head + fields + bytes_of(static_cast<Count>(sums.size())));
     out.write(&head, sizeof head, 0);
+    out.write(sums.data(), bytes_of(static_cast<Count>(sums.size())), sizeof head + fields);
     out.shut();
 }
 
@@ -104,7 +106,7 @@ void RestartFile::finish() const {
     give_name("save", path_);
 }
 
-Clocks RestartFile::read(Solver &solver) const {
+Clocks RestartFile::read(Solver &solver, std::vector<double> &sums) const {
     const File in("restart", path_, O_RDONLY);
     Head head{};
     in.read(&head, sizeof head, 0);
@@ -116,7 +118,9 @@ Clocks RestartFile::read(Solver &solver) const {
                                         head.cells[0], head.cells[1], head.cells[2],
                                         apps::text_of(cells)));
     }
-    if (in.size() != sizeof head + bytes_of(kArrays * cells_of(layout_)))
+    const std::uint64_t fields = bytes_of(kArrays * cells_of(layout_));
+    const std::uint64_t of_sums = bytes_of(static_cast<Count>(sums.size()));
+    if (in.size() != sizeof head + fields + of_sums)
         throw apps::Failure(fmt::format("restart: {} has not the size that its cells need", path_));
     std::vector<double> plane;
     for (Count which = 0; which < kArrays; ++which) {
@@ -130,6 +134,7 @@ Clocks RestartFile::read(Solver &solver) const {
                 std::copy_n(plane.data() + j * e->nx, e->nx, to + j * e->row() + k * e->plane());
         }
     }
+    in.read(sums.data(), of_sums, sizeof head + fields);
     return {head.step, head.time, head.time_step, head.gradient};
 }
 
@@ -245,52 +250,7 @@ void FieldFile::finish() const {
     give_name("output", path_);
 }
 
-Profile::Profile(const Layout &layout)
-    : layout_(layout), sums_(kMeans * static_cast<std::size_t>(layout.cells()[2]), 0.0) {}
-
-void Profile::sample(const Velocity &velocity) {
-    const Extent &e = velocity.extent();
-    const double share = 1 / static_cast<double>(layout_.cells()[0] * layout_.cells()[1]);
-    for (Count k = 0; k < e.nz; ++k) {
-        std::array<double, kMeans> sums{};
-        for (Count j = 0; j < e.ny; ++j) {
-            const Count place = j * e.row() + k * e.plane();
-            const double *const pu = velocity.at(0) + place, *const pv = velocity.at(1) + place;
-            const double *const pw = velocity.at(2) + place;
-            for (Count i = 0; i < e.nx; ++i) {
-                const double u = pu[i], v = pv[i], w = 0.5 * (pw[i - e.plane()] + pw[i]);
-                const double w_at_u = 0.5 * (w + 0.5 * (pw[i + 1 - e.plane()] + pw[i + 1]));
-                const double values[kMeans] = {u, v, w, u * u, v * v, w * w, u * w_at_u};
-                for (std::size_t n = 0; n < kMeans; ++n)
-                    sums[n] += values[n];
-            }
-        }
-        const auto row = static_cast<std::size_t>(layout_.z_share().begin + k);
-        for (std::size_t n = 0; n < kMeans; ++n)
-            sums_[kMeans * row + n] += sums[n] * share;
-    }
-    ++samples_;
-}
-
-std::vector<std::array<double, 8>> Profile::rows(Exchange &exchange, const Grid &grid) const {
-    std::vector<double> sums = sums_;
-    exchange.sum(sums);
-    std::vector<std::array<double, 8>> rows;
-    for (std::size_t k = 0; samples_ > 0 && k < sums.size() / kMeans; ++k) {
-        std::array<double, kMeans> mean{};
-        for (std::size_t n = 0; n < kMeans; ++n)
-            mean[n] = sums[kMeans * k + n] / static_cast<double>(samples_);
-        rows.push_back({grid.centre(static_cast<Count>(k)), mean[0], mean[1], mean[2],
-                        mean[3] - mean[0] * mean[0], mean[4] - mean[1] * mean[1],
-                        mean[5] - mean[2] * mean[2], mean[6] - mean[0] * mean[2]});
-    }
-    return rows;
-}
-
-void write_profile(const std::string &path, const std::vector<std::array<double, 8>> &rows) {
-    std::string text = "z,u,v,w,uu,vv,ww,uw\n";
-    for (const auto &row : rows)
-        text += fmt::format("{:.10g}\n", fmt::join(row, ","));
+void write_text(const std::string &path, const std::string &text) {
     File out("output", part_of(path), O_WRONLY | O_CREAT | O_TRUNC);
     out.write(text.data(), text.size(), 0);
     out.shut();

@@ -1,5 +1,5 @@
-// Files of a run: the one to go on from, the field for ParaView, the mean profile. Every rank
-// writes its own cells at their places, and a file has its name only once it is complete.
+// Files of a run: the one to go on from, the field for ParaView, texts. Every rank writes its own
+// cells at their places, and a file has its name only once it is complete.
 #pragma once
 
 #include "solver.hpp"
@@ -24,11 +24,12 @@ struct Clocks {
 class RestartFile {
   public:
     RestartFile(std::string path, const Layout &layout) : path_(std::move(path)), layout_(layout) {}
-    void begin(const Clocks &clocks) const;
+    // `sums` are those of Statistics, which go on too.
+    void begin(const Clocks &clocks, const std::vector<double> &sums) const;
     void write(Solver &solver) const;
     void finish() const;
-    // Of a file that is there: fills the own cells.
-    Clocks read(Solver &solver) const;
+    // Of a file that is there: fills the own cells and as many sums as there is room for.
+    Clocks read(Solver &solver, std::vector<double> &sums) const;
 
   private:
     std::string path_;
@@ -50,23 +51,7 @@ class FieldFile {
     std::uint64_t velocity_at_ = 0, pressure_at_ = 0, tail_at_ = 0;
 };
 
-// Means over x, y and the samples, for each cell in z.
-class Profile {
-  public:
-    explicit Profile(const Layout &layout);
-    void sample(const Velocity &velocity);
-    // On all ranks; collective. Rows of z, u, v, w and of the means of products of fluctuations uu,
-    // vv, ww, uw.
-    std::vector<std::array<double, 8>> rows(Exchange &exchange, const Grid &grid) const;
-    std::int64_t samples() const { return samples_; }
-
-  private:
-    static constexpr std::size_t kMeans = 7;
-    const Layout &layout_;
-    std::vector<double> sums_;
-    std::int64_t samples_ = 0;
-};
-// By rank 0.
-void write_profile(const std::string &path, const std::vector<std::array<double, 8>> &rows);
+// By one rank.
+void write_text(const std::string &path, const std::string &text);
 
 }  // namespace flow

@@ -46,10 +46,10 @@ void add_run(apps::CommandLine &line, Options &o) {
     line.number("--threads", o.threads, {1, 1024}, "of each rank, which compute");
     line.number("--pieces", o.pieces, {1, 128},
                 "of each exchange of the pressure solver, where the program has them in pieces");
-    line.text("--output", o.output, "folder of the field and the mean profile");
+    line.text("--output", o.output, "folder of the field and the statistics");
     line.text("--restart", o.restart, "go on from this file");
     line.text("--save", o.save, "write a file to go on from, at the end");
-    line.flag("--no-output", o.no_output, "write no field and no profile");
+    line.flag("--no-output", o.no_output, "write no field and no statistics");
     line.flag("--quiet", o.quiet, "no progress line");
     line.flag("--json", o.json, "print the result as one JSON object on one line");
 }

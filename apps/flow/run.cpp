@@ -6,6 +6,7 @@
 #include "options.hpp"
 #include "progress.hpp"
 #include "solver.hpp"
+#include "statistics.hpp"
 
 #include "common/field_hash.hpp"
 #include "common/result.hpp"
@@ -61,8 +62,9 @@ class Run {
     std::unique_ptr<Kernels> kernels_;
     std::unique_ptr<Case> case_;
     std::unique_ptr<Solver> solver_;
-    std::unique_ptr<Profile> profile_;
+    std::unique_ptr<Statistics> statistics_;
     Clocks clocks_;
+    std::int64_t begin_ = 0;  // the step that the run goes on from
     std::int64_t steps_ = 0;
     Times times_;
     std::vector<std::string> files_;
@@ -87,7 +89,7 @@ void Run::prepare() {
             options_.stretching);
         kernels_ = std::make_unique<Kernels>(*grid_, *layout_);
         case_ = std::make_unique<Case>(options_, *grid_, *layout_);
-        profile_ = std::make_unique<Profile>(*layout_);
+        statistics_ = std::make_unique<Statistics>(*layout_);
     });
     exchange_.open(*layout_, options_.pieces);
     solver_ =
@@ -99,7 +101,10 @@ void Run::prepare() {
             case_->fill(solver_->velocity());
             return;
         }
-        clocks_ = RestartFile(options_.restart, *layout_).read(*solver_);
+        std::vector<double> sums(Statistics::sums_of(*layout_));
+        clocks_ = RestartFile(options_.restart, *layout_).read(*solver_, sums);
+        statistics_->take(sums);
+        begin_ = clocks_.step;
         if (options_.bulk != 0) solver_->set_gradient(clocks_.gradient);
     });
     solver_->begin(is_new);
@@ -136,16 +141,19 @@ void Run::check(Progress &progress) {
             "the velocity is not finite after step {}: the time step {:.3g} is too long",
             clocks_.step, clocks_.time_step));
     });
-    profile_->sample(solver_->velocity());
+    const Sample sample{clocks_.step,        clocks_.time,           mean,
+                        solver_->gradient(), solver_->wall_stress(), solver_->divergence()};
+    statistics_->add(sample, solver_->velocity(), first());
     progress.at(steps_, fmt::format("time {:.4g}, mean velocity {:.5g}", clocks_.time, mean));
 }
 
 void Run::write() {
+    const std::vector<double> sums = statistics_->sums(exchange_);
     if (!options_.save.empty()) {
         const RestartFile file(options_.save, *layout_);
         clocks_.gradient = solver_->gradient();
         together([&] {
-            if (first()) file.begin(clocks_);
+            if (first()) file.begin(clocks_, sums);
         });
         together([&] { file.write(*solver_); });
         together([&] {
@@ -155,8 +163,6 @@ void Run::write() {
     }
     if (options_.no_output) return;
     const FieldFile field(options_.output, *grid_, *layout_);
-    const auto rows = profile_->rows(exchange_, *grid_);
-    const std::string profile = options_.output + "/profile.csv";
     together([&] {
         if (first()) field.begin();
     });
@@ -164,10 +170,11 @@ void Run::write() {
     together([&] {
         if (!first()) return;
         field.finish();
-        write_profile(profile, rows);
+        statistics_->write(options_.output, *grid_, sums, begin_);
     });
     files_.push_back(field.path());
-    files_.push_back(profile);
+    files_.push_back(options_.output + "/profile.csv");
+    files_.push_back(options_.output + "/samples.csv");
 }
 
 // Of velocity and pressure, the same however the cells are shared.
@@ -234,6 +241,9 @@ void Run::add_physics(apps::Result &result) {
     result.add("friction_velocity", std::sqrt(std::fabs(stress)));
     result.add("divergence", divergence);
     result.add("momentum_error", momentum);
+    result.add("samples", statistics_->samples());
+    result.add("mean_bulk", statistics_->bulk());
+    result.add("mean_wall_stress", statistics_->wall_stress());
     if (case_->is_known()) {
         const double volume = options_.length_x * options_.length_y * options_.height;
         result.add("largest_error", largest);

@@ -83,8 +83,16 @@ def fields(path):
     numbers = array.array("d")
     numbers.frombytes(data[HEAD_BYTES:])
     count = math.prod(cells)
-    need(len(numbers) == 4 * count, f"{path}: {len(numbers)} numbers for {cells} cells")
+    # Behind the fields are the sums of the statistics.
+    need(len(numbers) == 4 * count + 4 + 7 * cells[2], f"{path}: {len(numbers)} numbers for {cells} cells")
     return [numbers[n * count:(n + 1) * count] for n in range(4)]
+
+
+def table(path):
+    """Names of the columns, and rows, of a file whose comments begin with #."""
+    with open(path, encoding="utf-8") as file:
+        lines = [line.strip() for line in file if not line.startswith("#")]
+    return lines[0].split(","), [list(map(float, line.split(","))) for line in lines[1:]]
 
 
 def largest_difference(one, other):
@@ -232,6 +240,68 @@ def a_run_goes_on_with_the_same_bits(arguments):
             need(whole[name] == rest[name], f"{key[0]}: {name} is {rest[name]}, and {whole[name]} without the break")
 
 
+def statistics_of(path, cells, sizes, viscosity):
+    """By the README's words alone, of the fields in a file: for each plane the means that the profile is made of; mean velocity, stress
+    at the walls and divergence. Cells are equal."""
+    nx, ny, nz = cells
+    dx, dy, dz = (size / count for size, count in zip(sizes, cells))
+    u, v, w, _ = fields(path)
+
+    def at(field, i, j, k):
+        return field[i % nx + nx * (j % ny + ny * k)] if k >= 0 else 0.0
+
+    planes, most = [], 0.0
+    for k in range(nz):
+        sums = [0.0] * 7
+        for j in range(ny):
+            for i in range(nx):
+                here = [at(u, i, j, k), at(v, i, j, k), 0.5 * (at(w, i, j, k - 1) + at(w, i, j, k))]
+                w_at_u = 0.25 * sum(at(w, n, j, m) for n in (i, i + 1) for m in (k - 1, k))
+                for n, value in enumerate([*here, *(x * x for x in here), here[0] * w_at_u]):
+                    sums[n] += value / (nx * ny)
+                most = max(most, abs((here[0] - at(u, i - 1, j, k)) / dx + (here[1] - at(v, i, j - 1, k)) / dy
+                                     + (at(w, i, j, k) - at(w, i, j, k - 1)) / dz))
+        planes.append(sums)
+    bulk = sum(sums[0] for sums in planes) / nz
+    stress = viscosity * (planes[0][0] + planes[-1][0]) / dz  # of two walls, each half a cell away
+    return planes, bulk, stress, most
+
+
+@test
+def statistics_are_those_of_the_fields(arguments):
+    """Breaks when a mean is of something else, or a restart forgets samples or counts them twice."""
+    cells, sizes, viscosity = (6, 8, 10), (2.0, 1.0, 1.0), 0.01
+    common = ["--cells", "6,8,10", "--length-x", "2", "--length-y", "1", "--height", "1", "--viscosity", "0.01", "--steps", "5",
+              "--check-every", "100", "--quiet"]
+    for turn, key in enumerate(programs(arguments)):
+        grid = ((2, 1), (1, 2))[turn % 2]
+        with tempfile.TemporaryDirectory() as folder:
+            found = []
+            for part in range(3):
+                path = os.path.join(folder, f"kept{part}")
+                before = ["--restart", os.path.join(folder, f"kept{part - 1}")] if part else []
+                result = execute(arguments, key, 2, [*common, *before, "--save", path, "--output", folder, "--ranks-y", str(grid[0]),
+                                                     "--ranks-z", str(grid[1])])
+                need(result.returncode == 0, result.stderr)
+                found.append(statistics_of(path, cells, sizes, viscosity))
+            names, profile = table(os.path.join(folder, "profile.csv"))
+            need(names == ["z", "u", "v", "w", "u_rms", "v_rms", "w_rms", "reynolds_stress"], f"{names}")
+            for k, row in enumerate(profile):
+                mean = [sum(planes[k][n] for planes, *_ in found) / 3 for n in range(7)]
+                rms = [math.sqrt(max(0.0, mean[n + 3] - mean[n] ** 2)) for n in range(3)]
+                wanted = [(k + 0.5) / 10, *mean[:3], *rms, mean[0] * mean[2] - mean[6]]
+                need(min(rms) > 1e-3, f"nothing fluctuates in plane {k}: {rms}")
+                for name, own, value in zip(names, wanted, row):
+                    need(abs(own - value) < 1e-9, f"{key[0]} {grid}: {name} of plane {k} is {value}, by the fields {own}")
+            names, samples = table(os.path.join(folder, "samples.csv"))
+            need([row[0] for row in samples] == [5, 10, 15], f"{key[0]}: samples {samples}")
+            for row, (_, bulk, stress, most) in zip(samples, found):
+                row = dict(zip(names, row))
+                for name, value in (("bulk", bulk), ("wall_stress", stress), ("friction_velocity", math.sqrt(stress))):
+                    need(abs(row[name] - value) < 1e-9, f"{key[0]}: {name} is {row[name]}, by the fields {value}")
+                need(row["divergence"] < 1e-11 and most < 1e-11, f"{key[0]}: divergence {row['divergence']}, by the fields {most}")
+
+
 def code_of(path):
     """Lines without blanks and comments."""
     with open(path, encoding="utf-8") as file:
@@ -311,7 +381,7 @@ def files_are_whole(arguments):
                        "2", "--output", folder, "--stretching", stretching, "--ranks-y", "2", "--ranks-z", "1", "--quiet"]
             result = execute(arguments, key, 2, options)
             need(result.returncode == 0, result.stderr)
-            need(sorted(os.listdir(folder)) == sorted([name, "profile.csv"]), f"{os.listdir(folder)}")
+            need(sorted(os.listdir(folder)) == sorted([name, "profile.csv", "samples.csv"]), f"{os.listdir(folder)}")
             with open(os.path.join(folder, name), "rb") as file:
                 head, data = file.read().split(b"<AppendedData encoding=\"raw\">\n_", 1)
             need(b"WholeExtent=\"0 6 0 8 0 10\"" in head, head)
@@ -322,8 +392,7 @@ def files_are_whole(arguments):
             length, = struct.unpack_from("<Q", data, 8 + 24 * count)
             need(length == 8 * count, f"{length} bytes of pressure")
             need(data[16 + 32 * count:].strip() == b"</AppendedData>\n</VTKFile>", "the end is another one")
-            with open(os.path.join(folder, "profile.csv"), encoding="utf-8") as file:
-                rows = [list(map(float, line.split(","))) for line in file.readlines()[1:]]
+            rows = table(os.path.join(folder, "profile.csv"))[1]
             need(len(rows) == 10, f"{len(rows)} rows")
             for n, row in enumerate(rows):
                 need(abs(row[1] - 4 * row[0] * (1 - row[0])) < 0.05, f"the profile at {row[0]} is {row[1]}")
