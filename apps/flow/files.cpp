@@ -47,6 +47,15 @@ Count place_of(const Layout &layout, Count k) {
     return cells[0] * (layout.y_share().begin + cells[1] * (layout.z_share().begin + k));
 }
 
+// Array `which` of the solver's four: its cell (0, 0, 0), and how it lies in memory.
+double *array_of(Solver &solver, const Layout &layout, Count which, const Extent **extent) {
+    const bool is_pressure = which == Velocity::kComponents;
+    *extent = is_pressure ? &layout.pressure() : &layout.velocity();
+    return is_pressure ? solver.pressure() : solver.velocity().at(which);
+}
+
+}  // namespace
+
 std::string part_of(const std::string &path) {
     return path + ".part";
 }
@@ -57,14 +66,13 @@ void give_name(const char *use, const std::string &path) {
         fmt::format("{}: {} can not be renamed: {}", use, path, std::strerror(errno)));
 }
 
-// Array `which` of the solver's four: its cell (0, 0, 0), and how it lies in memory.
-double *array_of(Solver &solver, const Layout &layout, Count which, const Extent **extent) {
-    const bool is_pressure = which == Velocity::kComponents;
-    *extent = is_pressure ? &layout.pressure() : &layout.velocity();
-    return is_pressure ? solver.pressure() : solver.velocity().at(which);
+void make_folder_of(const std::string &path) {
+    std::error_code error;
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        throw apps::Failure(fmt::format("output: {} can not be made: {}", folder, error.message()));
 }
-
-}  // namespace
 
 void RestartFile::begin(const Clocks &clocks, const std::vector<double> &sums) const {
     const Triple &cells = layout_.cells();
@@ -195,31 +203,32 @@ FieldFile::FieldFile(const std::string &folder, const Grid &grid, const Layout &
         "  <AppendedData encoding=\"raw\">\n_",
         length + velocity, kind);
     tail_ = "\n  </AppendedData>\n</VTKFile>\n";
-    velocity_at_ = head_.size() + length;
-    pressure_at_ = velocity_at_ + velocity + length;
-    tail_at_ = pressure_at_ + bytes_of(cells_of(layout));
+    places_.velocity = head_.size() + length;
+    places_.pressure = places_.velocity + velocity + length;
+    tail_at_ = places_.pressure + bytes_of(cells_of(layout));
 }
 
 void FieldFile::begin() const {
-    std::error_code error;
-    const std::string folder = std::filesystem::path(path_).parent_path().string();
-    std::filesystem::create_directories(folder, error);
-    if (error)
-        throw apps::Failure(fmt::format("output: {} can not be made: {}", folder, error.message()));
+    make_folder_of(path_);
     File out("output", part_of(path_), O_WRONLY | O_CREAT | O_TRUNC);
     out.resize(tail_at_ + tail_.size());
     out.write(head_.data(), head_.size(), 0);
     const std::uint64_t velocity = bytes_of(Velocity::kComponents * cells_of(layout_));
     const std::uint64_t pressure = bytes_of(cells_of(layout_));
-    out.write(&velocity, sizeof velocity, velocity_at_ - sizeof velocity);
-    out.write(&pressure, sizeof pressure, pressure_at_ - sizeof pressure);
+    out.write(&velocity, sizeof velocity, places_.velocity - sizeof velocity);
+    out.write(&pressure, sizeof pressure, places_.pressure - sizeof pressure);
     out.write(tail_.data(), tail_.size(), tail_at_);
     out.shut();
 }
 
 void FieldFile::write(Solver &solver) const {
-    File out("output", part_of(path_), O_WRONLY);
-    const Extent &e = layout_.velocity(), &ep = layout_.pressure();
+    write_cells(path_, layout_, solver, places_);
+}
+
+void write_cells(const std::string &path, const Layout &layout, Solver &solver,
+                 const CellPlaces &places) {
+    File out("output", part_of(path), O_WRONLY);
+    const Extent &e = layout.velocity(), &ep = layout.pressure();
     std::vector<double> velocity, pressure;
     for (Count k = 0; k < e.nz; ++k) {
         velocity.clear();
@@ -237,11 +246,11 @@ void FieldFile::write(Solver &solver) const {
             const double *const p = solver.pressure() + j * ep.row() + k * ep.plane();
             pressure.insert(pressure.end(), p, p + e.nx);
         }
-        const Count first = place_of(layout_, k);
+        const Count first = place_of(layout, k);
         out.write(velocity.data(), bytes_of(static_cast<Count>(velocity.size())),
-                  velocity_at_ + bytes_of(Velocity::kComponents * first));
+                  places.velocity + bytes_of(Velocity::kComponents * first));
         out.write(pressure.data(), bytes_of(static_cast<Count>(pressure.size())),
-                  pressure_at_ + bytes_of(first));
+                  places.pressure + bytes_of(first));
     }
     out.shut();
 }

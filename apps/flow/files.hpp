@@ -19,6 +19,21 @@ struct Clocks {
     double time = 0, time_step = 0, gradient = 0;
 };
 
+// What a file is called until it is complete, and its name then. Throws Failure.
+std::string part_of(const std::string &path);
+void give_name(const char *use, const std::string &path);
+// Throws Failure.
+void make_folder_of(const std::string &path);
+
+// Where velocity, three numbers a cell, and pressure of all cells lie in a file, in bytes from its
+// beginning: x fastest, then y, then z.
+struct CellPlaces {
+    std::uint64_t velocity = 0, pressure = 0;
+};
+// The rank's own cells, in their centres. Throws Failure.
+void write_cells(const std::string &path, const Layout &layout, Solver &solver,
+                 const CellPlaces &places);
+
 // All are collective, and throw Failure on the rank that fails, between calls of together(): so
 // `begin` and `finish` are for rank 0 alone, and `write` is for all ranks, in this order.
 class RestartFile {
@@ -48,7 +63,8 @@ class FieldFile {
   private:
     std::string path_, head_, tail_;
     const Layout &layout_;
-    std::uint64_t velocity_at_ = 0, pressure_at_ = 0, tail_at_ = 0;
+    CellPlaces places_;
+    std::uint64_t tail_at_ = 0;
 };
 
 // By one rank.

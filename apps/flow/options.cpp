@@ -47,6 +47,7 @@ void add_run(apps::CommandLine &line, Options &o) {
     line.number("--pieces", o.pieces, {1, 128},
                 "of each exchange of the pressure solver, where the program has them in pieces");
     line.text("--output", o.output, "folder of the field and the statistics");
+    line.word("--format", o.format, {"vtk", "hdf5"}, "of the field");
     line.text("--restart", o.restart, "go on from this file");
     line.text("--save", o.save, "write a file to go on from, at the end");
     line.flag("--no-output", o.no_output, "write no field and no statistics");

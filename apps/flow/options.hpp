@@ -22,7 +22,7 @@ struct Options {
     std::int64_t steps = 100, check_every = 10;
     std::string transpose, overlap;  // "": the default of the program
     std::int64_t threads = 1, pieces = 8;
-    std::string output = "flow-out", restart, save;
+    std::string output = "flow-out", format = "vtk", restart, save;
     bool no_output = false, quiet = false, json = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include "cases.hpp"
 #include "files.hpp"
+#include "hdf5_file.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "solver.hpp"
@@ -50,6 +51,8 @@ class Run {
     bool first() const { return exchange_.rank() == 0; }
     void together(const std::function<void()> &part) { apps::together(exchange_, kProgram, part); }
     void check(Progress &progress);
+    void write_vtk();
+    void write_hdf5();
     std::uint64_t hash();
     void add_times(apps::Result &result, const char *name, const apps::Phase &phase);
     void add_physics(apps::Result &result);
@@ -79,6 +82,8 @@ void Run::prepare() {
                                             fmt::join(ways, ", ")));
         }
         if (options_.overlap.empty()) options_.overlap = exchange_.overlaps() ? "on" : "off";
+        if (options_.format == "hdf5" && !Hdf5File::is_there())
+            throw apps::Failure("--format: the program was built without HDF5");
         threads_ = std::make_unique<Threads>(static_cast<int>(options_.threads));
         layout_ = std::make_unique<Layout>(
             options_.cells, ranks_grid_of(options_, exchange_.size()), exchange_.size(),
@@ -162,19 +167,46 @@ void Run::write() {
         files_.push_back(options_.save);
     }
     if (options_.no_output) return;
+    if (options_.format == "hdf5")
+        write_hdf5();
+    else
+        write_vtk();
+    together([&] {
+        if (first()) statistics_->write(options_.output, *grid_, sums, begin_);
+    });
+    files_.push_back(options_.output + "/profile.csv");
+    files_.push_back(options_.output + "/samples.csv");
+}
+
+void Run::write_vtk() {
     const FieldFile field(options_.output, *grid_, *layout_);
     together([&] {
         if (first()) field.begin();
     });
     together([&] { field.write(*solver_); });
     together([&] {
-        if (!first()) return;
-        field.finish();
-        statistics_->write(options_.output, *grid_, sums, begin_);
+        if (first()) field.finish();
     });
     files_.push_back(field.path());
-    files_.push_back(options_.output + "/profile.csv");
-    files_.push_back(options_.output + "/samples.csv");
+}
+
+void Run::write_hdf5() {
+    const Hdf5File field(options_.output, *grid_);
+    CellPlaces places;
+    together([&] {
+        if (first()) places = field.begin(clocks_);
+    });
+    // Known to rank 0; a double has them to the byte.
+    std::vector<double> both{static_cast<double>(places.velocity),
+                             static_cast<double>(places.pressure)};
+    exchange_.sum(both);
+    places = {static_cast<std::uint64_t>(both[0]), static_cast<std::uint64_t>(both[1])};
+    together([&] { field.write(*solver_, *layout_, places); });
+    together([&] {
+        if (first()) field.finish(clocks_);
+    });
+    files_.push_back(field.path());
+    files_.push_back(field.xdmf_path());
 }
 
 // Of velocity and pressure, the same however the cells are shared.

@@ -5,9 +5,11 @@ import json
 import math
 import os
 import re
+import shutil
 import struct
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FLOW = os.path.dirname(HERE)
@@ -400,6 +402,48 @@ def files_are_whole(arguments):
                     need(abs(velocity[3 * (48 * n + cell)] - row[1]) < 1e-9, f"cell {cell} of plane {n}")
 
 
+def dataset(path, name, folder):
+    """The bytes of a dataset of an HDF5 file, by HDF5's own tool."""
+    to = os.path.join(folder, "dumped")
+    result = harness.execute(["h5dump", "-d", name, "-b", "LE", "-o", to, path])
+    need(result.returncode == 0, f"h5dump of {name}: {result.stderr}")
+    with open(to, "rb") as file:
+        return file.read()
+
+
+@test
+def the_field_as_hdf5_is_that_for_paraview(arguments):
+    """Breaks when a rank writes to the wrong place, or the .xdmf says something else than the file has."""
+    if shutil.which("h5dump") is None:
+        raise harness.Skipped("h5dump is not here (hdf5-tools)")
+    for turn, key in enumerate(programs(arguments)):
+        grid = ((2, 1), (1, 2))[turn % 2]
+        with tempfile.TemporaryDirectory() as folder:
+            for form in ("vtk", "hdf5"):
+                options = ["--cells", "6,8,10", "--steps", "2", "--output", folder, "--stretching", "1", "--quiet", "--format", form]
+                result = execute(arguments, key, 2, [*options, "--ranks-y", str(grid[0]), "--ranks-z", str(grid[1])])
+                if "without HDF5" in result.stderr:
+                    raise harness.Skipped("built without HDF5")
+                need(result.returncode == 0, result.stderr)
+            need(sorted(os.listdir(folder)) == ["field.h5", "field.vtr", "field.xdmf", "profile.csv", "samples.csv"],
+                 f"{os.listdir(folder)}")
+            with open(os.path.join(folder, "field.vtr"), "rb") as file:
+                head, data = file.read().split(b"<AppendedData encoding=\"raw\">\n_", 1)
+            count = 6 * 8 * 10
+            path = os.path.join(folder, "field.h5")
+            need(dataset(path, "/velocity", folder) == data[8:8 + 24 * count], f"{key[0]} {grid}: another velocity")
+            need(dataset(path, "/pressure", folder) == data[16 + 24 * count:16 + 32 * count], f"{key[0]} {grid}: another pressure")
+            z = array.array("d", dataset(path, "/z", folder))
+            places = re.search(rb'Name="z"[^>]*>([^<]*)<', head)
+            need(places and len(z) == 11 and all(abs(a - b) < 1e-5 for a, b in zip(z, map(float, places[1].split()))), f"z: {z}")
+            grid_of = ElementTree.parse(os.path.join(folder, "field.xdmf")).getroot().find("Domain/Grid")
+            need(grid_of.find("Topology").get("Dimensions") == "11 9 7", "the topology is another one")
+            for item in grid_of.iter("DataItem"):
+                file, name = item.text.split(":")
+                size = math.prod(map(int, item.get("Dimensions").split()))
+                need(file == "field.h5" and len(dataset(path, name, folder)) == 8 * size, f"{name} has not {size} numbers")
+
+
 @test
 def bad_input_ends_every_rank_with_a_reason(arguments):
     """Breaks when it is taken, or when a rank waits for one that has ended."""
@@ -414,7 +458,7 @@ def bad_input_ends_every_rank_with_a_reason(arguments):
                  (["--cells", "8,6,8", "--order", "4", "--ranks-y", "2"], "too few"), (["--viscosity", "0"], "--viscosity"),
                  (["--ranks-y", "3"], "grid"), (["--transpose", "no"], "--transpose"), (["--case", "no"], "--case"),
                  (["--restart", wrong], "no file of this program"), (["--restart", wrong + "x"], "can not be opened"),
-                 (["--threads", "0"], "--threads"), (["--overlap", "no"], "--overlap"),
+                 (["--format", "no"], "--format"), (["--threads", "0"], "--threads"), (["--overlap", "no"], "--overlap"),
                  (["--config", ini], "cels"), (["--output", os.path.join(wrong, "x")], "can not be made"),
                  (["--save", os.path.join(wrong, "x")], "can not be opened"),
                  (["--time-step", "10", "--steps", "40"], "too long"))
