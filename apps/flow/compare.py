@@ -48,7 +48,7 @@ def run(arguments, mpi, program, way):
     options = ["--cells", arguments.cells, "--ranks-y", arguments.grid[0], "--ranks-z", arguments.grid[1], "--steps",
                str(arguments.steps), "--check-every", "1000000", "--time-step", arguments.time_step, "--no-output", "--quiet",
                "--json"]
-    options += ["--threads", arguments.threads]
+    options += ["--threads", arguments.threads, "--pieces", arguments.pieces]
     if "pipelined" not in program:
         options += ["--transpose", way]
     lines = runs.run_words([*start_words(arguments, mpi, program), *options], LIMIT_S)
@@ -97,7 +97,8 @@ def main():
     parser.add_argument("--rate", help="of each rail and direction, such as 400mbit")
     parser.add_argument("--paths", help="with --cluster: the knob SENNIT_PATHS, with %% for ;")
     parser.add_argument("--progress", help="with --cluster: the knob SENNIT_PROGRESS")
-    parser.add_argument("--threads", default="1", help="of each rank of every program")
+    parser.add_argument("--threads", default="1", help="of each rank; with fewer processors set OMP_WAIT_POLICY=passive")
+    parser.add_argument("--pieces", default="8", help="of the pipeline")
     parser.add_argument("--realtime", action="store_true", help="in the real-time class, away from other load of the machine")
     arguments = parser.parse_args()
     arguments.grid = arguments.grid.split(",")
