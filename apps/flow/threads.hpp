@@ -21,10 +21,10 @@ class Threads {
 #pragma omp parallel num_threads(count_) reduction(+ : found)
         found += 1;
         if (found != count) {
-            throw apps::Failure(fmt::format(
-                "--threads: {} were asked for, and there is {}: OpenMP, with which the program is "
-                "built, or its limits do not allow more",
-                count, found));
+            throw apps::Failure(
+                fmt::format("--threads: {} were asked for, and OpenMP gives {}; a program without "
+                            "it has 1",
+                            count, found));
         }
     }
     int count() const {
