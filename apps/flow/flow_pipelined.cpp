@@ -87,9 +87,7 @@ void Pipelined::make(Leg one, Leg other, Count count, MPI_Comm comm, Events even
     }
 }
 
-// All plans are made and recorded before, and no rank goes on before all have come here: making
-// and recording wait for others by MPI, commit does by Sennit, and without a thread for progress a
-// rank that waits by MPI answers nobody in Sennit.
+// Before threads start them.
 void Pipelined::commit(Leg one, Leg other) {
     for (const Leg leg : {one, other}) {
         for (Piece &piece : of(leg)) {
@@ -97,7 +95,6 @@ void Pipelined::commit(Leg one, Leg other) {
             piece.way.is_ready = true;
         }
     }
-    of(one).front().way.must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
 }
 
 void Pipelined::open_transposes(double *x_pencil, double *y_pencil, const std::string &) {

@@ -14,12 +14,13 @@ extern "C" {
 
 /* Waits for a request of the plan's. 0: over; 1: not in time; 2: MPI's own call failed. */
 static inline int sennit_mpi_await(MPI_Request *request, double end, int has_end) {
+    unsigned looks = 0;
     for (;;) {
         int is_over = 0;
         if (MPI_Test(request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 2;
         if (is_over) return 0;
         if (has_end && sennit_wtime() >= end) return 1;
-        (void)sched_yield();
+        sennit_mpi_let_others(&looks);
     }
 }
 

@@ -106,13 +106,23 @@ static inline int sennit_mpi_make_ways(MPI_Comm comm, sennit_mpi_ways *ways) {
     return code;
 }
 
-/* Waits without keeping a processor from ranks that share it, which an MPI's own wait may do. */
+/* Between two looks at what MPI has to do. The partner may wait for this rank in Sennit, which may
+ * have no thread for progress; and ranks that share the processor may need it, which an MPI's own
+ * wait keeps. */
+static inline void sennit_mpi_let_others(unsigned *looks) {
+    sennit_request none = SENNIT_REQUEST_NULL;
+    int is_over;
+    if (++*looks % 16 == 0) (void)sennit_test(&none, &is_over);
+    (void)sched_yield();
+}
+
 static inline int sennit_mpi_finish(MPI_Request *request) {
+    unsigned looks = 0;
     int is_over = 0;
     for (;;) {
         const int code = MPI_Test(request, &is_over, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS || is_over) return code;
-        (void)sched_yield();
+        sennit_mpi_let_others(&looks);
     }
 }
 
