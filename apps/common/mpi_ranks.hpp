@@ -62,10 +62,9 @@ using MpiRanks = MpiRanksOf<Ranks>;
 // What main() does: `run` gives the exit status. MPI's own errors end the program.
 template <typename Run>
 int run_with_mpi(const char *program, int *argc, char ***argv, Run run) {
+    int code = 0;
     // A rank may have threads, which call no MPI.
-    int granted = 0;
-    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &granted);
-    int code = 1;
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &code);
     try {
         code = run();
     } catch (const std::exception &failure) {
