@@ -3,59 +3,16 @@
 // MPI's, so it uses what both have.
 #include "run.hpp"
 
-#include "common/failure.hpp"
+#include "common/shmem_ranks.hpp"
 
-#include <fmt/format.h>
-#include <shmem.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <exception>
-#include <string>
 #include <vector>
 
 namespace p2p {
 namespace {
 
 // Symmetric: what PEs tell each other besides cells.
-double told[apps::Ranks::kGatherLimit];
 long groups_there;   // of lines that the left neighbour has handed over, in all sweeps
 long corners_there;  // at PE 0: of the last PE
-
-class ShmemRanks final : public apps::Ranks {
-  public:
-    int rank() const override { return shmem_my_pe(); }
-    int size() const override { return shmem_n_pes(); }
-    std::string name() const override {
-        char vendor[SHMEM_MAX_NAME_LEN + 1] = "";
-        int major = 0, minor = 0;
-        shmem_info_get_name(vendor);
-        shmem_info_get_version(&major, &minor);
-        return fmt::format("OpenSHMEM {}.{} of {}", major, minor, vendor);
-    }
-    void barrier() override { shmem_barrier_all(); }
-    double max(double mine) override {
-        const std::vector<double> all = exchange({mine});
-        return *std::max_element(all.begin(), all.end());
-    }
-    std::vector<double> gather(const std::vector<double> &mine) override {
-        std::vector<double> all = exchange(mine);
-        if (rank() != 0) all.clear();
-        return all;
-    }
-
-  private:
-    std::vector<double> exchange(const std::vector<double> &mine) {
-        std::copy(mine.begin(), mine.end(), told);
-        std::vector<double> all(mine.size() * static_cast<std::size_t>(size()));
-        shmem_barrier_all();
-        for (int pe = 0; pe < size(); ++pe)
-            shmem_double_get(&all[static_cast<std::size_t>(pe) * mine.size()], told, mine.size(),
-                             pe);
-        shmem_barrier_all();
-        return all;
-    }
-};
 
 class ShmemPipeline final : public Pipeline {
   public:
@@ -64,10 +21,7 @@ class ShmemPipeline final : public Pipeline {
 
     double *open(const Options &options) override {
         const auto lines = static_cast<std::size_t>(options.lines);
-        left_ = static_cast<double *>(shmem_malloc(lines * sizeof(double)));
-        // All PEs ask for the same, so all are refused.
-        if (left_ == nullptr)
-            throw apps::Failure("the symmetric heap is too small; SHMEM_SYMMETRIC_SIZE sets it");
+        left_ = apps::symmetric<double>(shmem_malloc(lines * sizeof(double)));
         right_.resize(lines);
         return left_;
     }
@@ -101,7 +55,7 @@ class ShmemPipeline final : public Pipeline {
         shmem_long_p(&groups_there, groups_, next);
     }
 
-    ShmemRanks ranks_;
+    apps::ShmemRanks ranks_;
     double *left_ = nullptr;
     std::vector<double> right_;
     long groups_ = 0, sweeps_ = 0;
@@ -111,15 +65,8 @@ class ShmemPipeline final : public Pipeline {
 }  // namespace p2p
 
 int main(int argc, char **argv) {
-    shmem_init();
-    int code = 1;
-    try {
+    return apps::run_with_shmem("p2p", [&] {
         p2p::ShmemPipeline pipeline;
-        code = p2p::run(pipeline, argc, argv);
-    } catch (const std::exception &failure) {
-        (void)std::fprintf(stderr, "p2p: %s\n", failure.what());
-        shmem_global_exit(1);
-    }
-    shmem_finalize();
-    return code;
+        return p2p::run(pipeline, argc, argv);
+    });
 }

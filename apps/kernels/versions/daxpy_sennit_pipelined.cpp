@@ -1,0 +1,67 @@
+// daxpy with Sennit, pipelined: the next chunk is got while this one is computed and put.
+#include "versions.hpp"
+
+#include "common/sennit_ranks.hpp"
+
+#include <algorithm>
+
+namespace kernels {
+namespace {
+
+class DaxpySennitPipelined final : public Version {
+  public:
+    explicit DaxpySennitPipelined(Daxpy &daxpy)
+        : daxpy_(daxpy), x_(2 * daxpy.chunk), y_(2 * daxpy.chunk) {
+        apps::check(sennit_alloc(SENNIT_TEAM_WORLD, 2 * daxpy.all * sizeof(double), 0, 0, &memory_),
+                    "sennit_alloc");
+        daxpy.x = static_cast<double *>(sennit_ptr(memory_));
+        daxpy.y = daxpy.x + daxpy.all;
+    }
+    ~DaxpySennitPipelined() override { (void)sennit_free(memory_); }
+
+    void run() override {
+        const std::size_t begin = daxpy_.part * static_cast<std::size_t>(daxpy_.rank);
+        const std::size_t end = begin + daxpy_.part, chunk = daxpy_.chunk;
+        std::size_t half = 0;
+        sennit_request requests[2] = {};
+        const auto get = [&](std::size_t place) {
+            const std::size_t bytes = std::min(chunk, end - place) * sizeof(double);
+            apps::check(sennit_get_nb(&x_[half * chunk], there(place), bytes, &requests[0]),
+                        "sennit_get_nb");
+            apps::check(
+                sennit_get_nb(&y_[half * chunk], there(daxpy_.all + place), bytes, &requests[1]),
+                "sennit_get_nb");
+        };
+        get(begin);
+        for (std::size_t place = begin; place < end; place += chunk) {
+            double *const x = &x_[half * chunk], *const y = &y_[half * chunk];
+            const std::size_t count = std::min(chunk, end - place);
+            apps::check(sennit_wait_all(2, requests, SENNIT_FOREVER), "sennit_wait_all");
+            half = 1 - half;
+            if (place + chunk < end) get(place + chunk);
+            daxpy_.add(x, y, count);
+            apps::check(sennit_put_local(there(daxpy_.all + place), y, count * sizeof(double)),
+                        "sennit_put_local");
+        }
+        apps::check(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "sennit_barrier");
+    }
+
+  private:
+    // Element `place` of rank 0's x, behind which y lies.
+    sennit_gptr there(std::size_t place) const {
+        return sennit_gptr_add(sennit_gptr_at(memory_, 0),
+                               static_cast<std::int64_t>(place * sizeof(double)));
+    }
+
+    Daxpy &daxpy_;
+    sennit_gptr memory_ = SENNIT_GPTR_NULL;
+    std::vector<double> x_, y_;  // two chunks
+};
+
+}  // namespace
+
+std::unique_ptr<Version> daxpy_sennit_pipelined(Daxpy &daxpy) {
+    return std::make_unique<DaxpySennitPipelined>(daxpy);
+}
+
+}  // namespace kernels

@@ -1,0 +1,72 @@
+// summa with Sennit: teams of rows and of columns, and broadcasts of panels.
+#include "versions.hpp"
+
+#include "common/sennit_ranks.hpp"
+
+namespace kernels {
+namespace {
+
+class SummaSennit final : public Version {
+  public:
+    explicit SummaSennit(Product &product)
+        : product_(product),
+          all_(product.rank == 0 ? static_cast<std::size_t>(product.ranks) *
+                                       (product.a_block + product.b_block + product.c_block)
+                                 : 0),
+          a_(product.a_block),
+          b_(product.b_block),
+          c_(product.c_block),
+          a_came_(product.a_panel),
+          b_came_(product.b_panel) {
+        apps::check(sennit_team_split(SENNIT_TEAM_WORLD, product.row, product.column, &row_),
+                    "sennit_team_split");
+        apps::check(sennit_team_split(SENNIT_TEAM_WORLD, product.column, product.row, &column_),
+                    "sennit_team_split");
+        product.a = all_.data();
+        product.b = product.a + product.a_block * static_cast<std::size_t>(product.ranks);
+        product.c = product.b + product.b_block * static_cast<std::size_t>(product.ranks);
+    }
+    ~SummaSennit() override {
+        (void)sennit_team_destroy(column_);
+        (void)sennit_team_destroy(row_);
+    }
+
+    void run() override {
+        const Product &p = product_;
+        scatter(p.a, a_);
+        scatter(p.b, b_);
+        for (int t = 0; t < p.panels; ++t) {
+            double *const a = p.a_owner(t) == p.column ? a_.data() + p.a_place(t) : a_came_.data();
+            double *const b = p.b_owner(t) == p.row ? b_.data() + p.b_place(t) : b_came_.data();
+            apps::check(
+                sennit_broadcast(row_, p.a_owner(t), a, p.a_panel * sizeof(double), SENNIT_FOREVER),
+                "sennit_broadcast");
+            apps::check(sennit_broadcast(column_, p.b_owner(t), b, p.b_panel * sizeof(double),
+                                         SENNIT_FOREVER),
+                        "sennit_broadcast");
+            p.multiply(t, a, b, c_.data());
+        }
+        apps::check(sennit_gather(SENNIT_TEAM_WORLD, 0, c_.data(), p.c, c_.size() * sizeof(double),
+                                  SENNIT_FOREVER),
+                    "sennit_gather");
+    }
+
+  private:
+    static void scatter(const double *from, std::vector<double> &to) {
+        apps::check(sennit_scatter(SENNIT_TEAM_WORLD, 0, from, to.data(),
+                                   to.size() * sizeof(double), SENNIT_FOREVER),
+                    "sennit_scatter");
+    }
+
+    Product &product_;
+    std::vector<double> all_, a_, b_, c_, a_came_, b_came_;
+    sennit_team row_ = SENNIT_TEAM_NULL, column_ = SENNIT_TEAM_NULL;
+};
+
+}  // namespace
+
+std::unique_ptr<Version> summa_sennit(Product &product) {
+    return std::make_unique<SummaSennit>(product);
+}
+
+}  // namespace kernels
