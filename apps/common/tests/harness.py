@@ -69,6 +69,7 @@ def main():
     parser.add_argument("--expects", default="", help="programs that must be among those that are found there")
     parser.add_argument("--ranks", default="2", help="numbers of ranks, for the tests that ask for them")
     parser.add_argument("--threads", type=int, default=1, help="that a rank can have at most, for the tests that ask for them")
+    parser.add_argument("--cluster", help="the tool tools/cluster, for the tests between hosts")
     arguments = parser.parse_args()
     arguments.realtime = False
     try:
