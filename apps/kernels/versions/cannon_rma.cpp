@@ -1,5 +1,6 @@
 // cannon with MPI RMA: blocks are put into the other of two buffers while this one is multiplied.
 #include "versions.hpp"
+#include "window_bytes.hpp"
 
 #include <mpi.h>
 
@@ -25,8 +26,8 @@ class CannonRma final : public Version {
         MPI_Type_commit(&a_type_);
         MPI_Type_contiguous(static_cast<int>(product.b_block), MPI_DOUBLE, &b_type_);
         MPI_Type_commit(&b_type_);
-        MPI_Win_allocate(static_cast<MPI_Aint>(2 * half_ * sizeof(double)), sizeof(double),
-                         MPI_INFO_NULL, grid_, &memory_, &window_);
+        MPI_Win_allocate(window_bytes(2 * half_ * sizeof(double)), sizeof(double), MPI_INFO_NULL,
+                         grid_, &memory_, &window_);
         MPI_Win_fence(0, window_);
         product.a = all_.data();
         product.b = product.a + product.a_block * ones_.size();

@@ -1,5 +1,6 @@
 // daxpy with MPI RMA: rank 0's vectors are a window, which all get from and accumulate into.
 #include "versions.hpp"
+#include "window_bytes.hpp"
 
 #include <mpi.h>
 
@@ -10,8 +11,8 @@ class DaxpyRma final : public Version {
   public:
     DaxpyRma(Daxpy &daxpy, bool puts) : daxpy_(daxpy), puts_(puts), x_(daxpy.part), y_(daxpy.part) {
         const std::size_t bytes = daxpy.rank == 0 ? 2 * daxpy.all * sizeof(double) : 0;
-        MPI_Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(double), MPI_INFO_NULL,
-                         MPI_COMM_WORLD, &daxpy.x, &window_);
+        MPI_Win_allocate(window_bytes(bytes), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD,
+                         &daxpy.x, &window_);
         daxpy.y = daxpy.x + daxpy.all;
     }
     ~DaxpyRma() override { MPI_Win_free(&window_); }

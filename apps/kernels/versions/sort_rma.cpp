@@ -1,5 +1,6 @@
 // sort with MPI RMA: each rank takes room in the memory of the owner of keys, and puts them there.
 #include "versions.hpp"
+#include "window_bytes.hpp"
 
 #include <mpi.h>
 
@@ -10,8 +11,7 @@ class SortRma final : public Version {
   public:
     explicit SortRma(Sort &sort) : sort_(sort) {
         const std::size_t bytes = kKeysBegin + sort.room * sizeof(Key);
-        MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &taken_,
-                         &window_);
+        MPI_Win_allocate(window_bytes(bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &taken_, &window_);
         *taken_ = 0;
     }
     ~SortRma() override { MPI_Win_free(&window_); }

@@ -1,5 +1,6 @@
 // summa with MPI RMA: blocks lie in a window, from which each rank gets the panels of others.
 #include "versions.hpp"
+#include "window_bytes.hpp"
 
 #include <mpi.h>
 
@@ -17,8 +18,8 @@ class SummaRma final : public Version {
           a_came_(product.a_panel),
           b_came_(product.b_panel) {
         const std::size_t bytes = (product.a_block + product.b_block) * sizeof(double);
-        MPI_Win_allocate(static_cast<MPI_Aint>(bytes), sizeof(double), MPI_INFO_NULL,
-                         MPI_COMM_WORLD, &memory_, &window_);
+        MPI_Win_allocate(window_bytes(bytes), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD,
+                         &memory_, &window_);
         product.a = all_.data();
         product.b = product.a + product.a_block * static_cast<std::size_t>(product.ranks);
         product.c = product.b + product.b_block * static_cast<std::size_t>(product.ranks);

@@ -1,0 +1,16 @@
+// The size of a window of MPI_Win_allocate.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+namespace kernels {
+
+// At least `bytes`, and a multiple of 64: MPICH 4.0.2 looks for the part of another rank of the
+// node at a wrong place where a part before it has, for example, 3944 bytes.
+inline MPI_Aint window_bytes(std::size_t bytes) {
+    return static_cast<MPI_Aint>((bytes + 63) / 64 * 64);
+}
+
+}  // namespace kernels
