@@ -62,17 +62,18 @@ class CannonNotified final : public Version {
         apps::check(
             sennit_scatterv(grid_, 0, &all_b, memory + product_.a_block, b_bytes(), SENNIT_FOREVER),
             "sennit_scatterv");
-        for (int step = 0; step < product_.panels; ++step) {
+        // Each step has an epoch, which ends when its blocks are multiplied; those of the first
+        // step are a block of A and one of B too.
+        for (int block = 0; block < 2; ++block)
+            apps::check(sennit_signal_notify(arrived_, epoch_), "sennit_signal_notify");
+        for (int step = 0; step < product_.panels; ++step, ++epoch_) {
             double *const a = memory + step % 2 * half_, *const b = a + product_.a_block;
-            const bool more = step + 1 < product_.panels;
-            if (more) {
+            apps::check(sennit_signal_wait(arrived_, SENNIT_FOREVER), "sennit_signal_wait");
+            if (step + 1 < product_.panels) {
                 put(left_, step, 0, a, a_bytes());
                 put(above_, step, a_bytes(), b, b_bytes());
-                ++epoch_;
             }
             product_.multiply(step, a, b, c_.data());
-            if (!more) break;
-            apps::check(sennit_signal_wait(arrived_, SENNIT_FOREVER), "sennit_signal_wait");
             apps::check(sennit_signal_reset(arrived_), "sennit_signal_reset");
         }
         apps::check(sennit_gather(grid_, 0, c_.data(), product_.c, c_.size() * sizeof(double),
@@ -99,7 +100,7 @@ class CannonNotified final : public Version {
     // Into the buffer of the next step.
     void put(const Neighbour &to, int step, std::size_t offset, const double *from,
              std::size_t bytes) const {
-        const sennit_notice notice{to.arrived, SENNIT_SIGNAL_NULL, epoch_, SENNIT_FOREVER};
+        const sennit_notice notice{to.arrived, SENNIT_SIGNAL_NULL, epoch_ + 1, SENNIT_FOREVER};
         const std::size_t begin = (step + 1) % 2 * half_ * sizeof(double);
         apps::check(sennit_put_notify_with(to.block, begin + offset, from, bytes, &notice),
                     "sennit_put_notify_with");
@@ -113,7 +114,7 @@ class CannonNotified final : public Version {
     sennit_team grid_ = SENNIT_TEAM_NULL;
     sennit_gptr memory_ = SENNIT_GPTR_NULL;
     sennit_signal arrived_ = SENNIT_SIGNAL_NULL;  // counts a block of A and one of B
-    std::uint64_t epoch_ = 0;                     // of arrived_, on all ranks
+    std::uint64_t epoch_ = 0;                     // of arrived_
     Neighbour left_{}, above_{};
 };
 
