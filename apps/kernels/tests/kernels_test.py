@@ -90,10 +90,13 @@ def keys_of_nas_pass_its_partial_verification(arguments):
 
 
 @test
-def a_wrong_result_ends_every_version_with_an_error(arguments):
-    """Breaks when a check looks at too little, or does not become the exit status."""
-    for kernel, options in SIZES.items():
+def a_wrong_result_ends_every_program_with_an_error(arguments):
+    """Breaks when a check looks at too little, or does not become the exit status. The check is the same for all versions, its
+    way to the exit status the same for all kernels: Sennit's program has every kernel, each other one."""
+    for number, (kernel, options) in enumerate(SIZES.items()):
         for subject, version in those_there(arguments, kernel):
+            if version != subject.versions[kernel][0] or (subject.key != "sennit" and SUBJECTS.index(subject) != number + 1):
+                continue
             run = execute(arguments, subject, 1, ["--kernel", kernel, "--version", version, *FEW, *options, "--spoil"])
             what = f"{subject.key} {version} {kernel}"
             need(run.returncode == 1, f"{what}: {run.returncode}\n{run.stdout}{run.stderr}")
