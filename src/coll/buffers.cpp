@@ -56,8 +56,12 @@ Block sent_range(const Call &call, const team::Team &team) {
     return {begin, static_cast<std::size_t>(end - begin)};
 }
 
+// What fills a slot: between nodes another round costs more than a question for the key.
+constexpr std::size_t kLentToNodesFrom = kPayloadBytes;
+
 // From how many bytes on the kernel's copies are worth a registration for the call.
 std::size_t lent_from(const TeamState &state, const Call &call) {
+    if (!state.kernel_copies) return kLentToNodesFrom;
     // relaxed: not shared while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast)
@@ -68,9 +72,9 @@ std::size_t lent_from(const TeamState &state, const Call &call) {
 
 // Registers private memory for the time of the call, where the kernel may copy from it for peers.
 bool lend(TeamState &state, OpenCall &operation, const Block &block, sennit_gptr *gptr) {
-    if (!state.kernel_copies || block.bytes < lent_from(state, operation.call)) return false;
+    if (!state.messages_copy || block.bytes < lent_from(state, operation.call)) return false;
     // Elements go through the first caches on the way through the slots, which is faster.
-    if (folds(operation.call.kind) && state.reaches_data) return false;
+    if (folds(operation.call.kind) && (state.reaches_data || !state.kernel_copies)) return false;
     SegmentRecord *&record = operation.lent[operation.lent[0] == nullptr ? 0 : 1];
     const ColdLock lock(*state.rank);
     const sennit_error error = *thread_error();

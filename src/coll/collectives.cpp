@@ -97,14 +97,17 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     state->reaches_data = true;
     state->reaches_control = true;
     state->kernel_copies = true;
+    state->messages_copy = true;
     state->own = &area_of(*team.own);
     const bool by_nodes = team.way == team::Way::nodes;
     for (std::uint32_t member = 0; member < team.size; ++member) {
         const int peer = team.world_ranks[member];
         ControlBlock *control = control_of(rank, peer);
         const sennit_path path = rank.peers[peer].path;
-        if (peer != rank.world_rank && rank.peers[peer].copier == nullptr)
+        if (peer != rank.world_rank && rank.peers[peer].copier == nullptr) {
             state->kernel_copies = false;
+            if (rank.peers[peer].same_node) state->messages_copy = false;
+        }
         if (peer != rank.world_rank && path != SENNIT_PATH_INPROC && path != SENNIT_PATH_MAPPED)
             state->reaches_data = false;
         // Who reaches some member of another node too still takes part in what its node does.

@@ -110,6 +110,7 @@ struct TeamState {
     std::uint32_t size;
     std::uint32_t handle;
     bool kernel_copies;    // or the kernel copies private memory between all members
+    bool messages_copy;    // or it does on a node, and messages do between nodes
     bool reaches_data;     // load and store lead to segments of all members
     bool reaches_control;  // and to their control blocks
     bool unfinished;       // the blocking call timed out

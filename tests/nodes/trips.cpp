@@ -1,7 +1,8 @@
 // How many operations a rank starts towards other nodes in collective calls, under `sennit run
 // --nodes`. `trips` prints them. With numbers it fails where a rank starts more than these in a
 // barrier, an allocation, the creation of a team, an allreduce of 8 bytes, a broadcast from the
-// last rank, and an alltoall, or where one that does not lead its node starts any.
+// last rank, and an alltoall, or where one that does not lead its node starts any; and where a long
+// alltoall needs more than two for each rank and those of its meetings.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 namespace {
 
 constexpr std::int64_t kLimit = 30'000'000'000;
+constexpr std::int64_t kMostOfMeetings = 12;  // of what a long call has beside its data
 
 struct Trips {
     std::int64_t puts, gets, tasks;
@@ -79,6 +81,26 @@ bool report(const char *call, const Trips &mine, std::int64_t most) {
                     static_cast<long long>(highest[0]), static_cast<long long>(highest[1]),
                     static_cast<long long>(highest[2]));
     return most < 0 || (highest[3] <= most && highest[4] == 0);
+}
+
+// Private blocks that many rounds would bring. Each rank copies its own, in a piece each, with the
+// place asked for.
+bool long_alltoall() {
+    constexpr std::size_t kLong = 50'000;
+    const int size = sennit_size();
+    std::vector<std::int64_t> from(kLong * static_cast<std::size_t>(size), sennit_rank());
+    std::vector<std::int64_t> to(from.size());
+    const Trips trips = measure(
+        [&] {
+            std::fill(to.begin(), to.end(), -1);
+            expect(sennit_alltoall(SENNIT_TEAM_WORLD, from.data(), to.data(), 8 * kLong, kLimit),
+                   "sennit_alltoall");
+        },
+        [] {});
+    (void)report("long alltoall", trips, -1);
+    for (std::size_t i = 0; i < to.size(); ++i)
+        if (to[i] != static_cast<std::int64_t>(i / kLong)) return false;
+    return trips.sum() <= 2 * size + kMostOfMeetings;
 }
 
 }  // namespace
@@ -149,6 +171,7 @@ int main(int argc, char **argv) {
         },
         nothing);
     good &= report("alltoall", trips, most(6)) && to.back() == last;
+    good &= long_alltoall();
     expect(sennit_deregister(region), "sennit_deregister");
     expect(sennit_finalize(), "sennit_finalize");
     return good ? 0 : 2;
