@@ -62,7 +62,7 @@ std::string check_ranks(const std::string &text) {
     const char *end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, ranks);
     if (error != std::errc() || rest != end || ranks < 1 || ranks > runtime::kLaunchRanksMax) {
-        throw UsageError(fmt::format("sennit run: -n wants a number from 1 to {}, not \"{}\"",
+        throw UsageError(fmt::format("sennit run: the number of ranks is from 1 to {}, not \"{}\"",
                                      runtime::kLaunchRanksMax, text));
     }
     return {};
@@ -74,8 +74,12 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
     if (options.binding == "none") job.binding = Binding::kNone;
     if (options.timeout_seconds > 0) job.timeout_seconds = options.timeout_seconds;
     for (const std::string &setting : job.set_variables) {
-        if (setting.empty() || setting.front() == '=') {
-            fmt::print(stderr, "sennit run: --env wants NAME=VALUE or NAME, not \"{}\"\n", setting);
+        const std::size_t sign = setting.find('=');
+        const std::string name = setting.substr(0, sign);
+        if (name.empty() || (sign == std::string::npos && std::getenv(name.c_str()) == nullptr)) {
+            fmt::print(stderr,
+                       "sennit run: --env wants NAME=VALUE, or a NAME that is set, not \"{}\"\n",
+                       setting);
             return kExitUsage;
         }
     }
@@ -120,8 +124,7 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
                                      ->add_option("-N,--per-node", options->ranks_of_node,
                                                   "in place of -n: how many ranks on each node")
                                      ->type_name("N")
-                                     ->check(check_ranks)
-                                     ->excludes(ranks);
+                                     ->check(check_ranks);
     command
         ->add_option("--bind", options->binding,
                      "share: every rank its share of the cores, none if there are more ranks than "
@@ -145,6 +148,8 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
                      "may be repeated")
         ->allow_extra_args(false);
     command->callback([ranks, ranks_of_node, options, &program, &exit_code] {
+        if (ranks->count() != 0 && ranks_of_node->count() != 0)
+            throw UsageError("sennit run: -n or -N, not both");
         if (ranks->count() == 0 && ranks_of_node->count() == 0) {
             throw UsageError("sennit run: how many ranks? -n N, before the program");
         }

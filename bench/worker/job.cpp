@@ -63,10 +63,12 @@ Job::Job(std::string name, std::size_t payload_bytes)
     // Each has as many ranks.
     int here = 0;
     check(sennit_team_size(SENNIT_TEAM_NODE, &here), "sennit_team_size");
+    int place = 0;
+    check(sennit_team_rank(SENNIT_TEAM_NODE, &place), "sennit_team_rank");
     m_hosts = m_size / here;
     // Launchers take each host for a machine of its own and would bind all ranks to the same core,
     // unless it has cores of its own.
-    if (spans_nodes() && !bind_to_own_core(m_rank, m_size)) bind_to_own_core(m_rank % here, here);
+    if (spans_nodes() && !bind_to_own_core(m_rank, m_size)) bind_to_own_core(place, here);
     find_rails();
     m_memory = std::make_unique<RawMemory>(m_rank, m_size, kPayloadOffset + payload_bytes);
     Where where{};

@@ -417,8 +417,8 @@ bool pump_first(Engine &engine, PeerQueue &queue, RecordQueue &from) {
 
 // A record that would hold up what is started behind it. Where puts come in order they go in order.
 bool is_bulk(const MessagePath &path, const OperationRecord &record) {
-    return !path.keeps_order && record.direction != Direction::execute &&
-           record.layout == nullptr && record.bytes > kBulkPieces * record.piece_bytes;
+    return !path.keeps_order && record.direction == Direction::put && record.layout == nullptr &&
+           record.bytes > kBulkPieces * path.max_piece_bytes;
 }
 
 bool pump_pending(Engine &engine, PeerQueue &queue) {

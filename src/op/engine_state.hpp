@@ -17,9 +17,9 @@ namespace sennit::op {
 inline constexpr unsigned kMessagePaths = 4;
 inline constexpr unsigned kRails = 64;  // a rail beyond is not used
 inline constexpr int kSubmitsPerProgress = 64;
-inline constexpr std::uint32_t kPiecesPerRecord = 64;      // out at a time
-inline constexpr std::uint64_t kBulkPieces = 8;            // a record of more lets others pass
-inline constexpr std::uint32_t kBulkOut = 2;               // of its pieces, for each rail
+inline constexpr std::uint32_t kPiecesPerRecord = 64;  // out at a time
+inline constexpr std::uint64_t kBulkPieces = 8;        // whole ones: longer puts let others pass
+inline constexpr std::uint32_t kBulkOut = 8;           // of its pieces, for each rail
 inline constexpr std::uint64_t kSharedFromBytes = 524288;  // from here all rails get a part
 // Tasks open to one peer at a time, counted from the oldest, so that the target can tell a
 // repetition by remembering as many.
@@ -100,7 +100,7 @@ struct PeerQueue {
     std::uint64_t last_number = 0;
     std::uint64_t last_lent = 0;  // the number of the last record whose caller lends a buffer
     RecordQueue pending;
-    RecordQueue bulk;      // long ones, few pieces at a time, while pending ones pass them
+    RecordQueue bulk;      // long puts, few pieces at a time, while pending records pass them
     RecordQueue released;  // events whose data is there; before what is pending
     PieceQueue retry;
     OperationRecord *open_first = nullptr;  // the flush list

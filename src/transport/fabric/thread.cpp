@@ -147,9 +147,10 @@ bool find_launchers(cpu_set_t *out) {
 }
 
 // Called on the thread.
-void take_place(const ProgressSettings &settings) {
+void take_place(ProgressSettings &settings) {
     if (CPU_COUNT(&settings.place) == 0) return;
     const int code = pthread_setaffinity_np(pthread_self(), sizeof settings.place, &settings.place);
+    if (code != 0) settings.has_own_place = false;
     // What the launcher may use may be closed to this process.
     if (code != 0 && settings.processor >= 0)
         log(SENNIT_LOG_WARNING, "SENNIT_PROGRESS: the thread may not run on processor %d",
@@ -230,13 +231,18 @@ void choose_place(ProgressSettings *settings) {
     cpu_set_t &place = settings->place;
     CPU_ZERO(&place);
     if (settings->processor >= 0) {
-        CPU_SET(static_cast<unsigned>(settings->processor), &place);
+        const auto processor = static_cast<unsigned>(settings->processor);
+        CPU_SET(processor, &place);
+        settings->has_own_place = !runtime::is_processor_of_ranks(processor);
         return;
     }
+    settings->has_own_place = true;
     // The program's first thread may run where this rank does not.
     const bool is_known = sched_getaffinity(getpid(), sizeof place, &place) == 0;
     if (is_known && leave_to_ranks(&place)) return;
-    if (!find_launchers(&place) || !leave_to_ranks(&place)) CPU_ZERO(&place);
+    if (find_launchers(&place) && leave_to_ranks(&place)) return;
+    CPU_ZERO(&place);
+    settings->has_own_place = false;
 }
 
 // What the thread does for one rank: looks at its queues if nobody else does, and says until when
@@ -301,7 +307,7 @@ bool Network::may_gather(std::int64_t now) {
 // Does the process use its processors beside this thread, which has none of its own? Asked once a
 // millisecond while something comes.
 bool Network::others_compute(std::int64_t now) {
-    if (CPU_COUNT(&progress_.place) != 0) return false;
+    if (progress_.has_own_place) return false;
     const std::int64_t length_ns = now - tended_.asked_ns;
     if (length_ns < kBusyNs) return tended_.others_compute;
     const std::int64_t others_ns =

@@ -26,6 +26,7 @@ struct ProgressSettings {
     int processor = -1;                 // -1: one where no rank runs, if there is one
     std::int64_t interval_ns = 50'000;  // between looks for a time
     cpu_set_t place{};                  // where the thread may run; empty: where it was made
+    bool has_own_place = false;         // where no rank runs
 };
 // Errors: ARG.
 sennit_status read_progress_settings(const char *text, ProgressSettings *out);
