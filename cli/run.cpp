@@ -57,13 +57,13 @@ struct RunOptions {
 };
 
 // A check of CLI11: empty for a number of ranks that can be started.
-std::string check_ranks(const std::string &text) {
+std::string check_ranks(const char *option, const std::string &text) {
     int ranks = 0;
     const char *end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, ranks);
     if (error != std::errc() || rest != end || ranks < 1 || ranks > runtime::kLaunchRanksMax) {
-        throw UsageError(fmt::format("sennit run: the number of ranks is from 1 to {}, not \"{}\"",
-                                     runtime::kLaunchRanksMax, text));
+        throw UsageError(fmt::format("sennit run: {} wants a number from 1 to {}, not \"{}\"",
+                                     option, runtime::kLaunchRanksMax, text));
     }
     return {};
 }
@@ -89,7 +89,7 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
     });
     if (options.ranks_of_node > 0) {
         const std::int64_t ranks = std::int64_t{options.ranks_of_node} * std::max(job.nodes, 1);
-        (void)check_ranks(std::to_string(ranks));
+        (void)check_ranks("-N, for all nodes,", std::to_string(ranks));
         job.ranks = static_cast<int>(ranks);
     }
     if (job.nodes > job.ranks) {
@@ -119,12 +119,13 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
     CLI::Option *ranks =
         command->add_option("-n,--ranks,--np", options->job.ranks, "how many ranks; also -np")
             ->type_name("N")
-            ->check(check_ranks);
-    CLI::Option *ranks_of_node = command
-                                     ->add_option("-N,--per-node", options->ranks_of_node,
-                                                  "in place of -n: how many ranks on each node")
-                                     ->type_name("N")
-                                     ->check(check_ranks);
+            ->check([](const std::string &text) { return check_ranks("-n", text); });
+    CLI::Option *ranks_of_node =
+        command
+            ->add_option("-N,--per-node", options->ranks_of_node,
+                         "in place of -n: how many ranks on each node")
+            ->type_name("N")
+            ->check([](const std::string &text) { return check_ranks("-N", text); });
     command
         ->add_option("--bind", options->binding,
                      "share: every rank its share of the cores, none if there are more ranks than "
