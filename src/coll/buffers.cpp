@@ -56,12 +56,18 @@ Block sent_range(const Call &call, const team::Team &team) {
     return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// What fills a slot: between nodes another round costs more than a question for the key.
+// Between nodes, where the longest block fills a slot: another round costs more than a question for
+// the key. Loans leave 64 bytes for each rank of the job behind, for each 255th of them.
 constexpr std::size_t kLentToNodesFrom = kPayloadBytes;
+constexpr int kMostRanksLentTo = 128;
+
+bool may_lend_to_nodes(const TeamState &state, const OpenCall &operation) {
+    return state.messages_copy && operation.most_bytes >= kLentToNodesFrom &&
+           world_size(*state.rank) <= kMostRanksLentTo && !folds(operation.call.kind);
+}
 
 // From how many bytes on the kernel's copies are worth a registration for the call.
 std::size_t lent_from(const TeamState &state, const Call &call) {
-    if (!state.kernel_copies) return kLentToNodesFrom;
     // relaxed: not shared while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast)
@@ -70,11 +76,14 @@ std::size_t lent_from(const TeamState &state, const Call &call) {
     return folds(call.kind) ? choices.fold_by_kernel_from : choices.copy_by_kernel_from;
 }
 
-// Registers private memory for the time of the call, where the kernel may copy from it for peers.
+// Registers private memory for the time of the call, where the kernel may copy from it for peers,
+// or messages do.
 bool lend(TeamState &state, OpenCall &operation, const Block &block, sennit_gptr *gptr) {
-    if (!state.messages_copy || block.bytes < lent_from(state, operation.call)) return false;
+    const bool is_worth = state.kernel_copies ? block.bytes >= lent_from(state, operation.call)
+                                              : may_lend_to_nodes(state, operation);
+    if (!is_worth) return false;
     // Elements go through the first caches on the way through the slots, which is faster.
-    if (folds(operation.call.kind) && (state.reaches_data || !state.kernel_copies)) return false;
+    if (folds(operation.call.kind) && state.reaches_data) return false;
     SegmentRecord *&record = operation.lent[operation.lent[0] == nullptr ? 0 : 1];
     const ColdLock lock(*state.rank);
     const sennit_error error = *thread_error();
