@@ -7,7 +7,6 @@ import dataclasses
 import json
 import os
 import statistics
-import subprocess
 import sys
 
 import figures
@@ -111,11 +110,8 @@ def compare(kernel, size, ranks, arguments, programs=tuple(PROGRAMS)):
 
 def lines_of_code(kernel):
     """{program: lines of what it has for itself}, by tools/count-lines."""
-    words = [f"{name}=" + ",".join(os.path.join(runs.ROOT, "apps", file) for file in files)
-             for name, files in kernel.files.items()]
-    run = subprocess.run([sys.executable, os.path.join(runs.ROOT, "tools", "count-lines"), "--json", *words],
-                         capture_output=True, text=True, check=True)
-    return json.loads(run.stdout)
+    return runs.lines_of_code({name: [os.path.join(runs.ROOT, "apps", file) for file in files]
+                               for name, files in kernel.files.items()})
 
 
 def rows_by_size(kernel, arguments, command):

@@ -54,6 +54,16 @@ def run_words(words, limit_s, environment=None):
     return run.stdout.splitlines()
 
 
+def lines_of_code(files):
+    """{name: lines}, by tools/count-lines, of {name: files}. What has nothing to count with ends as a test that is skipped."""
+    words = [f"{name}={','.join(paths)}" for name, paths in files.items()]
+    run = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "count-lines"), "--json", *words],
+                         stdout=subprocess.PIPE, text=True, check=False)
+    if run.returncode != 0:
+        sys.exit(run.returncode)
+    return json.loads(run.stdout)
+
+
 def in_turns(subjects, rounds, run, enough=lambda results: False):
     """{subject: results}. Each round runs every subject once, A B C A B C, so that what changes with time meets all of
     them. Who once gave None, or has enough, takes no more turns."""

@@ -2,7 +2,6 @@
 import json
 import os
 import statistics
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -37,10 +36,7 @@ PARTS = {"compute_us": "compute_step_median_us_max", "exchange_us": "exchange_st
 
 def lines_of_code():
     """{way: lines}, counted by tools/count-lines."""
-    words = [f"{way}=" + ",".join(os.path.join(HEAT3D, file) for file in files) for way, (_, files) in WAYS.items()]
-    run = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "count-lines"), "--json", *words],
-                         capture_output=True, text=True, check=True)
-    return json.loads(run.stdout)
+    return runs.lines_of_code({way: [os.path.join(HEAT3D, file) for file in files] for way, (_, files) in WAYS.items()})
 
 
 class Subject:
