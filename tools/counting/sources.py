@@ -125,10 +125,10 @@ class Unit:
     """One file as the compiler sees it."""
 
     def __init__(self, path, flags, text=None):
-        unsaved = None if text is None else [(path, text)]
+        parser, unsaved = index(), None if text is None else [(path, text)]
         record = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD  # without it inactive() finds nothing
         try:
-            self.unit = index().parse(path, args=flags, unsaved_files=unsaved, options=record)
+            self.unit = parser.parse(path, args=flags, unsaved_files=unsaved, options=record)
         except cindex.TranslationUnitLoadError as problem:
             raise NotParsed(f"{path}: can not be parsed; are the flags for another language?") from problem
         self.file = self.unit.get_file(path)
