@@ -4,6 +4,7 @@
 #include "failure.hpp"
 
 #include <fmt/format.h>
+#include <exception>
 
 namespace apps {
 
@@ -19,8 +20,9 @@ SennitRanks::SennitRanks() {
     check(sennit_init(nullptr), "sennit_init");
 }
 
+// Not of a rank that throws: the others may wait for it, and its message comes first.
 SennitRanks::~SennitRanks() {
-    (void)sennit_finalize();
+    if (std::uncaught_exceptions() == 0) (void)sennit_finalize();
 }
 
 std::string SennitRanks::name() const {

@@ -22,7 +22,7 @@ struct Buffers {
 inline constexpr std::size_t kMostFolded = kScratchBytes / sizeof(Buffers);
 
 // Fills in where this rank's buffers lie, and registers private ones for the time of the call if
-// the kernel may copy from them for peers. True if peers may use them there.
+// the kernel, or messages, may copy from them for peers. True if peers may use them there.
 bool describe_buffers(TeamState &state, OpenCall &operation, CollLetter *letter);
 
 // Is each block's place told by the sender, because the receivers do not know it?
