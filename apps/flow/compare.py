@@ -25,7 +25,6 @@ PARTS = ("velocity_compute", "velocity_halo", "pressure_compute", "pressure_tran
          "communicate", "velocity_update", "pressure_solver", "step")
 BIND = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}
 FREE = {"openmpi": ["--bind-to", "none"], "mpich": ["-bind-to", "none"]}
-LAUNCHERS = {"openmpi": "mpirun", "mpich": "hydra"}  # as tools/cluster calls them
 LIMIT_S = 120
 
 
@@ -37,11 +36,9 @@ def start_words(arguments, mpi, program):
     if not arguments.cluster:
         before_n = words.index("-n")
         return [*words[:before_n], *(BIND[mpi] if arguments.threads == "1" else FREE[mpi]), *words[before_n:]]
-    rate = ["--rate", arguments.rate] if arguments.rate else []
     knobs = [f"SENNIT_PATHS={arguments.paths.replace('%', ';')}"] if arguments.paths else []
     knobs += [f"SENNIT_PROGRESS={arguments.progress}"] if arguments.progress else []
-    return [arguments.cluster, "run", "--hosts", str(arguments.hosts), "--rails", str(arguments.rails), *rate,
-            "--split-processors", "--launcher", LAUNCHERS[mpi], "-n", str(arguments.ranks), "--", "env", *knobs, words[-1]]
+    return runs.cluster_words(arguments, arguments.hosts, mpi, arguments.ranks, ["env", *knobs, words[-1]])
 
 
 def run(arguments, mpi, program, way):

@@ -29,7 +29,6 @@ SHMEM = {"daxpy": ("shmem", "shmem-async"), "cannon": ("shmem",), "summa": ("shm
 SHMEM_TEAMS = {**SHMEM, "summa": ("shmem", "shmem-teams")}
 KERNELS = tuple(SENNIT)
 OURS = ("sennit", "sennit-shmem")
-LAUNCHERS = {"openmpi": "mpirun", "mpich": "hydra"}  # as tools/cluster calls them
 # Room for x and y of all PEs on each. Open MPI's crashes at exit with its memory hooks.
 ENVIRONMENT = {"SHMEM_SYMMETRIC_SIZE": "512M", "OPENBLAS_NUM_THREADS": "1"}
 OPENSHMEM = {"OMPI_MCA_memory": "^patcher"}
@@ -52,16 +51,14 @@ class Subject:
 
     def words_between_hosts(self, arguments, hosts, ranks):
         """None where a part is missing. Sennit's ranks are started by whichever launcher is there."""
-        mpi = self.mpi or next(filter(runs.launcher_of, LAUNCHERS), None)
+        mpi = self.mpi or next(filter(runs.launcher_of, runs.LAUNCHERS), None)
         path = os.path.join(arguments.bin, self.program.program)
         if mpi is None or runs.launcher_of(mpi) is None or not os.path.exists(path):
             return None
-        rate = ["--rate", arguments.rate] if arguments.rate else []
         # Open MPI 4.1 makes windows between such hosts by UCX alone.
         of_windows = {"OMPI_MCA_osc": "ucx"} if self.mpi == "openmpi" else {}
         settings = [f"{name}={value}" for name, value in {**self.environment(ranks), **of_windows}.items()]
-        return [arguments.cluster, "run", "--hosts", str(hosts), "--rails", str(arguments.rails), *rate, "--split-processors",
-                "--launcher", LAUNCHERS[mpi], "-n", str(ranks), "--", "env", *settings, path]
+        return runs.cluster_words(arguments, hosts, mpi, ranks, ["env", *settings, path])
 
 
 class Other:

@@ -110,6 +110,15 @@ Product::Product(const Options &options, int rank_here, RanksGrid grid)
     }
 }
 
+void Product::place_in(std::vector<double> &memory) {
+    const auto blocks = static_cast<std::size_t>(ranks);
+    if (rank != 0) return;
+    memory.resize(blocks * (a_block + b_block + c_block));
+    a = memory.data();
+    b = a + a_block * blocks;
+    c = b + b_block * blocks;
+}
+
 void Product::multiply(int step, const double *a_here, const double *b_here, double *c_here) const {
     call_blas(CblasTrans, {height_, width_, inner_}, a_here, b_here, step == 0 ? 0 : 1, c_here);
 }

@@ -41,6 +41,8 @@ class Product final : public Kernel {
     std::size_t a_panel, b_panel, a_block, b_block, c_block;
     // On rank 0 the matrices, block after block by rank, in memory of the version, which sets them.
     double *a = nullptr, *b = nullptr, *c = nullptr;
+    // On rank 0, has them lie there one behind the other, with room for them; else nothing.
+    void place_in(std::vector<double> &memory);
 
     // Who has panel t: the rank of this column (row) of the grid; and at what place of its block.
     int a_owner(int t) const { return t / (panels / columns); }

@@ -35,6 +35,13 @@ def launch_words(arguments, mpi, ranks, program):
     return [*quiet_words(arguments, ranks), *launch, "-n", str(ranks), path]
 
 
+def cluster_words(arguments, hosts, mpi, ranks, command):
+    """The words that start a command on hosts that tools/cluster makes of namespaces, each with processors of its own."""
+    rate = ["--rate", arguments.rate] if arguments.rate else []
+    return [arguments.cluster, "run", "--hosts", str(hosts), "--rails", str(arguments.rails), *rate, "--split-processors", "--launcher",
+            {"openmpi": "mpirun", "mpich": "hydra"}[mpi], "-n", str(ranks), "--", *command]
+
+
 def quiet_words(arguments, ranks):
     """What makes a job of the real-time class, in turns: where two ranks begin on one processor, the one that polls without
     giving way must not keep the other, or their launcher, from it for ever. Each turn is long, so only with a processor

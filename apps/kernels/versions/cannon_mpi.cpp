@@ -11,9 +11,6 @@ class CannonMpi final : public Version {
     explicit CannonMpi(Product &product)
         : product_(product),
           ones_(static_cast<std::size_t>(product.ranks), 1),
-          all_(product.rank == 0 ? static_cast<std::size_t>(product.ranks) *
-                                       (product.a_block + product.b_block + product.c_block)
-                                 : 0),
           a_(product.a_block),
           b_(product.b_block),
           c_(product.c_block) {
@@ -25,9 +22,7 @@ class CannonMpi final : public Version {
         MPI_Type_commit(&a_type_);
         MPI_Type_contiguous(static_cast<int>(product.b_block), MPI_DOUBLE, &b_type_);
         MPI_Type_commit(&b_type_);
-        product.a = all_.data();
-        product.b = product.a + product.a_block * ones_.size();
-        product.c = product.b + product.b_block * ones_.size();
+        product.place_in(all_);
     }
     ~CannonMpi() override {
         MPI_Type_free(&b_type_);

@@ -12,9 +12,6 @@ class CannonRma final : public Version {
     explicit CannonRma(Product &product)
         : product_(product),
           ones_(static_cast<std::size_t>(product.ranks), 1),
-          all_(product.rank == 0 ? static_cast<std::size_t>(product.ranks) *
-                                       (product.a_block + product.b_block + product.c_block)
-                                 : 0),
           half_(product.a_block + product.b_block),
           c_(product.c_block) {
         const int dims[] = {product.rows, product.columns}, periodic[] = {1, 1};
@@ -29,9 +26,7 @@ class CannonRma final : public Version {
         MPI_Win_allocate(window_bytes(2 * half_ * sizeof(double)), sizeof(double), MPI_INFO_NULL,
                          grid_, &memory_, &window_);
         MPI_Win_fence(0, window_);
-        product.a = all_.data();
-        product.b = product.a + product.a_block * ones_.size();
-        product.c = product.b + product.b_block * ones_.size();
+        product.place_in(all_);
     }
     ~CannonRma() override {
         MPI_Win_free(&window_);

@@ -9,12 +9,7 @@ namespace {
 class CannonSennit final : public Version {
   public:
     explicit CannonSennit(Product &product)
-        : product_(product),
-          all_(product.rank == 0 ? static_cast<std::size_t>(product.ranks) *
-                                       (product.a_block + product.b_block + product.c_block)
-                                 : 0),
-          half_(product.a_block + product.b_block),
-          c_(product.c_block) {
+        : product_(product), half_(product.a_block + product.b_block), c_(product.c_block) {
         const int dims[] = {product.rows, product.columns}, periodic[] = {1, 1};
         int right = 0, below = 0;
         apps::check(sennit_team_grid(SENNIT_TEAM_WORLD, 2, dims, periodic, &grid_),
@@ -24,9 +19,7 @@ class CannonSennit final : public Version {
                     "sennit_team_grid_shift");
         apps::check(sennit_alloc(grid_, 2 * half_ * sizeof(double), 0, 0, &memory_),
                     "sennit_alloc");
-        product.a = all_.data();
-        product.b = product.a + product.a_block * static_cast<std::size_t>(product.ranks);
-        product.c = product.b + product.b_block * static_cast<std::size_t>(product.ranks);
+        product.place_in(all_);
         for (int rank = 0; rank < product.ranks; ++rank) {
             const auto at = static_cast<std::size_t>(rank);
             a_places_.push_back(static_cast<std::size_t>(product.a_start[at]) * a_bytes());

@@ -10,12 +10,7 @@ namespace {
 class CannonNotified final : public Version {
   public:
     explicit CannonNotified(Product &product)
-        : product_(product),
-          all_(product.rank == 0 ? static_cast<std::size_t>(product.ranks) *
-                                       (product.a_block + product.b_block + product.c_block)
-                                 : 0),
-          half_(product.a_block + product.b_block),
-          c_(product.c_block) {
+        : product_(product), half_(product.a_block + product.b_block), c_(product.c_block) {
         const int dims[] = {product.rows, product.columns}, periodic[] = {1, 1};
         int left = 0, right = 0, above = 0, below = 0;
         apps::check(sennit_team_grid(SENNIT_TEAM_WORLD, 2, dims, periodic, &grid_),
@@ -34,9 +29,7 @@ class CannonNotified final : public Version {
                     "sennit_allgather");
         left_ = attach(blocks[static_cast<std::size_t>(left)]);
         above_ = attach(blocks[static_cast<std::size_t>(above)]);
-        product.a = all_.data();
-        product.b = product.a + product.a_block * static_cast<std::size_t>(product.ranks);
-        product.c = product.b + product.b_block * static_cast<std::size_t>(product.ranks);
+        product.place_in(all_);
         for (int rank = 0; rank < product.ranks; ++rank) {
             const auto at = static_cast<std::size_t>(rank);
             a_places_.push_back(static_cast<std::size_t>(product.a_start[at]) * a_bytes());

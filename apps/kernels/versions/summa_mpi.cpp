@@ -10,9 +10,6 @@ class SummaMpi final : public Version {
   public:
     explicit SummaMpi(Product &product)
         : product_(product),
-          all_(product.rank == 0 ? static_cast<std::size_t>(product.ranks) *
-                                       (product.a_block + product.b_block + product.c_block)
-                                 : 0),
           a_(product.a_block),
           b_(product.b_block),
           c_(product.c_block),
@@ -20,9 +17,7 @@ class SummaMpi final : public Version {
           b_came_(product.b_panel) {
         MPI_Comm_split(MPI_COMM_WORLD, product.row, product.column, &row_);
         MPI_Comm_split(MPI_COMM_WORLD, product.column, product.row, &column_);
-        product.a = all_.data();
-        product.b = product.a + product.a_block * static_cast<std::size_t>(product.ranks);
-        product.c = product.b + product.b_block * static_cast<std::size_t>(product.ranks);
+        product.place_in(all_);
     }
     ~SummaMpi() override {
         MPI_Comm_free(&column_);

@@ -11,18 +11,13 @@ class SummaRma final : public Version {
   public:
     explicit SummaRma(Product &product)
         : product_(product),
-          all_(product.rank == 0 ? static_cast<std::size_t>(product.ranks) *
-                                       (product.a_block + product.b_block + product.c_block)
-                                 : 0),
           c_(product.c_block),
           a_came_(product.a_panel),
           b_came_(product.b_panel) {
         const std::size_t bytes = (product.a_block + product.b_block) * sizeof(double);
         MPI_Win_allocate(window_bytes(bytes), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD,
                          &memory_, &window_);
-        product.a = all_.data();
-        product.b = product.a + product.a_block * static_cast<std::size_t>(product.ranks);
-        product.c = product.b + product.b_block * static_cast<std::size_t>(product.ranks);
+        product.place_in(all_);
     }
     ~SummaRma() override { MPI_Win_free(&window_); }
 

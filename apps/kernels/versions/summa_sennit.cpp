@@ -10,9 +10,6 @@ class SummaSennit final : public Version {
   public:
     explicit SummaSennit(Product &product)
         : product_(product),
-          all_(product.rank == 0 ? static_cast<std::size_t>(product.ranks) *
-                                       (product.a_block + product.b_block + product.c_block)
-                                 : 0),
           a_(product.a_block),
           b_(product.b_block),
           c_(product.c_block),
@@ -22,9 +19,7 @@ class SummaSennit final : public Version {
                     "sennit_team_split");
         apps::check(sennit_team_split(SENNIT_TEAM_WORLD, product.column, product.row, &column_),
                     "sennit_team_split");
-        product.a = all_.data();
-        product.b = product.a + product.a_block * static_cast<std::size_t>(product.ranks);
-        product.c = product.b + product.b_block * static_cast<std::size_t>(product.ranks);
+        product.place_in(all_);
     }
     ~SummaSennit() override {
         (void)sennit_team_destroy(column_);
