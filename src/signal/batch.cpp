@@ -99,8 +99,8 @@ void take_step(BatchSlice &slice, After after, bool is_kept, Wants wants, Start 
         Flying &part = slice.parts[i];
         if (part.request.handle == 0) continue;
         const sennit_status status = request::wait(slice.rank, &part.request, deadline);
-        // The wait was over first: the operation goes on by itself.
-        op::engine_abandon(slice.rank, part.request);
+        // The wait was over first: the operation goes on by itself, and is counted once as a whole.
+        op::engine_abandon(slice.rank, part.request, op::Abandoned::goes_on);
         if (status != SENNIT_OK) note_failure(slice, i, status);
     }
     if (after == After::those_ahead) slice.count = std::min(slice.count, slice.failed);
