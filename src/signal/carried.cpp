@@ -48,57 +48,80 @@ void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
     tell_counted(rank, all, own, epoch, counter + addend);
 }
 
-// The first part of a message of the present epoch, which is the owner's as long as the slot has
-// not changed: see count_current(). False: it is another one by now, and the message waits for its
-// end.
-bool count_first_of_current(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
-                            std::uint64_t addend) {
+enum class Added : std::uint8_t {
+    yes,
+    no_room,  // the epoch has had all its events
+    not_now   // something has changed meanwhile, perhaps the owner's epoch
+};
+
+// What a message of so many events adds to an epoch that has room for them, where the owner is in
+// epoch `receivers`. An owner that is in that epoch does not leave it meanwhile: see
+// count_current().
+Added add_in_room(Rank &rank, const Own &own, std::uint64_t receivers, const Messages &messages,
+                  std::uint64_t addend) {
     SignalRecord &record = *own.record;
-    std::atomic<std::uint64_t> &slot = record.slot[slot_of(epoch)];
+    std::atomic<std::uint64_t> &slot = record.slot[slot_of(messages.epoch)];
     // SYNC signal-count: pairs with the releases of senders: a value of a later epoch comes with
     // that epoch, for the second look at it.
     std::uint64_t counter = slot.load(std::memory_order_acquire);
     // relaxed: ordered by the load of the slot.
-    if (record.epoch.load(std::memory_order_relaxed) != epoch) return false;
+    if (record.epoch.load(std::memory_order_relaxed) != receivers) return Added::not_now;
+    const std::uint64_t before = value_of(counter, own.events, messages.epoch);
+    if (messages.count > own.events ||
+        is_surplus(before, messages.count, own.events, own.event_bits))
+        return Added::no_room;
     // SYNC signal-count: pairs with the acquires in own_value() and poll(); the data comes before.
     if (!slot.compare_exchange_strong(counter, counter + addend, std::memory_order_release,
                                       std::memory_order_relaxed))
-        return false;
+        return Added::not_now;
     // SYNC signal-set: pairs with the fence in set_add(); the count before the look at in_set.
     store_load_fence();
-    tell_counted(rank, all, own, epoch, counter + addend);
-    return true;
+    tell_counted(rank, *signals_of(rank), own, messages.epoch, counter + addend);
+    return Added::yes;
 }
 
 Own *find_by_handle(const Rank &rank, std::uint32_t handle) {
     return find_own(rank, {rank.world_rank, handle});
 }
 
-// Has the epoch room for so many events more?
-bool has_room(const Own &own, std::uint64_t epoch, std::uint32_t events) {
-    // SYNC signal-count: pairs with the releases of senders; only compared.
-    const std::uint64_t counter = own.record->slot[slot_of(epoch)].load(std::memory_order_acquire);
-    return events <= own.events &&
-           !is_surplus(value_of(counter, own.events, epoch), events, own.events, own.event_bits);
-}
-
-// A message in one part. False: it is one too many.
-bool count_alone(Rank &rank, const Own &own, const Subscriber &subscriber, std::uint64_t epoch) {
-    const sennit_error unrelated = *thread_error();
-    RemoteSignal self;
-    const Expected expected{own.events, own.event_bits, own.record->most_ahead};
-    const bool is_current = subscriber.epochs == EpochKind::current;
-    const Messages messages{is_current ? SENNIT_EPOCH_CURRENT : epoch, subscriber.events};
-    const bool is_in = messages.count <= own.events &&
-                       reach(rank, {rank.world_rank, handle_of(own)}, &self) == SENNIT_OK &&
-                       count_let_in(self, expected, messages);
-    *thread_error() = unrelated;
-    return is_in;
-}
-
 // Of a message, whatever its sender knows.
 bool is_taken(const Own &own, std::uint64_t epoch, std::uint64_t receivers) {
     return is_counted(epoch, receivers, is_unchecked(handle_of(own)) ? 1 : own.record->most_ahead);
+}
+
+// The owner is told now: its sender, who is told too, may say no more before the next reset.
+void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t epoch) {
+    const std::uint64_t sum = refuse_message(message, epoch);
+    if (sum != 0) count(rank, *signals_of(rank), own, epoch, 0 - sum);
+    RemoteSignal self;
+    const sennit_error unrelated = *thread_error();
+    if (reach(rank, {rank.world_rank, handle_of(own)}, &self) == SENNIT_OK)
+        tell_refused(self, epoch);
+    *thread_error() = unrelated;
+}
+
+// Adds to the signal, if the epoch is not over and has room for the message. A message that has
+// begun stays in its epoch, which is not over without it; the first part of one is in
+// epoch_of(owner's).
+template <class EpochOf>
+void take_addend(Rank &rank, const Own &own, const Subscriber &subscriber, ArrivingMessage &message,
+                 std::uint64_t addend, EpochOf epoch_of) {
+    Added added = Added::not_now;
+    while (added == Added::not_now) {
+        // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this
+        // rank's threads; what they did with the data of earlier epochs comes before this event.
+        const std::uint64_t receivers = own.record->epoch.load(std::memory_order_acquire);
+        const std::uint64_t epoch = message.sum != 0 ? message.epoch : epoch_of(receivers);
+        if (!is_taken(own, epoch, receivers)) return;
+        if (has_events(message, event_mask(own.event_bits))) {
+            count(rank, *signals_of(rank), own, epoch, addend);
+            added = Added::yes;
+        } else {
+            added = add_in_room(rank, own, receivers, {epoch, subscriber.events}, addend);
+        }
+        if (added == Added::yes) take_part(message, epoch, addend);
+        if (added == Added::no_room) refuse(rank, own, message, epoch);
+    }
 }
 
 // Called with the engine's mutex held.
@@ -113,28 +136,12 @@ void count_arrived(Rank &rank, const op::EventWidth &width, const transport::Eve
     if (message == nullptr) return;
     const Own *const own = find_by_handle(rank, it->handle);
     if (own == nullptr) return;
-    // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
-    // threads; what they did with the data of earlier epochs comes before this event.
-    const std::uint64_t receivers = own->record->epoch.load(std::memory_order_acquire);
-    std::uint64_t epoch = receivers;
-    if (it->epochs == EpochKind::named) epoch = epoch_of_tag(event.tag, receivers, layout.tag_bits);
-    // A message that has begun stays in its epoch, which is not over without it.
-    if (message->sum != 0) epoch = message->epoch;
     const std::uint64_t addend = addend_of(layout, event, own->event_bits, it->events);
-    if (!is_taken(*own, epoch, receivers)) return;
-    // What there is no room for is judged when the message ends.
-    const bool is_first = message->sum == 0;
-    if (is_first && !has_room(*own, epoch, it->events)) return;
-    if (addend == kWholeMessage * it->events) {
-        if (count_alone(rank, *own, *it, epoch)) take_part(*message, epoch, addend);
-        return;
-    }
-    if (is_first && it->epochs == EpochKind::current) {
-        if (!count_first_of_current(rank, *all, *own, epoch, addend)) return;
-    } else {
-        count(rank, *all, *own, epoch, addend);
-    }
-    take_part(*message, epoch, addend);
+    take_addend(rank, *own, *it, *message, addend, [&](std::uint64_t receivers) {
+        return it->epochs == EpochKind::current
+                   ? receivers
+                   : epoch_of_tag(event.tag, receivers, layout.tag_bits);
+    });
 }
 
 unsigned number_bits_of(const Rank &rank) {
@@ -296,16 +303,23 @@ CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool i
     Subscriber *it = nullptr;
     ArrivingMessage *const message = find_message(rank, sender, task, &it);
     if (message == nullptr) return CarriedEnd::to_count;
-    const std::uint64_t sum = message->sum;
-    const std::uint64_t epoch = message->epoch;
-    std::uint64_t missing =
-        end_message(*message, is_whole ? kWholeMessage * it->events : 0, number_bits_of(rank));
-    if (sum == 0) return is_whole ? CarriedEnd::to_count : CarriedEnd::counted;
+    const Own *const own = find_by_handle(rank, it->handle);
+    const std::uint64_t whole = is_whole ? kWholeMessage * it->events : 0;
     // Its tag was taken for that of another epoch: only a sender that does not look gets so far
     // away.
-    const bool is_astray = task.epoch != SENNIT_EPOCH_CURRENT && task.epoch != epoch;
+    const bool is_astray = task.epoch != SENNIT_EPOCH_CURRENT && task.epoch != message->epoch;
+    // What brings its events has not come: there may be no room for them any more.
+    if (own != nullptr && message->sum != 0 && is_whole && !is_astray &&
+        !has_events(*message, event_mask(own->event_bits)))
+        take_addend(rank, *own, *it, *message, whole - message->sum,
+                    [](std::uint64_t receivers) { return receivers; });
+    const std::uint64_t sum = message->sum;
+    const std::uint64_t epoch = message->epoch;
+    const bool is_refused = message->is_refused && !is_astray;
+    std::uint64_t missing = end_message(*message, whole, number_bits_of(rank));
+    if (is_refused) return is_whole ? CarriedEnd::surplus : CarriedEnd::counted;
+    if (sum == 0) return is_whole ? CarriedEnd::to_count : CarriedEnd::counted;
     if (is_astray) missing = 0 - sum;
-    const Own *const own = find_by_handle(rank, it->handle);
     const bool is_there = own != nullptr && is_counted(epoch, own_epoch(*own));
     if (missing != 0 && is_there) count(rank, *signals_of(rank), *own, epoch, missing);
     if (is_astray && is_whole) return CarriedEnd::to_count;

@@ -153,6 +153,7 @@ bool close_carried(Rank &rank, int sender, const op::EventTask &task);
 enum class CarriedEnd : std::uint8_t {
     counted,
     late,     // a part of it was, and its epoch is over
+    surplus,  // its epoch has had no room for it, of which the owner was told
     to_count  // nothing has been counted, and the caller does
 };
 CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool is_whole);

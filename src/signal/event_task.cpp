@@ -66,6 +66,7 @@ sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &mess
     }
     if (judged == Judged::no_signal) {
         known.forget(signal);
+        signals_of(rank)->subscriptions.leave(signal);
         return was_destroyed(signal);
     }
     const bool is_current = messages.epoch == SENNIT_EPOCH_CURRENT;
@@ -303,7 +304,11 @@ std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
     const CarriedEnd end = end_carried(rank, arrived.from, task, is_whole);
     if (end == CarriedEnd::to_count) return count_judged(rank, arrived);
     const Own *const own = find_own(rank, {rank.world_rank, task.handle});
-    if (own == nullptr) return answer_of(Judged::no_signal, 0);
+    // Its owner may be through with a signal whose events have all come.
+    if (own == nullptr)
+        return answer_of(end == CarriedEnd::counted ? Judged::counted : Judged::no_signal,
+                         task.epoch == SENNIT_EPOCH_CURRENT ? 0 : task.epoch);
+    if (end == CarriedEnd::surplus) return surplus_answer(*own, own->events + task.messages);
     return answer_now(end == CarriedEnd::late ? Judged::late : Judged::counted, *own);
 }
 

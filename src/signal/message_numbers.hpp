@@ -29,7 +29,8 @@ struct ArrivingMessage {
     std::uint64_t sum = 0;    // what its events have added
     std::uint64_t epoch = 0;  // in which, once one has
     std::uint32_t number = 0;
-    bool is_closed = false;  // its events are not taken any more
+    bool is_closed = false;   // its events are not taken any more
+    bool is_refused = false;  // the epoch had no room for it; so it stays, whatever comes
 };
 
 // The message that an event is for, by the low bits of its number; null: it takes none.
@@ -37,12 +38,25 @@ constexpr ArrivingMessage *find_open(ArrivingMessage (&messages)[kMostPlaces], s
                                      unsigned number_bits) {
     ArrivingMessage &message = messages[low % places_of(number_bits)];
     const std::uint64_t mask = (std::uint64_t{1} << number_bits) - 1;
-    return !message.is_closed && ((message.number ^ low) & mask) == 0 ? &message : nullptr;
+    const bool takes_more = !message.is_closed && !message.is_refused;
+    return takes_more && ((message.number ^ low) & mask) == 0 ? &message : nullptr;
+}
+
+// Has the part come that brings the events of its message? Others only say that they are there.
+constexpr bool has_events(const ArrivingMessage &message, std::uint64_t event_mask) {
+    return (message.sum & event_mask) != 0;
 }
 
 constexpr void take_part(ArrivingMessage &message, std::uint64_t epoch, std::uint64_t addend) {
     message.sum += addend;
     message.epoch = epoch;
+}
+
+// One too many in that epoch. What its parts have added is to be taken back.
+constexpr std::uint64_t refuse_message(ArrivingMessage &message, std::uint64_t epoch) {
+    const std::uint64_t sum = message.sum;
+    message = ArrivingMessage{0, epoch, message.number, message.is_closed, true};
+    return sum;
 }
 
 // Its sender is in doubt about a piece. True: all events have come, so all data is there, and the
@@ -57,7 +71,7 @@ constexpr bool close_message(ArrivingMessage &message, std::uint64_t whole) {
 constexpr std::uint64_t end_message(ArrivingMessage &message, std::uint64_t whole,
                                     unsigned number_bits) {
     const std::uint64_t missing = whole - message.sum;
-    message = ArrivingMessage{0, 0, message.number + places_of(number_bits), false};
+    message = ArrivingMessage{0, 0, message.number + places_of(number_bits)};
     return missing;
 }
 
@@ -67,7 +81,7 @@ constexpr void begin_places(ArrivingMessage (&messages)[kMostPlaces], std::uint3
                             unsigned number_bits) {
     const unsigned places = places_of(number_bits);
     for (unsigned place = 0; place < places; ++place)
-        messages[place] = ArrivingMessage{0, 0, use * places + place, false};
+        messages[place] = ArrivingMessage{0, 0, use * places + place};
 }
 // The use that comes after all that were.
 constexpr std::uint32_t next_use(const ArrivingMessage (&messages)[kMostPlaces],

@@ -2,11 +2,14 @@
 // functions (signal/message_numbers.hpp) for both ends: one sender, an owner, one signal of one
 // event an epoch, messages in one or two parts, each by a rail of its own. Rails fail under a part
 // when it has come or not, what lies unread at the owner is lost, is read late, or both; tasks
-// overtake each other. docs/design/decisions/0005-notified-puts-in-one-message.md has the rules.
+// overtake each other. Where the messages name no epoch, their sender looks at none: what finds
+// that the epoch has its event is refused.
+// docs/design/decisions/0005-notified-puts-in-one-message.md has the rules.
 //
 // Shown, in all orders: the owner is told once of each message, when all of its data is there;
 // nothing lands in what the owner has been told of before its next reset; a message that has failed
-// adds nothing; all ends. Each rule that is broken on purpose is found.
+// adds nothing; all ends; an event that comes before a reset is not counted after it where its
+// message names no epoch. Each rule that is broken on purpose is found.
 //
 // Assumed, and not searched: a provider reports each event at most once (decision 0005, Failures).
 #include <gtest/gtest.h>
@@ -25,14 +28,16 @@ namespace {
 
 enum class Mistake : std::uint8_t {
     none,
-    repeats_unasked,        // data goes again without a question to the owner
-    takes_closed,           // the owner takes events of a message that it has been asked about
-    ends_undelivered,       // the task goes before all data is there
-    adds_whole,             // the task adds the message, and not what is missing
-    ignores_numbers,        // events are taken for whichever message the place has
-    reuses_at_once,         // a place is free when the task is sent
-    forgets_failed,         // no task tells of a message that has failed
-    one_number_for_a_place  // a place has the same number each time
+    repeats_unasked,         // data goes again without a question to the owner
+    takes_closed,            // the owner takes events of a message that it has been asked about
+    ends_undelivered,        // the task goes before all data is there
+    adds_whole,              // the task adds the message, and not what is missing
+    ignores_numbers,         // events are taken for whichever message the place has
+    reuses_at_once,          // a place is free when the task is sent
+    forgets_failed,          // no task tells of a message that has failed
+    one_number_for_a_place,  // a place has the same number each time
+    forgets_refused,         // an event that finds no room leaves its message to the task
+    reads_after_reset        // a reset leaves events that have come for later
 };
 
 constexpr unsigned kNumberBits = 2;  // one place, and four numbers for it
@@ -55,7 +60,8 @@ enum class TaskState : std::uint8_t { none, out, carried_out, over };
 struct SentPart {
     PartState state;
     EventState event;
-    bool has_data;  // at the owner
+    bool has_data;         // at the owner
+    std::uint8_t came_in;  // 1 + the epoch in which its event came; 0: it came not, or too late
 };
 struct SentMessage {
     bool is_begun;
@@ -65,6 +71,8 @@ struct SentMessage {
     TaskState question;
     bool was_whole;  // its answer
     TaskState end;
+    bool is_refused;
+    std::uint8_t counted;  // how often
 };
 
 // All of it is compared byte by byte.
@@ -83,7 +91,8 @@ struct World {
 struct Setting {
     Mistake mistake;
     int parts;
-    int failing;  // message, or -1
+    int failing;              // message, or -1
+    bool is_current = false;  // the messages are of the epoch that the owner is in
 };
 
 class Search {
@@ -139,7 +148,7 @@ class Search {
     // The owner lets in its epoch and the next one.
     void begin(const World &now, int i) {
         if (now.messages[i].is_begun || (i > 0 && !now.messages[i - 1].is_begun) ||
-            epoch_of(i) > now.epoch + 1u)
+            (!setting_.is_current && epoch_of(i) > now.epoch + 1u))
             return;
         World next = now;
         if (!begin_message(next.sent, kNumberBits, &next.numbers[i])) return;
@@ -152,9 +161,18 @@ class Search {
     }
 
     void land(World *next, int i, int part) {
-        expect(!(next->is_told && epoch_of(i) == next->epoch) && epoch_of(i) >= next->epoch,
-               "data lands in what the owner has been told of");
-        next->messages[i].parts[part].has_data = true;
+        SentPart &it = next->messages[i].parts[part];
+        it.has_data = true;
+        if (setting_.is_current)
+            it.came_in = static_cast<std::uint8_t>(next->epoch + 1);
+        else
+            expect(!(next->is_told && epoch_of(i) == next->epoch) && epoch_of(i) >= next->epoch,
+                   "data lands in what the owner has been told of");
+    }
+
+    static void lose(SentPart *part) {
+        part->event = EventState::over;
+        part->came_in = 0;
     }
 
     void move(const World &now, int i, int part) {
@@ -188,14 +206,14 @@ class Search {
             next.messages[i].parts[part].state = PartState::asks;
             push(next);
             if (it.event != EventState::unread) return;
-            next.messages[i].parts[part].event = EventState::over;  // or goes with the rail
+            lose(&next.messages[i].parts[part]);  // or goes with the rail
             push(next);
         }
         // The rail fails for somebody else, and what lies there unread goes with it.
         if (it.state == PartState::done && it.event == EventState::unread && now.losses_left != 0) {
             World next = now;
             --next.losses_left;
-            next.messages[i].parts[part].event = EventState::over;
+            lose(&next.messages[i].parts[part]);
             push(next);
         }
         if (it.state == PartState::asks) {
@@ -213,6 +231,7 @@ class Search {
         if (it.state == PartState::again) {
             World next = now;
             land(&next, i, part);
+            next.messages[i].parts[part].came_in = 0;  // without its event
             next.messages[i].parts[part].state = PartState::done;
             push(next);
         }
@@ -226,6 +245,7 @@ class Search {
         next->is_told = true;
         expect(next->told == next->epoch, "an epoch is told twice");
         ++next->told;
+        if (setting_.is_current) return;
         const SentMessage &message = next->messages[next->epoch];
         expect(!message.fails, "the owner is told of a message that has failed");
         for (int part = 0; part < setting_.parts; ++part)
@@ -233,6 +253,23 @@ class Search {
     }
 
     bool is_in(const World &now, std::uint64_t epoch) const { return is_counted(epoch, now.epoch); }
+
+    bool has_room(const World &now) const {
+        return !is_surplus(value_of(now.slot[slot_of(now.epoch)], 1, now.epoch), 1, 1, kEventBits);
+    }
+
+    // The whole message is in the epoch, and the data that it came with.
+    void note_counted(World *next, int i, std::uint64_t epoch) {
+        SentMessage &it = next->messages[i];
+        ++it.counted;
+        if (!setting_.is_current) return;
+        for (int part = 0; part < setting_.parts; ++part) {
+            const std::uint8_t came_in = it.parts[part].came_in;
+            expect(came_in == 0 || came_in == epoch + 1,
+                   "an event came in one epoch, and is counted in a later one");
+            expect(it.parts[part].has_data, "an event comes before its data");
+        }
+    }
 
     // An event at the owner, also late.
     void read(const World &now, int i, int part) {
@@ -246,14 +283,24 @@ class Search {
             ((place.number ^ now.numbers[i]) & 3) == 0)
             message = &place;
         if (has(Mistake::ignores_numbers)) message = &place;
+        const std::uint64_t first = setting_.is_current ? now.epoch : epoch_of(i);
         const std::uint64_t epoch =
-            message != nullptr && message->sum != 0 ? message->epoch : epoch_of(i);
-        if (message != nullptr && is_in(now, epoch)) {
+            message != nullptr && message->sum != 0 ? message->epoch : first;
+        SentMessage &sent = next.messages[i];
+        if (message == nullptr) sent.parts[part].came_in = 0;
+        if (message != nullptr && setting_.is_current &&
+            !has_events(*message, event_mask(kEventBits)) && !has_room(now)) {
+            if (!has(Mistake::forgets_refused)) {
+                next.slot[slot_of(epoch)] -= refuse_message(*message, epoch);
+                sent.is_refused = true;
+            }
+        } else if (message != nullptr && is_in(now, epoch)) {
             const std::uint64_t addend =
                 part == 0 ? first_part(static_cast<std::uint64_t>(setting_.parts), kEventBits)
                           : further_part(kEventBits);
             take_part(*message, epoch, addend);
             next.slot[slot_of(epoch)] += addend;
+            if (message->sum == kWholeMessage) note_counted(&next, i, epoch);
             look(&next);
         }
         push(next);
@@ -305,13 +352,28 @@ class Search {
         if (it.end == TaskState::out) {
             ArrivingMessage &arriving = next.arriving[0];
             const bool has_begun = arriving.sum != 0;
-            const std::uint64_t epoch = has_begun ? arriving.epoch : epoch_of(i);
+            const std::uint64_t first = setting_.is_current ? now.epoch : epoch_of(i);
+            const std::uint64_t epoch = has_begun ? arriving.epoch : first;
             const std::uint64_t whole = it.has_failed ? 0 : kWholeMessage;
+            const bool is_refused =
+                setting_.is_current && whole != 0 &&
+                (arriving.is_refused ||
+                 (!has_events(arriving, event_mask(kEventBits)) && !has_room(now)));
+            if (is_refused) {
+                if (!arriving.is_refused)
+                    next.slot[slot_of(epoch)] -= refuse_message(arriving, epoch);
+                (void)end_message(arriving, 0, kNumberBits);
+                it.is_refused = true;
+                it.end = TaskState::carried_out;
+                look(&next);
+                return push(next);
+            }
             std::uint64_t missing = end_message(arriving, whole, kNumberBits);
             if (has(Mistake::one_number_for_a_place)) arriving.number = 0;
             if (has(Mistake::adds_whole)) missing = whole;
             if (missing != 0 && is_in(now, epoch)) {
                 next.slot[slot_of(epoch)] += missing;
+                if (whole != 0) note_counted(&next, i, epoch);
                 look(&next);
             } else {
                 expect(missing == 0, "a message is too late");
@@ -329,6 +391,12 @@ class Search {
     // One epoch more than there are messages is never told.
     void reset(const World &now) {
         if (!now.is_told || now.epoch + 1 == kMessages) return;
+        // It reads first what lies there: see signal/wait.cpp.
+        for (const SentMessage &message : now.messages)
+            for (const SentPart &part : message.parts)
+                if (setting_.is_current && !has(Mistake::reads_after_reset) &&
+                    part.event == EventState::unread)
+                    return;
         World next = now;
         ++next.epoch;
         next.is_told = false;
@@ -338,6 +406,7 @@ class Search {
 
     // Where nothing can happen any more.
     void check_end(const World &now) {
+        if (setting_.is_current) return check_end_of_current(now);
         const int all = setting_.failing >= 0 ? setting_.failing : kMessages;
         expect(now.told == all, "a message is never told");
         for (int i = 0; i < kMessages; ++i) {
@@ -353,6 +422,19 @@ class Search {
             expect(value_of(now.slot[slot_of(epoch + 1)], 1, epoch + 1) == 1 - later,
                    "the message behind it is not counted");
         }
+    }
+
+    void check_end_of_current(const World &now) {
+        int counted = 0;
+        for (int i = 0; i < kMessages; ++i) {
+            const SentMessage &message = now.messages[i];
+            expect(message.end == TaskState::over, "a message does not end");
+            expect(message.counted + message.is_refused == (i == setting_.failing ? 0 : 1) ||
+                       (message.fails && message.is_refused),
+                   "a message is counted twice, or is neither counted nor refused");
+            counted += message.counted;
+        }
+        expect(counted == now.told, "the owner is told of more or fewer than are counted");
     }
 
     const Setting setting_;
@@ -374,12 +456,26 @@ TEST(message_numbers, each_message_is_told_once_after_its_data_and_nothing_lands
     }
 }
 
+TEST(message_numbers,
+     a_message_that_names_no_epoch_is_counted_in_the_one_in_which_it_comes_or_refused) {
+    for (const int parts : {1, 2}) {
+        for (int failing = -1; failing < kMessages; ++failing) {
+            Search search({Mistake::none, parts, failing, true});
+            EXPECT_EQ(search.run(), "") << parts << " parts, " << failing << " fails";
+            EXPECT_GT(search.states(), 50u);
+            std::printf("%d parts, message %d fails, no epoch: %zu states\n", parts, failing,
+                        search.states());
+        }
+    }
+}
+
 TEST(message_numbers, every_mistake_is_found) {
     const Setting settings[] = {
-        {Mistake::repeats_unasked, 1, -1},  {Mistake::takes_closed, 1, -1},
-        {Mistake::ends_undelivered, 1, -1}, {Mistake::adds_whole, 1, -1},
-        {Mistake::ignores_numbers, 1, -1},  {Mistake::reuses_at_once, 1, -1},
-        {Mistake::forgets_failed, 2, 0},    {Mistake::one_number_for_a_place, 1, -1},
+        {Mistake::repeats_unasked, 1, -1},       {Mistake::takes_closed, 1, -1},
+        {Mistake::ends_undelivered, 1, -1},      {Mistake::adds_whole, 1, -1},
+        {Mistake::ignores_numbers, 1, -1},       {Mistake::reuses_at_once, 1, -1},
+        {Mistake::forgets_failed, 2, 0},         {Mistake::one_number_for_a_place, 1, -1},
+        {Mistake::forgets_refused, 1, -1, true}, {Mistake::reads_after_reset, 1, -1, true},
     };
     for (const Setting &setting : settings) {
         Search search(setting);
