@@ -12,6 +12,10 @@ namespace sennit::signal {
 
 namespace {
 
+// An owner that has refused is asked again after so many messages more.
+constexpr std::uint32_t kAsksAgain = 64;
+constexpr std::size_t kFewestIdle = 1024;
+
 bool is_same(const SubscriptionKey &a, const SubscriptionKey &b) {
     return a.signal.handle == b.signal.handle && a.signal.rank == b.signal.rank &&
            a.epochs == b.epochs && a.events == b.events;
@@ -19,15 +23,18 @@ bool is_same(const SubscriptionKey &a, const SubscriptionKey &b) {
 
 }  // namespace
 
-// Its own, or the free one that would be. There is one.
-Subscriptions::Entry *Subscriptions::place_of(const SubscriptionKey &kind) const {
+// Where the entries of a signal begin: they stand between here and the next place that is free.
+std::size_t Subscriptions::first_place(sennit_signal signal) {
     // The high bits of products with 2^64 / golden ratio (Knuth, volume 3, 6.4).
     constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15u;
     const std::uint64_t name =
-        std::uint64_t{static_cast<std::uint32_t>(kind.signal.rank)} << 32 | kind.signal.handle;
-    const std::uint64_t rest =
-        std::uint64_t{kind.events} << 1 | static_cast<std::uint64_t>(kind.epochs);
-    std::size_t place = ((name * kFactor ^ rest) * kFactor) >> 32;
+        std::uint64_t{static_cast<std::uint32_t>(signal.rank)} << 32 | signal.handle;
+    return name * kFactor >> 32;
+}
+
+// Its own, or the free one that would be. There is one.
+Subscriptions::Entry *Subscriptions::place_of(const SubscriptionKey &kind) const {
+    std::size_t place = first_place(kind.signal);
     for (;; ++place) {
         Entry &entry = entries_[place & (places_ - 1)];
         if (entry.kind.signal.handle == 0 || is_same(entry.kind, kind)) return &entry;
@@ -47,11 +54,15 @@ bool Subscriptions::make_room() {
     std::swap(entries_, more);
     const std::size_t before = std::exchange(places_, places);
     used_ = 0;
+    ready_ = 0;
     for (std::size_t i = 0; i < before; ++i) {
         if (more[i].kind.signal.handle == 0 ||
             (more[i].state == State::none && !more[i].is_useless))
             continue;
-        *place_of(more[i].kind) = more[i];
+        Entry &entry = *place_of(more[i].kind);
+        entry = more[i];
+        entry.is_listed = false;
+        list_if_ready(entry);
         ++used_;
     }
     return true;
@@ -73,14 +84,14 @@ Subscriptions::Begun Subscriptions::begin(const SubscriptionKey &kind, NumberedM
     const MutexLock guard(lock_);
     Entry *const entry = make(kind);
     if (entry == nullptr) return Begun::no;
+    if (entry->state == State::refused && !entry->is_useless && ++entry->refusals % kAsksAgain == 0)
+        entry->state = State::none;
     if (entry->state == State::none) {
         entry->state = State::asked;
         return Begun::is_to_subscribe;
     }
-    if (entry->is_left && !entry->is_broken) {
-        entry->is_left = false;
-        if (entry->state == State::given) --left_;
-    }
+    if (!entry->is_broken) entry->is_left = false;
+    entry->last_turn = ++turn_;
     if (entry->state == State::refused) return Begun::refused;
     if (entry->state != State::given || entry->is_broken ||
         !begin_message(entry->sent, entry->number_bits, &message->number))
@@ -94,23 +105,46 @@ Subscriptions::Begun Subscriptions::begin(const SubscriptionKey &kind, NumberedM
 void Subscriptions::unbegin(const SubscriptionKey &kind, const NumberedMessage &message) {
     const MutexLock guard(lock_);
     Entry *const entry = find(kind);
-    if (entry != nullptr && entry->index == message.index)
-        unbegin_message(entry->sent, entry->number_bits, message.number);
+    if (entry == nullptr || entry->index != message.index) return;
+    unbegin_message(entry->sent, entry->number_bits, message.number);
+    list_if_ready(*entry);
 }
 
 void Subscriptions::learn(const SubscriptionKey &kind, const Subscription &given) {
     const MutexLock guard(lock_);
     Entry *const entry = find(kind);
     if (entry == nullptr || entry->state != State::asked) return;
-    entry->state = given.index == 0 ? State::refused : State::given;
-    if (given.index == 0) return;
+    if (given.index == 0) {
+        entry->state = sweep(kind.signal.rank) ? State::none : State::refused;
+        return;
+    }
+    entry->state = State::given;
+    entry->last_turn = turn_;
     entry->index = given.index;
     entry->event_bits = given.event_bits;
     entry->index_bits = given.index_bits;
     entry->number_bits =
         static_cast<std::uint8_t>(layout_of(given.event_bits, given.index_bits).number_bits);
     begin_places(entry->sent, given.use, entry->number_bits);
-    if (entry->is_left) ++left_;
+    list_if_ready(*entry);
+}
+
+// Some places at a time. An index is idle when as many messages have gone without it as would have
+// been its turn among all signals several times. Have some been left?
+bool Subscriptions::sweep(int owner) {
+    constexpr std::size_t kPlaces = 256;
+    constexpr unsigned kMost = 4;
+    const std::size_t most_idle = std::max<std::size_t>(kFewestIdle, 4 * used_);
+    unsigned left = 0;
+    for (std::size_t i = 0; i < kPlaces && i < places_ && left < kMost; ++i) {
+        Entry &entry = entries_[hand_++ & (places_ - 1)];
+        if (entry.state != State::given || entry.kind.signal.rank != owner || entry.is_left ||
+            entry.sent.busy != 0 || turn_ - entry.last_turn <= most_idle)
+            continue;
+        leave(entry);
+        ++left;
+    }
+    return left != 0;
 }
 
 void Subscriptions::forget(const SubscriptionKey &kind) {
@@ -131,7 +165,7 @@ Subscriptions::Entry *Subscriptions::find_given(int owner, std::uint32_t index) 
 void Subscriptions::end_message(int owner, std::uint32_t index, std::uint32_t number) {
     const MutexLock guard(lock_);
     Entry *const entry = find_given(owner, index);
-    if (entry != nullptr) forget_message(entry->sent, entry->number_bits, number);
+    if (entry != nullptr) end_message(*entry, number);
 }
 
 void Subscriptions::end_message(const SubscriptionKey &kind, std::uint32_t index,
@@ -139,23 +173,38 @@ void Subscriptions::end_message(const SubscriptionKey &kind, std::uint32_t index
     const MutexLock guard(lock_);
     Entry *const entry = find(kind);
     if (entry != nullptr && entry->index == index && entry->state != State::none)
-        forget_message(entry->sent, entry->number_bits, number);
+        end_message(*entry, number);
 }
 
-void Subscriptions::leave(Entry *entry) {
-    if (!entry->is_left && entry->state == State::given) ++left_;
-    entry->is_left = true;
+void Subscriptions::end_message(Entry &entry, std::uint32_t number) {
+    forget_message(entry.sent, entry.number_bits, number);
+    list_if_ready(entry);
+}
+
+void Subscriptions::leave(Entry &entry) {
+    entry.is_left = true;
+    list_if_ready(entry);
+}
+
+void Subscriptions::list_if_ready(Entry &entry) {
+    if (!entry.is_left || entry.is_listed || entry.state != State::given || entry.sent.busy != 0)
+        return;
+    entry.is_listed = true;
+    entry.next_ready = std::exchange(
+        ready_, static_cast<std::uint32_t>(&entry - static_cast<Entry *>(entries_) + 1));
 }
 
 void Subscriptions::leave(sennit_signal signal) {
     const MutexLock guard(lock_);
-    for (std::size_t i = 0; i < places_; ++i) {
-        Entry &entry = entries_[i];
+    if (places_ == 0) return;
+    for (std::size_t place = first_place(signal);; ++place) {
+        Entry &entry = entries_[place & (places_ - 1)];
+        if (entry.kind.signal.handle == 0) return;
         if (entry.kind.signal.handle != signal.handle || entry.kind.signal.rank != signal.rank)
             continue;
         if (entry.state == State::refused) entry.state = State::none;
         entry.is_useless = false;
-        if (entry.state != State::none) leave(&entry);
+        if (entry.state != State::none) leave(entry);
     }
 }
 
@@ -164,7 +213,7 @@ void Subscriptions::refuse(const SubscriptionKey &kind) {
     Entry *const entry = find(kind);
     if (entry == nullptr || entry->state != State::given) return;
     entry->is_useless = entry->is_broken = true;
-    leave(entry);
+    leave(*entry);
 }
 
 void Subscriptions::fail_message(int owner, std::uint32_t index, std::uint32_t number) {
@@ -173,17 +222,18 @@ void Subscriptions::fail_message(int owner, std::uint32_t index, std::uint32_t n
     if (entry == nullptr) return;
     forget_message(entry->sent, entry->number_bits, number);
     entry->is_broken = true;
-    leave(entry);
+    leave(*entry);
 }
 
 bool Subscriptions::take_left(sennit_signal *signal, std::uint32_t *index) {
     const MutexLock guard(lock_);
-    for (std::size_t i = 0; left_ != 0 && i < places_; ++i) {
-        Entry &entry = entries_[i];
+    while (ready_ != 0) {
+        Entry &entry = entries_[ready_ - 1];
+        ready_ = entry.next_ready;
+        entry.is_listed = false;
         if (!entry.is_left || entry.state != State::given || entry.sent.busy != 0) continue;
         *signal = entry.kind.signal;
         *index = entry.index;
-        --left_;
         entry.state = entry.is_useless ? State::refused : State::none;
         entry.is_left = entry.is_broken = false;
         entry.index = 0;

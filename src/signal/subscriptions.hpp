@@ -54,11 +54,13 @@ class Subscriptions {
     enum class Begun : std::uint8_t {
         yes,
         no,              // the owner has not answered yet, or no place is free
-        refused,         // the owner has no index left
+        refused,         // the owner had no index left when it was asked last
         is_to_subscribe  // the caller asks the owner, once
     };
     Begun begin(const SubscriptionKey &kind, NumberedMessage *message);
     void unbegin(const SubscriptionKey &kind, const NumberedMessage &message);
+    // An owner with no index left gets back some that this rank has not used for long, if there are
+    // any, and is asked again: signals come and go, and nobody tells of one that is destroyed.
     void learn(const SubscriptionKey &kind, const Subscription &given);
     // What was asked got no answer.
     void forget(const SubscriptionKey &kind);
@@ -88,23 +90,33 @@ class Subscriptions {
         bool is_left;     // it is to be given back
         bool is_useless;  // and not to be asked for again
         bool is_broken;   // no message begins before that
+        bool is_listed;   // from `ready_` on
         std::uint32_t index;
+        std::uint32_t next_ready;  // place + 1; 0: none
+        std::uint32_t refusals;    // of messages
+        std::uint32_t last_turn;   // in which a message began
         SentMessages sent;
     };
     static constexpr std::size_t kFirst = 32;
 
+    static std::size_t first_place(sennit_signal signal);
     Entry *place_of(const SubscriptionKey &kind) const;
     Entry *find(const SubscriptionKey &kind) const;
     Entry *make(const SubscriptionKey &kind);
     Entry *find_given(int owner, std::uint32_t index) const;
     bool make_room();
-    void leave(Entry *entry);
+    void leave(Entry &entry);
+    void end_message(Entry &entry, std::uint32_t number);
+    void list_if_ready(Entry &entry);
+    bool sweep(int owner);
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
     Array<Entry> entries_;
     std::size_t places_ = 0;  // a power of 2, at most half of them in use
     std::size_t used_ = 0;
-    std::uint32_t left_ = 0;  // entries that are given, and to be given back
+    std::size_t hand_ = 0;     // where sweep() goes on
+    std::uint32_t turn_ = 0;   // of messages of this rank
+    std::uint32_t ready_ = 0;  // entries to be given back, as next_ready; some may be in use again
 };
 
 // One that this rank has given to a sender.
