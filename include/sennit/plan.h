@@ -64,9 +64,10 @@ sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_b
 /* The same with signals that the notice names, as in sennit_put_notify_with: the remote one in
  * place of the block's own, the local one of the caller, which counts an event of its own epoch
  * when the run has moved all data and the private buffers may be used; a run that fails counts
- * none. Its epoch is SENNIT_EPOCH_NEXT, since commit says the epochs of all operations, and wait_ns
- * is 0. The notice is copied. Errors: as above, and ARG (null, another epoch or wait_ns, a remote
- * signal of another rank, a local one that is not the caller's). */
+ * none. So a local signal in one operation, of no bytes if need be, is one for the plan. Its epoch
+ * is SENNIT_EPOCH_NEXT, since commit says the epochs of all operations, and wait_ns is 0. The
+ * notice is copied. Errors: as above, and ARG (null, another epoch or wait_ns, a remote signal of
+ * another rank, a local one that is not the caller's). */
 sennit_status sennit_plan_put_with(sennit_plan plan, sennit_peer_block destination, size_t offset,
                                    const void *source, size_t bytes, const sennit_notice *notice);
 sennit_status sennit_plan_get_with(sennit_plan plan, void *destination, sennit_peer_block source,

@@ -17,8 +17,9 @@
  * What differs: a call that carries out operations by itself returns when their buffers are the
  * caller's again; a run of a plan goes on, and counts at its sender when all of it has moved. What
  * fails on its way counts nowhere; the call, or the next start or the end of the plan, reports it.
- * Each thread keeps 16 blocks attached for its single operations. Events too many are found by
- * their number, and not by an overflow bit.
+ * Each thread keeps some hundred blocks attached for its single operations, and 512 at most: with
+ * more, operations pay for attaching, which plans do once. Events too many are found by their
+ * number, and not by an overflow bit.
  *
  * As in UNR a call that fails says so on stderr and ends the program with exit, since programs do
  * not look at what it returns. With sennit_unr_returns_errors set to 1, an int that this header

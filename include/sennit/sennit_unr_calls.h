@@ -95,10 +95,18 @@ typedef struct sennit_unr_kept {
     sennit_peer_block attached;
 } sennit_unr_kept;
 
-/* The last word holds the check value: a good hash. */
+/* The block's own place of the thread's 512, else a free one, else one that another has to leave.
+ * The last word holds the check value: a good hash. */
 static inline sennit_unr_kept *sennit_unr_place(const unr_blk_h *block) {
-    static __thread sennit_unr_kept places[16];
-    return &places[block->words[7] >> 32 & 15];
+    static __thread sennit_unr_kept places[128][4];
+    const uint64_t hash = block->words[7] >> 32;
+    sennit_unr_kept *set = places[hash % 128];
+    size_t i = 0;
+    for (i = 0; i < 4; ++i)
+        if (sennit_unr_is_same(&set[i].block, block)) return &set[i];
+    for (i = 0; i < 4; ++i)
+        if (sennit_block_is_null(&set[i].block)) return &set[i];
+    return &set[hash >> 7 & 3];
 }
 
 /* Empties a place. After a new unr_init the old handle may name another block, which stays

@@ -142,6 +142,31 @@ RANK_TEST(unr, single_operations_move_data_and_count_at_both_ends, kAnything) {
 }
 
 // Broken by parts of a batch that are mixed up, or events that are not counted one by one.
+// A mesh of ranks has some dozens of them. Broken by few places, which make most operations attach.
+RANK_TEST(unr, single_operations_attach_each_of_many_blocks_once, kAnything) {
+    constexpr std::size_t kBlocks = 40;
+    Unr unr(test, kBlocks, false);
+    std::vector<std::vector<unr_blk_h>> blocks;
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+        unr_blk_h mine = SENNIT_BLOCK_NULL;
+        good(test, unr_blk_reg(unr.in_mem, 8 * i, 8, UNR_NO_SIGNAL, unr.arrived, &mine));
+        blocks.push_back(test.tell_all(mine));
+    }
+    unr_blk_h word = SENNIT_BLOCK_NULL;
+    good(test, unr_blk_reg(unr.out_mem, 0, 8, UNR_NO_SIGNAL, UNR_NO_SIGNAL, &word));
+    for (const auto &block : blocks)
+        good(test, unr_blk_rdma_start(word, UNR_NO_SIGNAL, block[unr.next()], UNR_NO_SIGNAL,
+                                      URU_TRANSFER_TYPE_DMA_PUT));
+    std::size_t kept = 0;
+    for (const auto &block : blocks)
+        if (sennit_unr_is_same(&sennit_unr_place(&block[unr.next()])->block, &block[unr.next()]))
+            ++kept;
+    // Places are given by a hash.
+    test.require(kept + 2 >= kBlocks, "each block keeps its place");
+    good(test, unr_sig_wait(unr.arrived));
+    unr.end();
+}
+
 RANK_TEST(unr, batches_move_all_parts_and_count_each, kAnything) {
     const Thirds part;
     for (const bool bound : {true, false}) {

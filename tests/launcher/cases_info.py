@@ -53,6 +53,27 @@ def the_network_section_has_a_reason_for_each_provider(launcher):
     contains(_info(launcher), f"libfabric {network['libfabric']}")
 
 
+def the_bits_and_the_level_of_each_provider_are_told(launcher):
+    """In the form of the UNR paper's tables I and II. Would break: bits that the provider does not have, columns that are mixed up,
+    and a level that does not follow from them."""
+    network = json.loads(_info(launcher, "--json"))["network"]
+    found = [one for one in network["providers"] if one["put_local_bits"] != 0]
+    if not found:
+        skip("no provider is here")
+    lines = _info(launcher).splitlines()
+    head = next(at for at, line in enumerate(lines) if line.split()[:4] == ["local", "put", "remote", "put"])
+    equal(lines[head].split(), "local put remote put local get remote get level".split())
+    rows = {line.split()[0]: line.split()[1:] for line in lines[head + 1:head + 1 + len(found)]}
+    for one in found:
+        bits = [one[key] for key in ("put_local_bits", "put_remote_bits", "get_local_bits", "get_remote_bits")]
+        equal(bits[0], 64)  # of the context that each of our operations has
+        assert bits[1] % 8 == 0 and 0 <= bits[1] <= 64, one  # those of fi_writedata
+        equal(bits[2:], [64, 0])  # libfabric tells nobody of a get but who has made it
+        level = 3 if bits[1] >= 64 else 2 if bits[1] >= 32 else 1 if bits[1] >= 8 else 0
+        equal(one["level"], level)
+        equal(rows[one["name"]], [str(each) for each in [*bits, level]])
+
+
 def a_card_on_another_domain_is_told_with_its_distance(launcher):
     """On a machine that hwloc reads from a file. Would break: the distance of another card, or of another domain."""
     if 0 not in os.sched_getaffinity(0) or not shutil.which("taskset"):
