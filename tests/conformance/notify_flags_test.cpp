@@ -253,6 +253,52 @@ RANK_TEST(notify, an_unchecked_signal_judges_events_by_the_epoch_that_comes_with
     buffer.end();
 }
 
+// Each call with each fault. A wait for a signal that has fired has nothing to tell. Broken by a
+// call that does not look, or tells of it twice.
+RANK_TEST(notify, wait_test_and_reset_of_an_unchecked_signal_tell_of_each_fault_once, kAnything) {
+    OneBuffer buffer(test, 1, SENNIT_SIGNAL_UNCHECKED);
+    std::uint64_t epoch = 0;
+    const auto go_on = [&] {
+        test.ok(told(buffer.send(Sends::short_put, epoch), test.next()));
+        buffer.has_fired_and_goes_on();
+        ++epoch;
+        test.barrier();
+    };
+    go_on();
+    for (int call = 0; call < 3; ++call) {
+        for (int fault = 0; fault < 3; ++fault) {
+            const bool is_surplus = fault == 2;
+            const std::uint64_t wrong = fault == 0 ? epoch + 2 : fault == 1 ? epoch - 1 : epoch + 1;
+            if (call == 2) test.ok(told(buffer.send(Sends::short_put, epoch), test.next()));
+            if (is_surplus) test.ok(told(buffer.send(Sends::short_put, wrong), test.next()));
+            if (is_surplus)
+                test.is(told(buffer.send(Sends::short_put, wrong), test.next()),
+                        SENNIT_ERR_SIGNAL_OVERFLOW);
+            else
+                buffer.send_unrefused(Sends::short_put, wrong);
+            test.barrier();
+            const auto hears = [&] {
+                int done = 7;
+                if (call == 0) return sennit_signal_wait(buffer.arrived, kMillisecond);
+                if (call == 1) return sennit_signal_test(buffer.arrived, &done);
+                return sennit_signal_reset(buffer.arrived);
+            };
+            buffer.says(hears(), fault == 0 ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW,
+                        wrong);
+            test.is(hears(), call == 0 ? SENNIT_ERR_TIMEOUT : SENNIT_OK);
+            test.barrier();
+            if (call != 2) go_on();
+            if (call == 2) ++epoch;
+            if (is_surplus) {
+                buffer.has_fired_and_goes_on();
+                ++epoch;
+            }
+            test.barrier();
+        }
+    }
+    buffer.end();
+}
+
 // Broken by an event of the next epoch that is refused, is lost, or is not told of: once, by the
 // reset where the signal has fired, else by a wait or test, for a set too.
 RANK_TEST(notify, an_unchecked_strict_signal_reports_events_before_its_reset, kAnything) {
