@@ -31,7 +31,13 @@ void call_blas(CBLAS_TRANSPOSE of_a, Sizes sizes, const double *a, const double 
 }
 
 double norm_of(const std::vector<double> &values) {
-    return cblas_dnrm2(static_cast<int>(values.size()), values.data(), 1);
+    constexpr std::size_t kMost = std::size_t{1} << 30;  // lengths are ints
+    double norm = 0;
+    for (std::size_t at = 0; at < values.size(); at += kMost) {
+        const auto count = static_cast<int>(std::min(kMost, values.size() - at));
+        norm = std::hypot(norm, cblas_dnrm2(count, values.data() + at, 1));
+    }
+    return norm;
 }
 
 // Signs alternate, so that both matrices and their product are others than in the run before.

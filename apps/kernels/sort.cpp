@@ -187,7 +187,10 @@ void Sort::check_all(const std::vector<double> &table) {
 }
 
 void Sort::spoil() {
-    if (sorted_count_ > 0) sorted_[0] ^= 1;
+    if (sorted_count_ > 0)
+        sorted_[0] ^= 1;
+    else if (!keys_.empty())
+        keys_[0] ^= 1;
 }
 
 double Sort::bytes() const {

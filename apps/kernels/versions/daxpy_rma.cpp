@@ -14,14 +14,17 @@ class DaxpyRma final : public Version {
         MPI_Win_allocate(window_bytes(bytes), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD,
                          &daxpy.x, &window_);
         daxpy.y = daxpy.x + daxpy.all;
+        MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
     }
-    ~DaxpyRma() override { MPI_Win_free(&window_); }
+    ~DaxpyRma() override {
+        MPI_Win_unlock_all(window_);
+        MPI_Win_free(&window_);
+    }
 
     void run() override {
         const int part = static_cast<int>(daxpy_.part);
         const MPI_Aint x_place = static_cast<MPI_Aint>(daxpy_.part) * daxpy_.rank;
         const MPI_Aint y_place = static_cast<MPI_Aint>(daxpy_.all) + x_place;
-        MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
         MPI_Get(x_.data(), part, MPI_DOUBLE, 0, x_place, part, MPI_DOUBLE, window_);
         MPI_Get(y_.data(), part, MPI_DOUBLE, 0, y_place, part, MPI_DOUBLE, window_);
         MPI_Win_flush(0, window_);
@@ -31,8 +34,9 @@ class DaxpyRma final : public Version {
         else
             MPI_Accumulate(y_.data(), part, MPI_DOUBLE, 0, y_place, part, MPI_DOUBLE, MPI_REPLACE,
                            window_);
-        MPI_Win_unlock_all(window_);
+        MPI_Win_flush(0, window_);
         MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_sync(window_);
     }
 
   private:

@@ -13,12 +13,15 @@ class SortRma final : public Version {
         const std::size_t bytes = kKeysBegin + sort.room * sizeof(Key);
         MPI_Win_allocate(window_bytes(bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &taken_, &window_);
         *taken_ = 0;
+        MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
     }
-    ~SortRma() override { MPI_Win_free(&window_); }
+    ~SortRma() override {
+        MPI_Win_unlock_all(window_);
+        MPI_Win_free(&window_);
+    }
 
     void run() override {
         const Key *const grouped = sort_.group(counts_, places_);
-        MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
         for (int i = 0; i < sort_.ranks; ++i) {
             const int to = (sort_.rank + i) % sort_.ranks;
             const auto at = static_cast<std::size_t>(to);
@@ -29,10 +32,12 @@ class SortRma final : public Version {
             MPI_Put(grouped + places_[at], counts_[at], MPI_UINT32_T, to,
                     kKeysBegin + place * MPI_Aint{sizeof(Key)}, counts_[at], MPI_UINT32_T, window_);
         }
-        MPI_Win_unlock_all(window_);
+        MPI_Win_flush_all(window_);
         MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_sync(window_);
         const auto came = static_cast<std::size_t>(*taken_);
         *taken_ = 0;
+        MPI_Win_sync(window_);
         sort_.finish(reinterpret_cast<Key *>(taken_ + kKeysBegin / sizeof(*taken_)), came);
     }
 

@@ -18,15 +18,19 @@ class SummaRma final : public Version {
         MPI_Win_allocate(window_bytes(bytes), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD,
                          &memory_, &window_);
         product.place_in(all_);
+        MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
     }
-    ~SummaRma() override { MPI_Win_free(&window_); }
+    ~SummaRma() override {
+        MPI_Win_unlock_all(window_);
+        MPI_Win_free(&window_);
+    }
 
     void run() override {
         const Product &p = product_;
         scatter(p.a, memory_, p.a_block);
         scatter(p.b, memory_ + p.a_block, p.b_block);
+        MPI_Win_sync(window_);
         MPI_Barrier(MPI_COMM_WORLD);
-        MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
         for (int t = 0; t < p.panels; ++t) {
             const double *a = memory_ + p.a_place(t), *b = memory_ + p.a_block + p.b_place(t);
             if (p.a_owner(t) != p.column) a = get(a_came_, p.row * p.columns + p.a_owner(t), a);
@@ -34,7 +38,6 @@ class SummaRma final : public Version {
             MPI_Win_flush_local_all(window_);
             p.multiply(t, a, b, c_.data());
         }
-        MPI_Win_unlock_all(window_);
         const int count = static_cast<int>(p.c_block);
         MPI_Gather(c_.data(), count, MPI_DOUBLE, p.c, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     }
