@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "launch/foreign_program.hpp"
 #include "launch/job.hpp"
 #include "launch/spawn.hpp"
 #include "usage.hpp"
@@ -45,7 +46,8 @@ The end
   that killed it. The others then get SIGTERM and 0.5 s later SIGKILL, unless --keep-going. Processes
   that ranks have started end with the job, also when this command is killed by SIGKILL.
   Other codes: 124 --timeout was over, 125 the launcher failed, 126 the program can not be executed,
-  127 it was not found, 2 wrong usage, which includes programs of an MPI that do not call sennit_init.
+  127 it was not found, 2 wrong usage, which includes programs of an MPI that do not call sennit_init
+  and programs that are linked to another OpenSHMEM library.
 
 Several machines are the business of mpirun or srun: programs that use Sennit start under them too.)";
 
@@ -103,6 +105,15 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
     if (found.exit_code != 0) {
         fmt::print(stderr, "sennit run: {}\n", found.message);
         return found.exit_code;
+    }
+    const ForeignProgram foreign = foreign_libraries_of(found.path);
+    if (!foreign.openshmem.empty() && !foreign.has_sennit && job.ranks > 1) {
+        fmt::print(stderr,
+                   "sennit run: {} is linked to another OpenSHMEM library ({}) and not to Sennit: "
+                   "each rank would be a job of one PE; compile it with the oshcc of Sennit, or "
+                   "start it with its own oshrun\n",
+                   program.front(), foreign.openshmem);
+        return kExitUsage;
     }
     job.program = std::move(found.path);
     job.arguments = program;
