@@ -90,9 +90,17 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
         return setting.find('=') == std::string::npos;
     });
     if (options.ranks_of_node > 0) {
-        const std::int64_t ranks = std::int64_t{options.ranks_of_node} * std::max(job.nodes, 1);
-        (void)check_ranks("-N, for all nodes,", std::to_string(ranks));
-        job.ranks = static_cast<int>(ranks);
+        const std::int64_t room = std::int64_t{options.ranks_of_node} * std::max(job.nodes, 1);
+        if (job.ranks > room) {
+            fmt::print(stderr,
+                       "sennit run: -n {} is more than the {} ranks that -N allows on {} node{}\n",
+                       job.ranks, room, std::max(job.nodes, 1), job.nodes > 1 ? "s" : "");
+            return kExitUsage;
+        }
+        if (job.ranks == 0) {
+            (void)check_ranks("-N, for all nodes,", std::to_string(room));
+            job.ranks = static_cast<int>(room);
+        }
     }
     if (job.nodes > job.ranks) {
         fmt::print(stderr, "sennit run: {} ranks cannot be spread over {} nodes\n", job.ranks,
@@ -134,7 +142,7 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
     CLI::Option *ranks_of_node =
         command
             ->add_option("-N,--per-node", options->ranks_of_node,
-                         "in place of -n: how many ranks on each node")
+                         "how many ranks on each node; beside -n at most so many")
             ->type_name("N")
             ->check([](const std::string &text) { return check_ranks("-N", text); });
     command
@@ -160,8 +168,6 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
                      "may be repeated")
         ->allow_extra_args(false);
     command->callback([ranks, ranks_of_node, options, &program, &exit_code] {
-        if (ranks->count() != 0 && ranks_of_node->count() != 0)
-            throw UsageError("sennit run: -n or -N, not both");
         if (ranks->count() == 0 && ranks_of_node->count() == 0) {
             throw UsageError("sennit run: how many ranks? -n N, before the program");
         }
