@@ -93,6 +93,7 @@ class BuiltTest(unittest.TestCase):
     def copy_user(self):
         shutil.copy(os.path.join(CONSUMER, "openshmem", "user.c"), self.folder)
 
+    @unittest.skipUnless(shutil.which("make"), "no make")
     def test_a_makefile_takes_the_wrapper_for_its_compiler(self):
         self.copy_user()
         run("make", "CC=oshcc", "user", cwd=self.folder)
@@ -105,7 +106,7 @@ class BuiltTest(unittest.TestCase):
         self.build(self.folder, "-DCMAKE_C_COMPILER=oshcc")
         self.check_shmem_runs()
 
-    @unittest.skipUnless(shutil.which("autoconf"), "no autoconf")
+    @unittest.skipUnless(shutil.which("autoconf") and shutil.which("make"), "no autoconf or no make")
     def test_a_project_with_autoconf_takes_the_wrapper_for_its_compiler_and_knows_the_library(self):
         self.copy_user()
         self.write("configure.ac", "AC_INIT([user], [1])\nAC_PROG_CC\n" + of_the_manual("m4") +
