@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "launch/foreign_program.hpp"
 #include "launch/job.hpp"
 #include "launch/spawn.hpp"
 #include "usage.hpp"
@@ -45,7 +46,8 @@ The end
   that killed it. The others then get SIGTERM and 0.5 s later SIGKILL, unless --keep-going. Processes
   that ranks have started end with the job, also when this command is killed by SIGKILL.
   Other codes: 124 --timeout was over, 125 the launcher failed, 126 the program can not be executed,
-  127 it was not found, 2 wrong usage, which includes programs of an MPI that do not call sennit_init.
+  127 it was not found, 2 wrong usage, which includes programs of an MPI that do not call sennit_init
+  and programs that are linked to another OpenSHMEM library.
 
 Several machines are the business of mpirun or srun: programs that use Sennit start under them too.)";
 
@@ -88,9 +90,17 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
         return setting.find('=') == std::string::npos;
     });
     if (options.ranks_of_node > 0) {
-        const std::int64_t ranks = std::int64_t{options.ranks_of_node} * std::max(job.nodes, 1);
-        (void)check_ranks("-N, for all nodes,", std::to_string(ranks));
-        job.ranks = static_cast<int>(ranks);
+        const std::int64_t room = std::int64_t{options.ranks_of_node} * std::max(job.nodes, 1);
+        if (job.ranks > room) {
+            fmt::print(stderr,
+                       "sennit run: -n {} is more than the {} ranks that -N allows on {} node{}\n",
+                       job.ranks, room, std::max(job.nodes, 1), job.nodes > 1 ? "s" : "");
+            return kExitUsage;
+        }
+        if (job.ranks == 0) {
+            (void)check_ranks("-N, for all nodes,", std::to_string(room));
+            job.ranks = static_cast<int>(room);
+        }
     }
     if (job.nodes > job.ranks) {
         fmt::print(stderr, "sennit run: {} ranks cannot be spread over {} nodes\n", job.ranks,
@@ -103,6 +113,15 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
     if (found.exit_code != 0) {
         fmt::print(stderr, "sennit run: {}\n", found.message);
         return found.exit_code;
+    }
+    const ForeignProgram foreign = foreign_libraries_of(found.path);
+    if (!foreign.openshmem.empty() && !foreign.has_sennit && job.ranks > 1) {
+        fmt::print(stderr,
+                   "sennit run: {} is linked to another OpenSHMEM library ({}) and not to Sennit: "
+                   "each rank would be a job of one PE; compile it with the oshcc of Sennit, or "
+                   "start it with its own oshrun\n",
+                   program.front(), foreign.openshmem);
+        return kExitUsage;
     }
     job.program = std::move(found.path);
     job.arguments = program;
@@ -123,7 +142,7 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
     CLI::Option *ranks_of_node =
         command
             ->add_option("-N,--per-node", options->ranks_of_node,
-                         "in place of -n: how many ranks on each node")
+                         "how many ranks on each node; beside -n at most so many")
             ->type_name("N")
             ->check([](const std::string &text) { return check_ranks("-N", text); });
     command
@@ -149,8 +168,6 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
                      "may be repeated")
         ->allow_extra_args(false);
     command->callback([ranks, ranks_of_node, options, &program, &exit_code] {
-        if (ranks->count() != 0 && ranks_of_node->count() != 0)
-            throw UsageError("sennit run: -n or -N, not both");
         if (ranks->count() == 0 && ranks_of_node->count() == 0) {
             throw UsageError("sennit run: how many ranks? -n N, before the program");
         }

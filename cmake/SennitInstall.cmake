@@ -7,9 +7,13 @@
 #   programs       `sennit`, what `sennit bench` starts, man pages of the commands
 #   bench_MPI      what `sennit bench --mpi MPI` starts
 #   documents      README, docs/, examples/, the pages of apps/
+# The build tree has a CMake package, .pc files and the Fortran sources too, beside its headers as in an installation: other projects
+# use what was built as they use what was installed.
 include(CMakePackageConfigHelpers)
 
 set(SENNIT_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/sennit")
+cmake_path(GET SENNIT_HEADER_OUTPUT_DIRECTORY PARENT_PATH SENNIT_BUILT_PREFIX)
+set(SENNIT_BUILT_PACKAGE "${SENNIT_BUILT_PREFIX}/lib/cmake/sennit")
 # Components of find_package; one more is a sennit_install_component() more.
 set(SENNIT_COMPONENTS "")
 
@@ -17,6 +21,7 @@ set(SENNIT_COMPONENTS "")
 function(sennit_install_component name package)
     install(EXPORT sennit-${name}-targets NAMESPACE sennit::
         DESTINATION "${SENNIT_PACKAGE_DIR}" COMPONENT ${package})
+    export(EXPORT sennit-${name}-targets NAMESPACE sennit:: FILE "${SENNIT_BUILT_PACKAGE}/sennit-${name}-targets.cmake")
     list(APPEND SENNIT_COMPONENTS ${name})
     return(PROPAGATE SENNIT_COMPONENTS)
 endfunction()
@@ -55,7 +60,12 @@ if(TARGET sennit_fortran)
     sennit_install_component(fortran fortran)
     install(DIRECTORY "${SENNIT_HEADER_OUTPUT_DIRECTORY}/sennit/fortran"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit" COMPONENT fortran FILES_MATCHING PATTERN "*.mod")
+    file(MAKE_DIRECTORY "${SENNIT_BUILT_PREFIX}/share/sennit/fortran")
     get_property(fortran_sources GLOBAL PROPERTY SENNIT_FORTRAN_INSTALLED_SOURCES)
+    foreach(source IN LISTS fortran_sources)
+        cmake_path(GET source FILENAME name)
+        file(CREATE_LINK "${source}" "${SENNIT_BUILT_PREFIX}/share/sennit/fortran/${name}" SYMBOLIC)
+    endforeach()
     install(FILES ${fortran_sources} DESTINATION "${CMAKE_INSTALL_DATADIR}/sennit/fortran" COMPONENT fortran)
 else()
     list(APPEND SENNIT_COMPONENTS fortran)
@@ -72,6 +82,16 @@ cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_LIBDIR BASE_DIRECTORY "\${prefix}"
     OUTPUT_VARIABLE SENNIT_PC_LIBDIR)
 cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_DATADIR BASE_DIRECTORY "\${prefix}"
     OUTPUT_VARIABLE SENNIT_PC_DATADIR)
+function(sennit_write_pc name file)
+    configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${name}.pc.in" "${file}" @ONLY)
+endfunction()
+function(sennit_write_built_pc name)
+    set(SENNIT_PC_PREFIX "../..")
+    set(SENNIT_PC_INCLUDEDIR "${SENNIT_HEADER_OUTPUT_DIRECTORY}")
+    set(SENNIT_PC_LIBDIR "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
+    set(SENNIT_PC_DATADIR "\${prefix}/share")
+    sennit_write_pc(${name} "${SENNIT_BUILT_PREFIX}/lib/pkgconfig/${name}.pc")
+endfunction()
 # Where there is no shared library, everybody who links Sennit links the archive.
 set(SENNIT_PUBLIC_LIBS "")
 set(SENNIT_PRIVATE_LIBS " ${SENNIT_STATIC_LIBS}")
@@ -87,8 +107,9 @@ foreach(words IN LISTS pc_files)
     string(REPLACE ":" ";" words "${words}")
     list(GET words 0 name)
     list(GET words 1 component)
-    configure_file(cmake/${name}.pc.in "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
-    install(FILES "${PROJECT_BINARY_DIR}/${name}.pc"
+    sennit_write_built_pc(${name})
+    sennit_write_pc(${name} "${PROJECT_BINARY_DIR}/generated/${name}.pc")
+    install(FILES "${PROJECT_BINARY_DIR}/generated/${name}.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT ${component})
 endforeach()
 
@@ -103,11 +124,11 @@ set(compatibility SameMajorVersion)
 if(PROJECT_VERSION_MAJOR EQUAL 0)
     set(compatibility SameMinorVersion)
 endif()
-configure_package_config_file(cmake/sennitConfig.cmake.in "${PROJECT_BINARY_DIR}/sennitConfig.cmake"
+configure_package_config_file(cmake/sennitConfig.cmake.in "${SENNIT_BUILT_PACKAGE}/sennitConfig.cmake"
     INSTALL_DESTINATION "${SENNIT_PACKAGE_DIR}" NO_CHECK_REQUIRED_COMPONENTS_MACRO)
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake"
+write_basic_package_version_file("${SENNIT_BUILT_PACKAGE}/sennitConfigVersion.cmake"
     COMPATIBILITY ${compatibility})
-install(FILES "${PROJECT_BINARY_DIR}/sennitConfig.cmake" "${PROJECT_BINARY_DIR}/sennitConfigVersion.cmake"
+install(FILES "${SENNIT_BUILT_PACKAGE}/sennitConfig.cmake" "${SENNIT_BUILT_PACKAGE}/sennitConfigVersion.cmake"
     DESTINATION "${SENNIT_PACKAGE_DIR}" COMPONENT development)
 
 install(DIRECTORY include/sennit DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development

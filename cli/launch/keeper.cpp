@@ -22,8 +22,8 @@
 
 #include "launch/control.hpp"
 #include "launch/descendants.hpp"
+#include "launch/foreign_program.hpp"
 #include "launch/job.hpp"
-#include "launch/mpi_program.hpp"
 #include "launch/output.hpp"
 #include "launch/poller.hpp"
 #include "launch/spawn.hpp"
@@ -106,7 +106,7 @@ class Keeper {
     }
 
     // Ending
-    void look_for_mpi();
+    void look_for_foreign_libraries();
     void check_for_lone_ranks();
     void collect();
     void rank_ended(int rank, int status);
@@ -138,7 +138,7 @@ class Keeper {
     std::int64_t leftover_at_ns_ = kNever;
     std::int64_t look_at_ns_ = kNever;
     std::int64_t look_pause_ns_ = kFirstLookNs;
-    std::string mpi_seen_;  // the MPI library that a process of rank 0 had loaded
+    ForeignProgram seen_;  // what a process of rank 0 had loaded
     std::int64_t kill_at_ns_ = kNever;
 };
 
@@ -247,31 +247,38 @@ int Keeper::run() {
 }
 
 // Rank 0 stands for the others: a job's ranks mostly run the same.
-void Keeper::look_for_mpi() {
+void Keeper::look_for_foreign_libraries() {
     look_at_ns_ = kNever;
     if (!control_.nobody_came() || ranks_[0].ended) return;
     std::vector<pid_t> processes = descendants(ranks_[0].process);
     processes.push_back(ranks_[0].process);
     for (const pid_t process : processes) {
-        mpi_seen_ = mpi_library_in(process);
-        if (!mpi_seen_.empty()) return;
+        seen_ = foreign_libraries_in(process);
+        if (seen_.any()) return;
     }
     look_pause_ns_ *= 2;
     look_at_ns_ = now_ns() + look_pause_ns_;
 }
 
-// An MPI that was not started by its own launcher makes each process a job of one rank. All of them
-// write the same files, and nothing looks wrong.
+// An MPI or an OpenSHMEM that was not started by its own launcher makes each process a job of one
+// rank. All of them write the same files, and nothing looks wrong; or they fail, and say nothing of
+// the reason.
 void Keeper::check_for_lone_ranks() {
-    if (exit_code_ != 0 || job_.ranks == 1 || !control_.nobody_came()) return;
-    std::string library = mpi_library_of(job_.program);
-    const char *verb = library.empty() ? "runs" : "is";
-    if (library.empty()) library = mpi_seen_;
-    if (library.empty()) return;
-    exit_code_ = kExitUsage;
-    say("{} {} a program of an MPI ({}), and none of its {} ranks has called sennit_init: each was "
-        "a job of one rank; start it with the launcher of its MPI, such as mpirun",
-        job_.program, verb, library, job_.ranks);
+    if (job_.ranks == 1 || !control_.nobody_came()) return;
+    const ForeignProgram linked = foreign_libraries_of(job_.program);
+    const ForeignProgram &found = linked.any() ? linked : seen_;
+    const bool has_openshmem = !found.openshmem.empty();
+    // A program of an MPI says itself why it failed.
+    const bool has_reason = exit_code_ != 0 && (!has_openshmem || interrupted_by_ != 0);
+    if (!found.any() || has_reason) return;
+    if (exit_code_ == 0) exit_code_ = kExitUsage;
+    say("{} {} a program of {} ({}), and none of its {} ranks has called sennit_init: each was "
+        "a job of one rank; {}",
+        job_.program, linked.any() ? "is" : "runs",
+        has_openshmem ? "another OpenSHMEM library" : "an MPI",
+        has_openshmem ? found.openshmem : found.mpi, job_.ranks,
+        has_openshmem ? "compile it with the oshcc of Sennit, or start it with its own oshrun"
+                      : "start it with the launcher of its MPI, such as mpirun");
 }
 
 void Keeper::loop() {
@@ -334,7 +341,7 @@ void Keeper::check_times() {
         leftover_at_ns_ = kNever;
         begin_ending(kTermToKillNs - kLeftoverGraceNs);
     }
-    if (now >= look_at_ns_) look_for_mpi();
+    if (now >= look_at_ns_) look_for_foreign_libraries();
     if (shows_prompts_) show_prompt();
 }
 

@@ -1,4 +1,5 @@
 // Beginning and end, what can be asked, and messages.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>
@@ -203,6 +204,18 @@ void open_statics() {
         area.places[pe] = regions[pe].gptr;
 }
 
+// Of two libraries the program gets each function from the first one that has it. A profiler that
+// stands before this one is none.
+void say_other_library() {
+    void *const other = dlsym(RTLD_NEXT, "shmem_init");
+    Dl_info where{};
+    if (state.me != 0 || other == nullptr || dladdr(other, &where) == 0) return;
+    std::fprintf(stderr,
+                 "shmem_init: the program is linked to another OpenSHMEM library too, which may "
+                 "get some of its calls: %s\n",
+                 where.dli_fname);
+}
+
 void say_settings() {
     if (state.me != 0) return;
     if (setting("VERSION") != nullptr)
@@ -311,6 +324,7 @@ int start(int requested, bool has_threads) {
     state.all_direct = heap_direct && statics_direct;
     teams_start(heap_direct);
     if (state.pes > 1) ending_start();
+    say_other_library();
     say_settings();
     state.inits = 1;
     return 0;

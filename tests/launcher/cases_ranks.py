@@ -21,9 +21,12 @@ def env_sets_and_replaces_variables(launcher):
 
 
 def ranks_may_be_told_by_node(launcher):
-    for words, size in ((["-N", "2"], 2), (["-N", "2", "--nodes", "2"], 4)):
+    # Both numbers are given by scripts for other launchers.
+    for words, size in ((["-N", "2"], 2), (["-N", "2", "--nodes", "2"], 4), (["-np", "2", "-N", "2"], 2), (["-N", "4", "-n", "3"], 3)):
         result = launcher.watch.run([launcher.sennit, "run", *words, "sh", "-c", "echo $SENNIT_SIZE"])
         equal((result.returncode, result.stdout), (0, f"{size}\n" * size), result.stderr)
+    result = launcher.watch.run([launcher.sennit, "run", "-n", "5", "-N", "2", "--nodes", "2", "true"])
+    equal((result.returncode, result.stderr), (2, "sennit run: -n 5 is more than the 4 ranks that -N allows on 2 nodes\n"))
 
 
 def variables_of_other_launchers_do_not_reach_the_ranks(launcher):

@@ -99,7 +99,7 @@ class DebianTest(unittest.TestCase):
 
     def test_there_are_the_packages_of_a_library_of_its_program_and_of_its_documents(self):
         wanted = {self.library, "libsennit-dev", self.shmem_library, "libsennit-shmem-dev", "sennit", "sennit-doc"}
-        if os.path.exists(os.path.join(self.tree, "sennit-fortran.pc")):
+        if os.path.exists(os.path.join(self.tree, "generated", "sennit-fortran.pc")):
             wanted.add("libsennit-fortran-dev")
         self.assertEqual({name for name in self.packages if not name.startswith("sennit-bench-")}, wanted)
 

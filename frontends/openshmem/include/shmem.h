@@ -15,6 +15,7 @@
 #define SHMEM_MINOR_VERSION 6
 #define SHMEM_MAX_NAME_LEN 64
 #define SHMEM_VENDOR_STRING "Sennit"
+#define SENNIT_SHMEM 1 /* for #if defined(SENNIT_SHMEM): other libraries do not define it */
 
 #define SHMEM_THREAD_SINGLE 0
 #define SHMEM_THREAD_FUNNELED 1

@@ -1,15 +1,18 @@
 // Reads the list of needed libraries from the dynamic section of an ELF file of 64 bits, and what a
 // process has mapped from /proc.
-#include "launch/mpi_program.hpp"
+#include "launch/foreign_program.hpp"
 
 #include <elf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sennit::cli {
@@ -36,41 +39,50 @@ std::uint64_t offset_of(const std::vector<Elf64_Phdr> &parts, std::uint64_t addr
     return 0;
 }
 
-bool is_mpi(std::string_view library) {
-    for (const char *name : {"libmpi.so", "libmpich.so", "libmpi_mpifh.so", "libmpifort.so"}) {
-        if (library.starts_with(name)) return true;
+bool begins_with_one_of(std::string_view text, std::initializer_list<const char *> names) {
+    return std::ranges::any_of(names, [&](const char *name) { return text.starts_with(name); });
+}
+
+void note_library(ForeignProgram &found, std::string library) {
+    if (library.starts_with("libsennit")) {
+        found.has_sennit = true;
+    } else if (begins_with_one_of(library, {"liboshmem.so", "liboshmpi.so", "libopenshmem.so",
+                                            "libshmem.so", "libsma.so"})) {
+        found.openshmem = std::move(library);
+    } else if (found.mpi.empty() &&
+               begins_with_one_of(
+                   library, {"libmpi.so", "libmpich.so", "libmpi_mpifh.so", "libmpifort.so"})) {
+        found.mpi = std::move(library);
     }
-    return false;
 }
 
 // The launcher's variables as the process got them; what an MPI sets for itself is not seen.
 bool has_mpi_launcher(pid_t process) {
     std::ifstream file(fmt::format("/proc/{}/environ", process), std::ios::binary);
     for (std::string setting; std::getline(file, setting, '\0');) {
-        for (const char *name : {"PMI_RANK=", "PMIX_RANK=", "OMPI_COMM_WORLD_RANK="}) {
-            if (setting.starts_with(name)) return true;
-        }
+        if (begins_with_one_of(setting, {"PMI_RANK=", "PMIX_RANK=", "OMPI_COMM_WORLD_RANK="}))
+            return true;
     }
     return false;
 }
 
 }  // namespace
 
-std::string mpi_library_in(pid_t process) {
+ForeignProgram foreign_libraries_in(pid_t process) {
+    ForeignProgram found;
     std::ifstream file(fmt::format("/proc/{}/maps", process));
-    for (std::string line; std::getline(file, line);) {
-        const std::string library = line.substr(line.rfind('/') + 1);
-        if (is_mpi(library)) return has_mpi_launcher(process) ? "" : library;
-    }
-    return "";
+    for (std::string line; std::getline(file, line);)
+        note_library(found, line.substr(line.rfind('/') + 1));
+    return found.any() && has_mpi_launcher(process) ? ForeignProgram{} : found;
 }
 
-std::string mpi_library_of(const std::string &program) {
+ForeignProgram foreign_libraries_of(const std::string &program) {
+    ForeignProgram found;
     std::ifstream file(program, std::ios::binary);
     const std::vector<Elf64_Ehdr> head = read_array<Elf64_Ehdr>(file, 0, 1);
     if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0 ||
         head[0].e_ident[EI_CLASS] != ELFCLASS64) {
-        return "";
+        return found;
     }
     const auto parts = read_array<Elf64_Phdr>(file, head[0].e_phoff, head[0].e_phnum);
     std::vector<Elf64_Dyn> entries;
@@ -87,9 +99,9 @@ std::string mpi_library_of(const std::string &program) {
         file.seekg(static_cast<std::streamoff>(names + entry.d_un.d_val));
         std::string library;
         std::getline(file, library, '\0');
-        if (is_mpi(library)) return library;
+        note_library(found, std::move(library));
     }
-    return "";
+    return found;
 }
 
 }  // namespace sennit::cli

@@ -1,0 +1,133 @@
+"""Tests of the build tree, from the place of another project: built_test.py CMAKE PREFIX PROGRAMS.
+
+PREFIX has include/, lib/ and share/ as an installation has, PROGRAMS is the folder of `sennit`. Would break: a package of CMake or
+pkg-config that works only where it is installed, and wrappers that a configure system cannot ask.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CMAKE, PREFIX, PROGRAMS = sys.argv[1:4]
+CTEST = os.path.join(os.path.dirname(CMAKE), "ctest")
+CC = os.environ.get("CC", "cc")
+FC = os.environ.get("FC", "")  # empty where the tree has no Fortran
+HERE = os.path.dirname(os.path.abspath(__file__))
+CONSUMER = os.path.join(HERE, "consumer")
+MANUAL = os.path.join(HERE, "..", "..", "docs", "openshmem.md")
+SENNIT = os.path.join(PROGRAMS, "sennit")
+WRAPPERS = os.path.join(PROGRAMS, "openshmem")
+ENVIRONMENT = {**os.environ, "PKG_CONFIG_PATH": os.path.join(PREFIX, "lib", "pkgconfig"),
+               "PATH": WRAPPERS + os.pathsep + os.environ["PATH"], "OSHCC_CC": CC}
+
+
+def run(*words, **options):
+    result = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False, env=ENVIRONMENT, **options)
+    if result.returncode != 0:
+        raise AssertionError(f"{' '.join(words)}: exit status {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def of_the_manual(language):
+    """The block in this language on the page of OpenSHMEM."""
+    with open(MANUAL, encoding="utf-8") as file:
+        block, = re.findall(rf"^```{language}\n(.*?)^```$", file.read(), re.DOTALL | re.MULTILINE)
+    return block
+
+
+class BuiltTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="built-test-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def check_runs(self, program):
+        lines = run(SENNIT, "run", "-n", "2", program).splitlines()
+        self.assertEqual(sorted(lines), ["rank 0 of 2 found 1", "rank 1 of 2 found 0"])
+
+    def check_shmem_runs(self, program="user"):
+        lines = run("oshrun", "-np", "2", os.path.join(self.folder, program)).splitlines()
+        self.assertEqual(sorted(lines), ["PE 0 of 2 got 1", "PE 1 of 2 got 0"])
+
+    def build(self, source, *options):
+        run(CMAKE, "-S", source, "-B", self.folder, *options)
+        run(CMAKE, "--build", self.folder)
+
+    def test_projects_find_it_with_cmake(self):
+        self.build(CONSUMER, f"-DCMAKE_PREFIX_PATH={PREFIX}", "-DUSER_LANGUAGES=C;CXX")
+        run(CTEST, "--test-dir", self.folder, "--output-on-failure", "--no-tests=error")
+
+    def test_a_project_for_openshmem_finds_it_with_cmake(self):
+        self.build(os.path.join(CONSUMER, "openshmem"), f"-DCMAKE_PREFIX_PATH={PREFIX}")
+        self.check_shmem_runs()
+
+    @unittest.skipUnless(FC, "no Fortran compiler")
+    def test_a_project_in_fortran_finds_it_with_cmake(self):
+        self.build(os.path.join(CONSUMER, "fortran"), f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DCMAKE_Fortran_COMPILER={FC}")
+        run(CTEST, "--test-dir", self.folder, "--output-on-failure", "--no-tests=error")
+
+    def test_programs_are_built_with_pkg_config(self):
+        program = os.path.join(self.folder, "program")
+        for name in ("sennit", "sennit-static"):
+            with self.subTest(package=name):
+                flags = run("pkg-config", "--cflags", "--libs", name).split()
+                run(CC, os.path.join(CONSUMER, "user.c"), *flags, f"-Wl,-rpath,{PREFIX}/lib", "-o", program)
+                self.check_runs(program)
+        flags = run("pkg-config", "--cflags", "--libs", "sennit-openshmem").split()
+        run(CC, os.path.join(CONSUMER, "openshmem", "user.c"), *flags, f"-Wl,-rpath,{PREFIX}/lib", "-o", program)
+        self.check_shmem_runs("program")
+        if FC:
+            flags = run("pkg-config", "--cflags", "--libs", "sennit-fortran").split()
+            run(FC, os.path.join(CONSUMER, "fortran", "user.f90"), *flags, f"-Wl,-rpath,{PREFIX}/lib", "-o", program)
+            self.check_runs(program)
+            sources = run("pkg-config", "--variable=sources", "sennit-fortran").strip()
+            for name in os.listdir(sources):
+                self.assertTrue(os.path.exists(os.path.join(sources, name)), name)
+
+    def copy_user(self):
+        shutil.copy(os.path.join(CONSUMER, "openshmem", "user.c"), self.folder)
+
+    @unittest.skipUnless(shutil.which("make"), "no make")
+    def test_a_makefile_takes_the_wrapper_for_its_compiler(self):
+        self.copy_user()
+        run("make", "CC=oshcc", "user", cwd=self.folder)
+        self.check_shmem_runs()
+
+    def test_a_project_in_cmake_takes_the_wrapper_for_its_compiler_and_knows_the_library(self):
+        self.copy_user()
+        self.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.16)\nproject(user LANGUAGES C)\n" + of_the_manual("cmake") +
+                   "if(NOT OPENSHMEM_IS_SENNIT)\n    message(FATAL_ERROR \"which?\")\nendif()\nadd_executable(user user.c)\n")
+        self.build(self.folder, "-DCMAKE_C_COMPILER=oshcc")
+        self.check_shmem_runs()
+
+    @unittest.skipUnless(shutil.which("autoconf") and shutil.which("make"), "no autoconf or no make")
+    def test_a_project_with_autoconf_takes_the_wrapper_for_its_compiler_and_knows_the_library(self):
+        self.copy_user()
+        self.write("configure.ac", "AC_INIT([user], [1])\nAC_PROG_CC\n" + of_the_manual("m4") +
+                   "AC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n")
+        self.write("Makefile.in", "user: user.c\n\t@CC@ @CFLAGS@ $< -o $@ @LIBS@\n")
+        run("autoconf", cwd=self.folder)
+        said = run("sh", "./configure", "CC=oshcc", cwd=self.folder)
+        self.assertIn("OpenSHMEM is Sennit", said)
+        self.assertIn("library containing shmem_init... none required", said)
+        run("make", "user", cwd=self.folder)
+        self.check_shmem_runs()
+
+    def test_flags_that_the_wrapper_prints_build_a_program(self):
+        source, program = os.path.join(CONSUMER, "openshmem", "user.c"), os.path.join(self.folder, "program")
+        compiling, linking = (run("oshcc", f"-showme:{step}").split() for step in ("compile", "link"))
+        run(CC, *compiling, source, *linking, "-o", program)
+        self.check_shmem_runs("program")
+        for option in ("-show", "--showme"):  # find modules look for the flags here
+            self.assertEqual(run("oshcc", option).split(), [CC, *compiling, *linking])
+        self.assertEqual(run("oshcc", "-show", "-c", "a.c").split(), [CC, *compiling, "-c", "a.c"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
