@@ -100,7 +100,9 @@ void measure_setup(const Job &job, const MapTransfer &pair, std::uint64_t bytes,
     const MapOffer theirs = exchange(job, mine)[kOwner];
 
     std::vector<Subject> subjects;
-    subjects.push_back(by_parts(job, kOwner, "first-touch", [=] { return touch_private(bytes); }));
+    if (!has("xpmem"))
+        subjects.push_back(
+            by_parts(job, kOwner, "first-touch", [=] { return touch_private(bytes); }));
     if (has("mapped")) {
         subjects.push_back(
             by_parts(job, kOwner, "first-touch-file", [=] { return touch_file(bytes); }));
