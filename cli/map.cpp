@@ -112,18 +112,7 @@ void print_text(const map::Options &options, const map::Figures &figures) {
     for (const std::string &table : {map::distance_table(figures), map::setup_table(figures),
                                      map::at_once_table(figures), map::paper_table(figures)})
         if (!table.empty()) fmt::print("{}\n", table);
-    std::size_t least = SIZE_MAX;
-    std::size_t most = 0;
-    for (const bench::MapFigure &figure : figures.all) {
-        if (figure.part != "pair" && figure.part != "at-once") continue;
-        least = std::min(least, figure.time_ns.rounds);
-        most = std::max(most, figure.time_ns.rounds);
-    }
-    if (most > 0)
-        fmt::print(
-            "Each figure is the mean of {} to {} transfers (--seconds {}), of which there "
-            "are 10^9 bytes in a GB.\n",
-            least, most, figures.seconds);
+    fmt::print("{}", map::rounds_text(figures));
     for (const map::LeftOut &one : figures.left_out)
         fmt::print("Left out: {}: {}\n", one.what, one.reason);
     if (figures.end != "complete") fmt::print("Not all was measured: {}\n", figures.end);

@@ -41,6 +41,7 @@ double common_start(const Job &job) {
 class AtOnce {
   public:
     AtOnce(const Run &run, const MapGroup &group, std::uint64_t bytes);
+    bool has_ways() const { return !m_sources.empty(); }
     void measure(int transfers, const Limits &limits);
     // Copies are right; nobody uses the memory any more.
     void leave();
@@ -164,6 +165,7 @@ void run_map_at_once(const Run &run) {
         for (const std::uint64_t bytes : run.sizes) {
             if (budget.is_over()) return;
             AtOnce at_once(run, group, bytes);
+            if (!at_once.has_ways()) return;
             for (const int transfers :
                  numbers_of_transfers(static_cast<int>(group.transfers.size()))) {
                 at_once.measure(transfers, budget.next(run.limits.rounds));

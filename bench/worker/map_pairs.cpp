@@ -54,6 +54,7 @@ void measure_copies(const Job &job, const MapTransfer &pair, std::uint64_t bytes
                                 return time_batch(operations, [=] { source->copy(to, 0, bytes); });
                             }});
     }
+    if (sources.empty()) return;
     const auto samples = sample_in_turn(job, subjects, limits);
     for (std::size_t i = 0; i < sources.size(); ++i) {
         if (reads) check_copy(*sources[i].source, sources[i].way, role, to, 0, bytes);

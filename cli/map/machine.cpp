@@ -95,7 +95,7 @@ Distance distance(const Core &one, const Core &other) {
 }
 
 const char *distance_text(Distance distance) {
-    constexpr std::array kTexts{"are one core",       "share an L2",
+    constexpr std::array kTexts{"are the same",       "share an L2",
                                 "share an L3",        "are in one NUMA node",
                                 "are in one package", "are in different packages"};
     return kTexts[static_cast<std::size_t>(distance)];

@@ -165,7 +165,9 @@ std::string distance_table(const Figures &figures) {
     std::string text;
     for (const Distance one : measured_distances(figures, all)) {
         text +=
-            fmt::format("Cores that {}: median of the pairs (least to most)\n", distance_text(one));
+            fmt::format("{}: median of the pairs (least to most)\n",
+                        one == Distance::same ? "A core by itself"
+                                              : fmt::format("Cores that {}", distance_text(one)));
         for (const Grid &grid : all)
             if (const auto spread = spread_at(figures, grid, one))
                 text += fmt::format("  {:<40} {}\n", grid.title(), spread_text(*spread));
@@ -178,8 +180,8 @@ std::string setup_table(const Figures &figures) {
     for (const bench::MapFigure &figure : figures.all) {
         if (figure.part != "setup") continue;
         if (text.empty()) text = "Set-up, before the first copy: mean (p5 to p95)\n";
-        text += fmt::format("  cores {} and {}  {:>7}  {:<17} {:>10}  ({} to {})\n", figure.from,
-                            figure.to, format_bytes(figure.bytes), figure.way,
+        text += fmt::format("  cores {} and {}  {:>8}  {:<17} {:>10}  ({} to {})\n", figure.from,
+                            figure.to, size_text(figure.bytes), figure.way,
                             format_time(figure.time_ns.mean), format_time(figure.time_ns.p5),
                             format_time(figure.time_ns.p95));
     }
@@ -192,7 +194,7 @@ std::string at_once_table(const Figures &figures) {
     for (const Curve &curve : curves(figures)) {
         const std::string title =
             fmt::format("{} at once, {}: total GB/s by the number of transfers\n",
-                        format_bytes(curve.bytes), curve.group);
+                        size_text(curve.bytes), curve.group);
         if (title != last) text += title;
         last = title;
         text += fmt::format("  {:<8} {:<6}", curve.way, curve.is_fresh ? "fresh" : "again");
@@ -236,13 +238,29 @@ std::string paper_table(const Figures &figures) {
             }
         text +=
             fmt::format("  {:<56}{:>8.2f}  {:>6}  {:>9}\n",
-                        fmt::format("{}, {} {}, {}", format_bytes(curve.bytes), most.transfers,
+                        fmt::format("{}, {} {}, {}", size_text(curve.bytes), most.transfers,
                                     most.transfers == 1 ? "transfer" : "transfers", curve.group) +
                             (curve.is_fresh ? ", fresh" : ""),
                         most.gb_per_s() / cma->at_most().gb_per_s(), grace, sapphire);
     }
     if (!text.empty()) text += "  * table 1 of \"To Share or Not to Share\" (Adam et al., 2024)\n";
     return text;
+}
+
+std::string rounds_text(const Figures &figures) {
+    std::size_t least = SIZE_MAX;
+    std::size_t most = 0;
+    for (const bench::MapFigure &figure : figures.all) {
+        if (figure.part != "pair" && figure.part != "at-once") continue;
+        least = std::min(least, figure.time_ns.rounds);
+        most = std::max(most, figure.time_ns.rounds);
+    }
+    if (most == 0) return "";
+    return fmt::format(
+        "Each bandwidth is the mean of {} transfers in a budget of {} s for all; a GB is 10^9 "
+        "bytes.\n",
+        least == most ? std::to_string(most) : fmt::format("{} to {}", least, most),
+        figures.seconds);
 }
 
 std::vector<std::string> sentences(const Figures &figures) {
@@ -256,7 +274,7 @@ std::vector<std::string> sentences(const Figures &figures) {
     const auto say = [&](const Grid &grid, Distance where) {
         return fmt::format(
             "{}: {} GB/s at {}", cores_text(*find_figure(figures, "pair", grid, where), where),
-            value_text(spread_at(figures, grid, where)->median), format_bytes(grid.bytes));
+            value_text(spread_at(figures, grid, where)->median), size_text(grid.bytes));
     };
     const Grid &first = *mapped.front();
     const Distance near = found.front();
@@ -271,7 +289,7 @@ std::vector<std::string> sentences(const Figures &figures) {
     } else if (mapped.size() > 1 && spread_at(figures, *mapped.back(), near)) {
         const Grid &last = *mapped.back();
         texts.push_back(
-            fmt::format("With {}{} it is {} GB/s{}.", format_bytes(last.bytes),
+            fmt::format("With {}{} it is {} GB/s{}.", size_text(last.bytes),
                         last.bytes > figures.machine.largest_cache ? ", which no cache holds," : "",
                         value_text(spread_at(figures, last, near)->median),
                         cma_part(figures, all, last.bytes, near)));

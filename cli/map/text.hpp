@@ -23,6 +23,9 @@ std::string setup_table(const Figures &figures);
 std::string at_once_table(const Figures &figures);
 std::string paper_table(const Figures &figures);
 
+// Of how many transfers the figures are means, and what bounded them; a line.
+std::string rounds_text(const Figures &figures);
+
 // What the map says of the machine: two sentences, fewer where too little was measured.
 std::vector<std::string> sentences(const Figures &figures);
 
