@@ -49,20 +49,24 @@ Examples
 The end
   Exit code 0, 1 if something failed, 2 wrong usage, 130 if it was interrupted.)";
 
-// "0,2-5" as numbers. Throws UsageError.
+// "0,2-5" as numbers; none if it is no such list.
 std::vector<int> processors_in(const std::string &text) {
-    hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    const bool is_list =
-        !text.empty() && text.find_first_not_of("0123456789,-") == std::string::npos &&
-        hwloc_bitmap_list_sscanf(set, text.c_str()) == 0 && hwloc_bitmap_weight(set) > 0;
     std::vector<int> processors;
-    for (int at = is_list ? hwloc_bitmap_first(set) : -1; at >= 0; at = hwloc_bitmap_next(set, at))
-        processors.push_back(at);
+    if (text.find_first_not_of("0123456789,-") != std::string::npos) return processors;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    // An open end, such as 3-, would be a set without an end.
+    if (hwloc_bitmap_list_sscanf(set, text.c_str()) == 0 && hwloc_bitmap_weight(set) > 0)
+        for (int at = hwloc_bitmap_first(set); at >= 0; at = hwloc_bitmap_next(set, at))
+            processors.push_back(at);
     hwloc_bitmap_free(set);
-    if (!is_list)
-        throw UsageError(fmt::format(
-            "sennit map: --cores wants numbers of processors, such as 0,2-5, not \"{}\"", text));
     return processors;
+}
+
+// A check of CLI11.
+std::string check_processors(const std::string &text) {
+    return processors_in(text).empty()
+               ? fmt::format("wants numbers of processors, such as 0,2-5, not \"{}\"", text)
+               : "";
 }
 
 // Throws UsageError for a core that this process may not use.
@@ -176,9 +180,11 @@ int run_map(const map::Options &options, const std::string &cores, const std::st
 }
 
 void add_options(CLI::App &command, map::Options &options, std::string &cores) {
-    command.add_option("--cores", cores,
-                       "processors, one for each core, such as 0,2-5; unless given, the first "
-                       "processor of each core that this process may use");
+    command
+        .add_option("--cores", cores,
+                    "processors, one for each core, such as 0,2-5; unless given, the first "
+                    "processor of each core that this process may use")
+        ->check(check_processors);
     command.add_option("--parts", options.parts, "pairs (with the flag and the set-up), at-once")
         ->delimiter(',')
         ->check(CLI::IsMember({"pairs", "at-once"}))
@@ -188,6 +194,7 @@ void add_options(CLI::App &command, map::Options &options, std::string &cores) {
         ->check(CLI::IsMember(options.ways))
         ->capture_default_str();
     command.add_option("--pairs", options.pairs, "a sample of so many pairs; 0: every pair")
+        ->check(CLI::Range(0, 1 << 20))
         ->capture_default_str();
     command.add_option("--bytes", options.sizes, "sizes of the copies between pairs; 1M,100M")
         ->delimiter(',')

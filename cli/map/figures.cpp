@@ -63,10 +63,6 @@ std::string Grid::title() const {
                    : fmt::format("{}, {}: GB/s", way, size_text(bytes));
 }
 
-double Grid::part_of(double value) const {
-    return most > least ? (value - least) / (most - least) : 1.0;
-}
-
 std::vector<Grid> grids(const Figures &figures) {
     std::vector<Grid> all;
     const std::size_t cores = figures.machine.cores.size();

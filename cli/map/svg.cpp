@@ -108,8 +108,7 @@ std::string scale_bar(const Grid &grid, double x, double y) {
             "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"10\" height=\"{:.1f}\" fill=\"{}\"/>\n", x,
             y + kSquare * (kSteps - 1 - i) / kSteps, kSquare / kSteps + 0.5,
             colour_of((i + 0.5) / kSteps));
-    return text + label(x + 14, y + 10, number_text(grid.most)) +
-           label(x + 14, y + kSquare, number_text(grid.least));
+    return text + label(x + 14, y + 10, number_text(grid.most)) + label(x + 14, y + kSquare, "0");
 }
 
 std::string heat_panel(const Machine &machine, const Grid &grid, double left, double top) {
@@ -201,13 +200,22 @@ std::string axes(const Frame &frame) {
     return text + upright_label(frame.x - 42, frame.y + frame.height / 2, "total GB/s");
 }
 
+// The next of 1, 2, 4 and 10 times a power of ten that is not below.
+double round_up(double value) {
+    const double power = std::pow(10.0, std::floor(std::log10(value)));
+    for (const double step : {1.0, 2.0, 4.0})
+        if (value <= step * power) return step * power;
+    return 10 * power;
+}
+
 std::string curve_panel(const std::vector<const Curve *> &of_panel, double left, double top) {
-    Frame frame{left + 55, top + 24, kCurveWidth - 160, kCurveHeight - 80, 1, 0};
+    Frame frame{left + 55, top + 24, kCurveWidth - 185, kCurveHeight - 80, 1, 0};
     for (const Curve *const curve : of_panel)
         for (const bench::MapFigure *const point : curve->points) {
             frame.most_transfers = std::max<double>(frame.most_transfers, point->transfers);
-            frame.most_rate = std::max(frame.most_rate, point->gb_per_s() * 1.1);
+            frame.most_rate = std::max(frame.most_rate, point->gb_per_s());
         }
+    frame.most_rate = round_up(frame.most_rate);
     const Curve &first = *of_panel.front();
     std::string text =
         label(left + 55, top + 14, fmt::format("{}, {}", size_text(first.bytes), first.group),

@@ -125,10 +125,14 @@ std::string heat_text(const Machine &machine, const Grid &grid, bool colours) {
     const std::size_t width = cores.size() <= kCoresWithValues ? 6
                               : cores.size() <= kCoresWithGaps ? 2
                                                                : 1;
-    std::string text = fmt::format("{}, {} to {}{}\n", grid.title(), value_text(grid.least),
-                                   value_text(grid.most), width < 6 ? ", as digits 0 to 9" : "");
+    std::string text =
+        fmt::format("{}, {} to {}{}\n", grid.title(), value_text(grid.least), value_text(grid.most),
+                    width < 6 ? "; 9: the most, 0: nothing" : "");
     // Numbers of processors are read from above to below where they are longer than a cell.
-    const std::size_t lines = width >= 6 ? 1 : std::to_string(cores.back().processor).size();
+    const int last = std::max_element(cores.begin(), cores.end(), [](const Core &a, const Core &b) {
+                         return a.processor < b.processor;
+                     })->processor;
+    const std::size_t lines = width >= 6 ? 1 : std::to_string(last).size();
     for (std::size_t line = 0; line < lines; ++line) {
         text += line + 1 == lines ? "from\\to " : "        ";
         for (std::size_t to = 0; to < cores.size(); ++to) {
