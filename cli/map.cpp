@@ -1,6 +1,7 @@
 // `sennit map`: options and help. map/ measures and draws.
 #include <fmt/format.h>
 #include <sched.h>
+#include <sennit/sennit.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -24,8 +25,8 @@ constexpr const char *kMapHelp =
     R"(Measures what moves how fast between the cores of this machine: the copy of a buffer from memory of
 one core to that of another, for each pair of cores, one pair at a time; half the round trip of a
 word that two cores write in turn; what has to be set up before; and the total of many transfers at
-once, with the same buffers again (from a cache, where they fit) and with fresh ones. Every copy is
-checked.
+once, with the same buffers again (from a cache, where they fit) and with fresh ones. Before and
+after each measurement a copy is compared with its source, word by word.
 
 Ways
   mapped: memcpy through memory that both processes map. cma: the kernel copies (process_vm_readv).
@@ -156,6 +157,7 @@ map::Figures measured_figures(const map::Options &options, const std::string &co
                               const std::string &command) {
     map::Figures figures;
     map::Json line = to_json(this_machine(cores));
+    line["version"] = sennit_version();
     line["command"] = command;
     line["seconds"] = options.seconds;
     map::take_line(line, &figures);
@@ -170,6 +172,9 @@ map::Figures measured_figures(const map::Options &options, const std::string &co
 }
 
 int run_map(const map::Options &options, const std::string &cores, const std::string &command) {
+    // Before minutes of measuring, and without a change of what is there.
+    if (!options.svg.empty() && !std::ofstream(options.svg, std::ios::app))
+        throw std::runtime_error(fmt::format("{} can not be written", options.svg));
     const map::Figures figures = options.read.empty() ? measured_figures(options, cores, command)
                                                       : read_figures(options.read);
     if (!options.json) print_text(options, figures);
@@ -215,12 +220,14 @@ void add_options(CLI::App &command, map::Options &options, std::string &cores) {
     command.add_option("--seconds", options.seconds, "how long it may take, about")
         ->check(check_seconds)
         ->capture_default_str();
-    command.add_flag("--json", options.json, "for programs: a JSON object a line");
+    CLI::Option *json =
+        command.add_flag("--json", options.json, "for programs: a JSON object a line");
     command.add_option("--svg", options.svg, "write an image of the maps and curves")
         ->type_name("FILE");
     command.add_option("--read", options.read, "measure nothing: draw what --json has printed")
+        ->check(CLI::ExistingFile)
         ->type_name("FILE")
-        ->check(CLI::ExistingFile);
+        ->excludes(json);
     command.add_option("--colour", options.colour, "auto, always or never")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();

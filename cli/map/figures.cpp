@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "bench_table.hpp"
 #include "common/statistics.hpp"
@@ -14,6 +15,7 @@ namespace sennit::cli::map {
 
 namespace {
 
+// The number of cores if it is none of them.
 std::size_t place_of(const Machine &machine, int processor) {
     const auto found = std::find_if(machine.cores.begin(), machine.cores.end(),
                                     [&](const Core &core) { return core.processor == processor; });
@@ -48,7 +50,12 @@ bool take_line(const Json &line, Figures *figures) {
     } else if (part == "end") {
         figures->end = line.at("ended").get<std::string>();
     } else {
-        figures->all.push_back(bench::map_figure_from_json(line));
+        bench::MapFigure figure = bench::map_figure_from_json(line);
+        const std::size_t cores = figures->machine.cores.size();
+        if (place_of(figures->machine, figure.from) == cores ||
+            place_of(figures->machine, figure.to) == cores)
+            throw std::invalid_argument("a figure of cores that the machine does not have");
+        figures->all.push_back(std::move(figure));
     }
     return true;
 }
@@ -70,7 +77,6 @@ std::vector<Grid> grids(const Figures &figures) {
         if (figure.part != "pair" && figure.part != "flag") continue;
         const std::size_t from = place_of(figures.machine, figure.from);
         const std::size_t to = place_of(figures.machine, figure.to);
-        if (from >= cores || to >= cores) continue;
         Grid &grid = grid_for(&all, figure, cores);
         // A flag that waits for a processor for once has a mean that says nothing.
         const double value = grid.is_time ? figure.time_ns.median : figure.gb_per_s();

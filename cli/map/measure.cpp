@@ -84,7 +84,7 @@ class Progress {
         }
         if (!m_shows) return;
         const int left = static_cast<int>(std::max(0.0, std::ceil(m_seconds - elapsed())));
-        fmt::print(stderr, "\r\x1b[Ksennit map: {}, about {}:{:02} left", m_what, left / 60,
+        fmt::print(stderr, "\r\x1b[Ksennit map: {}, {}:{:02} of the budget left", m_what, left / 60,
                    left % 60);
         std::fflush(stderr);
     }

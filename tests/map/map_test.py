@@ -149,7 +149,7 @@ def on_terminal(words, **environment):
 def a_terminal_gets_colours_and_the_time_that_is_left():
     words = [*words_of(cores(1)), "--ways", "mapped"]
     shown = on_terminal(words, TERM="xterm-256color")
-    assert re.search(r"pair 1 of 1, about \d:\d\d left", shown), shown
+    assert re.search(r"pair 1 of 1, \d:\d\d of the budget left", shown), shown
     assert "\x1b[48;5;" in shown, "no colours"
     assert "\x1b[48;5;" not in on_terminal(words, TERM="vt100"), "colours on a terminal without"
     assert "\x1b[48;5;" not in on_terminal(words, TERM="xterm-256color", NO_COLOR="1"), "colours against NO_COLOR"
@@ -173,16 +173,21 @@ def xpmem_is_measured_where_it_is_there():
 def wrong_words_and_other_machines_are_refused():
     for words in (["--cores", "99999"], ["--cores", "one"], ["--cores", ""], ["--cores", "-"], ["--bytes", "7"], ["--bytes-at-once", "2G"],
                   ["--ways", "knem"], ["--parts", "all"], ["--seconds", "0"], ["--rounds", "0"], ["--pairs", "-1"], ["--colour", "blue"],
-                  ["--read", "/nowhere"], ["--frobnicate"]):
+                  ["--read", "/nowhere"], ["--json", "--read", __file__], ["--frobnicate"]):
         done = run(*words, code=2)
         assert done.stderr.startswith("sennit map: ") and not done.stdout, f"{words}: {done.stderr}"
     # Never figures of a machine that is made up.
     done = run("--json", code=1, HWLOC_SYNTHETIC="package:2 core:4 pu:1")
     assert "nothing is measured" in done.stderr and not done.stdout, done
+    assert "can not be written" in run("--svg", "/nowhere/map.svg", code=1).stderr
+    machine = {"map": "machine", "host": "", "model": "", "largest_cache": 0, "command": "", "seconds": 1,
+               "cores": [dict.fromkeys(("processor", "core", "l2", "l3", "numa", "package"), 0)]}
+    strange = dict.fromkeys(("bytes", "mean_ns", "median_ns", "p5_ns", "p95_ns", "rounds"), 8) | {
+        "map": "pair", "way": "cma", "from": 0, "to": 7}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "broken.json")
         for text, told in (("", "there is no machine"), ("{}\n", ":1:"), ("words\n", ":1:"),
-                           ('{"map":"pair","way":"cma"}\n', ":1:")):
+                           ('{"map":"pair","way":"cma"}\n', ":1:"), (f"{json.dumps(machine)}\n{json.dumps(strange)}\n", ":2:")):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
             done = run("--read", path, code=1)
