@@ -136,7 +136,6 @@ map::Figures read_figures(const std::string &path) {
     std::ifstream file(path);
     map::Figures figures;
     std::string text;
-    bool has_machine = false;
     for (int number = 1; std::getline(file, text); ++number) {
         try {
             if (!map::take_line(map::Json::parse(text), &figures))
@@ -144,11 +143,9 @@ map::Figures read_figures(const std::string &path) {
         } catch (const std::exception &error) {
             throw std::runtime_error(fmt::format("{}:{}: {}", path, number, error.what()));
         }
-        has_machine = has_machine || !figures.machine.cores.empty();
-        if (!has_machine)
-            throw std::runtime_error(fmt::format("{}: it does not begin with the machine", path));
     }
-    if (!has_machine) throw std::runtime_error(fmt::format("{}: there is no machine in it", path));
+    if (figures.machine.cores.empty())
+        throw std::runtime_error(fmt::format("{}: there is no machine in it", path));
     if (figures.end.empty()) figures.end = "the lines have no end";
     return figures;
 }

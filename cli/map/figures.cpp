@@ -107,9 +107,13 @@ std::vector<Curve> curves(const Figures &figures) {
             return curve.group == figure.group && curve.bytes == figure.bytes &&
                    curve.way == figure.way && curve.is_fresh == figure.is_fresh;
         });
-        if (found == all.end())
-            found = all.insert(all.end(),
-                               Curve{figure.group, figure.bytes, figure.way, figure.is_fresh, {}});
+        if (found == all.end()) {
+            const auto last = std::find_if(all.rbegin(), all.rend(), [&](const Curve &curve) {
+                return curve.group == figure.group && curve.bytes == figure.bytes;
+            });
+            found = all.insert(last == all.rend() ? all.end() : last.base(),
+                               {figure.group, figure.bytes, figure.way, figure.is_fresh, {}});
+        }
         found->points.push_back(&figure);
     }
     for (Curve &curve : all)

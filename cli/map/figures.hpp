@@ -66,6 +66,7 @@ struct Curve {
 
     const bench::MapFigure &at_most() const { return *points.back(); }
 };
+// Those of one group and size stand together.
 std::vector<Curve> curves(const Figures &figures);
 
 // Null if there is none.

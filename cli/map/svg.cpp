@@ -20,6 +20,7 @@ constexpr double kHead = 70;
 constexpr double kSquare = 240;     // the side of a heat map
 constexpr double kHeatWidth = 320;  // with what stands around it
 constexpr double kHeatHeight = 330;
+constexpr std::size_t kCoresWithTitles = 64;
 constexpr double kCurveWidth = 480;
 constexpr double kCurveHeight = 340;
 
@@ -117,20 +118,25 @@ std::string heat_panel(const Machine &machine, const Grid &grid, double left, do
     const std::size_t cores = machine.cores.size();
     const double side = kSquare / static_cast<double>(cores);
     std::string text = label(x, top + 14, grid.title(), Anchor::start, 14);
+    text += "<g shape-rendering=\"crispEdges\">\n";  // else gaps shine through
     for (std::size_t from = 0; from < cores; ++from) {
         for (std::size_t to = 0; to < cores; ++to) {
             const double value = grid.rows[from][to];
             text += fmt::format(
-                "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" "
-                "fill=\"{}\"><title>{} to {}: {}</title></rect>\n",
+                "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"",
                 x + side * static_cast<double>(to), y + side * static_cast<double>(from), side,
-                side, std::isnan(value) ? "#dddddd" : colour_of(grid.part_of(value)),
-                machine.cores[from].processor, machine.cores[to].processor,
-                std::isnan(value) ? "not measured" : number_text(value));
+                side, std::isnan(value) ? "#dddddd" : colour_of(grid.part_of(value)));
+            // Shown where the mouse is; of more cores they would be most of the file.
+            text += cores > kCoresWithTitles
+                        ? "/>\n"
+                        : fmt::format("><title>{} to {}: {}</title></rect>\n",
+                                      machine.cores[from].processor, machine.cores[to].processor,
+                                      std::isnan(value) ? "not measured" : number_text(value));
         }
     }
+    text += "</g>\n";
     text += borders(machine, x, y, side);
-    for (std::size_t i = 0; i < cores; i += (cores + 15) / 16) {
+    for (std::size_t i = 0; i < cores; i += (cores + 9) / 10) {
         const double at = side * (static_cast<double>(i) + 0.5);
         const std::string number = std::to_string(machine.cores[i].processor);
         text += label(x + at, y + kSquare + 14, number, Anchor::middle);
@@ -271,13 +277,10 @@ std::string svg_of(const Figures &figures) {
     const std::vector<Curve> all = curves(figures);
     std::vector<std::vector<const Curve *>> panels;
     for (const Curve &curve : all) {
-        const auto found = std::find_if(panels.begin(), panels.end(), [&](const auto &panel) {
-            return panel.front()->group == curve.group && panel.front()->bytes == curve.bytes;
-        });
-        if (found == panels.end())
-            panels.push_back({&curve});
-        else
-            found->push_back(&curve);
+        const Curve *const last = panels.empty() ? nullptr : panels.back().front();
+        if (last == nullptr || last->group != curve.group || last->bytes != curve.bytes)
+            panels.emplace_back();
+        panels.back().push_back(&curve);
     }
     body += rows_of(panels, kCurveWidth, kCurveHeight, &top, curve_panel);
     top += 10;

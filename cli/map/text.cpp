@@ -33,8 +33,9 @@ int level_of(const Grid &grid, double value) {
 }
 
 std::string value_text(double value) {
-    return value < 10 ? fmt::format("{:.2f}", value)
-                      : fmt::format("{:.{}f}", value, value < 100 ? 1 : 0);
+    // 9.996 is to become 10.0, and no 10.00.
+    const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    return fmt::format("{:.{}f}", value, digits);
 }
 
 std::string cell(const Grid &grid, double value, std::size_t width, bool colours) {
@@ -49,6 +50,19 @@ std::string cell(const Grid &grid, double value, std::size_t width, bool colours
 
 std::string mark(Border border) {
     return border == Border::domain ? "|" : border == Border::cache ? ":" : " ";
+}
+
+// The cells of a line with the borders between them. The narrowest stand without a gap.
+template <class CellOf>
+std::string joined(const Machine &machine, std::size_t width, CellOf cell_of) {
+    std::string text;
+    for (std::size_t to = 0; to < machine.cores.size(); ++to) {
+        text += cell_of(to);
+        if (to + 1 == machine.cores.size()) break;
+        const Border border = border_between(machine.cores[to], machine.cores[to + 1]);
+        if (width > 1 || border != Border::none) text += mark(border);
+    }
+    return text;
 }
 
 const bench::MapFigure *find_figure(const Figures &figures, const std::string &part,
@@ -133,33 +147,29 @@ std::string heat_text(const Machine &machine, const Grid &grid, bool colours) {
                          return a.processor < b.processor;
                      })->processor;
     const std::size_t lines = width >= 6 ? 1 : std::to_string(last).size();
+    std::string numbers;
     for (std::size_t line = 0; line < lines; ++line) {
-        text += line + 1 == lines ? "from\\to " : "        ";
-        for (std::size_t to = 0; to < cores.size(); ++to) {
+        numbers = joined(machine, width, [&](std::size_t to) {
             std::string number = std::to_string(cores[to].processor);
             if (width < 6) {
                 number.insert(0, lines - std::min(lines, number.size()), ' ');
                 number = number.substr(line, 1);
             }
-            text += fmt::format("{:>{}}", number, width);
-            if (to + 1 < cores.size()) text += mark(border_between(cores[to], cores[to + 1]));
-        }
-        text += "\n";
+            return fmt::format("{:>{}}", number, width);
+        });
+        text += (line + 1 == lines ? "from\\to " : "        ") + numbers + "\n";
     }
     for (std::size_t from = 0; from < cores.size(); ++from) {
         text += fmt::format("{:>7} ", cores[from].processor);
-        for (std::size_t to = 0; to < cores.size(); ++to) {
-            text += cell(grid, grid.rows[from][to], width, colours);
-            if (to + 1 < cores.size()) text += mark(border_between(cores[to], cores[to + 1]));
-        }
+        text += joined(machine, width, [&](std::size_t to) {
+            return cell(grid, grid.rows[from][to], width, colours);
+        });
         text += "\n";
-        if (from + 1 == cores.size()) continue;
-        const Border border = border_between(cores[from], cores[from + 1]);
+        const Border border =
+            from + 1 == cores.size() ? Border::none : border_between(cores[from], cores[from + 1]);
         if (border != Border::none)
-            text +=
-                "        " +
-                std::string(cores.size() * (width + 1) - 1, border == Border::domain ? '-' : '.') +
-                "\n";
+            text += "        " + std::string(numbers.size(), border == Border::domain ? '-' : '.') +
+                    "\n";
     }
     return text;
 }
@@ -202,8 +212,10 @@ std::string at_once_table(const Figures &figures) {
         if (title != last) text += title;
         last = title;
         text += fmt::format("  {:<8} {:<6}", curve.way, curve.is_fresh ? "fresh" : "again");
+        // Powers of two, and the most: a line has room for no more.
         for (const bench::MapFigure *const point : curve.points)
-            text += fmt::format("  {}: {}", point->transfers, value_text(point->gb_per_s()));
+            if ((point->transfers & (point->transfers - 1)) == 0 || point == curve.points.back())
+                text += fmt::format("  {}: {}", point->transfers, value_text(point->gb_per_s()));
         text += "\n";
     }
     return text;
