@@ -191,10 +191,11 @@ void add_options(CLI::App &command, map::Options &options, std::string &cores) {
         ->delimiter(',')
         ->check(CLI::IsMember({"pairs", "at-once"}))
         ->capture_default_str();
-    command.add_option("--ways", options.ways, "which of the ways below")
+    command
+        .add_option("--ways", options.ways, "which of the ways below, by commas; unless given, all")
         ->delimiter(',')
-        ->check(CLI::IsMember(options.ways))
-        ->capture_default_str();
+        // Without the list of names, which no line of a man page has room for.
+        ->check(CLI::IsMember(options.ways).description(""));
     command.add_option("--pairs", options.pairs, "a sample of so many pairs; 0: every pair")
         ->check(CLI::Range(0, 1 << 20))
         ->capture_default_str();

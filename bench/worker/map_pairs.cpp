@@ -135,7 +135,7 @@ void run_map_pairs(const Run &run) {
     const std::vector<MapTransfer> pairs = pairs_of(options);
     const std::size_t setups = std::min(options.setup_pairs.size(), pairs.size());
     Budget budget(options.seconds, (pairs.size() + setups) * run.sizes.size());
-    for (std::size_t i = 0; i < pairs.size() && !budget.is_over(); ++i) {
+    for (std::size_t i = 0; i < pairs.size() && (i == 0 || !budget.is_over()); ++i) {
         if (ways.empty() && !options.has_flag) return;
         bind_to(run.job.rank() == kOwner ? pairs[i].from : pairs[i].to);
         if (options.has_flag && pairs[i].from != pairs[i].to) measure_flag(run.job, pairs[i]);

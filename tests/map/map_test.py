@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`sennit map` on this machine, with tiny rounds: no figure is judged, but that each is what its time says.
 
-    map_test.py SENNIT CASE FOLDER-OF-THE-XPMEM-STUB
+    map_test.py SENNIT CASE [FOLDER-OF-THE-XPMEM-STUB]
 """
 import json
 import os
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-SENNIT, STUB = sys.argv[1], sys.argv[3]
+SENNIT, STUB = sys.argv[1], "".join(sys.argv[3:])
 LIMIT_S = 50
 WAYS = ["mapped", "cma", "adopted", "threads"]
 TINY = ["--bytes", "64K", "--bytes-at-once", "64K", "--rounds", "4", "--rounds-at-once", "3", "--seconds", "30"]
