@@ -1,5 +1,7 @@
 // `sennit map`: one pair of cores at a time. Rank 0 owns the memory on the one, rank 1 copies on
 // the other; both move from pair to pair.
+#include <unistd.h>
+
 #include <algorithm>
 #include <random>
 #include <stdexcept>

@@ -1,5 +1,7 @@
 // `sennit map`: what has to be done before the first copy by each way. Rank 0 owns the memory, rank
 // 1 is to copy from it. The kernel's copying (cma) needs nothing.
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "worker/check.hpp"
