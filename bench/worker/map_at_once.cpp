@@ -27,11 +27,15 @@ double common_start(const Job &job) {
     constexpr double kLead = 50e3;
     constexpr double kLeadOfRank = 5e3;
     std::uint64_t *const word = job.raw_flag(0, 0);
+    const double ready = now_ns();
+    // Else a rank that has nothing to do would set the time while others still warm up.
+    job.barrier();
     if (job.rank() == 0)
         post_flag(word, static_cast<std::uint64_t>(now_ns() + kLead + kLeadOfRank * job.size()));
     job.barrier();
     // relaxed: the barrier has ordered it.
     const auto start = static_cast<double>(Flag(*word).load(std::memory_order_relaxed));
+    if (start < ready) throw std::runtime_error("the common start was before all were ready");
     while (now_ns() < start)
         cpu_pause();
     return start;
