@@ -34,7 +34,7 @@ struct Options {
     MapOptions map;
 };
 
-std::vector<std::uint64_t> sizes_in(const std::string &text) {
+Sizes sizes_in(const std::string &text) {
     Sizes sizes;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find(',', at), text.size());
