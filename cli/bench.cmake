@@ -4,8 +4,7 @@ target_sources(sennit_cli PRIVATE
     "${CMAKE_CURRENT_LIST_DIR}/bench_launch.cpp"
     "${CMAKE_CURRENT_LIST_DIR}/bench_process.cpp"
     "${CMAKE_CURRENT_LIST_DIR}/bench_ranks.cpp"
-    "${CMAKE_CURRENT_LIST_DIR}/bench_start.cpp"
-    "${CMAKE_CURRENT_LIST_DIR}/bench_table.cpp")
+    "${CMAKE_CURRENT_LIST_DIR}/bench_start.cpp")
 target_include_directories(sennit_cli PRIVATE "${CMAKE_CURRENT_LIST_DIR}")
 target_link_libraries(sennit_cli PRIVATE sennit_bench_common fmt::fmt CLI11::CLI11)
 

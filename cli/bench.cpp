@@ -120,26 +120,10 @@ void add_shared_options(CLI::App &command, BenchOptions &options) {
 void add_size_options(CLI::App &command, BenchOptions &options) {
     const std::uint64_t least = options.bench == "pingpong" || options.bench == "channel" ? 0 : 8;
     // An item of a queue is at most 1 MiB.
-    const std::uint64_t most = options.bench == "queue" ? kMi : kKi * kMi;
-    const auto to_bytes = [least, most](std::string &text) {
-        std::string number = text;
-        try {
-            if (CLI::AsSizeValue(false)(number).empty()) {
-                const std::uint64_t bytes = std::stoull(number);
-                if (bytes % 8 == 0 && bytes >= least && bytes <= most) {
-                    text = number;
-                    return std::string();
-                }
-            }
-        } catch (const std::exception &) {
-            // No number, or one beyond all bounds: said below.
-        }
-        return fmt::format("wants multiples of 8 from {} to {}, such as 64K, not \"{}\"", least,
-                           most == kMi ? "1M" : "1G", text);
-    };
+    const std::uint64_t most = options.bench == "queue" ? kMi : kMostBytes;
     command.add_option("--bytes", options.sizes, "Sizes of the message, multiples of 8; 64K, 1M")
         ->delimiter(',')
-        ->transform(CLI::Validator(to_bytes, "SIZE"));
+        ->transform(size_validator(least, most));
 }
 
 // Of measurements that two hosts can have part in.

@@ -203,7 +203,7 @@ ProcessResult watch(Group &group, const Signals &signals, int pipe, double timeo
         deadline = Clock::now() + kTermToKill;
     }
     if (stopped_by_user) {
-        throw std::runtime_error("stopped by a signal");
+        throw StoppedBySignal();
     }
     return result;
 }

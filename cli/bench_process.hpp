@@ -3,10 +3,17 @@
 #pragma once
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace sennit::cli {
+
+// SIGINT or SIGTERM came while a process ran.
+class StoppedBySignal : public std::runtime_error {
+  public:
+    StoppedBySignal() : std::runtime_error("stopped by a signal") {}
+};
 
 struct ProcessResult {
     int exit_code = -1;  // 128 + signal if one ended it
@@ -18,7 +25,8 @@ using LineHandler = std::function<void(const std::string &)>;
 
 // stdin is empty; stdout goes to `on_line` line by line, or nowhere if that is empty; stderr is the
 // caller's. After timeout_s the group gets SIGTERM, and SIGKILL 3 s later. SIGINT and SIGTERM to
-// the caller end the group too and then throw. Throws std::runtime_error when it cannot be started.
+// the caller end the group too and then throw StoppedBySignal. Throws std::runtime_error when it
+// cannot be started.
 ProcessResult run_process(const std::vector<std::string> &command, double timeout_s,
                           const LineHandler &on_line);
 

@@ -118,6 +118,26 @@ std::string check_seconds(const std::string &text) {
     return fits ? "" : fmt::format("wants a number of seconds above 0, not \"{}\"", text);
 }
 
+CLI::Validator size_validator(std::uint64_t least, std::uint64_t most) {
+    const auto to_bytes = [least, most](std::string &text) {
+        std::string number = text;
+        try {
+            if (CLI::AsSizeValue(false)(number).empty()) {
+                const std::uint64_t bytes = std::stoull(number);
+                if (bytes % 8 == 0 && bytes >= least && bytes <= most) {
+                    text = number;
+                    return std::string();
+                }
+            }
+        } catch (const std::exception &) {
+            // No number, or one beyond all bounds: said below.
+        }
+        return fmt::format("wants multiples of 8 from {} to {}, such as 64K, not \"{}\"", least,
+                           most < kMostBytes ? fmt::format("{}M", most >> 20) : "1G", text);
+    };
+    return {to_bytes, "SIZE"};
+}
+
 std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std::string> &words) {
     std::size_t options_end = 0;  // words before it stay
     std::size_t program = 0;

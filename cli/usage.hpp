@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -41,6 +42,12 @@ void check_subcommand(const CLI::App &app, const std::string &word, const std::s
 
 // A check of CLI11: empty for a number of seconds above 0, else what is wanted.
 std::string check_seconds(const std::string &text);
+
+// The most that a size of a measurement may be: 1 GiB.
+inline constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+
+// Makes bytes of a size such as 64K, a multiple of 8 from `least` to `most`.
+CLI::Validator size_validator(std::uint64_t least, std::uint64_t most);
 
 // Of `words`, those after "run": leaves the options of `run` there, and returns the program with
 // its arguments, which begin at the first word that is neither option nor value, or after "--".

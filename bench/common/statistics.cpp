@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 namespace sennit::bench {
@@ -33,8 +34,10 @@ Summary summarise(std::vector<double> samples) {
         throw std::invalid_argument("a summary needs at least one sample, and finite ones");
     }
     std::sort(samples.begin(), samples.end());
-    return {percentile(samples, 0.5), percentile(samples, 0.05), percentile(samples, 0.95),
-            samples.size()};
+    return {
+        percentile(samples, 0.5), percentile(samples, 0.05), percentile(samples, 0.95),
+        samples.size(),
+        std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size())};
 }
 
 }  // namespace sennit::bench

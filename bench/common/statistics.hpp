@@ -12,6 +12,7 @@ struct Summary {
     double p5 = 0.0;
     double p95 = 0.0;
     std::size_t rounds = 0;  // how many samples
+    double mean = 0.0;       // for `sennit map` alone
 };
 
 // The value below which `fraction` (0 to 1) of the samples lie, linear between neighbours.

@@ -10,12 +10,15 @@
 
 namespace sennit::bench {
 
+struct MapOptions;
+
 struct Run {
     const Job &job;
     const Library &library;
     Limits limits;
     std::vector<std::uint64_t> sizes;  // bytes
     std::size_t stride;                // of the words of a message that a ping-pong touches
+    const MapOptions *map = nullptr;   // of `sennit map`
 };
 
 void run_pingpong(const Run &run);

@@ -1,6 +1,6 @@
-// A rank of a measuring job. Not for people: `sennit bench` starts it, by `sennit run` or by an
-// MPI's launcher, and reads the lines of JSON that rank 0 prints: one about the job, then one for
-// each result.
+// A rank of a measuring job, or all of them as threads. Not for people: `sennit bench` and `sennit
+// map` start it, by `sennit run` or by an MPI's launcher, and read the lines of JSON that rank 0
+// prints: one about the job, then one for each result.
 #include <fmt/format.h>
 #include <getopt.h>
 #include <sennit/sennit.h>
@@ -10,27 +10,32 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <thread>
 
 #include "common/record.hpp"
 #include "worker/cases.hpp"
 #include "worker/check.hpp"
+#include "worker/map.hpp"
 
 namespace {
 
 using namespace sennit::bench;
+
+using Sizes = std::vector<std::uint64_t>;
 
 struct Options {
     std::string bench;
     std::string job;
     int ranks = 0;
     unsigned time_limit_s = 600;
-    std::vector<std::uint64_t> sizes;
+    Sizes sizes;
     Limits limits;
     bool untouched = false;
+    MapOptions map;
 };
 
-std::vector<std::uint64_t> sizes_in(const std::string &text) {
-    std::vector<std::uint64_t> sizes;
+Sizes sizes_in(const std::string &text) {
+    Sizes sizes;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find(',', at), text.size());
         sizes.push_back(std::stoull(text.substr(at, end - at)));
@@ -42,7 +47,7 @@ std::vector<std::uint64_t> sizes_in(const std::string &text) {
 // The words come from `sennit bench`, which has looked at those of its user. Throws where they make
 // no sense.
 Options options_in(int argc, char **argv) {
-    enum { job, ranks, time_limit, bytes, untouched, rounds, seconds };
+    enum { job, ranks, time_limit, bytes, untouched, rounds, seconds, map };
     const option known[] = {{"job", required_argument, nullptr, job},
                             {"ranks", required_argument, nullptr, ranks},
                             {"time-limit", required_argument, nullptr, time_limit},
@@ -50,6 +55,7 @@ Options options_in(int argc, char **argv) {
                             {"untouched", no_argument, nullptr, untouched},
                             {"rounds", required_argument, nullptr, rounds},
                             {"seconds", required_argument, nullptr, seconds},
+                            {"map", required_argument, nullptr, map},
                             {nullptr, 0, nullptr, 0}};
     Options options;
     for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
@@ -74,6 +80,9 @@ Options options_in(int argc, char **argv) {
                 break;
             case seconds:
                 options.limits.seconds = std::stod(optarg);
+                break;
+            case map:
+                options.map = map_options_in(optarg);
                 break;
             default:
                 throw std::invalid_argument("an option is not known or lacks its value");
@@ -100,7 +109,8 @@ void measure(const Options &options, const Library &library) {
             options.ranks, sennit_size()));
     }
     std::size_t payload_bytes = 0;
-    for (const std::uint64_t bytes : options.sizes) {
+    const bool has_own_memory = options.bench.rfind("map-", 0) == 0;
+    for (const std::uint64_t bytes : has_own_memory ? Sizes() : options.sizes) {
         payload_bytes = std::max<std::size_t>(payload_bytes, bytes);
     }
     // An alltoall by hand has a block for every rank.
@@ -116,16 +126,63 @@ void measure(const Options &options, const Library &library) {
     if (job.rank() == 0) {
         print_job(job, library, binding);
     }
-    const std::map<std::string, void (*)(const Run &)> benches{
-        {"pingpong", run_pingpong},   {"put", run_put},           {"get", run_get},
-        {"rate", run_rate},           {"wake", run_wake},         {"barrier", run_barrier},
-        {"channel", run_channel},     {"notify", run_notify},     {"plan", run_plan},
-        {"queue", run_queue},         {"cma", run_cma},           {"adopt", run_adopt},
-        {"strided", run_strided},     {"atomic", run_atomic},     {"broadcast", run_broadcast},
-        {"allreduce", run_allreduce}, {"alltoall", run_alltoall}, {"progress", run_progress},
-        {"rails", run_rails}};
+    const std::map<std::string, void (*)(const Run &)> benches{{"pingpong", run_pingpong},
+                                                               {"put", run_put},
+                                                               {"get", run_get},
+                                                               {"rate", run_rate},
+                                                               {"wake", run_wake},
+                                                               {"barrier", run_barrier},
+                                                               {"channel", run_channel},
+                                                               {"notify", run_notify},
+                                                               {"plan", run_plan},
+                                                               {"queue", run_queue},
+                                                               {"cma", run_cma},
+                                                               {"adopt", run_adopt},
+                                                               {"strided", run_strided},
+                                                               {"atomic", run_atomic},
+                                                               {"broadcast", run_broadcast},
+                                                               {"allreduce", run_allreduce},
+                                                               {"alltoall", run_alltoall},
+                                                               {"progress", run_progress},
+                                                               {"rails", run_rails},
+                                                               {"map-pairs", run_map_pairs},
+                                                               {"map-at-once", run_map_at_once}};
     const std::size_t stride = options.untouched ? SIZE_MAX / 2 : kCacheLineBytes;
-    benches.at(options.bench)({job, library, options.limits, options.sizes, stride});
+    benches.at(options.bench)({job, library, options.limits, options.sizes, stride, &options.map});
+}
+
+void run_rank(const Options &options, const Library &library, const sennit_options &start) {
+    check(library.start_sennit(start), "sennit_init");
+    measure(options, library);
+    check(sennit_finalize(), "sennit_finalize");
+}
+
+void end_job(const Library &library, const std::exception &error) {
+    fmt::print(stderr, "sennit-bench-worker: {}\n", error.what());
+    std::fflush(stderr);
+    library.abort();
+}
+
+void run_as_threads(const Options &options, const Library &library) {
+    std::vector<sennit_bootstrap> bootstraps(static_cast<std::size_t>(options.ranks));
+    check(sennit_bootstrap_inproc_create(options.ranks, bootstraps.data()),
+          "sennit_bootstrap_inproc_create");
+    std::vector<std::thread> ranks;
+    for (const sennit_bootstrap &bootstrap : bootstraps) {
+        ranks.emplace_back([&] {
+            sennit_options start = SENNIT_OPTIONS_INIT;
+            start.bootstrap = &bootstrap;
+            try {
+                run_rank(options, library, start);
+            } catch (const std::exception &error) {
+                end_job(library, error);
+            }
+        });
+    }
+    for (std::thread &rank : ranks)
+        rank.join();
+    check(sennit_bootstrap_inproc_destroy(options.ranks, bootstraps.data()),
+          "sennit_bootstrap_inproc_destroy");
 }
 
 }  // namespace
@@ -138,13 +195,14 @@ int main(int argc, char **argv) {
         alarm(options.time_limit_s);
         // What is measured there is the kernel's copying.
         if (options.bench == "cma") (void)setenv("SENNIT_REGISTER", "cma", 1);
-        check(library->start_sennit(SENNIT_OPTIONS_INIT), "sennit_init");
-        measure(options, *library);
-        check(sennit_finalize(), "sennit_finalize");
+        const std::string registers = registered_by(options.map);
+        if (!registers.empty()) (void)setenv("SENNIT_REGISTER", registers.c_str(), 1);
+        if (options.map.are_threads)
+            run_as_threads(options, *library);
+        else
+            run_rank(options, *library, SENNIT_OPTIONS_INIT);
     } catch (const std::exception &error) {
-        fmt::print(stderr, "sennit-bench-worker: {}\n", error.what());
-        std::fflush(stderr);
-        library->abort();
+        end_job(*library, error);
     }
     library->finish();
     return 0;

@@ -42,11 +42,12 @@ struct Batch {
 };
 
 // The first try pays for cold caches and page faults, any may meet a disturbance that looks like a
-// long operation. One that is shorter than wanted needs no second try.
+// long operation. One that is shorter than wanted needs no second try, nor one of any length.
 double shortest_of_three(const Job &job, const Subject &subject, std::size_t operations,
                          double wanted_ns) {
     double shortest = std::numeric_limits<double>::infinity();
-    for (int tries = 0; tries < 3 && shortest >= wanted_ns; ++tries) {
+    const int most_tries = wanted_ns > 0.0 ? 3 : 1;
+    for (int tries = 0; tries < most_tries && shortest >= wanted_ns; ++tries) {
         shortest = std::min(shortest, run_batch(job, subject, operations));
     }
     return shortest;
@@ -129,12 +130,13 @@ void print_case(const Job &job, const Case &what, const std::vector<std::vector<
 
 }  // namespace
 
-void measure_in_turn(const Job &job, const Case &what, const Limits &limits) {
-    const std::size_t count = what.subjects.size();
+std::vector<std::vector<double>> sample_in_turn(const Job &job,
+                                                const std::vector<Subject> &subjects,
+                                                const Limits &limits) {
     const double batch_ns = job.is_oversubscribed() ? limits.shared_batch_ns : limits.batch_ns;
     std::vector<Batch> batches;
     double round_ns = 0.0;
-    for (const Subject &subject : what.subjects) {
+    for (const Subject &subject : subjects) {
         batches.push_back(find_batch(job, subject, batch_ns, limits.most_operations));
         round_ns += batches.back().duration_ns * 1.2;
     }
@@ -143,19 +145,25 @@ void measure_in_turn(const Job &job, const Case &what, const Limits &limits) {
         std::clamp(affordable, static_cast<double>(std::min(limits.min_rounds, limits.rounds)),
                    static_cast<double>(limits.rounds)));
 
-    std::vector<std::vector<double>> samples(count);
-    std::vector<std::size_t> order(count);
+    std::vector<std::vector<double>> samples(subjects.size());
+    std::vector<std::size_t> order(subjects.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::mt19937 shuffler(1);  // the same on every rank
     for (std::size_t round = 0; round < rounds; ++round) {
         std::shuffle(order.begin(), order.end(), shuffler);
         for (const std::size_t i : order) {
-            const double elapsed = run_batch(job, what.subjects[i], batches[i].operations);
-            const double parts =
-                static_cast<double>(batches[i].operations) * what.parts_per_operation;
-            samples[i].push_back(elapsed / parts);
+            const double elapsed = run_batch(job, subjects[i], batches[i].operations);
+            samples[i].push_back(elapsed / static_cast<double>(batches[i].operations));
         }
     }
+    return samples;
+}
+
+void measure_in_turn(const Job &job, const Case &what, const Limits &limits) {
+    std::vector<std::vector<double>> samples = sample_in_turn(job, what.subjects, limits);
+    for (std::vector<double> &of_subject : samples)
+        for (double &sample : of_subject)
+            sample /= what.parts_per_operation;
     if (job.rank() == 0) {
         print_case(job, what, samples);
     }

@@ -44,7 +44,13 @@ inline std::size_t warm_up_operations(std::size_t operations) {
     return operations / 32 + 1;
 }
 
-// Collective. Rank 0 prints one line of JSON for each subject.
+// Collective. Nanoseconds of one operation, by subject and round, the same on all ranks. How many
+// rounds there were follows from the limits.
+std::vector<std::vector<double>> sample_in_turn(const Job &job,
+                                                const std::vector<Subject> &subjects,
+                                                const Limits &limits);
+
+// Collective. The same, and rank 0 prints one line of JSON for each subject.
 void measure_in_turn(const Job &job, const Case &what, const Limits &limits);
 
 // Times an operation that the calling rank does alone, or all ranks together.

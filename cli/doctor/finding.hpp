@@ -94,6 +94,9 @@ Finding check_huge_pages(const System &system);
 Finding check_shmem_enabled(const System &system);
 Finding check_memory_limit(const System &system);
 Finding check_numa_balancing(const System &system);
+// Bytes that this process may still take: of the machine, and of its control groups. Used by
+// `sennit map`.
+std::uint64_t free_memory(const System &system);
 // processors.cpp
 Finding check_cpuset(const System &system);
 Finding check_cpu_quota(const System &system);

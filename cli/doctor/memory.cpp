@@ -47,6 +47,16 @@ std::uint64_t memory_of_node(const System &system) {
 
 }  // namespace
 
+std::uint64_t free_memory(const System &system) {
+    const std::string text =
+        value_of(read_text(system, "/proc/meminfo").value_or(""), "MemAvailable");
+    const std::uint64_t of_node =
+        text.empty() ? UINT64_MAX : std::strtoull(text.c_str(), nullptr, 10) * 1024;
+    const std::optional<Limit> limit = tightest_limit(system);
+    if (!limit) return of_node;
+    return std::min(of_node, limit->bytes - std::min(limit->used, limit->bytes));
+}
+
 Finding check_huge_pages(const System &system) {
     Finding finding("huge_pages");
     const std::string chosen =

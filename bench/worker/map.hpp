@@ -1,0 +1,77 @@
+// `sennit map`: what its ranks are told, and the parts they measure. docs/design/map.md says what
+// is measured how. Collective; rank 0 prints a line for each figure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/map_figure.hpp"
+#include "worker/cases.hpp"
+
+namespace sennit::bench {
+
+// From the memory of one processor to that of another, which copies.
+struct MapTransfer {
+    int from;
+    int to;
+};
+
+// Transfers that may be under way together: within a domain, or across two.
+struct MapGroup {
+    std::string name;
+    std::vector<MapTransfer> transfers;
+};
+
+struct MapOptions {
+    bool are_threads = false;  // the ranks are threads of one process
+    std::vector<int> cores;    // a processor of each; at once, rank i is on the i-th
+    std::vector<std::string> ways;
+    std::size_t pairs = 0;                 // so many of all pairs; 0: all
+    std::vector<MapTransfer> setup_pairs;  // whose set-up is measured
+    bool has_flag = false;
+    std::vector<MapGroup> groups;
+    std::uint64_t pool_bytes = 0;  // at once: fresh buffers are taken from so much, at least
+    double seconds = 0.0;          // about, for all
+};
+
+// Of the JSON that `sennit map` writes. Throws nlohmann::json::exception.
+MapOptions map_options_in(const std::string &text);
+
+// What registered memory is to be reached by: the value of SENNIT_REGISTER. "": no way registers.
+std::string registered_by(const MapOptions &options);
+
+// How the budget of time is spent. The same on all ranks, by the clock of rank 0.
+class Budget {
+  public:
+    Budget(double seconds, std::size_t cases);
+    // The limits of the next case; `rounds` of it at most. Collective.
+    Limits next(std::size_t rounds);
+    // Collective.
+    bool is_over() {
+        look();
+        return m_left_s <= 0.0;
+    }
+
+  private:
+    void look();
+
+    double m_end_ns;
+    double m_left_s;
+    std::size_t m_cases_left;
+};
+
+// Rank 0 prints them.
+void print_figure(const Job &job, const MapFigure &figure);
+
+// Rank 0 prints that `what` is left out, and why.
+void print_left_out(const Job &job, const std::string &what, const std::string &reason);
+
+void run_map_pairs(const Run &run);
+void run_map_at_once(const Run &run);
+
+// What it costs to set up the ways between the cores of ranks 0 and 1, which are bound to them.
+void measure_setup(const Job &job, const MapTransfer &pair, std::uint64_t bytes,
+                   const std::vector<std::string> &ways, const Limits &limits);
+
+}  // namespace sennit::bench

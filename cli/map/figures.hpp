@@ -1,0 +1,76 @@
+// All that `sennit map` measured, as it comes line by line, and what is read out of it for drawing.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/map_figure.hpp"
+#include "map/machine.hpp"
+
+namespace sennit::cli::map {
+
+struct LeftOut {
+    std::string what;
+    std::string reason;
+};
+
+struct Figures {
+    Machine machine;
+    std::string command;
+    double seconds = 0;  // the budget
+    std::vector<bench::MapFigure> all;
+    std::vector<LeftOut> left_out;
+    std::string end;  // how the measuring ended: complete, budget, interrupted, failed
+};
+
+// Takes one line of JSON. False: it is none of the map's. Throws what the lines' readers throw.
+bool take_line(const Json &line, Figures *figures);
+
+// "1 MiB", "8 bytes".
+std::string size_text(std::uint64_t bytes);
+
+// A map of one way and size: a value for each pair of cores, by their place in the machine.
+struct Grid {
+    std::string way;
+    std::uint64_t bytes = 0;
+    bool is_time = false;                   // ns, else GB/s
+    std::vector<std::vector<double>> rows;  // [from][to]; NaN: not measured
+    double least = 0;
+    double most = 0;
+
+    std::string title() const;  // "mapped, 1 MiB: GB/s"
+    // Of the most: what differs little is to look alike.
+    double part_of(double value) const { return value / most; }
+};
+// In the order in which ways and sizes were measured; those without a value are not there.
+std::vector<Grid> grids(const Figures &figures);
+
+// Of a grid's values for one distance; nothing where there is none.
+struct Spread {
+    double least = 0;
+    double median = 0;
+    double most = 0;
+};
+std::optional<Spread> spread_at(const Figures &figures, const Grid &grid, Distance distance);
+
+// A curve of many transfers at once: the total over their number.
+struct Curve {
+    std::string group;
+    std::uint64_t bytes = 0;
+    std::string way;
+    bool is_fresh = false;
+    std::vector<const bench::MapFigure *> points;  // by the number of transfers
+
+    const bench::MapFigure &at_most() const { return *points.back(); }
+};
+// Those of one group and size stand together.
+std::vector<Curve> curves(const Figures &figures);
+
+// Null if there is none.
+const Curve *find_curve(const std::vector<Curve> &curves, const Curve &like,
+                        const std::string &way);
+
+}  // namespace sennit::cli::map
