@@ -217,9 +217,10 @@ void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messa
     Subscriptions &subscriptions = signals_of(rank)->subscriptions;
     const SubscriptionKey kind = kind_of(remote.signal, messages);
     const Subscriptions::Begun begun = subscriptions.begin(kind, message);
+    // First, since the owner may have none left.
+    give_back_left(rank);
     if (begun == Subscriptions::Begun::is_to_subscribe)
         subscribe(rank, remote, kind, messages.epoch);
-    give_back_left(rank);
     if (begun == Subscriptions::Begun::refused)
         runtime::note_message(rank, runtime::CountedMessage::not_carried, 0);
     if (begun != Subscriptions::Begun::yes) {

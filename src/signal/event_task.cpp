@@ -308,7 +308,8 @@ std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
     if (own == nullptr)
         return answer_of(end == CarriedEnd::counted ? Judged::counted : Judged::no_signal,
                          task.epoch == SENNIT_EPOCH_CURRENT ? 0 : task.epoch);
-    if (end == CarriedEnd::surplus) return surplus_answer(*own, own->events + task.messages);
+    if (end == CarriedEnd::surplus)
+        return surplus_answer(*own, std::uint64_t{own->events} + task.messages);
     return answer_now(end == CarriedEnd::late ? Judged::late : Judged::counted, *own);
 }
 

@@ -266,7 +266,7 @@ inline bool reset_at_once(Own &own) {
     // relaxed: no other thread resets.
     own.epoch.store(epoch + 1, std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
-    // count_judged() and count_arrived(); what this rank did with the data of the epoch comes
+    // count_judged() and take_addend(); what this rank did with the data of the epoch comes
     // before.
     record.epoch.store(epoch + 1, std::memory_order_release);
     return true;

@@ -159,7 +159,7 @@ bool advance(Own &own, std::uint64_t epoch) {
     // relaxed: only the order of the record's own values counts.
     std::uint64_t told = own.record->epoch.load(std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
-    // count_judged() and count_arrived(); what this rank did with the data of the epoch comes
+    // count_judged() and take_addend(); what this rank did with the data of the epoch comes
     // before. Another thread may have reset since, and have told more. relaxed on failure: as
     // above.
     while (told < next && !own.record->epoch.compare_exchange_weak(
