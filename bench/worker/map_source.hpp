@@ -78,10 +78,6 @@ MadeSource make_source(const Job &job, const std::string &way, const MapRole &ro
 void check_copy(const MapSource &source, const std::string &way, const MapRole &role, std::byte *to,
                 std::uint64_t offset, std::uint64_t bytes);
 
-// The memory file that a rank has told of.
-struct MapOffer;
-std::unique_ptr<Pages> map_file_of(const MapOffer &offer, std::uint64_t bytes, bool is_read_only);
-
 // What ranks tell each other about their memory.
 struct MapOffer {
     std::int64_t process = 0;
@@ -90,6 +86,9 @@ struct MapOffer {
     sennit_region region = SENNIT_REGION_NULL;
     char failure[512] = "";  // why there is nothing; "": it is there
 };
+
+// The memory file that a rank has told of.
+std::unique_ptr<Pages> map_file_of(const MapOffer &offer, std::uint64_t bytes, bool is_read_only);
 
 // Collective: everybody's, by rank.
 std::vector<MapOffer> exchange(const Job &job, const MapOffer &mine);

@@ -138,6 +138,12 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
     }
 }
 
+bool count_let_in(const RemoteSignal &to, const Expected &expected, const Messages &messages) {
+    if (messages.epoch == SENNIT_EPOCH_CURRENT) return count_current(to, expected, messages.count);
+    if (is_unchecked(to.signal.handle)) return count_unchecked(to, expected, messages);
+    return count_whole(to, expected, messages.epoch, messages.count);
+}
+
 sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen) {
     if (remote.record == nullptr) {
         const sennit_status status = look_by_message(rank, remote, seen);
@@ -196,14 +202,8 @@ sennit_status fail_epoch(sennit_signal signal, std::uint64_t epoch, std::uint64_
 sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (remote.record == nullptr)
         return post_event(rank, {.remote = &remote, .messages = {epoch, 1}});
-    bool is_counted = false;
-    if (epoch == SENNIT_EPOCH_CURRENT)
-        is_counted = count_current(remote, seen->expected);
-    else if (is_unchecked(remote.signal.handle))
-        is_counted = count_unchecked(remote, seen->expected, {epoch, 1});
-    else
-        is_counted = count_whole(remote, seen->expected, epoch);
-    return is_counted ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
+    return count_let_in(remote, seen->expected, {epoch, 1}) ? SENNIT_OK
+                                                            : SENNIT_ERR_SIGNAL_OVERFLOW;
 }
 
 sennit_status fail_surplus(sennit_signal signal, const Expected &expected, const Messages &messages,

@@ -118,13 +118,6 @@ sennit_status read_late_answer(Rank &rank, int peer, const op::EventTask &task,
 
 }  // namespace
 
-bool count_let_in(const RemoteSignal &self, const Expected &expected, const Messages &messages) {
-    if (messages.epoch == SENNIT_EPOCH_CURRENT)
-        return count_current(self, expected, messages.count);
-    if (is_unchecked(self.signal.handle)) return count_unchecked(self, expected, messages);
-    return count_whole(self, expected, messages.epoch, messages.count);
-}
-
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote) {
     return op::engine_most_event_data(rank, remote.signal.rank);
 }

@@ -70,9 +70,6 @@ bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch)
 // Would the owner count one message of the epoch?
 sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 
-// At the owner, of messages that it has let in. False: too many, as count_whole().
-bool count_let_in(const RemoteSignal &self, const Expected &expected, const Messages &messages);
-
 // The owner's half: three of op::EventHandlers. Of an answer that said "counted" the epoch is
 // renewed, and the sender hears it with any message of the owner's. So ranks that put to each
 // other, and reset before they put again, need not ask.

@@ -251,6 +251,9 @@ bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Mes
 [[gnu::cold]] bool count_current(const RemoteSignal &to, const Expected &expected,
                                  std::uint32_t messages = 1);
 
+// Whichever of these the signal and the epoch ask for, of messages that are let in.
+bool count_let_in(const RemoteSignal &to, const Expected &expected, const Messages &messages);
+
 // Begins the next epoch, if that takes no more than a store: the signal has fired, is in no set,
 // no other thread resets, and there is nothing to tell.
 inline bool reset_at_once(Own &own) {
