@@ -2,6 +2,7 @@
 // are in this process, and nothing of one moves while only the other is polled: so data can be held
 // on its way.
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -441,6 +442,44 @@ TEST_P(RailEnds, messages_go_back_by_the_connection_that_others_came_by) {
         ASSERT_TRUE(here_.close(Rail::Use::send));
         ASSERT_TRUE(here_.make_ready(Rail::Use::send)) << sennit_last_error()->text;
     }
+}
+
+// Connections of TCP of this process whose window is limited to a quarter of their buffer.
+std::size_t limited_windows() {
+    std::size_t count = 0;
+    for (const auto &file : std::filesystem::directory_iterator("/proc/self/fd")) {
+        const int descriptor = std::stoi(file.path().filename());
+        int window = 0;
+        int room = 0;
+        socklen_t size = sizeof window;
+        sockaddr_storage peer{};
+        socklen_t bytes = sizeof peer;
+        if (getsockopt(descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, &window, &size) != 0 ||
+            getpeername(descriptor, reinterpret_cast<sockaddr *>(&peer), &bytes) != 0)
+            continue;
+        EXPECT_EQ(getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, &size), 0);
+        count += window != 0 && window <= room / 4 ? 1 : 0;
+    }
+    return count;
+}
+
+// Broken by a window that may fill all of its room: then the reader acknowledges what is longer
+// than a segment. Or by one of the program's, or of puts, that is limited too.
+TEST_P(RailEnds, windows_of_connections_for_messages_are_limited) {
+    if (!here_.is_two_way()) GTEST_SKIP() << "the provider has one way";
+    Memory buffer(kBytes, 2);
+    carry_out(true, buffer);
+    sockaddr_in beside = passive_address();
+    beside.sin_port = 0;
+    const Pair of_program(SOCK_STREAM, beside);
+    const fi_addr_t there = address_of_messages();
+    carry({&here_, Rail::Use::send}, {&there_, Rail::Use::receive}, there, "first");
+    ASSERT_EQ(limited_windows(), 0u);
+    here_.limit_windows(there);
+    EXPECT_EQ(limited_windows(), 1u) << "the end that has connected";
+    there_.limit_windows(FI_ADDR_UNSPEC);
+    EXPECT_EQ(limited_windows(), 2u) << "the end that was connected to";
+    EXPECT_TRUE(of_program.carries());
 }
 
 // Broken by an end that is believed without a look at what libfabric says of it: the fence would

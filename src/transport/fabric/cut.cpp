@@ -59,6 +59,19 @@ bool is_unread(int descriptor) {
            info_of(descriptor).tcpi_bytes_received <= static_cast<std::uint64_t>(unread) + 1;
 }
 
+// The kernel doubles what is asked for, or what net.core.rmem_max allows, since its own records lie
+// there too. Once a buffer was set it opens the window no further, but when it finds out how long
+// segments are.
+void limit_window(int descriptor) {
+    constexpr int kRoomBytes = 2 << 20;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &kRoomBytes, sizeof kRoomBytes);
+    int bytes = 0;
+    socklen_t size = sizeof bytes;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0) return;
+    const int window = bytes / 4;
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_WINDOW_CLAMP, &window, sizeof window);
+}
+
 }  // namespace
 
 void cut_connections(const sockaddr_in &peer) {
@@ -83,6 +96,11 @@ std::uint64_t bytes_of_connections(const sockaddr_in &peer) {
         bytes += info.tcpi_bytes_acked + info.tcpi_bytes_received;
     });
     return bytes;
+}
+
+void limit_windows(const sockaddr_in &own, const sockaddr_in &peer) {
+    for_each_socket(getsockname, own, limit_window);
+    for_each_socket(getpeername, peer, limit_window);
 }
 
 }  // namespace sennit::transport::fabric

@@ -54,6 +54,8 @@ struct RailLink {
     Data data = Data::unknown;  // by this rank's trial: completion data
     std::uint8_t asked = 0;     // how often, for the answer that is waited for
     WayBack back;
+    std::uint32_t longest = 0;   // bytes of what has come by the connections that are there now
+    bool wants_windows = false;  // of these, to be limited anew
     PostedList to_repeat;  // transfers that have failed, to be repeated when the doubt is over
     std::int64_t fenced_ns = 0;  // when the number was learnt
     std::int64_t next_question_ns = 0;

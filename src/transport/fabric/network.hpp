@@ -344,6 +344,8 @@ class Network final : public Transport {
     void reopen_outgoing(unsigned rail);
     void finish_send(Message *message);
     void finish_receive(Message *message);
+    void note_length(RailLink &link, const Message &message);
+    void limit_windows(std::int64_t now);
     void fill_header(Message *message, int peer, unsigned rail, MessageKind kind);
     void fill_task(Message *message, const OpenTask &open);
     bool is_well_formed(const Message &message) const;
@@ -454,7 +456,9 @@ class Network final : public Transport {
     std::int64_t outages_ns_ = 0;  // the last look for outages
     std::uint32_t outage_look_ = 1;  // its number
     std::uint16_t overdue_looks_ = 0;
-    std::uint8_t mute_looks_ = 0;   // no peer is mute before: the queue of a rail may be long
+    std::uint8_t mute_looks_ = 0;  // no peer is mute before: the queue of a rail may be long
+    std::int64_t windows_ns_ = 0;  // before which none is limited again
+    bool some_want_windows_ = false;
     bool some_are_unsent_ = false;  // messages
     bool some_wait_ = false;        // the engine tries again what was not taken, when it is called
     bool some_are_lost_ = false;

@@ -244,6 +244,16 @@ std::uint64_t Rail::bytes_moved(fi_addr_t peer) const {
     return find_name(peer, &name) ? bytes_of_connections(name) : 0;
 }
 
+void Rail::limit_windows(fi_addr_t peer) const {
+    if (!has_addresses()) return;
+    sockaddr_in own{};
+    sockaddr_in there{};
+    std::size_t bytes = sizeof own;
+    (void)fi_getname(&incoming_.endpoint->fid, &own, &bytes);
+    (void)find_name(peer, &there);
+    fabric::limit_windows(own, there);
+}
+
 // Only of a name that leads to a socket.
 bool Rail::find_name(fi_addr_t peer, sockaddr_in *name) const {
     std::size_t bytes = sizeof *name;

@@ -119,6 +119,8 @@ class Rail {
     void cut(fi_addr_t peer);
     // How much has gone to the name and come from it by its connections; 0: nobody knows.
     std::uint64_t bytes_moved(fi_addr_t peer) const;
+    // Connections by which messages come: those of `peer`, and all that were made to here.
+    void limit_windows(fi_addr_t peer) const;
 
     // registration.cpp. What the provider asks for: that peers learn keys and places from the
     // owner; that each operation shows a descriptor of its memory; that a registration ends before

@@ -120,6 +120,7 @@ void Network::open_back(RailLink &link, const Message &message) {
     }
     if (link.back.is_open || link.back.port == 0) return;
     link.back.is_open = link.back.not_before_ns == 0 || boot_ns() >= link.back.not_before_ns;
+    link.longest = 0;
 }
 
 // 0, or an error of libfabric.
@@ -229,9 +230,10 @@ void Network::reopen_outgoing(unsigned rail) {
     if (state.rail.is_two_way()) take_late(rail);
     const std::int64_t not_before_ns = boot_ns() + kNotBackNs;
     for (const int peer : links_.used()) {
-        WayBack &back = link_of(peer, rail).back;
-        back.is_open = false;
-        back.not_before_ns = not_before_ns;
+        RailLink &link = link_of(peer, rail);
+        link.back.is_open = false;
+        link.back.not_before_ns = not_before_ns;
+        link.longest = 0;
     }
     (void)state.rail.make_ready(Rail::Use::send);
     wake_thread();
@@ -297,6 +299,7 @@ void Network::finish_receive(Message *message) {
     ++link.received;
     ++sender.messages;
     open_back(link, *message);
+    note_length(link, *message);
     // relaxed: a hint.
     if (is_waited_for(message->header)) is_awaited_.store(true, std::memory_order_relaxed);
     if (message->header.kind == MessageKind::question)

@@ -298,6 +298,7 @@ std::size_t Network::poll_rails(bool all) {
         if (some_are_hidden_) expose_again();
         if (some_are_unsent_) look_for_stuck_messages(now);
         if (some_leave_) look_for_the_left(now);
+        if (some_want_windows_ && now >= windows_ns_) limit_windows(now);
         if (now - outages_ns_ >= kOutageLookNs) {
             outages_ns_ = now;
             look_for_outages();
