@@ -98,15 +98,21 @@ void Network::add_held(Message *message) {
     const auto add = [&](const LateAnswer &late) {
         std::memcpy(place + header.answers++ * sizeof late, &late, sizeof late);
     };
-    if (HeldAnswers *const held = held_for(message->peer); held != nullptr)
-        for (unsigned i = 0; i < held->count; ++i) {
-            LateAnswer &late = held->answers[i];
-            if (held->subjects[i] != 0)
-                late.reply = sink_.renew(sink_.context, held->subjects[i], late.reply);
-            add(late);
-        }
+    HeldAnswers *const held = held_for(message->peer);
+    const unsigned count = held == nullptr ? 0 : held->count;
+    for (unsigned i = 0; i < count; ++i) {
+        LateAnswer &late = held->answers[i];
+        if (held->subjects[i] != 0)
+            late.reply = sink_.renew(sink_.context, held->subjects[i], late.reply);
+        add(late);
+    }
+    const auto is_renewed = [&](std::uint32_t subject) {
+        return count != 0 &&
+               std::find(held->subjects, held->subjects + count, subject) != held->subjects + count;
+    };
     for (const auto &[subject, told] : links_[message->peer].told.all()) {
         if (header.answers == kMostLateAnswers) return;
+        if (is_renewed(subject)) continue;
         const std::uint64_t reply = sink_.renew(sink_.context, subject, told);
         if (reply != told) add({kOfSubject | subject, reply});
     }

@@ -190,7 +190,7 @@ class Network final : public Transport {
     sennit_status open_rails();
     void make_room_for_connections() const;
     sennit_status start();
-    void post_receives(unsigned rail);
+    void post_receives(unsigned rail, bool may_wait);
     bool post_receive(unsigned rail, bool is_back);
     sennit_status expose_at(std::size_t place, const Exposed &memory);
     sennit_status expose_control();

@@ -147,11 +147,16 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
     return watch::watch_open(rank, &watch_port_);
 }
 
-void Network::post_receives(unsigned rail) {
+// As many as are wanted, or not while half of them are there.
+void Network::post_receives(unsigned rail, bool may_wait) {
     RailState &state = rails_[rail];
+    const bool has_way_back = state.rail.port_to_send_from() != 0;
+    const std::size_t least =
+        has_way_back ? std::min(state.receives, state.receives_back) : state.receives;
+    if (may_wait && 2 * least >= state.receives_wanted) return;
     while (state.receives < state.receives_wanted && post_receive(rail, false))
         ++state.receives;
-    if (state.rail.port_to_send_from() == 0) return;
+    if (!has_way_back) return;
     while (state.receives_back < state.receives_wanted && post_receive(rail, true))
         ++state.receives_back;
 }
@@ -204,7 +209,7 @@ sennit_status Network::start() {
         const MutexLock guard(lock_);
         for (unsigned rail = 0; rail < rail_count_; ++rail) {
             rails_[rail].receives_wanted = std::min(rails_[rail].rail.receives(), kMostReceives);
-            post_receives(rail);
+            post_receives(rail, false);
         }
     }
     status = join_thread(*this);

@@ -333,7 +333,7 @@ Submit Network::start_task(Operation *operation) {
         return comes_again(nullptr);
     }
     open->pause_ns = kFirstPauseNs;
-    open->resend_ns = boot_ns() + open->pause_ns;
+    open->resend_ns = 0;
     ++open_tasks_;
     return Submit::accepted;
 }
@@ -384,7 +384,9 @@ void Network::fill_task(Message *message, const OpenTask &open) {
 
 void Network::resend_tasks(std::int64_t now) {
     for (OpenTask &open : tasks_) {
-        if (open.operation == nullptr || now < open.resend_ns) continue;
+        if (open.operation == nullptr) continue;
+        if (open.resend_ns == 0) open.resend_ns = now + open.pause_ns;
+        if (now < open.resend_ns) continue;
         Message *message = take_message_for(*open.operation);
         if (message == nullptr) return;
         open.rail = static_cast<std::uint8_t>(rail_after(usable(open.operation->peer), open.rail));

@@ -44,7 +44,7 @@ class ToldSubjects {
 struct OpenTask {
     Operation *operation = nullptr;
     std::uint64_t id = 0;
-    std::int64_t resend_ns = 0;  // when it is sent again
+    std::int64_t resend_ns = 0;  // when it is sent again; 0: see resend_tasks()
     std::int64_t pause_ns = 0;
     std::uint32_t events_put = 0;  // to the peer, when it was sent
     std::uint8_t first_rail = 0;

@@ -305,8 +305,9 @@ std::size_t Network::poll_rails(bool all) {
         }
     }
     if (held_peers_ != 0) send_due(now);
+    // What has come is waited for, and room for more is not.
     for (unsigned rail = 0; rail < rail_count_; ++rail)
-        post_receives(rail);
+        post_receives(rail, seen != 0);
     PostedList kept = outbox_.take_all();
     kept_answers_ = 0;
     while (Posted *first = kept.take())
