@@ -241,13 +241,12 @@ hosts, and by `shm` or `net` on a node. The processors of this virtual machine a
 is a factor of 2 for all of them: differences below that say nothing."""
 
 READING = """Short messages of Sennit go as one message to the owner's thread or waiting call, with its answer behind the owner's next message. What they take more than the
-bare provider's are 0.8 µs of Sennit's own between the read that brings a message and the write of the next (time stamps in it): the task and its answer 0.4, the end of the wait 0.2, the record of the
-next put 0.25. From 2 to 8 KiB the connection decides besides whether the reader sends TCP's acknowledgement before it goes on, 5 µs; on which side of that a connection is depends on the sizes that it has seen
-([fabric.md](../../design/fabric.md#messages)). At each size the bare provider has a connection
-of its own, that has seen no other; with one size in a job 8 bytes take 1.12 to 1.17 × the bare provider here, and 8 KiB 1.25 ×. Up to 32 KiB a put is one task, whose data
-the sender's and the owner's processor copy once each. Longer ones are a write with completion data and a task that ends it. The write asks for an acknowledgement of its delivery, since a rail may fail: with
-that the bare provider takes 23.7 µs in place of 18.0 for 65000 bytes, with a connection for each direction or one for both; and Sennit 25.5. The targets that are
-missed are those of 8 bytes, and of two-sided messages up to 16 KiB."""
+bare provider's is Sennit's own work between the read that brings a message and the write of the next: the task and its answer, the end of the wait, the record of the next put. Each put can go again when a rail fails, which neither the
+bare provider's nor a message of these MPIs can. MPI's two-sided messages do less, and are ahead of it to 4 KiB, by up to 1.3 µs.
+From 8 KiB on they are behind: their connections come to let the reader acknowledge what is longer than a segment, which takes 4 µs, and Sennit's do not ([fabric.md](../../design/fabric.md#messages), "Who acknowledges").
+Up to 32 KiB a put is one task, whose data the sender's and the owner's processor copy once each. Longer ones are a write with completion data and a task that ends it. The write asks for an acknowledgement of its delivery, since a rail may fail: with
+that the bare provider takes 23.7 µs in place of 18.0 for 65000 bytes, with a connection for each direction or one for both; and Sennit 25.5. The target that is
+missed is that of two-sided messages to 4 KiB."""
 
 FIGURE_5 = """## Figure 5: two cards, shared or not
 
