@@ -102,47 +102,82 @@ bool is_over(TeamState &state, sennit_request *request) {
     return done != 0 && status == SENNIT_OK;
 }
 
-// Of a call from a root its letter alone goes, from leaders that have it to those that have not.
-sennit_status send_letter_of_root(TeamState &state, const OpenCall &operation) {
+// What goes in this round, in how many parts. Of a call from a root its letter alone, from leaders
+// that have it to those that have not.
+std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
+                           team::BoardPart parts[2]) {
     const team::Team &team = *state.team;
-    Passing &passing = state.passing;
+    const Passing &passing = state.passing;
+    const team::BoardLetters letters = letters_of(state, operation);
+    if (!comes_from_root(operation))
+        return team::letters_of_round(team, passing.round, letters, parts);
     const std::uint32_t place = state.places[operation.call.root];
     const std::uint32_t *const first = team.first_places;
     const auto node = static_cast<std::uint32_t>(
         std::upper_bound(first, first + team.node_count, place) - first - 1);
     const std::uint32_t distance = (team.node + team.node_count - node) % team.node_count;
     const std::uint32_t reached = 1u << passing.round;
-    if (distance >= std::min(reached, team.node_count - reached)) return SENNIT_OK;
-    const team::BoardLetters letters = letters_of(state, operation);
-    return team::put_on_board(
-        *state.rank, team, team::next_leader(team, passing.round),
-        {letters.first + letters.bytes * place, letters.bytes, &letter_at(state, letters, place)},
-        passing.sends);
+    if (distance >= std::min(reached, team.node_count - reached)) return 0;
+    parts[0] = {letters.first + letters.bytes * place, letters.bytes,
+                &letter_at(state, letters, place)};
+    return 1;
 }
 
-sennit_status send(TeamState &state, const OpenCall &operation) {
-    if (comes_from_root(operation)) return send_letter_of_root(state, operation);
-    return team::send_letters(*state.rank, *state.team, state.passing.round,
-                              letters_of(state, operation), state.passing.sends);
+// To the same place, two rounds ago: its owner has had it, since it would not be in the last round
+// else. The request may not be over yet.
+sennit_request *last_word(TeamState &state) {
+    Passing &passing = state.passing;
+    return &passing.words[passing.number % 2][passing.round];
+}
+
+std::size_t offset_of_word(const TeamState &state) {
+    const Passing &passing = state.passing;
+    return team::post_words_on_board(*state.team) + offsetof(team::PostWords, words) +
+           sizeof(std::uint64_t) * (passing.number % 2 * kRounds + passing.round);
+}
+
+// False: it waits for something. Letters in one part, or none, go with the word, if they are short.
+bool send(TeamState &state, const OpenCall &operation, sennit_status *status) {
+    Rank &rank = *state.rank;
+    const team::Team &team = *state.team;
+    Passing &passing = state.passing;
+    const std::uint32_t leader = team::next_leader(team, passing.round);
+    const std::size_t beside = team::post_words_on_board(team) + offsetof(team::PostWords, beside);
+    team::BoardPart parts[2] = {{beside, sizeof passing.number, &passing.number}, {}};
+    const std::size_t count = parts_of_round(state, operation, parts);
+    if (count <= 1 && team::goes_with_word(rank, team, leader, parts[0])) {
+        if (!is_over(state, last_word(state))) return false;
+        passing.ask_ns = 0;
+        // SYNC coll-word: pairs with the acquire in has_word(), by the owner's task; the letters
+        // come before.
+        *status = team::put_with_word(rank, team, leader, parts[0],
+                                      {offset_of_word(state), passing.number}, last_word(state));
+        passing.step = PassStep::await_word;
+        return true;
+    }
+    for (std::size_t i = 0; i < count && *status == SENNIT_OK; ++i)
+        *status = team::put_on_board(rank, team, leader, parts[i], &passing.sends[i]);
+    passing.step = PassStep::deliver;
+    return true;
 }
 
 sennit_status send_word(TeamState &state) {
     const team::Team &team = *state.team;
     Passing &passing = state.passing;
-    const std::size_t offset = team::post_words_on_board(team) + offsetof(team::PostWords, words) +
-                               sizeof(std::uint64_t) * passing.round;
     passing.ask_ns = 0;
     // SYNC coll-word: pairs with the acquire in has_word(), by the transport's delivery; the
     // letters that were delivered before come before.
     return team::put_on_board(*state.rank, team, team::next_leader(team, passing.round),
-                              {offset, sizeof passing.number, &passing.number},
-                              &passing.words[passing.round]);
+                              {offset_of_word(state), sizeof passing.number, &passing.number},
+                              last_word(state));
 }
 
 bool has_word(const TeamState &state) {
     const Passing &passing = state.passing;
-    // SYNC coll-word: pairs with the put in send_word(); the letters come before.
-    return state.on_board->words[passing.round].load(std::memory_order_acquire) >= passing.number;
+    // SYNC coll-word: pairs with the put in send_word() and the task in send(); the letters come
+    // before.
+    return state.on_board->words[passing.number % 2][passing.round].load(
+               std::memory_order_acquire) >= passing.number;
 }
 
 // A leader that gave up sends no words. A get that fails says nothing: the wait itself hears what
@@ -221,13 +256,12 @@ bool take_pass_step(TeamState &state, const OpenCall &operation) {
             passing.step = PassStep::send;
             return true;
         case PassStep::send:
-            status = send(state, operation);
-            passing.step = PassStep::deliver;
+            if (!send(state, operation, &status)) return false;
             break;
         case PassStep::deliver:
-            // Puts overtake each other: the letters, and the last word of this round, come first.
+            // Puts overtake each other: the letters come first.
             if (!is_over(state, &passing.sends[0]) || !is_over(state, &passing.sends[1]) ||
-                !is_over(state, &passing.words[passing.round]))
+                !is_over(state, last_word(state)))
                 return false;
             status = send_word(state);
             passing.step = PassStep::await_word;
@@ -266,8 +300,9 @@ void close_nodes(TeamState &state) {
     };
     for (sennit_request &request : state.passing.sends)
         give_back(request);
-    for (sennit_request &request : state.passing.words)
-        give_back(request);
+    for (auto &words : state.passing.words)
+        for (sennit_request &request : words)
+            give_back(request);
     give_back(state.passing.ask);
 }
 

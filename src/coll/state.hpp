@@ -91,14 +91,14 @@ enum class PassStep : std::uint8_t { gather, send, deliver, await_word };
 
 // Of a leader between nodes, see nodes.cpp. Requests are {0} where nothing is under way.
 struct Passing {
-    std::uint64_t number;           // of the posts
-    std::uint32_t place;            // whose post is gathered next
-    std::uint32_t round;            // of dissemination
-    sennit_request sends[2];        // letters of this round
-    sennit_request words[kRounds];  // the last of each round
-    sennit_request ask;             // how far the leader is whose word is late
-    std::uint64_t told;             // what it has said
-    std::int64_t ask_ns;            // when it is asked next; 0: the wait has only begun
+    std::uint64_t number;              // of the posts
+    std::uint32_t place;               // whose post is gathered next
+    std::uint32_t round;               // of dissemination
+    sennit_request sends[2];           // letters of this round
+    sennit_request words[2][kRounds];  // the last to each place
+    sennit_request ask;                // how far the leader is whose word is late
+    std::uint64_t told;                // what it has said
+    std::int64_t ask_ns;               // when it is asked next; 0: the wait has only begun
     PassStep step;
 };
 

@@ -46,7 +46,7 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     record->judge = work.judge;
     const bool is_implicit = args.completion.mode == Completion::Mode::implicit;
     // Somebody waits for the answer to a question.
-    record->may_wait = is_implicit && (is_word || work.event->messages != 0);
+    record->may_wait = is_word || (is_implicit && work.event->messages != 0);
     record->is_judged = work.judge != nullptr &&
                         (is_implicit || (args.completion.mode == Completion::Mode::request &&
                                          !args.completion.is_kept));

@@ -107,38 +107,74 @@ struct NodeRange {
     std::uint32_t count;
 };
 
-sennit_status send_nodes(Rank &rank, const Team &team, std::uint32_t leader,
-                         const BoardLetters &letters, const NodeRange &nodes,
-                         sennit_request *request) {
+}  // namespace
+
+namespace {
+
+// *target has the board of the other leader, from the offset.
+sennit_status find_on_board(Rank &rank, const Team &team, std::uint32_t leader, std::size_t offset,
+                            op::Target *target) {
+    const int peer = team.world_ranks[leader];
+    memory::SegmentEntry *entry = nullptr;
+    const sennit_status status = op::resolve(rank, {peer, team.boards[leader], 0}, &entry);
+    if (status == SENNIT_OK)
+        *target = op::Target{peer, transport::RemoteMemory{nullptr, entry->handle}, offset};
+    return status;
+}
+
+BoardPart letters_of_nodes(const Team &team, const BoardLetters &letters, const NodeRange &nodes) {
     const std::uint32_t place = team.first_places[nodes.first];
     const std::uint32_t end = team.first_places[nodes.first + nodes.count];
     const std::size_t offset = letters.first + letters.bytes * place;
-    return put_on_board(rank, team, leader,
-                        {offset, letters.bytes * (end - place), own_board(team) + offset}, request);
+    return {offset, letters.bytes * (end - place), own_board(team) + offset};
 }
 
 }  // namespace
 
 sennit_status put_on_board(Rank &rank, const Team &team, std::uint32_t leader,
                            const BoardPart &part, sennit_request *request) {
-    const int peer = team.world_ranks[leader];
-    memory::SegmentEntry *entry = nullptr;
-    const sennit_status status = op::resolve(rank, {peer, team.boards[leader], 0}, &entry);
+    op::Target target;
+    const sennit_status status = find_on_board(rank, team, leader, part.offset, &target);
+    return status == SENNIT_OK ? start_send(rank, target, part.data, part.bytes, request) : status;
+}
+
+bool goes_with_word(const Rank &rank, const Team &team, std::uint32_t leader,
+                    const BoardPart &part) {
+    return part.bytes <= op::engine_most_word_data(rank, team.world_ranks[leader]);
+}
+
+sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
+                            const BoardPart &part, const BoardWord &word, sennit_request *request) {
+    op::Target target;
+    const sennit_status status = find_on_board(rank, team, leader, part.offset, &target);
     if (status != SENNIT_OK) return status;
-    const op::Target target{peer, transport::RemoteMemory{nullptr, entry->handle}, part.offset};
-    return start_send(rank, target, part.data, part.bytes, request);
+    const op::WordTask task{
+        word.value, static_cast<std::int64_t>(word.offset - part.offset), SENNIT_REPLACE, {}};
+    op::Work work;
+    work.word = &task;
+    target.work = &work;
+    // The engine only reads it.
+    return op::engine_start(rank, op::Direction::execute, target, const_cast<void *>(part.data),
+                            part.bytes, {op::Completion::Mode::request, request, true});
+}
+
+std::size_t letters_of_round(const Team &team, std::uint32_t round, const BoardLetters &letters,
+                             BoardPart parts[2]) {
+    const std::uint32_t count = std::min(1u << round, team.node_count - (1u << round));
+    const std::uint32_t here = std::min(count, team.node + 1);
+    parts[0] = letters_of_nodes(team, letters, {team.node + 1 - here, here});
+    if (here == count) return 1;
+    parts[1] = letters_of_nodes(team, letters, {team.node_count - (count - here), count - here});
+    return 2;
 }
 
 sennit_status send_letters(Rank &rank, const Team &team, std::uint32_t round,
                            const BoardLetters &letters, sennit_request sends[2]) {
-    const std::uint32_t leader = next_leader(team, round);
-    const std::uint32_t count = std::min(1u << round, team.node_count - (1u << round));
-    const std::uint32_t here = std::min(count, team.node + 1);
-    sennit_status status =
-        send_nodes(rank, team, leader, letters, {team.node + 1 - here, here}, &sends[0]);
-    if (status == SENNIT_OK && here < count)
-        status = send_nodes(rank, team, leader, letters,
-                            {team.node_count - (count - here), count - here}, &sends[1]);
+    BoardPart parts[2];
+    const std::size_t count = letters_of_round(team, round, letters, parts);
+    sennit_status status = SENNIT_OK;
+    for (std::size_t i = 0; i < count && status == SENNIT_OK; ++i)
+        status = put_on_board(rank, team, next_leader(team, round), parts[i], &sends[i]);
     return status;
 }
 

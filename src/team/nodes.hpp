@@ -35,11 +35,13 @@ void form_nodes(Rank &rank, Team &team);
 // nodes and their letters (coll/nodes.cpp), again two for each member: short ones, and long ones
 // too unless the team is so large that those of one round would take more than kMostLongLetters.
 struct PostWords {
-    std::atomic<std::uint64_t> words[kRounds];  // of rounds of dissemination, by their leaders
-    std::atomic<std::uint64_t> released;        // by the leader of the node
-    std::uint8_t unused[120];
+    // Of even and odd numbers, and of rounds of dissemination; by their leaders.
+    std::atomic<std::uint64_t> words[2][kRounds];
+    std::atomic<std::uint64_t> released;  // by the leader of the node
+    std::uint64_t beside;  // comes with a word that no letters go with; nobody reads it
+    std::uint8_t unused[112];
 };
-static_assert(sizeof(PostWords) == 256 && offsetof(PostWords, released) == 128);
+static_assert(sizeof(PostWords) == 384 && offsetof(PostWords, released) == 256);
 inline constexpr std::size_t kShortPostBytes = 96;
 inline constexpr std::size_t kLongPostBytes = 640;
 inline constexpr std::size_t kMostLongLetters = 4 << 20;
@@ -87,8 +89,19 @@ struct BoardPart {
 };
 sennit_status put_on_board(Rank &rank, const Team &team, std::uint32_t leader,
                            const BoardPart &part, sennit_request *request);
+// One put together with a word of the board, which is stored behind it. False: too long for that.
+struct BoardWord {
+    std::size_t offset;
+    std::uint64_t value;
+};
+bool goes_with_word(const Rank &rank, const Team &team, std::uint32_t leader,
+                    const BoardPart &part);
+sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
+                            const BoardPart &part, const BoardWord &word, sennit_request *request);
 // What the next leader of the round has not: the letters of the last 2^round nodes up to this one,
-// which may go round the end of the board.
+// which may go round the end of the board. How many parts.
+std::size_t letters_of_round(const Team &team, std::uint32_t round, const BoardLetters &letters,
+                             BoardPart parts[2]);
 sennit_status send_letters(Rank &rank, const Team &team, std::uint32_t round,
                            const BoardLetters &letters, sennit_request sends[2]);
 

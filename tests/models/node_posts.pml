@@ -3,11 +3,14 @@
  * node, puts them as letters into the other leader's board and then its word, and releases its node when
  * the other word has come; it stays in the round until then. Members read their own node's posts where
  * they lie, those of the other node in the board of their leader, and larger ones by a get from
- * the slot. Who reads nothing goes on without waiting. Puts overtake each other, a word that of the
- * round before too. Shown: what is read is of this round, and nobody waits for ever.
+ * the slot. Who reads nothing goes on without waiting. Puts overtake each other, and words have two
+ * places in turn. The first leader's letters and word are one task instead, which the other rank carries
+ * out at once; two of them are under way, and the later one may be carried out first. No word is under way when the
+ * next one to its place goes: the other leader has left the round of it. Shown: what is
+ * read is of this round, and nobody waits for ever.
  *
  * Mistakes that must be found: SINGLE_BOARD (rounds do not take turns), WORD_FIRST (the word does not
- * wait until the letters are delivered), WORD_OVERTAKES (nor until the last word is), SKIPS_GATHER (the
+ * wait until the letters are delivered), ONE_PLACE (words do not take turns), SKIPS_GATHER (the
  * leader does not wait for its node), RELEASES_FIRST (it releases its node before the other word has
  * come), LEAVES_EARLY (a leader that reads nothing does not take part in the round), ROOM_OF_NODE (who
  * writes a slot again looks at the members of its node alone), RELAXED_NUMBER. */
@@ -15,14 +18,14 @@
 #define RANKS 4
 #define ROUNDS 5
 #define SLOTS 2
-#define PROCESSES 6 /* the ranks, and for each leader the words that it has put */
-#define WORDS 24
+#define PROCESSES 6 /* the ranks, and the words that the second leader has put, by their places */
+#define WORDS 26
 #define SAME_WORD_OVERTAKES true
 #define LATEST(rank) (rank)
-#define WORD(node) (RANKS + (node))
-#define RELEASED(node) (RANKS + 2 + (node))
-#define PAYLOAD(rank, slot) (RANKS + 4 + 2 * (rank) + (slot))
-#define BOARD(node, local, turn) (RANKS + 12 + 4 * (node) + 2 * (local) + (turn))
+#define WORD(node, place) (RANKS + 2 * (node) + (place))
+#define RELEASED(node) (RANKS + 4 + (node))
+#define PAYLOAD(rank, slot) (RANKS + 6 + 2 * (rank) + (slot))
+#define BOARD(node, local, turn) (RANKS + 14 + 4 * (node) + 2 * (local) + (turn))
 #include "memory.pml"
 
 /* Three rounds of root 1, which does not lead, one of all, and one of root 0, which does. */
@@ -33,34 +36,75 @@
 #else
 #define TURN(n) ((n) % 2)
 #endif
+#ifdef ONE_PLACE
+#define PLACE(n) 0
+#else
+#define PLACE(n) ((n) % 2)
+#endif
 #ifdef RELAXED_NUMBER
 #define STORE_NUMBER(word, value) store_relaxed(me, word, value)
 #else
 #define STORE_NUMBER(word, value) store_release(me, word, value)
 #endif
 
+/* Those of the first leader, by the places of their words; 0: there is none. */
+typedef Task {
+    byte number;
+    int letters[2]
+};
+Task tasks[2];
+
+proctype carry(byte i) {
+end:
+    do
+    :: atomic {
+        tasks[i].number != 0 ->
+        if
+        :: IS_READ(0, tasks[i].number) -> memory[BOARD(1, 0, TURN(tasks[i].number))] = tasks[i].letters[0]
+        :: else
+        fi;
+        if
+        :: IS_READ(1, tasks[i].number) -> memory[BOARD(1, 1, TURN(tasks[i].number))] = tasks[i].letters[1]
+        :: else
+        fi;
+        memory[WORD(1, PLACE(tasks[i].number))] = tasks[i].number;
+        tasks[i].number = 0;
+        tasks[i].letters[0] = 0;
+        tasks[i].letters[1] = 0
+    }
+    od
+}
+
 inline lead() {
 #ifndef SKIPS_GATHER
     memory[LATEST(me + 1)] >= n;
 #endif
     if
-    :: IS_READ(me, n) -> store_relaxed(me, BOARD(1 - node, 0, TURN(n)), n)
-    :: else
-    fi;
-    if
-    :: IS_READ(me + 1, n) ->
-        store_relaxed(me, BOARD(1 - node, 1, TURN(n)), memory[PAYLOAD(me + 1, n % SLOTS)])
-    :: else
-    fi;
+    :: node == 0 ->
+        assert(tasks[n % 2].number == 0);
+        fence(me); /* a message leaves behind the stores of its sender */
+        atomic {
+            tasks[n % 2].number = n;
+            tasks[n % 2].letters[0] = n;
+            tasks[n % 2].letters[1] = memory[PAYLOAD(me + 1, n % SLOTS)]
+        }
+    :: else ->
+        if
+        :: IS_READ(me, n) -> store_relaxed(me, BOARD(1 - node, 0, TURN(n)), n)
+        :: else
+        fi;
+        if
+        :: IS_READ(me + 1, n) ->
+            store_relaxed(me, BOARD(1 - node, 1, TURN(n)), memory[PAYLOAD(me + 1, n % SLOTS)])
+        :: else
+        fi;
 #ifndef WORD_FIRST
-    fence(me); /* the letters are delivered */
+        fence(me); /* the letters are delivered */
 #endif
-#ifndef WORD_OVERTAKES
-    fence(RANKS + node);
-#endif
-    store_relaxed(RANKS + node, WORD(1 - node), n);
+        store_relaxed(RANKS + n % 2, WORD(1 - node, PLACE(n)), n)
+    fi;
 #ifndef RELEASES_FIRST
-    memory[WORD(node)] >= n;
+    memory[WORD(node, PLACE(n))] >= n;
 #endif
     store_release(me, RELEASED(node), n)
 }
@@ -125,5 +169,7 @@ init {
         for (r : 0 .. PROCESSES - 1) {
             run drain(r)
         }
+        run carry(0);
+        run carry(1)
     }
 }
