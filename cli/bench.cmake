@@ -4,7 +4,8 @@ target_sources(sennit_cli PRIVATE
     "${CMAKE_CURRENT_LIST_DIR}/bench_launch.cpp"
     "${CMAKE_CURRENT_LIST_DIR}/bench_process.cpp"
     "${CMAKE_CURRENT_LIST_DIR}/bench_ranks.cpp"
-    "${CMAKE_CURRENT_LIST_DIR}/bench_start.cpp")
+    "${CMAKE_CURRENT_LIST_DIR}/bench_start.cpp"
+    "${CMAKE_CURRENT_LIST_DIR}/report.cpp")
 target_include_directories(sennit_cli PRIVATE "${CMAKE_CURRENT_LIST_DIR}")
 target_link_libraries(sennit_cli PRIVATE sennit_bench_common fmt::fmt CLI11::CLI11)
 
@@ -15,3 +16,14 @@ target_compile_definitions(sennit_cli PRIVATE
     "SENNIT_BENCH_LIBEXEC=\"${SENNIT_BENCH_LIBEXEC}\""
     "SENNIT_BENCH_OPENMPI=\"${SENNIT_LAUNCH_OPENMPI}\""
     "SENNIT_BENCH_MPICH=\"${SENNIT_LAUNCH_MPICH}\"")
+
+# `sennit report` is a program in Python: in the build tree a link to the sources, in an installation beside the measuring
+# programs, with what it shares with the studies.
+cmake_path(SET report_folder NORMALIZE "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${SENNIT_BENCH_LIBEXEC}")
+file(MAKE_DIRECTORY "${report_folder}")
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/bench/report" "${report_folder}/report" SYMBOLIC)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/report/" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/sennit/report"
+    COMPONENT programs FILES_MATCHING PATTERN "*.py" PATTERN "*.j2")
+install(FILES "${PROJECT_SOURCE_DIR}/apps/common/study/figures.py" "${PROJECT_SOURCE_DIR}/apps/common/study/pages.py"
+    "${PROJECT_SOURCE_DIR}/apps/common/study/runs.py"
+    DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/sennit/report" COMPONENT programs)

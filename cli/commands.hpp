@@ -17,6 +17,7 @@ void add_info_command(CLI::App &app, int &exit_code);    // info.cpp
 void add_bench_command(CLI::App &app, int &exit_code);   // bench.cpp
 void add_trace_command(CLI::App &app, int &exit_code);   // trace.cpp
 void add_stats_command(CLI::App &app, int &exit_code);   // stats.cpp
+void add_report_command(CLI::App &app, int &exit_code);  // report.cpp
 void add_doctor_command(CLI::App &app, int &exit_code);  // doctor.cpp
 // map.cpp. `words` are those of the command line, for the output to say what made it.
 void add_map_command(CLI::App &app, const std::string &words, int &exit_code);

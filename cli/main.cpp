@@ -76,6 +76,7 @@ int main(int argc, char **argv) {
     sennit::cli::add_bench_command(app, exit_code);
     std::vector<std::string> words(argv + 1, argv + argc);
     sennit::cli::add_map_command(app, fmt::format("{}", fmt::join(words, " ")), exit_code);
+    sennit::cli::add_report_command(app, exit_code);
     app.formatter(std::make_shared<sennit::cli::UsageFormatter>("COMMAND [OPTIONS]"));
     const std::string command = command_of(app, words);
     try {

@@ -8,46 +8,15 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "apps", "common", "study"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report"))
 import figures  # noqa: E402  pylint: disable=wrong-import-position
+import lines as bench_lines  # noqa: E402  pylint: disable=wrong-import-position
+from lines import bench_of, is_raw, least, pick, sizes_of, time_text, way_of  # noqa: E402  pylint: disable=wrong-import-position
 from pages import table, text_of_bytes, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
 from runs import MPI_NAMES, ROOT, read_lines  # noqa: E402  pylint: disable=wrong-import-position
 
 OURS = "sennit-put-notify"
-TWO_SIDED = ("sendrecv", "persistent")
 OTHERS = {"sennit": "Sennit", "lci": "LCI 2", "gpi2": "GPI-2", "gpi2-tuned": "GPI-2, wait of ours", "sos": "SOS", "openshmem": "Open MPI's OpenSHMEM"}
-
-
-def time_text(nanoseconds):
-    for unit, size in (("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
-            value = nanoseconds / size
-            return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}" if value < 100 else f"{value:.0f} {unit}"
-    return f"{nanoseconds:.0f} ns"
-
-
-def is_raw(row):
-    return row["subject"].startswith("raw-")
-
-
-def bench_of(rows, bench):
-    return [row for row in rows if row["bench"] == bench]
-
-
-def sizes_of(rows):
-    return sorted({row["bytes"] for row in rows})
-
-
-def pick(rows, **wanted):
-    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
-
-
-def least(rows):
-    """The fastest of some, or None."""
-    return min(rows, key=lambda row: row["median_ns"], default=None)
-
-
-def way_of(row):
-    return row["subject"].split("-", 1)[1]
 
 
 def measured(head):
@@ -57,12 +26,7 @@ def measured(head):
 
 
 def one_message(rows, job, size):
-    """What one job has of a size: the raw limit, Sennit, the best two-sided way of its MPI and the best one-sided one."""
-    here = pick(rows, job=job, bytes=size)
-    theirs = [row for row in here if not is_raw(row) and not row["subject"].startswith("sennit-")]
-    return {"raw": least([row for row in here if is_raw(row)]), "sennit": least(pick(here, subject=OURS)),
-            "two": least([row for row in theirs if way_of(row) in TWO_SIDED]),
-            "one": least([row for row in theirs if way_of(row) not in TWO_SIDED])}
+    return bench_lines.one_message(rows, job, size, OURS)
 
 
 def message_table(rows):

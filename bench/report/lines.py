@@ -1,0 +1,49 @@
+"""Lines of `sennit bench --json`: which is which, and which are compared. Called by the pages of results and by report.py."""
+
+TWO_SIDED = ("sendrecv", "persistent")
+
+
+def time_text(nanoseconds):
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            value = nanoseconds / size
+            return f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}" if value < 100 else f"{value:.0f} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def is_raw(row):
+    return row["subject"].startswith("raw-")
+
+
+def is_ours(row):
+    return row["subject"].startswith("sennit-")
+
+
+def bench_of(rows, bench):
+    return [row for row in rows if row["bench"] == bench]
+
+
+def sizes_of(rows):
+    return sorted({row["bytes"] for row in rows})
+
+
+def pick(rows, **wanted):
+    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+
+
+def least(rows):
+    """The fastest of some, or None."""
+    return min(rows, key=lambda row: row["median_ns"], default=None)
+
+
+def way_of(row):
+    return row["subject"].split("-", 1)[1]
+
+
+def one_message(rows, job, size, ours):
+    """What one job has of a size: the raw limit, Sennit, the best two-sided way of its MPI and the best one-sided one."""
+    here = pick(rows, job=job, bytes=size)
+    theirs = [row for row in here if not is_raw(row) and not is_ours(row)]
+    return {"raw": least([row for row in here if is_raw(row)]), "sennit": least(pick(here, subject=ours)),
+            "two": least([row for row in theirs if way_of(row) in TWO_SIDED]),
+            "one": least([row for row in theirs if way_of(row) not in TWO_SIDED])}

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""`sennit report`: report_test.py SENNIT CASE. Pages are made from lines that are made up; no figure is judged."""
+import copy
+import html.parser
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SENNIT = sys.argv[1]
+SKIPPED = 77
+LIMIT_S = 50
+
+
+def run(*words, code=0, limit_s=LIMIT_S, **environment):
+    done = subprocess.run([SENNIT, "report", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit_s, check=False,
+                          env={**os.environ, **environment})
+    if done.returncode == 1 and "Python has no" in done.stderr and "PYTHONPATH" not in environment:
+        print(done.stderr)
+        sys.exit(SKIPPED)
+    assert done.returncode == code, f"{words}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def line(subject, median, size=8, spread=0.1):
+    return {"bench": "notify", "subject": subject, "bytes": size, "ranks": 2, "median_ns": median, "p5_ns": median * (1 - spread),
+            "p95_ns": median * (1 + spread), "rounds": 20, "ratio_to_raw": 1.0, "job": "openmpi"}
+
+
+def part(name, rows, command="sennit bench notify --json", state="complete", reason=""):
+    return {"name": name, "commands": [command], "state": state, "reason": reason, "seconds": 1.0, "lines": rows}
+
+
+def made_up():
+    rows = [line(subject, median * size, size) for size in (8, 1024) for subject, median in
+            (("raw-store-add", 100.0), ("sennit-put-notify", 120.0), ("openmpi-sendrecv", 200.0), ("openmpi-fence", 900.0))]
+    copied = {"map": "at-once", "way": "mapped", "from": 0, "to": 1, "bytes": 1 << 20, "transfers": 2, "group": "within package 0", "fresh": False,
+              "median_ns": 1e5, "p5_ns": 9e4, "p95_ns": 1.1e5}
+    mapped = [copied, {**copied, "way": "cma", "median_ns": 3e5, "p5_ns": 2.9e5, "p95_ns": 3.1e5}]
+    return {"report": 1, "kind": "quick", "command": "sennit report", "date": "2026-01-01T00:00:00+00:00", "ended": "failed",
+            "machine": {"host": "made <up>", "processor": "none", "cores": 2, "usable": 2, "memory_gib": 1.0, "load": 0.0},
+            "versions": {"Sennit": "0"}, "topology": "<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>",
+            "parts": [part("notify", rows), part("map", mapped, "sennit map --json"),
+                      part("kernels", [], "python3 apps/kernels/compare.py", "left out", "the program kernels is not beside sennit")]}
+
+
+def pages_of(report, old=None):
+    """(page, report as written) that --read makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {}
+        for name, content in (("new", report), ("old", old)):
+            paths[name] = os.path.join(folder, name + ".json")
+            with open(paths[name], "w", encoding="utf-8") as file:
+                json.dump(content, file)
+        out = os.path.join(folder, "out")
+        run("--read", paths["new"], "--out", out, *(["--compare", paths["old"]] if old else []))
+        with open(out + ".html", encoding="utf-8") as page, open(out + ".json", encoding="utf-8") as again:
+            return page.read(), json.load(again)
+
+
+class Elements(html.parser.HTMLParser):
+    """Tags, addresses of what is loaded, and the text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.loaded, self.text = [], [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.loaded += [value for name, value in attrs if name in ("src", "href", "xlink:href", "data") and not value.startswith(("#", "data:"))]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def a_page_is_made_of_recorded_lines_and_loads_nothing():
+    """Broken by a page that wants a file or a network, or by text of the JSON that becomes part of the page."""
+    page, _ = pages_of(made_up())
+    found = Elements(page)
+    assert not found.loaded and not {"script", "link", "iframe"} & set(found.tags), (found.loaded, set(found.tags))
+    assert not re.search(r"@import|url\((?!#)", page), "a style that loads something"
+    assert found.tags.count("svg") == 2 and "made <up>" in found.text, found.tags
+    assert "width=device-width" in page and "@media print" in page
+
+
+def every_part_has_its_command_and_units():
+    text = Elements(pages_of(made_up())[0]).text
+    for wanted in ("sennit bench notify --json", "sennit map --json", "python3 apps/kernels/compare.py", "size, bytes", "time, ns",
+                   "960 ns", "864 ns to 1.06 µs", "1.20 ×", "UNR (Feng et al. 2024)", "less time than the best one-sided way in 2 of 2",
+                   "Mapped memory has 3.00 ×", "left out, the program kernels is not beside sennit", "Not all was measured: failed"):
+        assert wanted in text, f"{wanted} is not in the page"
+
+
+def the_json_reads_back():
+    report = made_up()
+    assert pages_of(report)[1] == report
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "r.json")
+        for content in ("", "{}", "[]", "words", json.dumps({**report, "report": 2}), json.dumps({**report, "parts": [part("nothing", [])]})):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(content)
+            done = run("--read", path, "--out", os.path.join(folder, "o"), code=1)
+            assert f"{path} is no report" in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def verdicts(old, new):
+    sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", *place) for place in
+                    (("bench", "report"), ("apps", "common", "study"))]
+    import comparison  # pylint: disable=import-outside-toplevel,import-error
+    return comparison.compare(old, new)
+
+
+def with_times(**medians):
+    report = made_up()
+    report["parts"] = [part("notify", [line(subject.replace("_", "-"), median) for subject, median in medians.items()])]
+    return report
+
+
+def a_figure_is_slower_beyond_the_noise_alone():
+    """Intervals of 10 % to both sides. Broken by a mark where they overlap, or one that takes a slower machine for a slower Sennit."""
+    old = with_times(raw_store_add=100, sennit_put_notify=200)
+    for raw, ours, wanted in ((100, 200, "within the noise"), (100, 240, "within the noise"), (100, 250, "slower"), (100, 150, "faster"),
+                              (100, 165, "within the noise"), (200, 400, "slower, as the machine is"), (200, 600, "slower"),
+                              (50, 100, "faster, as the machine is"), (50, 200, "within the noise"), (115, 250, "slower")):
+        rows = verdicts(old, with_times(raw_store_add=raw, sennit_put_notify=ours))["rows"]
+        found = next(row["verdict"] for row in rows if row["series"] == "sennit-put-notify")
+        assert found == wanted, (raw, ours, found, wanted)
+    page, _ = pages_of(with_times(raw_store_add=100, sennit_put_notify=250), old)
+    assert "1 slower, 1 within the noise" in page and 'class="slower"' in page
+
+
+def another_machine_and_missing_figures_are_named():
+    old, new = with_times(raw_store_add=100, sennit_put_notify=200), with_times(raw_store_add=100, openmpi_fence=200)
+    assert verdicts(old, copy.deepcopy(old))["machine"] == ""
+    new["machine"]["cores"] = 4
+    text = Elements(pages_of(new, old)[0]).text
+    for wanted in ("1 only in the old one, 1 only in the new one, 1 within the noise", "The machines differ", "cores 4"):
+        assert wanted in text, f"{wanted} is not in the page"
+
+
+def wrong_words_are_refused():
+    for words in (["--frobnicate"], ["--quick", "--full"], ["--parts", "nothing"], ["--minutes", "0"], ["--read", "/nowhere"], ["--compare", "/nowhere"]):
+        done = run(*words, code=2)
+        assert done.stderr.startswith("sennit report: ") and not done.stdout and len(done.stderr.splitlines()) == 1, done.stderr
+    assert "can not be written" in run("--out", "/nowhere/report", code=1).stderr
+
+
+def a_missing_module_is_one_line():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "matplotlib.py"), "w", encoding="utf-8") as file:
+            file.write("raise ImportError\n")
+        done = run("--parts", "map", "--out", os.path.join(folder, "o"), code=1, PYTHONPATH=folder)
+    assert "matplotlib" in done.stderr and "apt-get install" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def the_help_names_every_part():
+    named = re.search(r'there are (.*)', run("--parts", "?", code=2).stderr)[1].split(", ")
+    text = run("--help").stdout
+    section = text[text.index("Parts\n"):text.index("Comparison\n")]
+    assert len(named) > 8 and not [name for name in named if not re.search(rf"\b{name}\b", section)], (named, section)
+
+
+def an_interrupt_keeps_what_was_measured():
+    """Broken by a page that is not written, or by ranks that go on (which the watch of the test finds)."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "r")
+        with subprocess.Popen([SENNIT, "report", "--parts", "map,notify", "--out", out], stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as process:
+            first = process.stderr.readline()
+            if "Python has no" in first:
+                sys.exit(SKIPPED)
+            time.sleep(4)
+            process.send_signal(signal.SIGINT)
+            process.stderr.read()
+            assert process.wait(timeout=LIMIT_S) == 130
+        with open(out + ".json", encoding="utf-8") as file:
+            report = json.load(file)
+        assert report["ended"] == "interrupted" and report["parts"][0]["state"] == "interrupted" and report["parts"][0]["lines"], report
+        assert report["parts"][1]["state"] == "interrupted" and os.path.getsize(out + ".html") > 5000
+
+
+def quick_ends_in_its_time():
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.monotonic()
+        run("--out", os.path.join(folder, "r"), limit_s=150)
+        assert time.monotonic() - started < 130
+        with open(os.path.join(folder, "r.json"), encoding="utf-8") as file:
+            report = json.load(file)
+        assert not [one for one in report["parts"] if one["state"] == "failed"] and len(report["parts"]) > 8, report["ended"]
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[2]]()
