@@ -122,10 +122,10 @@ def peers_are_counted_at_each_level_of_locality(launcher):
     contains(_info(launcher, "--peers", ranks=2), "peers at each level of locality\n    of ranks 0, 1: 1 ")
 
 
-def the_build_line_names_the_optional_parts_that_were_found(launcher):
+def the_build_line_names_the_optional_parts_that_are_built_in(launcher):
     line = json.loads(_info(launcher, "--json"))["build"]["description"]
-    contains(line, "; found: ")
-    parts = line.split("; found: ", 1)[1].split(", ")
+    contains(line, "; built with: ")
+    parts = line.split("; built with: ", 1)[1].split(", ")
     assert any(part.startswith("Python 3.") for part in parts), line  # this test was added because it is there
     for part, needs in (("Open MPI", "mpicc.openmpi"), ("MPICH", "mpicc.mpich")):
         if shutil.which(needs):
