@@ -140,7 +140,7 @@ class SpackTest(unittest.TestCase):
 
     def test_options_are_options_of_the_build(self):
         known = set(re.findall(r"\boption\((\w+)", self.lists)) | set(re.findall(r"set\((SENNIT_\w+) \S+ CACHE", self.lists))
-        known |= {"SENNIT_PMIX", "SENNIT_LIBFABRIC", "SENNIT_OPENMPI", "SENNIT_OPENSHMEM", "SENNIT_MPICH", "SENNIT_FORTRAN"}  # made in a loop
+        known |= {"SENNIT_PMIX", "SENNIT_LIBFABRIC", "SENNIT_HWLOC", "SENNIT_OPENMPI", "SENNIT_OPENSHMEM", "SENNIT_MPICH", "SENNIT_FORTRAN"}  # made in a loop
         known |= {"CMAKE_SKIP_INSTALL_ALL_DEPENDENCY"}  # of CMake itself
         packages = {"openmpi": "", "mpi": "mpicc"}
         for values in self.all_values():
