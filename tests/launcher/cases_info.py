@@ -155,6 +155,14 @@ def peers_prints_the_path_of_every_pair_once(launcher):
     contains(text, "not taken: ")
 
 
+def lines_of_the_log_name_their_rank(launcher):
+    """Would break: lines of many ranks on one standard error, and nobody knows whose."""
+    result = launcher.run(3, launcher.sennit, "info", "--peers", env={"SENNIT_LOG": "info"})
+    equal(result.returncode, 0, result.stderr)
+    lines = [line for line in result.stderr.splitlines() if ": info: " in line]
+    equal({line.split(": info: ")[0] for line in lines}, {f"sennit: rank {rank}" for rank in range(3)}, result.stderr)
+
+
 def peers_as_json_gives_every_reason(launcher):
     peers = json.loads(_info(launcher, "--peers", "--json", ranks=3))["peers"]
     equal([(pair["from"], pair["to"]) for pair in peers["pairs"]], [(i, j) for i in range(3) for j in range(3)])
