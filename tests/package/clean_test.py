@@ -39,14 +39,14 @@ class Clean:
     def run(self, script):
         """By a shell in the folder /src of the clean system; output and errors."""
         inside = f"mount -t proc proc {self.root}/proc && exec chroot {self.root} sh -exc \"$0\""
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/opt", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
         done = subprocess.run(["unshare", "--mount", "sh", "-c", inside, "cd /src\n" + script], env=environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         assert done.returncode == 0, done.stdout[-8000:]
         return done.stdout
 
     def own_files(self):
-        return [os.path.join(where, name) for where, _, files in os.walk(os.path.join(self.root, "root/sennit")) for name in files]
+        return [os.path.join(where, name) for where, _, files in os.walk(os.path.join(self.root, "opt/sennit")) for name in files]
 
 
 def main():
@@ -72,7 +72,7 @@ def main():
         said = system.run("apt-get update\n" + installing.replace("sudo ", "").replace("apt-get install ", "apt-get install -y "))
         assert "Paths, best first" in said and "mapped    taken" in said, said[-3000:]
         assert "left out: Python is missing" in said, "a clean system has no Python"
-        assert "ranks start and reach each other" in system.run("/root/sennit/bin/sennit doctor || true")
+        assert "ranks start and reach each other" in system.run("$HOME/sennit/bin/sennit doctor || true")
         assert len(system.own_files()) > 50
         system.run(removing)
         assert system.own_files() == [], system.own_files()
