@@ -103,8 +103,8 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
         }
     }
     if (job.nodes > job.ranks) {
-        fmt::print(stderr, "sennit run: {} ranks cannot be spread over {} nodes\n", job.ranks,
-                   job.nodes);
+        fmt::print(stderr, "sennit run: {} rank{} cannot be spread over {} nodes\n", job.ranks,
+                   job.ranks == 1 ? "" : "s", job.nodes);
         return kExitUsage;
     }
     // The ranks' own value comes behind it, and the first one would count.

@@ -200,8 +200,9 @@ bool Keeper::start_all() {
     // Two pipes, the control socket and the connection of each rank, and some to look at /proc.
     const rlim_t needed = 4 * static_cast<rlim_t>(job_.ranks) + 32;
     if (limit_known && limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed) {
-        say("{} ranks need {} open files in this process, and its limit (ulimit -Hn) is {}",
-            job_.ranks, needed, limit.rlim_max);
+        say("{} rank{} need{} {} open files in this process, and its limit (ulimit -Hn) is {}",
+            job_.ranks, job_.ranks == 1 ? "" : "s", job_.ranks == 1 ? "s" : "", needed,
+            limit.rlim_max);
         exit_code_ = kExitInternal;
         return false;
     }
@@ -334,8 +335,8 @@ void Keeper::check_times() {
         timeout_at_ns_ = kNever;
         if (alive_ > 0 && !ending_) {
             exit_code_ = kExitTimeout;
-            say("the job has run for the {} s that --timeout allows; ending its {} ranks",
-                *job_.timeout_seconds, alive_);
+            say("the job has run for the {} s that --timeout allows; ending its {} rank{}",
+                *job_.timeout_seconds, alive_, alive_ == 1 ? "" : "s");
             begin_ending(kTermToKillNs);
         }
     }

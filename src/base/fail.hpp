@@ -39,6 +39,11 @@ constexpr const char *plural(std::uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
+// Behind a verb: "1 event comes", "2 events come".
+constexpr const char *singular(std::uint64_t count) {
+    return count == 1 ? "s" : "";
+}
+
 // The calling thread's record, never null.
 sennit_error *thread_error();
 

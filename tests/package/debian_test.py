@@ -41,7 +41,7 @@ def build_tree(folder):
     # What compilers optimise is not what is tested.
     run(CMAKE, "--preset", "package", "-S", sys.argv[3], "-B", tree, "-DCMAKE_CXX_FLAGS_RELEASE=-O0",
         "-DSENNIT_FOLDERS_TOGETHER=ON", "-DSENNIT_PACKAGE_MAINTAINER=Somebody <somebody@example.org>")
-    run(CMAKE, "--build", tree, "--target", "sennit_installed", seconds=800)
+    run(CMAKE, "--build", tree, "--target", "sennit_installed", "--parallel", "2", seconds=800)
     return tree
 
 
