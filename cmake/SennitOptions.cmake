@@ -41,7 +41,8 @@ if(SENNIT_DEBIAN_FLAGS)
     function(sennit_debian_flags name)
         set(flags "")
         foreach(kind IN LISTS ARGN)
-            execute_process(COMMAND "${CMAKE_COMMAND}" -E env DEB_BUILD_MAINT_OPTIONS=hardening=+all
+            # Without -g: nobody strips the archive, and what it has for debuggers names the build tree.
+            execute_process(COMMAND "${CMAKE_COMMAND}" -E env DEB_BUILD_MAINT_OPTIONS=hardening=+all "DEB_${kind}_MAINT_STRIP=-g"
                 "${SENNIT_DPKG_BUILDFLAGS}" --get ${kind}
                 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
             string(APPEND flags " ${said}")
