@@ -196,3 +196,10 @@ def a_closed_launcher_socket_is_an_error_not_a_lone_rank(launcher):
     result = launcher.run(2, "env", "SENNIT_CONTROL_FD=99", launcher.sennit, "info", "--peers")
     equal(result.returncode, 1)
     contains(result.stderr, "BOOTSTRAP")
+
+
+def what_a_library_says_on_standard_error_does_not_hide_the_paths(launcher):
+    """Would break: an answer of the two ranks that is read together with what else they print, here lines of the log."""
+    report = json.loads(_info(launcher, "--json", env={"SENNIT_LOG": "info"}))
+    taken = [path["name"] for path in report["paths"] if path["taken_on_this_node"]]
+    equal(len(taken), 1, report["paths"])
