@@ -1,22 +1,26 @@
-// `sennit doctor`: options and help. The checks are in doctor/; needs no rank.
+// `sennit doctor`: options and help. The checks are in doctor/; this process is no rank.
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <CLI/CLI.hpp>
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 
 #include "commands.hpp"
 #include "doctor/report.hpp"
+#include "two_ranks.hpp"
 
 namespace sennit::cli {
 namespace {
 
 constexpr const char *kDoctorHelp =
     R"(Looks at the settings of this machine, of its kernel and of the container it may be: what is, what
-that costs Sennit (measured where that is quick, a tenth of a second in all; a firewall may take a
-second more), and the command that mends it. Changes nothing.
+that costs Sennit (measured where that is quick, a fraction of a second in all; a firewall may take
+a second more), and the command that mends it. Starts two ranks for a moment, to see whether jobs
+start at all. Changes nothing.
 
 Verdicts
   good: there is nothing to do. note: it costs something in some programs. bad: calls fail, or every
@@ -53,10 +57,23 @@ Network look_at_network(bool tries) {
     return network;
 }
 
+Start try_start() {
+    constexpr int kLimitS = 10;
+    const auto begin = std::chrono::steady_clock::now();
+    TwoRanks ranks = start_two_ranks(kLimitS);
+    const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - begin;
+    return {ranks.exit_code, std::move(ranks.text), time.count()};
+}
+
 int doctor(const DoctorOptions &options) {
-    System system{options.root, options.ranks, {}, {}};
+    System system{options.root, options.ranks, {}, {}, {}};
     if (options.root.empty()) system.network = look_at_network(!options.looks_only);
-    if (!options.looks_only && options.root.empty()) system.figures = measure();
+    if (!options.looks_only && options.root.empty()) {
+        // What is too large for a limit answers EFBIG then, and does not end this program.
+        (void)std::signal(SIGXFSZ, SIG_IGN);
+        system.figures = measure();
+        system.start = try_start();
+    }
     std::vector<Finding> findings;
     for (const Check check : all_checks())
         findings.push_back(check(system));

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <sennit/sennit.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include <stdexcept>
 
 #include "commands.hpp"
+#include "two_ranks.hpp"
 
 namespace sennit::cli {
 namespace {
@@ -91,24 +91,10 @@ Json knobs_section() {
 
 // Two ranks of this very program, started and asked. The answer is their peers section.
 Json probe_by_two_ranks() {
-    char self[4096];
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0) throw std::runtime_error("the path of this program is unknown");
-    const std::string path(self, static_cast<std::size_t>(length));
-    if (path.find('\'') != std::string::npos) throw std::runtime_error("unusual path: " + path);
-    const std::string command =
-        fmt::format("exec '{0}' run -n 2 --timeout 30 '{0}' info --peers --json 2>&1", path);
-    FILE *answer = popen(command.c_str(), "re");
-    if (answer == nullptr) throw std::runtime_error("no shell to start two ranks");
-    std::string text;
-    char buffer[4096];
-    while (const std::size_t bytes = std::fread(buffer, 1, sizeof buffer, answer)) {
-        text.append(buffer, bytes);
-    }
-    const int status = pclose(answer);
-    const Json parsed = Json::parse(text, nullptr, false);
-    if (status != 0 || parsed.is_discarded() || !parsed.contains("peers")) {
-        throw std::runtime_error("two ranks could not be started to try the paths: " + text);
+    const TwoRanks ranks = start_two_ranks(30);
+    const Json parsed = Json::parse(ranks.text, nullptr, false);
+    if (ranks.exit_code != 0 || parsed.is_discarded() || !parsed.contains("peers")) {
+        throw std::runtime_error("two ranks could not be started to try the paths: " + ranks.text);
     }
     return parsed["peers"];
 }

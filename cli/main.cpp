@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
@@ -60,6 +62,15 @@ std::string command_of(const CLI::App &app, const std::vector<std::string> &word
     return name;
 }
 
+// Output that was lost, as on a full disk, is a failure: `code`, or 125 if that was success.
+int flushed(int code) {
+    const bool failed_before = std::ferror(stdout) != 0;
+    if (std::fflush(stdout) == 0 && !failed_before) return code;
+    fmt::print(stderr, "sennit: can not write the standard output{}\n",
+               failed_before ? "" : fmt::format(": {}", std::strerror(errno)));
+    return code == 0 ? 125 : code;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -85,7 +96,7 @@ int main(int argc, char **argv) {
         app.parse(std::move(words));
     } catch (const CLI::ParseError &error) {
         // Help and version are no errors; everything else is wrong usage.
-        if (error.get_exit_code() == 0) return app.exit(error);
+        if (error.get_exit_code() == 0) return flushed(app.exit(error));
         fmt::print(stderr, "{0}: {1}; {0} --help lists the options\n", command, error.what());
         return 2;
     } catch (const sennit::cli::UsageError &error) {
@@ -95,5 +106,5 @@ int main(int argc, char **argv) {
         fmt::print(stderr, "sennit: {}\n", error.what());
         return 125;
     }
-    return exit_code;
+    return flushed(exit_code);
 }

@@ -45,8 +45,8 @@ The end
   The exit code is that of the first rank that failed: its own, or 128 + the number of the signal
   that killed it. The others then get SIGTERM and 0.5 s later SIGKILL, unless --keep-going. Processes
   that ranks have started end with the job, also when this command is killed by SIGKILL.
-  Other codes: 124 --timeout was over, 125 the launcher failed, 126 the program can not be executed,
-  127 it was not found, 2 wrong usage, which includes programs of an MPI that do not call sennit_init
+  Other codes: 124 --timeout was over, 125 the launcher failed or could not write the output (a full
+  disk), 126 the program can not be executed, 127 it was not found, 2 wrong usage, which includes programs of an MPI that do not call sennit_init
   and programs that are linked to another OpenSHMEM library.
 
 Several machines are the business of mpirun or srun: programs that use Sennit start under them too.)";
@@ -103,8 +103,8 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
         }
     }
     if (job.nodes > job.ranks) {
-        fmt::print(stderr, "sennit run: {} ranks cannot be spread over {} nodes\n", job.ranks,
-                   job.nodes);
+        fmt::print(stderr, "sennit run: {} rank{} cannot be spread over {} nodes\n", job.ranks,
+                   job.ranks == 1 ? "" : "s", job.nodes);
         return kExitUsage;
     }
     // The ranks' own value comes behind it, and the first one would count.

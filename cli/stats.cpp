@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -12,12 +11,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <vector>
 
 #include "commands.hpp"
+#include "died.hpp"
 #include "observe/records.hpp"
 #include "usage.hpp"
 
@@ -71,12 +70,7 @@ Json row_of(const PeerCounters &counters, int peer, int path) {
 // A rank that has not ended may have died, which shows here if it ran on this machine.
 std::string state_of(const StatsPart &part) {
     if (part.state == StatsState::ended) return "ended";
-    char host[sizeof part.host] = "";
-    (void)gethostname(host, sizeof host - 1);
-    const bool is_here = std::strcmp(host, part.host) == 0;
-    if (!is_here || std::filesystem::exists(fmt::format("/proc/{}", part.process_id)))
-        return "running";
-    return "died";
+    return has_died(part.host, part.process_id) ? "died" : "running";
 }
 
 Json rank_of(const StatsPart &part, const std::vector<PeerCounters> &counters) {

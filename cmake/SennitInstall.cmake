@@ -155,13 +155,18 @@ set_property(CACHE SENNIT_MAN PROPERTY STRINGS AUTO ON OFF)
 sennit_is_wanted(man_wanted SENNIT_MAN)
 set(man_missing "")
 if(NOT SENNIT_HAVE_PYTHON)
-    set(man_missing "Python is missing")
+    set(man_missing "Python is missing, or not all of its modules are there (python3)")
 elseif(NOT TARGET sennit_cli OR CMAKE_CROSSCOMPILING OR SENNIT_SANITIZE)
     set(man_missing "the command line is not built, or does not run here as users run it")
 endif()
 if(man_wanted AND man_missing AND NOT SENNIT_MAN STREQUAL "AUTO")
     message(FATAL_ERROR "SENNIT_MAN is ON, but man pages cannot be made: ${man_missing}")
-elseif(man_wanted AND NOT man_missing)
+elseif(NOT man_wanted)
+    sennit_note("man pages" "left out by SENNIT_MAN=${SENNIT_MAN}")
+elseif(man_missing)
+    sennit_note("man pages" "left out: ${man_missing}")
+else()
+    sennit_note("man pages" "made from the headers and the help of the commands")
     file(GLOB man_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/sennit/*.h"
         "${PROJECT_SOURCE_DIR}/tools/reference/*.py")
     add_custom_command(OUTPUT "${PROJECT_BINARY_DIR}/man/made"
@@ -189,4 +194,11 @@ if(TARGET sennit_fortran)
 endif()
 if(TARGET sennit_man)
     add_dependencies(sennit_installed sennit_man)
+endif()
+
+# What `cmake --install` has put somewhere, by the lists that it leaves in the build tree.
+if(PROJECT_IS_TOP_LEVEL)
+    add_custom_target(uninstall
+        COMMAND "${CMAKE_COMMAND}" "-DTREE=${PROJECT_BINARY_DIR}" -P "${CMAKE_CURRENT_LIST_DIR}/SennitUninstall.cmake"
+        COMMENT "Removing what was installed" VERBATIM)
 endif()

@@ -33,6 +33,30 @@ if(CMAKE_UNITY_BUILD)
     set(CMAKE_UNITY_BUILD OFF)
 endif()
 
+# Hardening and the rest of what Debian compiles its packages with, by dpkg-buildflags. Before the type of build's own flags, so -O3 stays.
+option(SENNIT_DEBIAN_FLAGS "Compile as Debian compiles packages" OFF)
+if(SENNIT_DEBIAN_FLAGS)
+    find_program(SENNIT_DPKG_BUILDFLAGS dpkg-buildflags REQUIRED)
+    mark_as_advanced(SENNIT_DPKG_BUILDFLAGS)
+    function(sennit_debian_flags name)
+        set(flags "")
+        foreach(kind IN LISTS ARGN)
+            # Without -g: nobody strips the archive, and what it has for debuggers names the build tree.
+            execute_process(COMMAND "${CMAKE_COMMAND}" -E env DEB_BUILD_MAINT_OPTIONS=hardening=+all "DEB_${kind}_MAINT_STRIP=-g"
+                "${SENNIT_DPKG_BUILDFLAGS}" --get ${kind}
+                WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE said OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+            string(APPEND flags " ${said}")
+        endforeach()
+        set(${name} "${${name}}${flags}" PARENT_SCOPE)
+    endfunction()
+    sennit_debian_flags(CMAKE_C_FLAGS CPPFLAGS CFLAGS)
+    sennit_debian_flags(CMAKE_CXX_FLAGS CPPFLAGS CXXFLAGS)
+    sennit_debian_flags(CMAKE_Fortran_FLAGS FCFLAGS)
+    foreach(kind EXE SHARED MODULE)
+        sennit_debian_flags(CMAKE_${kind}_LINKER_FLAGS LDFLAGS)
+    endforeach()
+endif()
+
 # Not an option: the cache of a project that contains this one stays its own. OFF: programs link the archive, and no shared
 # library is built.
 if(NOT DEFINED BUILD_SHARED_LIBS)

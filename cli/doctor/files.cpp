@@ -39,6 +39,11 @@ std::optional<std::string> read_text(const System &system, const std::string &na
     return text;
 }
 
+std::string read_line(const System &system, const std::string &name) {
+    const std::string text = read_text(system, name).value_or("");
+    return trimmed(text.substr(0, text.find_first_of(std::string("\n\0", 2))));
+}
+
 bool is_there(const System &system, const std::string &name) {
     std::error_code error;
     return std::filesystem::exists(system.root + name, error);

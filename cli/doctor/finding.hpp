@@ -48,6 +48,7 @@ struct Figures {
     // for.
     std::optional<double> touch_ns_per_mib;
     std::optional<double> touch_huge_ns_per_mib;
+    std::optional<int> thread_error;  // of a process that wants a second thread; 0 if it gets one
     // From one thread to another on the same processor, by sched_yield.
     std::optional<double> handover_ns;
     // The same work, right after a sleep and when the processor has been busy for a while.
@@ -67,11 +68,19 @@ struct Network {
     std::string provider;  // that ranks take, and why; "": none
 };
 
+// Two ranks that `sennit run` was told to start, and that look at each other.
+struct Start {
+    int exit_code;
+    std::string text;  // what the command and its ranks wrote
+    double ns;
+};
+
 struct System {
     std::string root;  // before every name, such as "/proc/meminfo"
     int ranks = 0;     // that are to be started here; 0: not said
     Figures figures;
     Network network;
+    std::optional<Start> start;  // not tried: nothing
 };
 
 Figures measure();  // probes.cpp; a tenth of a second
@@ -85,10 +94,19 @@ const std::vector<Check> &all_checks();
 // kernel.cpp
 Finding check_ptrace_scope(const System &system);
 Finding check_seccomp(const System &system);
+Finding check_security_module(const System &system);
 Finding check_userfaultfd(const System &system);
-Finding check_memlock(const System &system);
-Finding check_open_files(const System &system);
 Finding check_xpmem(const System &system);
+// Whether system calls of this process are filtered.
+bool has_filter(const System &system);
+// limits.cpp
+Finding check_start(const System &system);
+Finding check_open_files(const System &system);
+Finding check_file_size(const System &system);
+Finding check_address_space(const System &system);
+Finding check_processes(const System &system);
+Finding check_threads(const System &system);
+Finding check_memlock(const System &system);
 // memory.cpp
 Finding check_huge_pages(const System &system);
 Finding check_shmem_enabled(const System &system);
@@ -112,6 +130,8 @@ Finding check_progress(const System &system);
 
 // The whole text of a file; nothing if it can not be read.
 std::optional<std::string> read_text(const System &system, const std::string &name);
+// The first line without blanks around; empty if it can not be read.
+std::string read_line(const System &system, const std::string &name);
 // A name is there, whether it can be read or not: devices are asked for so.
 bool is_there(const System &system, const std::string &name);
 // The number that a file begins with; nothing if there is no file or no number ("max").

@@ -1,12 +1,10 @@
-// Checks of what the kernel lets one process do to another, and of what it lets a process lock and
-// open.
+// Checks of what the kernel lets one process do to another.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <sstream>
 
 #include "finding.hpp"
 #include "units.hpp"
@@ -25,6 +23,8 @@ constexpr const char *kGuardCosts =
     "if they do not fill whole pages: other processes have no pointer to them, and each put and "
     "get there is a system call. Unless the program says SENNIT_REGISTER_SHARED_PAGES";
 
+constexpr const char *kYamaScope = "/proc/sys/kernel/yama/ptrace_scope";
+
 constexpr const char *kGuardForAll = "sudo sysctl -w vm.unprivileged_userfaultfd=1";
 
 // CAP_SYS_PTRACE among the effective capabilities.
@@ -37,29 +37,24 @@ bool may_trace(const System &system) {
     return (capabilities >> kSysPtrace & 1) != 0;
 }
 
-// Of /proc/self/limits; "" where the kernel does not tell.
-struct Limits {
-    std::string soft;
-    std::string hard;
-};
-
-Limits limits_of(const System &system, const std::string &what) {
-    Limits limits;
-    std::istringstream lines(read_text(system, "/proc/self/limits").value_or(""));
-    for (std::string line; std::getline(lines, line);)
-        if (line.compare(0, what.size(), what) == 0)
-            std::istringstream(line.substr(what.size())) >> limits.soft >> limits.hard;
-    return limits;
-}
-
 // Of filters of system calls: 0 if there is none, empty if the kernel does not tell.
 std::string filter_mode(const System &system) {
     return value_of(read_text(system, "/proc/self/status").value_or(""), "Seccomp");
 }
 
-bool has_filter(const System &system) {
-    const std::string mode = filter_mode(system);
-    return !mode.empty() && mode != "0";
+// Of ptrace_scope; 0 without Yama.
+std::uint64_t yama_scope(const System &system) {
+    return read_number(system, kYamaScope).value_or(0);
+}
+
+// Who refuses copying between ranks, so that one check alone counts it.
+enum class Refuser { none, yama, filter, other };
+
+Refuser refuser_of_copy(const System &system) {
+    if (system.figures.copy_error.value_or(0) == 0) return Refuser::none;
+    const std::uint64_t scope = yama_scope(system);
+    if (scope > 2 || (scope > 0 && !may_trace(system))) return Refuser::yama;
+    return has_filter(system) ? Refuser::filter : Refuser::other;
 }
 
 // Of a kernel that lets this process hold stores.
@@ -93,27 +88,26 @@ void add_copy(const Figures &figures, Finding *finding) {
 
 }  // namespace
 
+bool has_filter(const System &system) {
+    const std::string mode = filter_mode(system);
+    return !mode.empty() && mode != "0";
+}
+
 Finding check_ptrace_scope(const System &system) {
     Finding finding("ptrace_scope");
     add_copy(system.figures, &finding);
-    const auto scope = read_number(system, "/proc/sys/kernel/yama/ptrace_scope");
-    if (!scope || *scope == 0) {
-        finding.is = scope ? "0: processes of one user may copy from each other"
-                           : "Yama is not in this kernel: processes of one user may copy from each "
-                             "other";
-        if (system.figures.copy_error.value_or(0) == 0) return finding;
-        finding.verdict = Verdict::bad;
-        finding.costs = kCopyCosts;
-        finding.mend =
-            "docker run --cap-add=SYS_PTRACE ... (something else than Yama refuses it: a "
-            "filter of system calls, or a security module)";
+    const bool has_yama = read_number(system, kYamaScope).has_value();
+    const std::uint64_t scope = yama_scope(system);
+    if (scope == 0) {
+        finding.is = has_yama ? "0: Yama lets processes of one user copy from each other"
+                              : "Yama is not in this kernel: it refuses nothing";
         return finding;
     }
     const char *const meaning[] = {"a process may be read by its parents alone",
                                    "only CAP_SYS_PTRACE may read another process",
                                    "no process may read another until the next boot"};
-    finding.is = fmt::format("{}: {}", *scope, meaning[*scope > 3 ? 2 : *scope - 1]);
-    if (*scope < 3 && may_trace(system)) {
+    finding.is = fmt::format("{}: {}", scope, meaning[scope > 3 ? 2 : scope - 1]);
+    if (scope < 3 && may_trace(system)) {
         finding.is += "; this user has CAP_SYS_PTRACE, so it may";
         finding.verdict = Verdict::note;
         finding.costs = "another user without that capability gets no path cma";
@@ -121,8 +115,8 @@ Finding check_ptrace_scope(const System &system) {
         finding.verdict = Verdict::bad;
         finding.costs = kCopyCosts;
     }
-    finding.mend = *scope < 3 ? "sudo sysctl -w kernel.yama.ptrace_scope=0"
-                              : "set kernel.yama.ptrace_scope=0 in /etc/sysctl.d and boot again";
+    finding.mend = scope < 3 ? "sudo sysctl -w kernel.yama.ptrace_scope=0"
+                             : "set kernel.yama.ptrace_scope=0 in /etc/sysctl.d and boot again";
     return finding;
 }
 
@@ -141,16 +135,34 @@ Finding check_seccomp(const System &system) {
     }
     finding.is = "a filter of system calls is in force, as containers have it";
     const bool tried = figures.copy_error.has_value();
-    const bool refused = tried && (*figures.copy_error == EPERM || *figures.copy_error == ENOSYS);
     if (tried) finding.figures["copy_errno"] = *figures.copy_error;
-    if (tried && !refused) {
-        finding.is += "; it lets copying between processes through";
+    const Refuser refuser = refuser_of_copy(system);
+    if (tried && refuser != Refuser::filter) {
+        finding.is += refuser == Refuser::none ? "; it lets copying between processes through"
+                                               : "; copying between processes ends at Yama already";
         return finding;
     }
-    finding.verdict = refused ? Verdict::bad : Verdict::note;
+    finding.verdict = tried ? Verdict::bad : Verdict::note;
     finding.costs =
-        fmt::format("{}{}", refused ? "" : "if it refuses process_vm_readv: ", kCopyCosts);
+        fmt::format("{}{}", tried ? "" : "if it refuses process_vm_readv: ", kCopyCosts);
     finding.mend = "docker run --cap-add=SYS_PTRACE ... (or --security-opt seccomp=unconfined)";
+    return finding;
+}
+
+Finding check_security_module(const System &system) {
+    Finding finding("security_module");
+    const std::string modules = read_line(system, "/sys/kernel/security/lsm");
+    const std::string profile = read_line(system, "/proc/self/attr/current");
+    finding.is = modules.empty() ? "the kernel does not tell which it has" : modules;
+    if (!profile.empty()) finding.is += "; this process runs under " + profile;
+    if (refuser_of_copy(system) != Refuser::other) return finding;
+    finding.verdict = Verdict::bad;
+    add_copy(system.figures, &finding);
+    finding.is += "; it is neither Yama nor a filter of system calls that refuses copying";
+    finding.costs = kCopyCosts;
+    finding.mend =
+        "a profile of AppArmor or a policy of SELinux that lets processes of the job trace each "
+        "other (docker run --security-opt apparmor=unconfined, --security-opt label=disable)";
     return finding;
 }
 
@@ -180,77 +192,15 @@ Finding check_userfaultfd(const System &system) {
         finding.figures["guard_errno"] = error;
         finding.measured =
             fmt::format("holding stores to a page is refused: {}", std::strerror(error));
-        if (figures.copy_error.value_or(0) != 0) {
-            finding.verdict = Verdict::bad;
+        // Which is counted by the check that says who refuses it.
+        if (figures.copy_error.value_or(0) != 0)
             finding.costs += ". Here that system call is refused too: SENNIT_ERR_UNSUPPORTED";
-        }
     }
     finding.mend = lacks ? "a kernel of 5.7 or later with CONFIG_USERFAULTFD"
                    : filtered
                        ? "docker run --security-opt seccomp=unconfined ... (or a profile of your "
                          "own that lets userfaultfd through)"
                        : kGuardForAll;
-    return finding;
-}
-
-Finding check_memlock(const System &system) {
-    Finding finding("memlock");
-    const std::string soft = limits_of(system, "Max locked memory").soft;
-    double bytes = 0;
-    const auto [rest, error] = std::from_chars(soft.data(), soft.data() + soft.size(), bytes);
-    if (soft == "unlimited" || error != std::errc()) {
-        finding.is = soft == "unlimited" ? "no limit on locked memory" : "the kernel does not tell";
-        return finding;
-    }
-    finding.verdict = Verdict::note;
-    finding.is = fmt::format("{} of memory may be locked", bytes_text(bytes));
-    // Cards that move memory by themselves, as those of verbs and of Omni-Path.
-    const bool has_card = !names_in(system, "/sys/class/infiniband").empty();
-    if (has_card) finding.verdict = Verdict::bad;
-    finding.costs = has_card ? "the network card here locks what Sennit registers, and registering "
-                               "fails beyond the limit"
-                             : "nothing on one node, and nothing by TCP: Sennit locks no memory. "
-                               "Drivers of network cards lock what they register, and fail beyond "
-                               "the limit";
-    finding.mend =
-        "ulimit -l unlimited (docker run --ulimit memlock=-1; memlock in "
-        "/etc/security/limits.conf)";
-    return finding;
-}
-
-// Between nodes, where connections are made by TCP. What a rank keeps for all else is little.
-Finding check_open_files(const System &system) {
-    constexpr std::uint64_t kConnections = 4;  // of two ranks that use each other, by each rail
-    constexpr std::uint64_t kElse = 128;
-    constexpr std::uint64_t kFew = 1000;
-    Finding finding("open_files");
-    const Limits limits = limits_of(system, "Max open files");
-    std::uint64_t hard = 0;
-    const auto [rest, error] =
-        std::from_chars(limits.hard.data(), limits.hard.data() + limits.hard.size(), hard);
-    if (limits.hard == "unlimited" || error != std::errc()) {
-        finding.is = limits.hard == "unlimited" ? "a process may have any number of open files"
-                                                : "the kernel does not tell";
-        return finding;
-    }
-    const std::uint64_t ranks = hard > kElse ? (hard - kElse) / kConnections : 0;
-    finding.is = fmt::format(
-        "a process may have {} open files, and {} if it asks, as ranks do: by TCP a rank and {} of "
-        "other nodes can use each other",
-        limits.soft, limits.hard, ranks);
-    finding.figures = {{"hard", hard}, {"ranks", ranks}};
-    const auto wanted = static_cast<std::uint64_t>(system.ranks);
-    if (wanted > ranks)
-        finding.verdict = Verdict::bad;
-    else if (wanted == 0 && ranks < kFew)
-        finding.verdict = Verdict::note;
-    if (finding.verdict == Verdict::good) return finding;
-    finding.costs =
-        "two ranks take 4 connections in each process for each rail; beyond that calls towards "
-        "further ranks of other nodes answer SENNIT_ERR_FABRIC";
-    finding.mend = fmt::format(
-        "ulimit -n {}, as root (docker run --ulimit nofile=N; nofile in /etc/security/limits.conf)",
-        std::max(wanted, kFew) * kConnections + kElse);
     return finding;
 }
 

@@ -110,26 +110,13 @@ Finding check_progress(const System &system) {
     const std::string &progress = system.network.progress;
     finding.is = progress.empty() ? "by a thread that sleeps while nothing comes"
                                   : "SENNIT_PROGRESS=" + progress;
-    const std::size_t allowed = allowed_processors(system);
-    const bool crowded =
-        allowed > 0 && system.ranks > 0 && static_cast<std::size_t>(system.ranks) > allowed;
-    const bool is_off = progress.find("off") != std::string::npos;
-    if (is_off) {
+    if (progress.find("off") != std::string::npos) {
         finding.verdict = Verdict::note;
         finding.costs =
             "while a rank computes nobody serves ranks of other nodes: what they ask of its memory "
             "waits until it calls Sennit";
         finding.mend = "unset SENNIT_PROGRESS";
     }
-    if (!crowded) return finding;
-    finding.verdict = Verdict::bad;
-    finding.costs += fmt::format(
-        "{}{} ranks and their threads for progress share {} processor{}; between nodes a rank "
-        "that waits polls and gives the processor away, so each look costs a change of thread",
-        finding.costs.empty() ? "" : ". ", system.ranks, allowed, allowed == 1 ? "" : "s");
-    finding.mend =
-        fmt::format("{}at most {} rank{} on this node", is_off ? "unset SENNIT_PROGRESS; " : "",
-                    allowed, allowed == 1 ? "" : "s");
     return finding;
 }
 

@@ -20,6 +20,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -163,6 +164,7 @@ std::optional<double> handover() {
     const int processor = sched_getcpu();
     if (processor < 0) return std::nullopt;
     std::atomic<int> turn{0};
+    std::atomic<bool> alone{false};
     std::atomic<bool> bound{true};
     double ns = 0;
     const auto play = [&](int parity) {
@@ -171,18 +173,35 @@ std::optional<double> handover() {
         for (int i = parity; i < kTurns; i += 2) {
             // SYNC doctor-turn: pairs with the release below, of the other thread; what it did in
             // its turn comes before.
-            while (turn.load(std::memory_order_acquire) != i)
+            while (turn.load(std::memory_order_acquire) != i) {
+                if (alone) return;
                 (void)sched_yield();
+            }
             // SYNC doctor-turn: pairs with the acquire above, of the other thread.
             turn.store(i + 1, std::memory_order_release);
         }
         if (parity == 1) ns = ns_since(start) / kTurns;
     };
-    std::thread first(play, 0);
-    std::thread second(play, 1);
-    first.join();
-    second.join();
-    return bound ? std::optional<double>(ns) : std::nullopt;
+    std::thread first;
+    std::thread second;
+    try {
+        first = std::thread(play, 0);
+        second = std::thread(play, 1);
+    } catch (const std::system_error &) {
+        alone = true;
+    }
+    for (std::thread *thread : {&first, &second})
+        if (thread->joinable()) thread->join();
+    return bound && !alone ? std::optional<double>(ns) : std::nullopt;
+}
+
+int thread_error() {
+    try {
+        std::thread([] {}).join();
+        return 0;
+    } catch (const std::system_error &error) {
+        return error.code().value();
+    }
 }
 
 double work_ns() {
@@ -217,6 +236,7 @@ Figures measure() {
     figures.system_call_ns = time_of(2000, [] { return syscall(SYS_getppid); });
     figures.touch_ns_per_mib = touch(false);
     figures.touch_huge_ns_per_mib = touch(true);
+    figures.thread_error = thread_error();
     figures.handover_ns = handover();
     measure_work(&figures);
     return figures;

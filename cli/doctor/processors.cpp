@@ -69,9 +69,10 @@ Finding check_cpuset(const System &system) {
     }
     if (system.ranks > static_cast<int>(allowed)) {
         finding.verdict = Verdict::bad;
-        finding.costs =
-            fmt::format("{} ranks share {} processor{}: every wait is at least a change of thread",
-                        system.ranks, allowed, allowed == 1 ? "" : "s");
+        finding.costs = fmt::format(
+            "{} ranks share {} processor{}: every wait is at least a change of thread, and "
+            "between nodes, where a waiting rank polls, each of its looks is one",
+            system.ranks, allowed, allowed == 1 ? "" : "s");
         finding.mend = allowed < online
                            ? fmt::format(
                                  "taskset -c 0-{} sennit run -n {} ... (a container: docker "

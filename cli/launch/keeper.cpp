@@ -97,6 +97,7 @@ class Keeper {
     void read_stream(Source source, int rank);
     void close_stream(Stream &from);
     void flush_sinks();
+    void check_sink(int index);
     void show_prompt();
     void write_last_output();
     template <typename... Parts>
@@ -121,6 +122,7 @@ class Keeper {
     Poller poller_;
     Sink sinks_[2];
     bool sink_watched_[2] = {false, false};
+    bool sink_failed_[2] = {false, false};  // and it was said
     Control control_;
     bool shows_prompts_;  // of rank 0, while it lives
     std::vector<RankProcess> ranks_;
@@ -198,8 +200,9 @@ bool Keeper::start_all() {
     // Two pipes, the control socket and the connection of each rank, and some to look at /proc.
     const rlim_t needed = 4 * static_cast<rlim_t>(job_.ranks) + 32;
     if (limit_known && limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed) {
-        say("{} ranks need {} open files in this process, and its limit (ulimit -Hn) is {}",
-            job_.ranks, needed, limit.rlim_max);
+        say("{} rank{} need{} {} open files in this process, and its limit (ulimit -Hn) is {}",
+            job_.ranks, job_.ranks == 1 ? "" : "s", job_.ranks == 1 ? "s" : "", needed,
+            limit.rlim_max);
         exit_code_ = kExitInternal;
         return false;
     }
@@ -332,8 +335,8 @@ void Keeper::check_times() {
         timeout_at_ns_ = kNever;
         if (alive_ > 0 && !ending_) {
             exit_code_ = kExitTimeout;
-            say("the job has run for the {} s that --timeout allows; ending its {} ranks",
-                *job_.timeout_seconds, alive_);
+            say("the job has run for the {} s that --timeout allows; ending its {} rank{}",
+                *job_.timeout_seconds, alive_, alive_ == 1 ? "" : "s");
             begin_ending(kTermToKillNs);
         }
     }
@@ -372,6 +375,7 @@ void Keeper::flush_sinks() {
     for (int i = 0; i < 2; ++i) {
         Sink &sink = sinks_[i];
         sink.flush();
+        check_sink(i);
         const bool watch_sink = !sink.empty();
         if (watch_sink != sink_watched_[i]) {
             if (!watch_sink) poller_.remove(sink.fd());
@@ -382,7 +386,7 @@ void Keeper::flush_sinks() {
         for (std::size_t rank = 0; rank < streams_[i].size(); ++rank) {
             Stream &from = streams_[i][rank];
             if (from.fd < 0) continue;
-            // Nobody reads what the ranks write: they learn it as if the reader were theirs.
+            // The ranks learn it as if they had written there themselves.
             if (sink.broken()) close_stream(from);
             const bool watch = !sink.full();
             if (from.fd < 0 || watch == from.watched) continue;
@@ -391,6 +395,19 @@ void Keeper::flush_sinks() {
             from.watched = watch;
         }
     }
+}
+
+// A full disk, for example: the output is lost and the job has failed. A reader who has gone away
+// wants no more, and the ranks end by SIGPIPE.
+void Keeper::check_sink(int index) {
+    const int error = sinks_[index].error();
+    if (error == 0 || error == EPIPE || sink_failed_[index]) return;
+    sink_failed_[index] = true;
+    if (exit_code_ == 0) exit_code_ = kExitInternal;
+    say("can not write the {} of the ranks: {}{}",
+        index == 1 ? "standard error" : "standard output", std::strerror(error),
+        alive_ > 0 && !ending_ ? "; ending the ranks" : "");
+    begin_ending(kTermToKillNs);
 }
 
 void Keeper::show_prompt() {

@@ -41,7 +41,7 @@ bool Sink::write_some() {
     }
     if (errno == EINTR) return true;
     if (errno == EAGAIN) return false;
-    break_off();
+    break_off(errno);
     return false;
 }
 
@@ -58,8 +58,8 @@ void Sink::flush() {
     }
 }
 
-void Sink::break_off() {
-    broken_ = true;
+void Sink::break_off(int error) {
+    error_ = error;
     waiting_.clear();
     written_ = 0;
 }

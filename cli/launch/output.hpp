@@ -21,7 +21,7 @@ class Sink {
     explicit Sink(int fd);
 
     void append(std::string_view text) {
-        if (!broken_) waiting_.append(text);
+        if (!broken()) waiting_.append(text);
     }
     // Writes what can be written now.
     void flush();
@@ -29,16 +29,18 @@ class Sink {
     int fd() const { return fd_; }
     bool empty() const { return waiting_.empty(); }
     bool full() const { return waiting_.size() > kSinkBytesMax; }
-    // Nobody reads the sink any more.
-    bool broken() const { return broken_; }
-    void break_off();
+    // Nothing more can be written, because of error().
+    bool broken() const { return error_ != 0; }
+    // errno of the write that failed: EPIPE where nobody reads any more. 0 if none did.
+    int error() const { return error_; }
 
   private:
     bool write_some();
+    void break_off(int error);
 
     int fd_;
     bool never_blocks_;  // a file or a null device: no readiness to ask for
-    bool broken_ = false;
+    int error_ = 0;
     std::string waiting_;
     std::size_t written_ = 0;  // of waiting_
 };

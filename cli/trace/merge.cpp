@@ -14,6 +14,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "died.hpp"
 #include "observe/text.hpp"
 #include "trace/part.hpp"
 
@@ -149,14 +150,16 @@ std::string where_text(const Trace &trace) {
     std::string text;
     for (const auto &part : trace.parts) {
         const runtime::TraceFile &head = part->head();
-        text += fmt::format("rank {} (process {} on {}):", head.rank, head.process_id, head.host);
+        const bool died = has_died(head.host, head.process_id);
+        text += fmt::format("rank {} (process {} on {}){}", head.rank, head.process_id, head.host,
+                            died ? " died:" : ":");
         const std::vector<TracePart::Open> open = part->open_operations();
         if (open.empty()) text += " in no call";
         const bool is_here = std::strcmp(head.host, host) == 0;
         for (const TracePart::Open &one : open) {
             text += fmt::format("{} {}", &one == &open.front() ? "" : ";", one.name);
             if (one.peer >= 0) text += fmt::format(" with rank {}", one.peer);
-            if (is_here && now_ns() > one.start_ns)
+            if (!died && is_here && now_ns() > one.start_ns)
                 text += fmt::format(" for {:.3f} s",
                                     static_cast<double>(now_ns() - one.start_ns) / 1e9);
             if (one.thread != 0) text += fmt::format(" (thread {})", one.thread);

@@ -141,7 +141,13 @@ inline void must(const char *call, sennit_status status) {
 // The same if SHMEM_DEBUG is set.
 template <class... Values>
 void debug(const char *format, Values... values) {
-    if (state.debug) tell(format, values...);
+    if (!state.debug) return;
+    // Without values it is no format to -Wformat-security.
+    if constexpr (sizeof...(values) == 0) {
+        tell("%s", format);
+    } else {
+        tell(format, values...);
+    }
 }
 
 // The text of SHMEM_name, else SMA_name, else null.

@@ -130,10 +130,11 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigne
         if (events == 0)
             return fail(SENNIT_ERR_ARG, "a signal expects at least 1 event in an epoch");
         if (events > max_events)
-            return fail(SENNIT_ERR_ARG,
-                        "%u events are more than max_events, %u: pass the same number twice, or "
-                        "the most that can come by mistake",
-                        events, max_events);
+            return fail(
+                SENNIT_ERR_ARG,
+                "%u events are more than max_events, which is %u: pass the same number twice, or "
+                "the most that can come by mistake",
+                events, max_events);
         return signal::signal_create(rank, events, max_events, flags, signal);
     });
 }

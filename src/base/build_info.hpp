@@ -6,8 +6,12 @@ namespace sennit {
 
 struct BuildInfo {
     const char *version;  // "0.1.0"
-    // Compiler, type of build, system, preset, sanitizers, and which optional parts were found.
+    // Compiler, type of build, system, preset, sanitizers, and which optional parts are built in.
     const char *description;
+    // Why a part is not built in; "" if it is.
+    const char *without_pmix;
+    const char *without_libfabric;
+    const char *without_hwloc;
 };
 
 const BuildInfo &build_info();

@@ -5,6 +5,8 @@
 
 #include <sennit/error.h>
 
+#include <cstdint>
+
 namespace sennit {
 
 // Writes the calling thread's last error and returns `status`. The format is printf's.
@@ -31,6 +33,16 @@ void fail_provider_code(long long code);
 
 // Names the public function that is failing; api/ calls it when a call returns an error.
 [[gnu::cold, gnu::noinline]] sennit_status fail_in(sennit_status status, const char *operation);
+
+// Behind a noun: "1 event", "2 events".
+constexpr const char *plural(std::uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+// Behind a verb: "1 event comes", "2 events come".
+constexpr const char *singular(std::uint64_t count) {
+    return count == 1 ? "s" : "";
+}
 
 // The calling thread's record, never null.
 sennit_error *thread_error();

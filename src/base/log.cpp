@@ -2,6 +2,7 @@
 // does so once, whoever caused it. A mutex keeps function and context together.
 #include "base/log.hpp"
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 
@@ -20,6 +21,9 @@ struct Receiver {
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 Receiver receiver;
+
+// relaxed: it is set before there is a rank, and points to a function alone.
+std::atomic<int (*)()> rank_source{nullptr};
 
 Receiver current() {
     const MutexLock held(lock);
@@ -42,11 +46,29 @@ const char *level_name(sennit_log_level level) {
     return level == SENNIT_LOG_INFO ? "info" : "debug";
 }
 
+// What the user asked to see says itself of which rank it is.
+void write_line(sennit_log_level level, const char *line) {
+    if (level == SENNIT_LOG_NONE) {
+        (void)std::fprintf(stderr, "sennit: %s\n", line);
+        return;
+    }
+    // relaxed: as above.
+    int (*const source)() = rank_source.load(std::memory_order_relaxed);
+    const int rank = source != nullptr ? source() : -1;
+    char who[24] = "";
+    if (rank >= 0) (void)std::snprintf(who, sizeof who, "rank %d: ", rank);
+    (void)std::fprintf(stderr, "sennit: %s%s: %s\n", who, level_name(level), line);
+}
+
 }  // namespace
 
 void log_set(sennit_log_function function, void *context, sennit_log_level level) {
     const MutexLock held(lock);
     receiver = Receiver{function, context, level};
+}
+
+void log_set_rank_source(int (*rank)()) {
+    rank_source.store(rank, std::memory_order_relaxed);  // as above
 }
 
 void log_set_level(sennit_log_level level) {
@@ -65,9 +87,7 @@ void log(sennit_log_level level, const char *format, ...) {
     if (to.function != nullptr) {
         hand_to_program(to, level, line);
     } else {
-        const bool asked_for = level == SENNIT_LOG_NONE;
-        (void)std::fprintf(stderr, "sennit: %s%s%s\n", asked_for ? "" : level_name(level),
-                           asked_for ? "" : ": ", line);
+        write_line(level, line);
     }
 }
 

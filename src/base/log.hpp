@@ -10,6 +10,9 @@ namespace sennit {
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] void log(sennit_log_level level,
                                                                  const char *format, ...);
 
+// Who the calling thread is, for lines on stderr: the number of its rank, -1 without one. To be set
+// before there is a rank.
+void log_set_rank_source(int (*rank)());
 // Replaces the receiver; a null function means stderr.
 void log_set(sennit_log_function function, void *context, sennit_log_level level);
 // Changes the level alone, for the knob SENNIT_LOG.

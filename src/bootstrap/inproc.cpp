@@ -163,7 +163,10 @@ sennit_status inproc_bootstrap_destroy(int size, sennit_bootstrap bootstraps[]) 
     (void)pthread_mutex_lock(&meeting->lock);
     const int in_use = meeting->in_use;
     (void)pthread_mutex_unlock(&meeting->lock);
-    if (in_use > 0) return fail(SENNIT_ERR_STATE, "%d ranks have not finalized", in_use);
+    if (in_use > 0)
+        return fail(SENNIT_ERR_STATE,
+                    in_use == 1 ? "%d rank has not finalized" : "%d ranks have not finalized",
+                    in_use);
     std::free(meeting->parts);
     delete meeting;
     delete[] seats;

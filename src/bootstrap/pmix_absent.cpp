@@ -1,8 +1,9 @@
-// Stands for pmix.cpp where pmix.h was missing when Sennit was built: it says so, and
+// Stands for pmix.cpp in a build without PMIx: it says so and why, and
 // recognises the launcher nevertheless, so that nobody wonders why the ranks are alone.
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/build_info.hpp"
 #include "base/fail.hpp"
 #include "bootstrap/bootstrap.hpp"
 
@@ -11,14 +12,15 @@ namespace {
 
 bool pmix_present(char *reason, std::size_t bytes) {
     const bool is_offered = getenv("PMIX_NAMESPACE") != nullptr;
-    (void)std::snprintf(reason, bytes, "%sthis build of Sennit has no PMIx (pmix.h was missing)",
-                        is_offered ? "the launcher offers PMIx, but " : "");
+    (void)std::snprintf(reason, bytes, "%sthis build of Sennit has no PMIx: %s",
+                        is_offered ? "the launcher offers PMIx, but " : "",
+                        build_info().without_pmix);
     return false;
 }
 
 sennit_status pmix_open(std::int64_t, sennit_bootstrap *) {
-    return fail(SENNIT_ERR_UNSUPPORTED,
-                "this build of Sennit has no PMIx (pmix.h was missing when it was built)");
+    return fail(SENNIT_ERR_UNSUPPORTED, "this build of Sennit has no PMIx: %s",
+                build_info().without_pmix);
 }
 
 }  // namespace

@@ -471,7 +471,7 @@ sennit_status check_no_unfinished(Rank &rank, const team::Team &team) {
     const TeamState *state = state_of(rank, team);
     if (state == nullptr || !state->unfinished) return SENNIT_OK;
     return fail(SENNIT_ERR_STATE,
-                "a %s of the team timed out on this rank and is still under way: call it again "
+                "%s of the team timed out on this rank and is still under way: call it again "
                 "with the same arguments until it has ended, then this",
                 name_of(state->blocking.call.kind));
 }

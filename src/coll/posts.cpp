@@ -306,11 +306,12 @@ bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::ui
     const int peer = world_rank_of(state, member);
     const auto theirs = static_cast<Kind>(posted.signature & 0xff);
     note(operation,
-         fail_peer(SENNIT_ERR_ARG, peer, "",
-                   "rank %d is in %s of %llu bytes, this rank in %s of %llu, or they differ in "
-                   "root, type or operator",
-                   peer, name_of(theirs), static_cast<unsigned long long>(posted.bytes),
-                   name_of(call.kind), static_cast<unsigned long long>(common_bytes(call))));
+         fail_peer(
+             SENNIT_ERR_ARG, peer, "",
+             "rank %d is in %s of %llu bytes, this rank in %s of %llu bytes, or they differ in "
+             "root, type or operator",
+             peer, name_of(theirs), static_cast<unsigned long long>(posted.bytes),
+             name_of(call.kind), static_cast<unsigned long long>(common_bytes(call))));
     operation.differs = true;
     // Calls of one round each end together, so that the next ones may still match.
     return posted.rounds == rounds && rounds <= 1;

@@ -218,7 +218,7 @@ void note_part_of(TeamState &state, OpenCall &operation, std::uint32_t member) {
     if (status == SENNIT_OK || operation.status != SENNIT_OK || found.header == nullptr)
         return note(operation, status);
     const int peer = state.team->world_ranks[member];
-    note(operation, fail_peer(status, peer, "", "rank %d could not do its part of a %s", peer,
+    note(operation, fail_peer(status, peer, "", "rank %d could not do its part of %s", peer,
                               name_of(operation.call.kind)));
 }
 

@@ -66,8 +66,8 @@ sennit_status no_address_space(std::uint64_t bytes, int reason) {
     if (reason == ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         (used > limit.rlim_cur || bytes > limit.rlim_cur - used))
         return fail(SENNIT_ERR_NOMEM,
-                    "no address space for %llu bytes: RLIMIT_AS (ulimit -v) allows %llu, of which "
-                    "%llu are in use",
+                    "no address space for %llu bytes: RLIMIT_AS (ulimit -v) allows %llu bytes, "
+                    "of which %llu bytes are in use",
                     static_cast<unsigned long long>(bytes),
                     static_cast<unsigned long long>(limit.rlim_cur),
                     static_cast<unsigned long long>(used));
@@ -90,9 +90,10 @@ sennit_status file_grow(int file, std::uint64_t end) {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         end > limit.rlim_cur)
-        return fail(
-            SENNIT_ERR_NOMEM, "RLIMIT_FSIZE (ulimit -f) allows a file of %llu bytes, not %llu",
-            static_cast<unsigned long long>(limit.rlim_cur), static_cast<unsigned long long>(end));
+        return fail(SENNIT_ERR_NOMEM,
+                    "RLIMIT_FSIZE (ulimit -f) allows a file of %llu bytes, not of %llu bytes",
+                    static_cast<unsigned long long>(limit.rlim_cur),
+                    static_cast<unsigned long long>(end));
     if (ftruncate(file, static_cast<off_t>(end)) != 0)
         return fail_os(SENNIT_ERR_NOMEM, errno, "growing the memory file to %llu bytes",
                        static_cast<unsigned long long>(end));

@@ -13,15 +13,15 @@ sennit_status check_addresses(void *memory, std::size_t bytes) {
     if (bytes == 0) return SENNIT_OK;
     if (memory == nullptr) return fail(SENNIT_ERR_ARG, "memory is null");
     if (bytes <= UINT64_MAX - reinterpret_cast<std::uintptr_t>(memory)) return SENNIT_OK;
-    return fail(SENNIT_ERR_ARG, "%zu bytes at %p run past the end of the address space", bytes,
-                memory);
+    return fail(SENNIT_ERR_ARG, "%zu byte%s at %p run%s past the end of the address space", bytes,
+                plural(bytes), memory, singular(bytes));
 }
 
 sennit_status check_mapped(void *memory, std::size_t bytes) {
     if (bytes == 0) return SENNIT_OK;
     if (memory::is_mapped(memory, bytes)) return SENNIT_OK;
-    return fail(SENNIT_ERR_ARG, "%zu bytes at %p are not all mapped in this process", bytes,
-                memory);
+    return fail(SENNIT_ERR_ARG, "%zu byte%s at %p %s not all mapped in this process", bytes,
+                plural(bytes), memory, bytes == 1 ? "is" : "are");
 }
 
 sennit_status register_private(Rank &rank, const memory::RegistrationArgs &args,

@@ -63,9 +63,10 @@ sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record) 
 sennit_status check_range(const memory::SegmentEntry &entry, sennit_gptr gptr, std::size_t bytes) {
     if (bytes <= entry.bytes && gptr.offset <= entry.bytes - bytes) return SENNIT_OK;
     // Offsets before the segment have wrapped; people think of them as negative.
-    return fail_peer(
-        SENNIT_ERR_RANGE, gptr.rank, "", "%zu bytes at offset %lld leave the segment of %llu bytes",
-        bytes, static_cast<long long>(gptr.offset), static_cast<unsigned long long>(entry.bytes));
+    return fail_peer(SENNIT_ERR_RANGE, gptr.rank, "",
+                     "%zu byte%s at offset %lld leave%s the segment of %llu bytes", bytes,
+                     plural(bytes), static_cast<long long>(gptr.offset), singular(bytes),
+                     static_cast<unsigned long long>(entry.bytes));
 }
 
 }  // namespace sennit::op

@@ -134,10 +134,11 @@ struct Counted {
 
 sennit_status too_many(const BlockGroup &group, std::uint64_t messages) {
     return fail(SENNIT_ERR_ARG,
-                "%llu operations of the plan count in signal %#x of rank %d, which expects %u "
-                "events in an epoch",
-                static_cast<unsigned long long>(messages), group.notified->remote.signal.handle,
-                group.notified->remote.signal.rank, group.notified->expected.events);
+                "%llu operation%s of the plan count%s in signal %#x of rank %d, which expects %u "
+                "event%s in an epoch",
+                static_cast<unsigned long long>(messages), plural(messages), singular(messages),
+                group.notified->remote.signal.handle, group.notified->remote.signal.rank,
+                group.notified->expected.events, plural(group.notified->expected.events));
 }
 
 // Blocks may share a signal, which must take the messages of all their groups.

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/fail.hpp"
 #include "base/knobs.hpp"
+#include "base/log.hpp"
 
 namespace sennit {
 
@@ -145,6 +146,7 @@ bool any_in_use() {
 // With the lock held.
 sennit_status claim(Rank **rank) {
     if (!any_in_use()) {
+        log_set_rank_source([]() -> int { return current_rank()->world_rank; });
         const sennit_status status = runtime::knobs_read();
         if (status != SENNIT_OK) return status;
     }

@@ -217,13 +217,15 @@ sennit_status fail_too_many(sennit_signal signal, std::uint64_t epoch, std::uint
                             std::uint64_t come) {
     if (epoch == SENNIT_EPOCH_CURRENT)
         return fail_peer(SENNIT_ERR_SIGNAL_OVERFLOW, signal.rank, "",
-                         "signal %#x of rank %d has fired: it expects %llu events in an epoch",
-                         signal.handle, signal.rank, static_cast<unsigned long long>(expected));
-    return fail_peer(
-        SENNIT_ERR_SIGNAL_OVERFLOW, signal.rank, "",
-        "signal %#x of rank %d expects %llu events in epoch %llu, and with this one %llu have come",
-        signal.handle, signal.rank, static_cast<unsigned long long>(expected),
-        static_cast<unsigned long long>(epoch), static_cast<unsigned long long>(come));
+                         "signal %#x of rank %d has fired: it expects %llu event%s in an epoch",
+                         signal.handle, signal.rank, static_cast<unsigned long long>(expected),
+                         plural(expected));
+    return fail_peer(SENNIT_ERR_SIGNAL_OVERFLOW, signal.rank, "",
+                     "signal %#x of rank %d expects %llu event%s in epoch %llu, and with this one "
+                     "%llu have come",
+                     signal.handle, signal.rank, static_cast<unsigned long long>(expected),
+                     plural(expected), static_cast<unsigned long long>(epoch),
+                     static_cast<unsigned long long>(come));
 }
 
 }  // namespace sennit::signal

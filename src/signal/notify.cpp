@@ -107,9 +107,9 @@ sennit_status check_inside(const Attached &attached, std::uint64_t offset, std::
                          whole);
     if (layout == nullptr && (offset > attached.bytes || bytes > attached.bytes - offset))
         return fail_peer(SENNIT_ERR_RANGE, attached.gptr.rank, "",
-                         "%llu bytes at offset %llu leave the block of %llu bytes",
-                         static_cast<unsigned long long>(bytes),
-                         static_cast<unsigned long long>(offset), whole);
+                         "%llu byte%s at offset %llu leave%s the block of %llu bytes",
+                         static_cast<unsigned long long>(bytes), plural(bytes),
+                         static_cast<unsigned long long>(offset), singular(bytes), whole);
     return SENNIT_OK;
 }
 

@@ -13,8 +13,8 @@ namespace {
 sennit_status overflown(const Own &own, std::uint64_t value) {
     const std::uint32_t handle = handle_of(own);
     return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
-                "signal %#x expects %u events in epoch %llu, and %llu have come", handle,
-                own.events, static_cast<unsigned long long>(own_epoch(own)),
+                "signal %#x expects %u event%s in epoch %llu, and %llu have come", handle,
+                own.events, plural(own.events), static_cast<unsigned long long>(own_epoch(own)),
                 static_cast<unsigned long long>(events_come(value, own.events, own.event_bits)));
 }
 
@@ -28,8 +28,8 @@ sennit_status report_refused(Own &own) {
     if (refused_in(word) == Uncounted::surplus)
         return fail(
             SENNIT_ERR_SIGNAL_OVERFLOW,
-            "signal %#x expects %u events in epoch %llu, and one more came, which was refused",
-            handle_of(own), own.events, seen);
+            "signal %#x expects %u event%s in epoch %llu, and one more came, which was refused",
+            handle_of(own), own.events, plural(own.events), seen);
     const bool is_too_early = refused_in(word) == Uncounted::early;
     return fail(
         is_too_early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW,
@@ -65,10 +65,11 @@ sennit_status report_early(Own &own) {
 sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
                       const char *before) {
     const std::uint32_t handle = handle_of(own);
+    const std::uint32_t left = events_left(value, own.event_bits);
     return fail(status,
-                "%s%ssignal %#x has not fired: of %u events of epoch %llu, %u are still to come%s",
-                before, before[0] == 0 ? "" : ": ", handle, own.events,
-                static_cast<unsigned long long>(own_epoch(own)), events_left(value, own.event_bits),
+                "%s%ssignal %#x has not fired: of %u event%s of epoch %llu, %u %s still to come%s",
+                before, before[0] == 0 ? "" : ": ", handle, own.events, plural(own.events),
+                static_cast<unsigned long long>(own_epoch(own)), left, left == 1 ? "is" : "are",
                 value > event_mask(own.event_bits) ? ", and parts of others" : "");
 }
 

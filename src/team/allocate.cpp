@@ -83,13 +83,13 @@ sennit_status judge(const Team &team, const Offer *offers) {
         }
         if (theirs.bytes != mine.bytes || theirs.alignment != mine.alignment ||
             theirs.flags != mine.flags || theirs.id != mine.id)
-            return fail_peer(
-                SENNIT_ERR_ARG, peer, "",
-                "rank %d asks for %llu bytes aligned to %llu, this rank for %llu to %llu", peer,
-                static_cast<unsigned long long>(theirs.bytes),
-                static_cast<unsigned long long>(theirs.alignment),
-                static_cast<unsigned long long>(mine.bytes),
-                static_cast<unsigned long long>(mine.alignment));
+            return fail_peer(SENNIT_ERR_ARG, peer, "",
+                             "rank %d asks for %llu bytes aligned to %llu bytes, this rank for "
+                             "%llu bytes aligned to %llu bytes",
+                             peer, static_cast<unsigned long long>(theirs.bytes),
+                             static_cast<unsigned long long>(theirs.alignment),
+                             static_cast<unsigned long long>(mine.bytes),
+                             static_cast<unsigned long long>(mine.alignment));
     }
     return SENNIT_OK;
 }

@@ -1,5 +1,6 @@
 // The transports of a build without the headers of libfabric, best first. As registry.cpp without
 // the path between nodes.
+#include "base/build_info.hpp"
 #include "transport/node_paths.hpp"
 #include "transport/sim/sim.hpp"
 #include "transport/transport.hpp"
@@ -13,7 +14,8 @@ const Maker kMakers[] = {
 };
 
 sennit_status describe_provider(int, sennit_provider *) {
-    return fail(SENNIT_ERR_UNSUPPORTED, "this build has no libfabric, so ranks reach one node");
+    return fail(SENNIT_ERR_UNSUPPORTED, "this build has no libfabric, so ranks reach one node: %s",
+                build_info().without_libfabric);
 }
 
 }  // namespace sennit::transport

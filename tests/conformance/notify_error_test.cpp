@@ -82,7 +82,7 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
     test.ok(sennit_signal_notify(local, 0));
     notice = {SENNIT_SIGNAL_NULL, local, 1, 0};
     refused(test, sennit_put_notify_with(peer, 0, &word, 8, &notice), SENNIT_ERR_SIGNAL_OVERFLOW,
-            local, {"1 events in epoch 0", "with this one 2 have come"});
+            local, {"1 event in epoch 0", "with this one 2 have come"});
     test.barrier();
     test.ok(sennit_block_detach(peer));
     test.ok(sennit_signal_destroy(local));

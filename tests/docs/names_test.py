@@ -40,8 +40,9 @@ class Names:
                 with open(os.path.join(project, name), encoding="utf-8", errors="replace") as file:
                     text.append(file.read())
         self.sources = "\n".join(text)
-        with open(os.path.join(project, "cmake", "SennitOptional.cmake"), encoding="utf-8") as file:
-            self.sources += file.read()  # options of the build
+        for name in ("SennitOptional.cmake", "SennitOptions.cmake"):  # options of the build
+            with open(os.path.join(project, "cmake", name), encoding="utf-8") as file:
+                self.sources += file.read()
         lists = [name for name in self.files if name.startswith("tests/") and name.endswith("CMakeLists.txt")]
         self.tests = self.sources
         for name in lists:

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 SENNIT = sys.argv[1]
-NAMES = {"ptrace_scope", "seccomp", "userfaultfd", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
+NAMES = {"start", "security_module", "file_size", "address_space", "processes", "threads", "ptrace_scope", "seccomp", "userfaultfd", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
          "cpuset", "cpu_quota", "governor", "autogroup", "libfabric", "interfaces", "ports", "progress",
          "open_files"}
 
@@ -36,6 +36,8 @@ figures = {one["name"]: one["figures"] for one in report["findings"]}
 assert figures["shmem_enabled"]["touch_ns_per_mib"] > 0, "it was measured"
 assert figures["userfaultfd"]["guard_errno"] >= 0, "it was tried"
 assert figures["ports"]["tried"] >= 1, "it was tried"
+assert figures["start"]["exit_code"] == 0 and figures["start"]["start_ns"] > 0, "two ranks were started"
+assert figures["threads"]["thread_errno"] == 0, "a thread was started"
 looked = json.loads(doctor("--json", "--no-measure").stdout)
 assert "touch_ns_per_mib" not in json.dumps(looked), "it was not measured"
 assert json.loads(doctor("--json", "-n", "100000").stdout)["ranks"] == 100000

@@ -122,10 +122,10 @@ def peers_are_counted_at_each_level_of_locality(launcher):
     contains(_info(launcher, "--peers", ranks=2), "peers at each level of locality\n    of ranks 0, 1: 1 ")
 
 
-def the_build_line_names_the_optional_parts_that_were_found(launcher):
+def the_build_line_names_the_optional_parts_that_are_built_in(launcher):
     line = json.loads(_info(launcher, "--json"))["build"]["description"]
-    contains(line, "; found: ")
-    parts = line.split("; found: ", 1)[1].split(", ")
+    contains(line, "; built with: ")
+    parts = line.split("; built with: ", 1)[1].split(", ")
     assert any(part.startswith("Python 3.") for part in parts), line  # this test was added because it is there
     for part, needs in (("Open MPI", "mpicc.openmpi"), ("MPICH", "mpicc.mpich")):
         if shutil.which(needs):
@@ -153,6 +153,14 @@ def peers_prints_the_path_of_every_pair_once(launcher):
         contains(text, f"rank {rank}: process")
     equal(text.count("mapped  mapped"), 4)
     contains(text, "not taken: ")
+
+
+def lines_of_the_log_name_their_rank(launcher):
+    """Would break: lines of many ranks on one standard error, and nobody knows whose."""
+    result = launcher.run(3, launcher.sennit, "info", "--peers", env={"SENNIT_LOG": "info"})
+    equal(result.returncode, 0, result.stderr)
+    lines = [line for line in result.stderr.splitlines() if ": info: " in line]
+    equal({line.split(": info: ")[0] for line in lines}, {f"sennit: rank {rank}" for rank in range(3)}, result.stderr)
 
 
 def peers_as_json_gives_every_reason(launcher):
@@ -188,3 +196,10 @@ def a_closed_launcher_socket_is_an_error_not_a_lone_rank(launcher):
     result = launcher.run(2, "env", "SENNIT_CONTROL_FD=99", launcher.sennit, "info", "--peers")
     equal(result.returncode, 1)
     contains(result.stderr, "BOOTSTRAP")
+
+
+def what_a_library_says_on_standard_error_does_not_hide_the_paths(launcher):
+    """Would break: an answer of the two ranks that is read together with what else they print, here lines of the log."""
+    report = json.loads(_info(launcher, "--json", env={"SENNIT_LOG": "info"}))
+    taken = [path["name"] for path in report["paths"] if path["taken_on_this_node"]]
+    equal(len(taken), 1, report["paths"])

@@ -107,6 +107,25 @@ def output_into_a_pipe_nobody_reads_ends_the_ranks(launcher):
     job.stderr.close()
 
 
+# Would break: output that is lost, and the exit code 0; ranks that seem to have died of a signal of their own.
+def output_that_can_not_be_written_fails_the_job_and_the_reason_is_named(launcher):
+    if not os.path.exists("/dev/full"):
+        skip("no /dev/full here")
+    wanted = "can not write the standard output of the ranks: No space left on device"
+    with open("/dev/full", "w", encoding="ascii") as full:
+        for script in ("echo x", "echo x; sleep 20"):
+            job = launcher.start(2, "sh", "-c", script, stdout=full)
+            code, _, messages = end_of(job)
+            equal(code, 125, messages)
+            contains(messages, wanted)
+            assert "signal" not in messages, messages
+        job = launcher.start(2, "sh", "-c", "echo x >&2", stderr=full)
+        equal(end_of(job)[0], 125, "standard error too")
+        for words in (["--version"], ["run", "--help"], ["doctor", "--no-measure"]):
+            job = launcher.watch.start([launcher.sennit, *words], stdout=full, stderr=subprocess.PIPE, text=True)
+            contains(end_of(job)[2], "sennit: can not write the standard output")
+
+
 def a_full_pipe_does_not_keep_the_job_from_being_ended(launcher):
     job = launcher.start(2, "yes", options=["--timeout", "0.5"])
     start = time.monotonic()

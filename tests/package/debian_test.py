@@ -9,6 +9,7 @@ build tree, a library or program that only runs where it was built. Skipped wher
 With --preset lintian itself looks at them, where it is installed.
 """
 import glob
+import json
 import os
 import re
 import shutil
@@ -40,7 +41,7 @@ def build_tree(folder):
     # What compilers optimise is not what is tested.
     run(CMAKE, "--preset", "package", "-S", sys.argv[3], "-B", tree, "-DCMAKE_CXX_FLAGS_RELEASE=-O0",
         "-DSENNIT_FOLDERS_TOGETHER=ON", "-DSENNIT_PACKAGE_MAINTAINER=Somebody <somebody@example.org>")
-    run(CMAKE, "--build", tree, "--target", "sennit_installed", seconds=800)
+    run(CMAKE, "--build", tree, "--target", "sennit_installed", "--parallel", "2", seconds=800)
     return tree
 
 
@@ -198,6 +199,23 @@ class DebianTest(unittest.TestCase):
         said = run(*words, *(package.path for package in self.packages.values()), seconds=300,
                    env={**os.environ, "LC_ALL": "C"})
         self.assertEqual(said, "")
+
+    # What blhc looks for in a log, and hardening-check in a file.
+    def test_everything_is_compiled_and_linked_with_the_hardening_of_debian(self):
+        if sys.argv[2] != "--preset":
+            self.skipTest("the tree is not of preset package")
+        with open(os.path.join(self.tree, "compile_commands.json"), encoding="utf-8") as file:
+            commands = [one["command"] for one in json.load(file) if not one["file"].endswith(".f90")]
+        for command in commands:
+            for flag in ("-fstack-protector-strong", "-D_FORTIFY_SOURCE=2", "-Werror=format-security"):
+                self.assertIn(flag, command)
+        for name, package in self.packages.items():
+            for path, file in package.programs():
+                with self.subTest(package=name, path=path):
+                    self.assertIn("GNU_RELRO", run("readelf", "-lW", file))
+                    self.assertRegex(run("readelf", "-d", file), r"BIND_NOW|FLAGS_1\).*NOW")
+                    self.assertIn("DYN", run("readelf", "-h", file), "position independent")
+                    self.assertIn("__stack_chk_fail", run("readelf", "--dyn-syms", "-W", file))
 
     def test_documents_have_the_pictures_that_they_show(self):
         place = os.path.join(self.packages["sennit-doc"].place, "usr", "share", "doc", "sennit")

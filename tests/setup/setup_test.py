@@ -139,6 +139,11 @@ def each_purpose_wants_its_own_packages(project):
                               ("package", "libhwloc-dev python3 dpkg-dev"), ("test", "libhwloc-dev python3 dpkg-dev")):
         code, _, errors, _ = machine.run(purpose)
         expect(code == 1 and errors.splitlines()[-1] == f"    sudo {INSTALL}{packages}", purpose, errors)
+    # Tests are no part of an installation, nor of packages.
+    machine = Machine(project, lacks="make ninja-build libgtest-dev libgmock-dev")
+    for purpose, packages in (("install", "make"), ("package", "make"), ("build", "ninja-build libgtest-dev libgmock-dev")):
+        code, _, errors, _ = machine.run(purpose)
+        expect(code == 1 and f"    sudo {INSTALL}{packages}\n" in errors + "\n", purpose, errors)
     code, _, errors, calls = machine.run("tset")
     expect(code == 2 and "unknown purpose tset" in errors and calls == [], code, errors)
     with open(os.path.join(project, "Makefile"), encoding="utf-8") as file:

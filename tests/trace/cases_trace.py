@@ -188,6 +188,10 @@ def what_a_rank_did_before_it_died_is_merged(job):
     check_nesting(events[1])
     # All die: the launcher ends the others.
     job.run(job.ranks(3, "die"), code=137, TRACE="u.json")
+    out, messages = job.run([job.sennit, "trace", "where", "u.json"])
+    lines = out.splitlines()
+    assert len(lines) == 3 and all(") died:" in line for line in lines), out
+    assert "in no call" in lines[1] and " for " not in out, "a call of somebody who died does not go on"
     job.run([job.sennit, "trace", "merge", "u.json"])
     assert calls_of(events_of("u.json")[1])[-5:] == ["sennit_put"] * 5
 
@@ -202,7 +206,7 @@ def where_tells_in_which_call_a_running_rank_waits(job):
             if sum("sennit_barrier" in line for line in lines) == 2:
                 break
             time.sleep(0.05)
-        assert len(lines) == 3 and "in no call" in lines[0], result
+        assert len(lines) == 3 and "in no call" in lines[0] and "died" not in result.stdout, result
         assert "sennit_barrier for " in lines[1] and "; wait" in lines[1], lines
         job.run([job.sennit, "trace", "merge", "-o", "now.json", "t.json"])
         unfinished = [one for one in events_of("now.json")[2] if one["ph"] == "B"]

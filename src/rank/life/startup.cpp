@@ -474,11 +474,11 @@ void report(const Startup &start) {
         here += start.rank.peers[r].same_node ? 1 : 0;
     }
     log(SENNIT_LOG_NONE,
-        "%d ranks by %s, %d on this node; from rank 0: %d inproc, %d mapped, %d cma, %d sim, "
+        "%d rank%s by %s, %d on this node; from rank 0: %d inproc, %d mapped, %d cma, %d sim, "
         "%d fabric, %d without a path",
-        start.size, start.rank.bootstrap.name, here, counts[SENNIT_PATH_INPROC],
-        counts[SENNIT_PATH_MAPPED], counts[SENNIT_PATH_CMA], counts[SENNIT_PATH_SIM],
-        counts[SENNIT_PATH_FABRIC], counts[SENNIT_PATH_NONE]);
+        start.size, plural(static_cast<std::uint64_t>(start.size)), start.rank.bootstrap.name, here,
+        counts[SENNIT_PATH_INPROC], counts[SENNIT_PATH_MAPPED], counts[SENNIT_PATH_CMA],
+        counts[SENNIT_PATH_SIM], counts[SENNIT_PATH_FABRIC], counts[SENNIT_PATH_NONE]);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ class Sennit(CMakePackage):
 
     license("BSD-3-Clause")
 
+    # A release gets a version of its number here, with its tag: a number for a branch would name another thing each day.
     version("main", branch="main")
-    version("0.1.0", branch="main")
 
     variant("programs", default=True, description="The command line, sennit run and so on")
     variant("man", default=True, when="+programs", description="Man pages")
@@ -64,6 +64,7 @@ class Sennit(CMakePackage):
             self.define_from_variant("SENNIT_PMIX", "pmix"),
             self.define_from_variant("SENNIT_LIBFABRIC", "libfabric"),
             self.define_from_variant("SENNIT_FORTRAN", "fortran"),
+            self.define("SENNIT_HWLOC", True),
             self.define("SENNIT_MAN", self.spec.satisfies("+man")),
             # Else "install" builds applications and examples first, which nobody installs.
             self.define("CMAKE_SKIP_INSTALL_ALL_DEPENDENCY", True),

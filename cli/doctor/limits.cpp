@@ -1,0 +1,345 @@
+// Checks of what this process and those that it starts may have: open files, memory, processes,
+// threads. And whether two ranks start at all.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "finding.hpp"
+#include "units.hpp"
+
+namespace sennit::cli {
+namespace {
+
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+// Open files between nodes, where connections are made by TCP. What a rank keeps for all else is
+// little.
+constexpr std::uint64_t kConnections = 4;  // of two ranks that use each other, by each rail
+constexpr std::uint64_t kElse = 128;
+constexpr std::uint64_t kFew = 1000;
+
+// What a rank takes before it has a segment: docs/manual/containers.md.
+constexpr std::uint64_t kFileBytes = 4'000'000;
+constexpr std::uint64_t kAddressBytes = 115'400'000;  // for itself and for each rank of its node
+constexpr std::uint64_t kLauncherProcesses = 2;
+constexpr std::uint64_t kThreadsOfRank = 2;  // between nodes
+
+// Of /proc/self/limits; "" where the kernel does not tell.
+struct Limits {
+    std::string soft;
+    std::string hard;
+};
+
+Limits limits_of(const System &system, const std::string &what) {
+    Limits limits;
+    std::istringstream lines(read_text(system, "/proc/self/limits").value_or(""));
+    for (std::string line; std::getline(lines, line);)
+        if (line.compare(0, what.size(), what) == 0)
+            std::istringstream(line.substr(what.size())) >> limits.soft >> limits.hard;
+    return limits;
+}
+
+// The limit that is in force; kNoLimit if there is none or the kernel does not tell.
+std::uint64_t soft_limit(const System &system, const std::string &what) {
+    const std::string text = limits_of(system, what).soft;
+    std::uint64_t limit = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
+    return error == std::errc() ? limit : kNoLimit;
+}
+
+// For how many ranks the limits are looked at: two if -n does not say.
+std::uint64_t ranks_of(const System &system) {
+    return static_cast<std::uint64_t>(std::max(system.ranks, 2));
+}
+
+std::string open_files_mend(std::uint64_t ranks) {
+    return fmt::format(
+        "ulimit -n {}, as root (docker run --ulimit nofile=N; nofile in /etc/security/limits.conf)",
+        std::max(ranks, kFew) * kConnections + kElse);
+}
+
+// Whether RLIMIT_NPROC does not hold this process: CAP_SYS_ADMIN or CAP_SYS_RESOURCE.
+bool is_exempt(const System &system) {
+    const std::string text =
+        value_of(read_text(system, "/proc/self/status").value_or(""), "CapEff");
+    std::uint64_t capabilities = 0;
+    (void)std::from_chars(text.data(), text.data() + text.size(), capabilities, 16);
+    constexpr unsigned kSysAdmin = 21;
+    constexpr unsigned kSysResource = 24;
+    return (capabilities >> kSysAdmin & 1) != 0 || (capabilities >> kSysResource & 1) != 0;
+}
+
+// The threads of all processes of this process's user.
+std::uint64_t threads_of_user(const System &system) {
+    const auto first_word = [](const std::string &text) {
+        return text.substr(0, text.find_first_of(" \t"));
+    };
+    const std::string user =
+        first_word(value_of(read_text(system, "/proc/self/status").value_or(""), "Uid"));
+    std::uint64_t threads = 0;
+    for (const std::string &name : numbered(system, "/proc", "")) {
+        const std::string status = read_text(system, "/proc/" + name + "/status").value_or("");
+        if (first_word(value_of(status, "Uid")) == user)
+            threads += std::strtoull(value_of(status, "Threads").c_str(), nullptr, 10);
+    }
+    return threads;
+}
+
+// A limit of processes and threads.
+struct Room {
+    std::uint64_t allowed = kNoLimit;
+    std::uint64_t left = kNoLimit;
+    std::string name;
+    std::string mend;
+};
+
+Room room_of_user(const System &system) {
+    Room room;
+    room.allowed = is_exempt(system) ? kNoLimit : soft_limit(system, "Max processes");
+    if (room.allowed == kNoLimit) return room;
+    const std::uint64_t used = threads_of_user(system);
+    room.left = room.allowed - std::min(used, room.allowed);
+    room.name = "this user (ulimit -u)";
+    room.mend = "ulimit -u unlimited, as root (nproc in /etc/security/limits.conf)";
+    return room;
+}
+
+// The tightest one: of the user, and of the control groups.
+Room tightest_room(const System &system) {
+    Room room = room_of_user(system);
+    for (const ControlGroup &group : control_groups(system, "pids")) {
+        const auto allowed = read_number(system, group.folder + "/pids.max");
+        const auto used = read_number(system, group.folder + "/pids.current").value_or(0);
+        if (!allowed || *allowed - std::min(used, *allowed) >= room.left) continue;
+        room = {*allowed, *allowed - std::min(used, *allowed), group.folder,
+                fmt::format("echo max | sudo tee {}/pids.max (a container: docker run "
+                            "--pids-limit)",
+                            group.folder)};
+    }
+    return room;
+}
+
+// What the command wrote, without repetition and without what follows from the rest.
+std::string reasons_in(const std::string &text) {
+    std::set<std::string> seen;
+    std::string reasons;
+    std::string ends;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.empty() || !seen.insert(line).second) continue;
+        std::string &to = line.find("sennit run: rank ") == 0 ? ends : reasons;
+        to += (to.empty() ? "" : "; ") + line;
+    }
+    return reasons.empty() ? ends : reasons;
+}
+
+// A check that says already why no job starts; "" if none does.
+std::string cause_of(const System &system) {
+    for (const Check check :
+         {check_open_files, check_file_size, check_address_space, check_processes}) {
+        const Finding finding = check(system);
+        if (finding.verdict == Verdict::bad) return finding.name;
+    }
+    return "";
+}
+
+}  // namespace
+
+Finding check_start(const System &system) {
+    Finding finding("start");
+    if (!system.start) {
+        finding.is = "not tried";
+        return finding;
+    }
+    const Start &start = *system.start;
+    finding.figures = {{"exit_code", start.exit_code}, {"start_ns", start.ns}};
+    if (start.exit_code == 0) {
+        finding.is = "two ranks start and reach each other";
+        finding.measured = fmt::format("from sennit run to its end: {}", time_text(start.ns));
+        return finding;
+    }
+    finding.is = fmt::format("two ranks do not start (exit code {}): {}", start.exit_code,
+                             reasons_in(start.text));
+    finding.costs = "no job runs here";
+    const std::string cause = cause_of(system);
+    finding.verdict = cause.empty() ? Verdict::bad : Verdict::note;
+    if (!cause.empty())
+        finding.mend = "see " + cause;
+    else if (has_filter(system))
+        finding.mend =
+            "docker run --security-opt seccomp=unconfined ... (or a profile of your own that lets "
+            "the call through that failed)";
+    else
+        finding.mend = "what the message says; sennit run -n 2 sennit info --peers tries it again";
+    return finding;
+}
+
+Finding check_memlock(const System &system) {
+    Finding finding("memlock");
+    const std::string soft = limits_of(system, "Max locked memory").soft;
+    double bytes = 0;
+    const auto [rest, error] = std::from_chars(soft.data(), soft.data() + soft.size(), bytes);
+    if (soft == "unlimited" || error != std::errc()) {
+        finding.is = soft == "unlimited" ? "no limit on locked memory" : "the kernel does not tell";
+        return finding;
+    }
+    finding.verdict = Verdict::note;
+    finding.is = fmt::format("{} of memory may be locked", bytes_text(bytes));
+    // Cards that move memory by themselves, as those of verbs and of Omni-Path.
+    const bool has_card = !names_in(system, "/sys/class/infiniband").empty();
+    if (has_card) finding.verdict = Verdict::bad;
+    finding.costs = has_card ? "the network card here locks what Sennit registers, and registering "
+                               "fails beyond the limit"
+                             : "nothing on one node, and nothing by TCP: Sennit locks no memory. "
+                               "Drivers of network cards lock what they register, and fail beyond "
+                               "the limit";
+    finding.mend =
+        "ulimit -l unlimited (docker run --ulimit memlock=-1; memlock in "
+        "/etc/security/limits.conf)";
+    return finding;
+}
+
+Finding check_open_files(const System &system) {
+    Finding finding("open_files");
+    const Limits limits = limits_of(system, "Max open files");
+    std::uint64_t hard = 0;
+    const auto [rest, error] =
+        std::from_chars(limits.hard.data(), limits.hard.data() + limits.hard.size(), hard);
+    if (limits.hard == "unlimited" || error != std::errc()) {
+        finding.is = limits.hard == "unlimited" ? "a process may have any number of open files"
+                                                : "the kernel does not tell";
+        return finding;
+    }
+    const std::uint64_t ranks = hard > kElse ? (hard - kElse) / kConnections : 0;
+    finding.is = fmt::format(
+        "a process may have {} open files, and {} if it asks, as ranks do: by TCP a rank and {} of "
+        "other nodes can use each other",
+        limits.soft, limits.hard, ranks);
+    finding.figures = {{"hard", hard}, {"ranks", ranks}};
+    const auto wanted = static_cast<std::uint64_t>(system.ranks);
+    const std::uint64_t of_launcher = 4 * ranks_of(system) + 32;
+    if (hard < of_launcher) {
+        finding.verdict = Verdict::bad;
+        finding.is = fmt::format("a process may have {} open files", limits.hard);
+        finding.costs = fmt::format("no job starts: sennit run needs {} for {} ranks", of_launcher,
+                                    ranks_of(system));
+        finding.mend = open_files_mend(wanted);
+        return finding;
+    }
+    if (wanted > ranks)
+        finding.verdict = Verdict::bad;
+    else if (wanted == 0 && ranks < kFew)
+        finding.verdict = Verdict::note;
+    if (finding.verdict == Verdict::good) return finding;
+    finding.costs =
+        "two ranks take 4 connections in each process for each rail; beyond that calls towards "
+        "further ranks of other nodes answer SENNIT_ERR_FABRIC";
+    finding.mend = open_files_mend(wanted);
+    return finding;
+}
+
+Finding check_file_size(const System &system) {
+    Finding finding("file_size");
+    const std::uint64_t bytes = soft_limit(system, "Max file size");
+    if (bytes == kNoLimit) {
+        finding.is = "no limit on the size of a file, which a rank's memory is";
+        return finding;
+    }
+    finding.is = fmt::format("a file may have {}", bytes_text(static_cast<double>(bytes)));
+    finding.figures = {{"limit_bytes", bytes}};
+    const bool too_small = bytes < kFileBytes;
+    finding.verdict = too_small ? Verdict::bad : Verdict::note;
+    finding.costs = too_small ? "no rank starts: its memory is a file, of 4 MB before there is a "
+                                "segment in it"
+                              : "a rank's memory is a file: segments beyond that answer "
+                                "SENNIT_ERR_NOMEM";
+    finding.mend = "ulimit -f unlimited (fsize in /etc/security/limits.conf)";
+    return finding;
+}
+
+Finding check_address_space(const System &system) {
+    Finding finding("address_space");
+    const std::uint64_t bytes = soft_limit(system, "Max address space");
+    if (bytes == kNoLimit) {
+        finding.is = "no limit on the address space of a process";
+        return finding;
+    }
+    const std::uint64_t needed = kAddressBytes * ranks_of(system);
+    finding.is =
+        fmt::format("a process may have {} of addresses", bytes_text(static_cast<double>(bytes)));
+    finding.figures = {{"limit_bytes", bytes}, {"needed_bytes", needed}};
+    finding.verdict = bytes < needed ? Verdict::bad : Verdict::note;
+    finding.costs =
+        bytes < needed
+            ? fmt::format(
+                  "{} ranks do not start: each maps all of its node, {} before there is a "
+                  "segment",
+                  ranks_of(system), bytes_text(static_cast<double>(needed)))
+            : "a rank maps the segments of all ranks of its node: beyond that calls answer "
+              "SENNIT_ERR_NOMEM";
+    finding.mend = "ulimit -v unlimited (as in /etc/security/limits.conf)";
+    return finding;
+}
+
+Finding check_processes(const System &system) {
+    Finding finding("processes");
+    const Room room = tightest_room(system);
+    if (room.allowed == kNoLimit) {
+        finding.is = "no limit on processes and threads";
+        return finding;
+    }
+    finding.is = fmt::format("{} of {} processes and threads are left for {}", room.left,
+                             room.allowed, room.name);
+    finding.figures = {{"allowed", room.allowed}, {"left", room.left}};
+    const std::uint64_t ranks = ranks_of(system);
+    const std::uint64_t needed = ranks + kLauncherProcesses;
+    if (room.left >= needed + ranks * kThreadsOfRank) return finding;
+    finding.verdict = room.left < needed ? Verdict::bad : Verdict::note;
+    finding.costs =
+        room.left < needed
+            ? fmt::format("{} ranks do not start: they are {} processes with sennit run", ranks,
+                          needed)
+            : fmt::format(
+                  "{} ranks start, but not their threads: two of each rank between nodes, "
+                  "and those of the program",
+                  ranks);
+    finding.mend = room.mend;
+    return finding;
+}
+
+Finding check_threads(const System &system) {
+    Finding finding("threads");
+    if (!system.figures.thread_error) {
+        finding.is = "not tried";
+        return finding;
+    }
+    const int error = *system.figures.thread_error;
+    finding.figures = {{"thread_errno", error}};
+    if (error == 0) {
+        finding.is = "a process may have threads";
+        return finding;
+    }
+    finding.is = fmt::format("a process gets no second thread: {}", std::strerror(error));
+    finding.costs =
+        "nothing of Sennit on one node. Between nodes a rank wants a thread or two of its own, and "
+        "many programs want theirs";
+    const bool is_known = check_processes(system).verdict == Verdict::bad;
+    finding.verdict = is_known ? Verdict::note : Verdict::bad;
+    if (is_known)
+        finding.mend = "see processes";
+    else if (has_filter(system))
+        finding.mend =
+            "Docker 20.10.10 or later: the filter of an older one refuses clone3 (or docker run "
+            "--security-opt seccomp=unconfined)";
+    else
+        finding.mend = "a higher limit of processes (ulimit -u; docker run --pids-limit)";
+    return finding;
+}
+
+}  // namespace sennit::cli

@@ -1,0 +1,48 @@
+# Removes what was installed: cmake -DTREE=build/release -P SennitUninstall.cmake, which is target `uninstall`.
+# The files that the lists in the tree name, and no others: each `cmake --install` writes install_manifest.txt, or
+# install_manifest_COMPONENT.txt, over the one before. Then the folders that only Sennit has, where they are empty. DESTDIR counts as
+# it does for an installation.
+file(GLOB lists "${TREE}/install_manifest*.txt")
+if(NOT lists)
+    message(FATAL_ERROR "${TREE} has no install_manifest.txt: nothing was installed from there, or it was removed already")
+endif()
+set(files "")
+foreach(list IN LISTS lists)
+    file(STRINGS "${list}" lines)
+    list(APPEND files ${lines})
+endforeach()
+list(REMOVE_DUPLICATES files)
+
+set(folders "")
+foreach(file IN LISTS files)
+    # Folders that Sennit shares with others, such as lib and man3, stay.
+    cmake_path(GET file PARENT_PATH folder)
+    while(folder MATCHES "/(include|cmake|share|doc|libexec)/sennit[^/]*(/|$)")
+        list(APPEND folders "${folder}")
+        cmake_path(GET folder PARENT_PATH folder)
+    endwhile()
+    set(there "$ENV{DESTDIR}${file}")
+    if(EXISTS "${there}" OR IS_SYMLINK "${there}")
+        message("-- Removing: ${there}")
+        file(REMOVE "${there}")
+        if(EXISTS "${there}" OR IS_SYMLINK "${there}")
+            message(FATAL_ERROR "${there} can not be removed")
+        endif()
+    else()
+        message("-- Not there: ${there}")
+    endif()
+endforeach()
+
+# Inner folders before those around them.
+list(REMOVE_DUPLICATES folders)
+list(SORT folders ORDER DESCENDING)
+foreach(folder IN LISTS folders)
+    set(there "$ENV{DESTDIR}${folder}")
+    file(GLOB inside LIST_DIRECTORIES true "${there}/*" "${there}/.*")
+    list(REMOVE_ITEM inside "${there}/." "${there}/..")
+    if(IS_DIRECTORY "${there}" AND NOT inside)
+        message("-- Removing: ${there}")
+        file(REMOVE_RECURSE "${there}")
+    endif()
+endforeach()
+file(REMOVE ${lists})

@@ -1,0 +1,66 @@
+"""Target `uninstall`: uninstall_test.py CMAKE SOURCE BUILD.
+
+What would break it: a file of an installation that stays, a file of somebody else that goes, an empty folder that only Sennit has.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CMAKE, SOURCE, BUILD = sys.argv[1:4]
+
+
+def everything(folder):
+    return sorted(os.path.relpath(os.path.join(where, name), folder)
+                  for where, folders, files in os.walk(folder) for name in folders + files)
+
+
+class Uninstall(unittest.TestCase):
+    def install(self, folder, destination):
+        """Installs two components and leaves the list in a tree of its own: other tests write over that of BUILD."""
+        environment = {**os.environ, "DESTDIR": destination}
+        tree = os.path.join(folder, "tree")
+        os.mkdir(tree)
+        for component in ("development", "documents"):
+            done = subprocess.run([CMAKE, "--install", BUILD, "--prefix", "/opt/x", "--component", component],
+                                  env=environment, capture_output=True, text=True, timeout=100, check=True)
+            files = [name[len(destination):] for name in re.findall(r"^-- (?:Installing|Up-to-date): (.+)$", done.stdout, re.MULTILINE)
+                     if os.path.islink(name) or not os.path.isdir(name)]
+            with open(os.path.join(tree, f"install_manifest_{component}.txt"), "w", encoding="utf-8") as file:
+                file.write("\n".join(files))
+        return tree, environment
+
+    def uninstall(self, tree, environment):
+        return subprocess.run([CMAKE, f"-DTREE={tree}", "-P", os.path.join(SOURCE, "cmake", "SennitUninstall.cmake")],
+                              env=environment, capture_output=True, text=True, timeout=100, check=False)
+
+    def test_what_was_installed_goes_and_nothing_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            destination = os.path.join(folder, "destination")
+            tree, environment = self.install(folder, destination)
+            include = os.path.join(destination, "opt/x/include")
+            self.assertTrue(os.path.exists(os.path.join(include, "sennit/rma.h")))
+            foreign = [os.path.join(include, "sennit/of_somebody_else.h"), os.path.join(include, "other.h")]
+            for name in foreign:
+                open(name, "w", encoding="ascii").close()
+            os.remove(os.path.join(include, "sennit/atomic.h"))  # somebody has removed it already
+            done = self.uninstall(tree, environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            left = everything(os.path.join(destination, "opt/x"))
+            files = [name for name in left if not os.path.isdir(os.path.join(destination, "opt/x", name))]
+            self.assertEqual(files, ["include/other.h", "include/sennit/of_somebody_else.h"])
+            own = [name for name in left if "sennit" in name]
+            self.assertEqual(own, ["include/sennit", "include/sennit/of_somebody_else.h"])
+            again = self.uninstall(tree, environment)
+            self.assertNotEqual(again.returncode, 0)
+            self.assertIn("has no install_manifest.txt", again.stderr)
+
+    def test_the_build_tree_has_the_target(self):
+        said = subprocess.run([CMAKE, "--build", BUILD, "--target", "help"], capture_output=True, text=True, timeout=100, check=True)
+        self.assertRegex(said.stdout, r"(?m)^(\.\.\. )?uninstall\b")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
