@@ -23,7 +23,6 @@
 #include <cstdlib>
 #include <memory>
 
-#include "bootstrap/launch_protocol.hpp"
 #include "state.hpp"
 
 namespace shmem {
@@ -86,16 +85,16 @@ void *end_soon(void *status) {
 // The job ends here with 0, as it wants to. `sennit run` takes a PE that leaves without
 // sennit_finalize for one that has failed, if the PE does not say so.
 void take_leave() {
-    const char *const number = std::getenv(sennit::runtime::kLaunchControlVariable);
-    const char *const job = std::getenv(sennit::runtime::kLaunchJobVariable);
+    const char *const number = std::getenv("SENNIT_CONTROL_FD");
+    const char *const job = std::getenv("SENNIT_JOB");
     if (number == nullptr || job == nullptr) return;
     const int control = std::atoi(number);
     ucred creator{};
     socklen_t bytes = sizeof creator;
     if (getsockopt(control, SOL_SOCKET, SO_PEERCRED, &creator, &bytes) != 0 ||
         (creator.pid != 0 && creator.pid != std::atoi(job)))
-        return;  // of another job, or the program's own
-    const unsigned char farewell = sennit::runtime::kLaunchFarewell;
+        return;                              // of another job, or the program's own
+    constexpr unsigned char farewell = 'F';  // docs/design/layouts.md has it with the hello
     (void)send(control, &farewell, sizeof farewell, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
