@@ -146,9 +146,12 @@ void show_sent(Observer &observer, sennit_signal signal, std::uint64_t epoch,
             one.handle = signal.handle;
         }
         // relaxed: numbers for people.
-        if (owners == nullptr) one.sent.store(epoch + 1, std::memory_order_relaxed);
-        one.refused.store(owners == nullptr ? 0 : epoch + 1, std::memory_order_relaxed);
-        one.owners.store(owners == nullptr ? 0 : *owners, std::memory_order_relaxed);
+        const auto set = [](auto &word, std::uint64_t value) {
+            word.store(value, std::memory_order_relaxed);
+        };
+        if (owners == nullptr) set(one.sent, epoch + 1);
+        set(one.refused, owners == nullptr ? 0 : epoch + 1);
+        set(one.owners, owners == nullptr ? 0 : *owners);
         // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; rank and handle come
         // before.
         one.in_use.store(1, std::memory_order_release);
