@@ -45,6 +45,7 @@ The end
   The exit code is that of the first rank that failed: its own, or 128 + the number of the signal
   that killed it. The others then get SIGTERM and 0.5 s later SIGKILL, unless --keep-going. Processes
   that ranks have started end with the job, also when this command is killed by SIGKILL.
+  A rank that ends with 0 after sennit_init and without sennit_finalize has failed too, with code 1.
   Other codes: 124 --timeout was over, 125 the launcher failed or could not write the output (a full
   disk), 126 the program can not be executed, 127 it was not found, 2 wrong usage, which includes programs of an MPI that do not call sennit_init
   and programs that are linked to another OpenSHMEM library.

@@ -124,8 +124,9 @@ set(compatibility SameMajorVersion)
 if(PROJECT_VERSION_MAJOR EQUAL 0)
     set(compatibility SameMinorVersion)
 endif()
+set(SENNIT_FORTRAN_SOURCES "${CMAKE_INSTALL_DATADIR}/sennit/fortran")
 configure_package_config_file(cmake/sennitConfig.cmake.in "${SENNIT_BUILT_PACKAGE}/sennitConfig.cmake"
-    INSTALL_DESTINATION "${SENNIT_PACKAGE_DIR}" NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+    INSTALL_DESTINATION "${SENNIT_PACKAGE_DIR}" PATH_VARS SENNIT_FORTRAN_SOURCES NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${SENNIT_BUILT_PACKAGE}/sennitConfigVersion.cmake"
     COMPATIBILITY ${compatibility})
 install(FILES "${SENNIT_BUILT_PACKAGE}/sennitConfig.cmake" "${SENNIT_BUILT_PACKAGE}/sennitConfigVersion.cmake"

@@ -141,7 +141,6 @@ contains
     error = place
   end function sennit_last_error
 
-  ! Its sentence alone.
   function sennit_last_error_text() result(text)
     character(:), allocatable :: text
     type(sennit_error) :: error
@@ -156,9 +155,9 @@ contains
     character(*), intent(in) :: text
     integer(c_int64_t), value :: provider_code
     integer(c_int) :: same
-    character(kind=c_char), target :: letters(len_trim(text) + 1)
-    letters = sennit_to_c(text)
-    same = c_sennit_error_report(status, c_loc(operation), c_loc(letters), provider_code)
+    type(c_ptr) :: name
+    name = c_loc(operation)  ! not as the argument: see generator/calls.py
+    same = sennit_report(status, name, text, provider_code)
   end function sennit_error_report
 
   ! Without a receiver the log goes to the standard error again.
@@ -201,7 +200,7 @@ contains
     if (len(name) > 0) text = sennit_string(letters)
   end function sennit_bootstrap_describe
 
-  ! The index is that of the array, 1 to count; 0 if all were complete already.
+  ! From 1 to count; 0 if all were complete already.
   subroutine wait_any_size_long(count, requests, timeout_ns, index, stat)
     integer(c_size_t), value :: count
     type(sennit_request), intent(inout) :: requests(*)
@@ -310,7 +309,6 @@ contains
     logical :: is_same
     is_same = left%handle == right%handle
   end function is_same_team
-
   elemental function is_other_team(left, right) result(is_other)
     type(sennit_team), intent(in) :: left, right
     logical :: is_other
@@ -322,7 +320,6 @@ contains
     logical :: is_same
     is_same = left%handle == right%handle
   end function is_same_group
-
   elemental function is_other_group(left, right) result(is_other)
     type(sennit_group), intent(in) :: left, right
     logical :: is_other
@@ -334,7 +331,6 @@ contains
     logical :: is_same
     is_same = left%handle == right%handle
   end function is_same_request
-
   elemental function is_other_request(left, right) result(is_other)
     type(sennit_request), intent(in) :: left, right
     logical :: is_other
@@ -346,7 +342,6 @@ contains
     logical :: is_same
     is_same = left%segment == right%segment .and. left%team == right%team
   end function is_same_lock
-
   elemental function is_other_lock(left, right) result(is_other)
     type(sennit_lock), intent(in) :: left, right
     logical :: is_other
@@ -358,7 +353,6 @@ contains
     logical :: is_same
     is_same = left%rank == right%rank .and. left%segment == right%segment .and. left%offset == right%offset
   end function is_same_gptr
-
   elemental function is_other_gptr(left, right) result(is_other)
     type(sennit_gptr), intent(in) :: left, right
     logical :: is_other
@@ -370,7 +364,6 @@ contains
     logical :: is_same
     is_same = left%handle == right%handle
   end function is_same_channel
-
   elemental function is_other_channel(left, right) result(is_other)
     type(sennit_channel), intent(in) :: left, right
     logical :: is_other
@@ -382,7 +375,6 @@ contains
     logical :: is_same
     is_same = left%rank == right%rank .and. left%handle == right%handle
   end function is_same_signal
-
   elemental function is_other_signal(left, right) result(is_other)
     type(sennit_signal), intent(in) :: left, right
     logical :: is_other
@@ -394,7 +386,6 @@ contains
     logical :: is_same
     is_same = left%handle == right%handle
   end function is_same_waitset
-
   elemental function is_other_waitset(left, right) result(is_other)
     type(sennit_waitset), intent(in) :: left, right
     logical :: is_other
@@ -406,7 +397,6 @@ contains
     logical :: is_same
     is_same = left%handle == right%handle
   end function is_same_peer_block
-
   elemental function is_other_peer_block(left, right) result(is_other)
     type(sennit_peer_block), intent(in) :: left, right
     logical :: is_other
@@ -418,7 +408,6 @@ contains
     logical :: is_same
     is_same = left%handle == right%handle
   end function is_same_plan
-
   elemental function is_other_plan(left, right) result(is_other)
     type(sennit_plan), intent(in) :: left, right
     logical :: is_other
@@ -430,7 +419,6 @@ contains
     logical :: is_same
     is_same = left%handle == right%handle
   end function is_same_queue
-
   elemental function is_other_queue(left, right) result(is_other)
     type(sennit_queue), intent(in) :: left, right
     logical :: is_other
@@ -442,7 +430,6 @@ contains
     logical :: is_same
     is_same = left%handle == right%handle
   end function is_same_producer
-
   elemental function is_other_producer(left, right) result(is_other)
     type(sennit_producer), intent(in) :: left, right
     logical :: is_other
@@ -544,8 +531,7 @@ contains
     type(*), dimension(..), intent(in), target, asynchronous :: array
     integer(c_int), optional, intent(out) :: stat
     character(kind=c_char, len=20), save, target :: operation = c_char_'sennit_region_check' // c_null_char
-    character(kind=c_char, len=80), target :: text
-    type(c_ptr) :: registered
+    type(c_ptr) :: registered, name
     logical :: is_whole
     if (present(stat)) stat = SENNIT_OK
     if (region%bytes == 0) return
@@ -554,9 +540,10 @@ contains
     is_whole = .true.
     if (rank(array) > 0) is_whole = is_contiguous(array) .or. size(array) <= 1
     if (is_whole .and. c_associated(registered, c_loc(array))) return
-    text = 'the region does not begin at this array: a copy or another array was registered' // c_null_char
-    if (.not. is_whole) text = 'the array is not contiguous, so the region can only be a copy of it' // c_null_char
-    call sennit_end_of_call(c_sennit_error_report(SENNIT_ERR_ARG, c_loc(operation), c_loc(text), 0_c_int64_t), stat)
+    name = c_loc(operation)  ! not as the argument: see generator/calls.py
+    call sennit_end_of_call(sennit_report(SENNIT_ERR_ARG, name, trim(merge( &
+        'the region does not begin at this array: a copy or another array was registered', &
+        'the array is not contiguous, so the region can only be a copy of it            ', is_whole))), stat)
   end subroutine sennit_region_check
 
   ! The flag of channels with so many messages unread at once: SENNIT_CHANNEL_AHEAD of C.
@@ -566,26 +553,41 @@ contains
     flag = ishft(int(messages, c_int), 8)
   end function sennit_channel_ahead
 
-  ! The ends of `count` channels. The three stay where they are until the channels are open: declare them with target.
-  function channel_ends_of_size(count, targets, buffers, bytes) result(ends)
+  ! The ends of `count` channels. The three stay where they are until the channels are open: declare them with target. With an
+  ! array that is too short the result has no channels, and stat is SENNIT_ERR_ARG.
+  function channel_ends_of_size(count, targets, buffers, bytes, stat) result(ends)
     integer(c_size_t), value :: count
     integer(c_int), target, contiguous, intent(in) :: targets(:)
     type(c_ptr), target, contiguous, intent(in) :: buffers(:)
     integer(c_size_t), target, contiguous, intent(in) :: bytes(:)
+    integer(c_int), optional, intent(out) :: stat
     type(sennit_channel_ends) :: ends
+    character(kind=c_char, len=23), save, target :: operation = c_char_'sennit_channel_ends_of' // c_null_char
+    character(100) :: text
+    integer :: shortest
+    type(c_ptr) :: name
+    if (present(stat)) stat = SENNIT_OK
+    shortest = min(size(targets), size(buffers), size(bytes))
+    if (count < 0 .or. count > shortest) then
+      write (text, '(2(a, i0))') 'count is ', count, ', and the shortest of the arrays has a length of ', shortest
+      name = c_loc(operation)
+      call sennit_end_of_call(sennit_report(SENNIT_ERR_ARG, name, text), stat)
+      return
+    end if
     ends%count = count
     ends%targets = c_loc(targets)
     ends%buffers = c_loc(buffers)
     ends%bytes = c_loc(bytes)
   end function channel_ends_of_size
 
-  function channel_ends_of_int(count, targets, buffers, bytes) result(ends)
+  function channel_ends_of_int(count, targets, buffers, bytes, stat) result(ends)
     integer(c_int), value :: count
     integer(c_int), target, contiguous, intent(in) :: targets(:)
     type(c_ptr), target, contiguous, intent(in) :: buffers(:)
     integer(c_size_t), target, contiguous, intent(in) :: bytes(:)
+    integer(c_int), optional, intent(out) :: stat
     type(sennit_channel_ends) :: ends
-    ends = channel_ends_of_size(int(count, c_size_t), targets, buffers, bytes)
+    ends = channel_ends_of_size(int(count, c_size_t), targets, buffers, bytes, stat)
   end function channel_ends_of_int
 
 end module sennit_more

@@ -10,7 +10,15 @@ module sennit_text
   ! Stands for the source of a collective call whose input lies in the destination.
   integer(c_int), save, target, public :: sennit_in_place = 0
 
-  public :: sennit_string, sennit_to_c, sennit_stop, sennit_end_of_call, sennit_refuse, sennit_place, sennit_is_usable
+  public :: sennit_string, sennit_to_c, sennit_stop, sennit_end_of_call, sennit_place, sennit_is_usable
+  public :: sennit_refuse, sennit_refuse_box, sennit_refuse_size, sennit_report, sennit_address_of
+
+  character(kind=c_char, len=15), save, target :: pointer_name = c_char_'sennit_pointer' // c_null_char
+
+  ! Where sennit_pointer's array of this shape is; null after an error, which is told.
+  interface sennit_address_of
+    module procedure address_of_gptr, address_of_pointer
+  end interface sennit_address_of
 
   ! The text at an address of C, up to its null; empty for a null address. Or that in an array of characters.
   interface sennit_string
@@ -88,14 +96,110 @@ contains
     end if
   end subroutine sennit_end_of_call
 
+  ! The thread's error is one that this binding, or the program, has found.
+  function sennit_report(status, operation, text, provider_code) result(same)
+    integer(c_int), value :: status
+    type(c_ptr), value :: operation
+    character(*), intent(in) :: text
+    integer(c_int64_t), optional, intent(in) :: provider_code
+    integer(c_int) :: same
+    integer(c_int64_t) :: code
+    character(kind=c_char), target :: letters(len_trim(text) + 1)
+    letters = sennit_to_c(text)
+    code = 0
+    if (present(provider_code)) code = provider_code
+    same = c_sennit_error_report(status, operation, c_loc(letters), code)
+  end function sennit_report
+
   ! The status of a call whose buffer is not contiguous. It would be copied, and the copy be gone when the call is complete.
   function sennit_refuse(operation) result(status)
     type(c_ptr), value :: operation
     integer(c_int) :: status
-    character(kind=c_char, len=62), target :: text
-    text = c_char_'the buffer is not contiguous, and a copy would not last' // c_null_char
-    status = c_sennit_error_report(SENNIT_ERR_ARG, operation, c_loc(text), 0_c_int64_t)
+    status = sennit_report(SENNIT_ERR_ARG, operation, 'the buffer is not contiguous, and a copy would not last')
   end function sennit_refuse
+
+  ! The same of a call whose strides count from the first byte of the buffer.
+  function sennit_refuse_box(operation) result(status)
+    type(c_ptr), value :: operation
+    integer(c_int) :: status
+    status = sennit_report(SENNIT_ERR_ARG, operation, 'the buffer is not contiguous: pass the first element, as in ' // &
+                           'a(1, 1, 1), from which the strides count')
+  end function sennit_refuse_box
+
+  ! The status of a call with a size below 0.
+  function sennit_refuse_size(operation, name, value) result(status)
+    type(c_ptr), value :: operation
+    character(*), intent(in) :: name
+    integer(c_int64_t), value :: value
+    integer(c_int) :: status
+    character(24) :: number
+    write (number, '(i0)') value
+    status = sennit_report(SENNIT_ERR_RANGE, operation, name // ' is ' // trim(number) // ', which is negative: a product of ' // &
+                           'default integers overflows beyond 2147483647; use integer(c_size_t)')
+  end function sennit_refuse_size
+
+  ! Bytes of an array of this shape, -1 if an extent is negative; huge() if they are too many for an integer.
+  pure function bytes_of(shape, element_bytes) result(bytes)
+    integer(c_int64_t), intent(in) :: shape(:), element_bytes
+    integer(c_int64_t) :: bytes
+    integer :: i
+    bytes = element_bytes
+    if (any(shape < 0)) bytes = -1
+    if (any(shape == 0) .and. bytes > 0) bytes = 0
+    if (bytes <= 0) return
+    do i = 1, size(shape)
+      if (bytes > huge(bytes) / shape(i)) then
+        bytes = huge(bytes)
+        return
+      end if
+      bytes = bytes * shape(i)
+    end do
+  end function bytes_of
+
+  function refuse_pointer(status, text) result(same)
+    integer(c_int), value :: status
+    character(*), intent(in) :: text
+    integer(c_int) :: same
+    type(c_ptr) :: operation
+    operation = c_loc(pointer_name)  ! not as the argument: see generator/calls.py
+    same = sennit_report(status, operation, text)
+  end function refuse_pointer
+
+  function address_of_gptr(place, shape, element_bytes, stat) result(address)
+    type(sennit_gptr), intent(in) :: place
+    integer(c_int64_t), intent(in) :: shape(:), element_bytes
+    integer(c_int), optional, intent(out) :: stat
+    type(c_ptr) :: address
+    integer(c_size_t) :: segment
+    integer(c_int64_t) :: bytes
+    character(120) :: text
+    integer(c_int) :: status
+    address = c_sennit_ptr(place)
+    if (.not. sennit_is_usable(address, stat)) return
+    segment = 0
+    bytes = bytes_of(shape, element_bytes)
+    if (c_sennit_segment_bytes(place, segment) /= SENNIT_OK) return
+    if (bytes >= 0 .and. bytes <= segment - place%offset) return
+    address = c_null_ptr
+    write (text, '(3(a, i0), a)') 'an array of ', bytes, ' bytes at offset ', place%offset, ' leaves the segment of ', segment, &
+      ' bytes'
+    if (bytes < 0) text = 'the shape has a negative extent'
+    status = merge(SENNIT_ERR_ARG, SENNIT_ERR_RANGE, bytes < 0)
+    call sennit_end_of_call(refuse_pointer(status, text), stat)
+  end function address_of_gptr
+
+  function address_of_pointer(place, shape, element_bytes, stat) result(address)
+    type(c_ptr), value :: place
+    integer(c_int64_t), intent(in) :: shape(:), element_bytes
+    integer(c_int), optional, intent(out) :: stat
+    type(c_ptr) :: address
+    address = place
+    if (present(stat)) stat = SENNIT_OK
+    if (c_associated(place) .and. bytes_of(shape, element_bytes) >= 0) return
+    address = c_null_ptr
+    call sennit_end_of_call(refuse_pointer(SENNIT_ERR_ARG, merge('the shape has a negative extent', &
+                                                                 'the address is null            ', c_associated(place))), stat)
+  end function address_of_pointer
 
   ! The address that C gets for a buffer of a collective call: that of sennit_in_place is C's mark.
   function sennit_place(address) result(place)

@@ -100,7 +100,12 @@ void Control::control_ready(int rank) {
         at(rank).control_fd = -1;
         return;
     }
-    if (connection_fd < 0) return;
+    if (connection_fd < 0) {
+        unsigned char first = 0;
+        std::memcpy(&first, &hello, sizeof first);
+        if (!whole && first == runtime::kLaunchFarewell) at(rank).said_goodbye = true;
+        return;
+    }
     // A process that released the rank before this one claimed it must be seen to have left.
     connection_ready(rank);
     const std::string reason = whole ? refusal(rank, hello) : "malformed hello";
@@ -142,6 +147,7 @@ void Control::claim(int rank, int connection_fd) {
     }
     mine.connection_fd = connection_fd;
     mine.watches_writable = false;
+    mine.said_goodbye = false;
     mine.claims += 1;
     mine.next_sequence = 0;
     mine.claimed_by = creator_of(connection_fd);
@@ -185,6 +191,7 @@ bool Control::take_frame(int rank) {
                        frame.bytes <= runtime::kLaunchGatherBytesMax / size_of_world &&
                        frame.sequence == mine.next_sequence;
     if (!sound || frame.kind == LaunchKind::kGoodbye) {
+        mine.said_goodbye = sound;
         close_connection(rank);
         return false;
     }
@@ -301,9 +308,14 @@ bool Control::nobody_came() const {
 }
 
 void Control::rank_ended(int rank) {
-    connection_ready(rank);  // what it said last comes first
+    control_ready(rank);  // what it said last comes first
+    connection_ready(rank);
     at(rank).ended = true;
     fail_impossible_gathers();
+}
+
+bool Control::left_without_goodbye(int rank) const {
+    return at(rank).connection_fd < 0 && !at(rank).said_goodbye;
 }
 
 void Control::send(int rank, const LaunchFrame &frame, std::string_view payload) {

@@ -34,6 +34,8 @@ class Control {
     bool nobody_came() const;
     // The process of the rank has ended: nobody can claim it any more.
     void rank_ended(int rank);
+    // Whoever claimed the rank last is gone, and has not called sennit_finalize.
+    bool left_without_goodbye(int rank) const;
 
   private:
     struct Claimant {
@@ -41,6 +43,7 @@ class Control {
         int connection_fd = -1;
         bool ended = false;
         bool watches_writable = false;
+        bool said_goodbye = true;
         std::uint32_t claims = 0;  // so far; the number of the open connection if there is one
         std::uint32_t next_sequence = 0;
         pid_t claimed_by = 0;

@@ -43,6 +43,7 @@ struct Job {
 };
 
 // Exit codes that are not a rank's own.
+inline constexpr int kExitUnfinished = 1;  // a rank ended with 0 and without sennit_finalize
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitTimeout = 124;
 inline constexpr int kExitInternal = 125;  // the launcher itself failed

@@ -46,13 +46,18 @@ std::int64_t now_ns() {
     return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-std::string how_it_ended(int status) {
+std::string how_it_ended(int status, bool is_unfinished) {
+    if (status == 0 && is_unfinished)
+        return "ended without sennit_finalize, which counts as a failure";
     if (!WIFSIGNALED(status)) return fmt::format("exited with code {}", WEXITSTATUS(status));
     return fmt::format("was killed by signal {} ({}{})", WTERMSIG(status),
                        strsignal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : "");
 }
 
-int exit_code_of(int status) {
+// A rank that ends with 0 and has not called sennit_finalize was ended by a part of the program
+// that knows nothing of the others, as by `stop` in Fortran: a failure, as for mpirun.
+int exit_code_of(int status, bool is_unfinished) {
+    if (status == 0 && is_unfinished) return kExitUnfinished;
     return WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -473,7 +478,8 @@ void Keeper::rank_ended(int rank, int status) {
     --alive_;
     control_.rank_ended(rank);
     if (rank == 0) shows_prompts_ = false;
-    const int code = exit_code_of(status);
+    const bool is_unfinished = control_.left_without_goodbye(rank);
+    const int code = exit_code_of(status, is_unfinished);
     if (code == 0 || ending_) return;
     if (exit_code_ == 0) exit_code_ = code;
     if (WIFSIGNALED(status) && WTERMSIG(status) == interrupted_by_) return;
@@ -485,7 +491,8 @@ void Keeper::rank_ended(int rank, int status) {
     } else if (job_.keep_going && alive_ > 0) {
         others = "; the others go on (--keep-going)";
     }
-    say("rank {} (process {}) {}{}", rank, ended.process, how_it_ended(status), others);
+    say("rank {} (process {}) {}{}", rank, ended.process, how_it_ended(status, is_unfinished),
+        others);
     if (end_others) begin_ending(kTermToKillNs);
 }
 

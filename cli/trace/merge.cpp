@@ -144,6 +144,39 @@ void write_trace(const Trace &trace, const std::string &name) {
     throw std::runtime_error(fmt::format("{}: {}", name, std::strerror(error)));
 }
 
+namespace {
+
+// Which ranks have sent nothing of the epoch that the operation waits for, as far as those that run
+// have sent to the signal before.
+std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &waits) {
+    std::string missing;
+    bool has_senders = false;
+    for (const auto &part : trace.parts) {
+        for (const TracePart::Sent &one : part->sent_events()) {
+            if (one.rank != owner || one.signal != waits.signal) continue;
+            has_senders = true;
+            if (one.sent > waits.epoch) continue;
+            missing += fmt::format("{} rank {}", missing.empty() ? "" : ",", part->head().rank);
+            if (one.sent != 0) missing += fmt::format(" (its last was of epoch {})", one.sent - 1);
+        }
+    }
+    const char *const from = !missing.empty() ? "missing is one from"
+                             : has_senders    ? "each rank that has sent to it before has sent one"
+                                              : "no rank that runs has sent to it";
+    return fmt::format("  waits for signal {:#x}, which expects {} event{} of epoch {}: {}{}\n",
+                       waits.signal, waits.events, waits.events == 1 ? "" : "s", waits.epoch, from,
+                       missing);
+}
+
+std::string refused_text(const TracePart::Sent &one) {
+    return fmt::format(
+        "  its event of epoch {} for signal {:#x} of rank {} came too early: rank {} has not reset "
+        "epoch {} (sennit_signal_reset)\n",
+        one.refused - 1, one.signal, one.rank, one.rank, one.owners);
+}
+
+}  // namespace
+
 std::string where_text(const Trace &trace) {
     char host[sizeof(runtime::TraceFile::host)] = "";
     (void)gethostname(host, sizeof host - 1);
@@ -165,6 +198,10 @@ std::string where_text(const Trace &trace) {
             if (one.thread != 0) text += fmt::format(" (thread {})", one.thread);
         }
         text += "\n";
+        for (const TracePart::Open &one : open)
+            if (one.signal != 0) text += awaited_text(trace, head.rank, one);
+        for (const TracePart::Sent &one : part->sent_events())
+            if (one.refused != 0) text += refused_text(one);
     }
     return text;
 }

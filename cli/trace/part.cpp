@@ -72,10 +72,26 @@ std::vector<TracePart::Open> TracePart::open_operations() const {
         // SYNC trace-open: pairs with the release in Observed::begin(); the fields come before.
         if (one.in_use.load(std::memory_order_acquire) == 0) continue;
         const std::size_t number = one.name <= runtime::kTraceNames ? one.name : 0;
-        found.push_back({head_->names[number].text, one.start_ns, one.bytes, one.peer, one.thread});
+        // SYNC trace-open: pairs with the release in Observed::show_awaited(); the two come before.
+        const std::uint32_t signal = one.signal.load(std::memory_order_acquire);
+        found.push_back({head_->names[number].text, one.start_ns, one.bytes, one.peer, one.thread,
+                         signal, one.epoch, one.events});
     }
     std::sort(found.begin(), found.end(),
               [](const Open &a, const Open &b) { return a.start_ns < b.start_ns; });
+    return found;
+}
+
+std::vector<TracePart::Sent> TracePart::sent_events() const {
+    std::vector<Sent> found;
+    for (const runtime::SentEvent &one : head_->events) {
+        // SYNC trace-open: pairs with the release in show_sent(); rank and handle come before.
+        if (one.in_use.load(std::memory_order_acquire) == 0) break;
+        // relaxed: numbers for people.
+        const auto value = [](const auto &word) { return word.load(std::memory_order_relaxed); };
+        found.push_back(
+            {one.rank, one.handle, value(one.sent), value(one.refused), value(one.owners)});
+    }
     return found;
 }
 

@@ -31,8 +31,20 @@ class TracePart {
         std::uint64_t bytes;
         int peer;
         unsigned thread;
+        std::uint32_t signal;  // that it waits for; 0: none
+        std::uint64_t epoch;
+        std::uint32_t events;
     };
     std::vector<Open> open_operations() const;
+    // What the rank has sent last to each of the signals that it sends to.
+    struct Sent {
+        int rank;
+        std::uint32_t signal;
+        std::uint64_t sent;     // the latest epoch, + 1; 0: none
+        std::uint64_t refused;  // the epoch that was too early, + 1; 0: none since
+        std::uint64_t owners;   // which the owner was in then
+    };
+    std::vector<Sent> sent_events() const;
 
   private:
     void read_part();

@@ -82,9 +82,26 @@ void *end_soon(void *status) {
     _exit(*static_cast<const int *>(status));
 }
 
+// The job ends here with 0, as it wants to. `sennit run` takes a PE that leaves without
+// sennit_finalize for one that has failed, if the PE does not say so.
+void take_leave() {
+    const char *const number = std::getenv("SENNIT_CONTROL_FD");
+    const char *const job = std::getenv("SENNIT_JOB");
+    if (number == nullptr || job == nullptr) return;
+    const int control = std::atoi(number);
+    ucred creator{};
+    socklen_t bytes = sizeof creator;
+    if (getsockopt(control, SOL_SOCKET, SO_PEERCRED, &creator, &bytes) != 0 ||
+        (creator.pid != 0 && creator.pid != std::atoi(job)))
+        return;                              // of another job, or the program's own
+    constexpr unsigned char farewell = 'F';  // docs/design/layouts.md has it with the hello
+    (void)send(control, &farewell, sizeof farewell, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 [[noreturn]] void end_from_outside(int status) {
     // A PE that ends the job itself has handlers to run, but not for ever.
     constexpr unsigned kHandlers = 10;
+    if (status == 0) take_leave();
     // SYNC shmem-ends: an acquire; pairs with the release in shmem_global_exit().
     if (has_begun.load(std::memory_order_acquire)) sleep(kHandlers);
     // A stream may be in use by a thread that waits, so a flush may never return.
@@ -222,6 +239,7 @@ SHMEM_DEFINE(void, shmem_global_exit, (int status)) {
     began_here = true;
     first_status = status;
     tell_others(status);
+    if (status == 0) take_leave();
     std::exit(status);
 }
 

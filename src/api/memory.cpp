@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kDefaultAlignment = 64;
 constexpr std::size_t kLargestAlignment = std::size_t{1} << 30;
 constexpr std::size_t kLargestSegment = std::size_t{1} << 46;
+constexpr std::size_t kLargestNumber = PTRDIFF_MAX;  // what is beyond was negative
 constexpr unsigned kKnownFlags = SENNIT_ALLOC_RESERVE | SENNIT_ALLOC_HUGE | SENNIT_ALLOC_ACCUMULATE;
 
 sennit_status check_allocation(std::size_t bytes, std::size_t alignment, unsigned flags) {
@@ -21,7 +22,8 @@ sennit_status check_allocation(std::size_t bytes, std::size_t alignment, unsigne
         return fail(SENNIT_ERR_ARG, "alignment %zu is no power of two up to 1 GiB", alignment);
     if ((flags & ~kKnownFlags) != 0) return fail(SENNIT_ERR_ARG, "flags %#x are unknown", flags);
     if (bytes > kLargestSegment)
-        return fail(SENNIT_ERR_NOMEM, "%zu bytes are more than an address space holds", bytes);
+        return fail(SENNIT_ERR_NOMEM, "%lld bytes are %s", static_cast<long long>(bytes),
+                    bytes > kLargestNumber ? "a size below 0" : "more than an address space holds");
     return SENNIT_OK;
 }
 
@@ -61,6 +63,8 @@ sennit_status free_local(Rank &rank, sennit_gptr gptr) {
 }
 
 sennit_status free_any(Rank &rank, sennit_gptr gptr) {
+    if (sennit_gptr_is_null(gptr) && gptr.rank == SENNIT_GPTR_NULL.rank)
+        return fail(SENNIT_ERR_RANGE, "the global pointer is null (SENNIT_GPTR_NULL)");
     if (check_world_rank(rank, gptr.rank) != SENNIT_OK) return SENNIT_ERR_RANGE;
     if (gptr.offset != 0)
         return fail(SENNIT_ERR_ARG,

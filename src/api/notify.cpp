@@ -69,7 +69,8 @@ sennit_status notify_batch(const char *name, const signal::Batch &batch, std::si
 
 sennit_status make_block(Rank &rank, const signal::BlockArgs &args, sennit_block *block) {
     if (sennit_gptr_is_null(args.region.gptr))
-        return fail(SENNIT_ERR_ARG, "the region is SENNIT_REGION_NULL, or points to nothing");
+        return fail(SENNIT_ERR_ARG,
+                    "the region is null (SENNIT_REGION_NULL, or one that points to nothing)");
     if (args.region.gptr.rank != rank.world_rank)
         return fail(SENNIT_ERR_ARG, "the region is of rank %d, which alone makes blocks of it",
                     args.region.gptr.rank);

@@ -15,9 +15,16 @@
 namespace sennit::api {
 namespace {
 
+// Is it of a rank of the world?
+sennit_status check_owner(const Rank &rank, sennit_region region) {
+    if (sennit_gptr_is_null(region.gptr) && region.gptr.rank == SENNIT_GPTR_NULL.rank)
+        return fail(SENNIT_ERR_RANGE, "the region is null (SENNIT_REGION_NULL)");
+    return check_world_rank(rank, region.gptr.rank);
+}
+
 sennit_status detach(Rank &rank, sennit_region region) {
     const int peer = region.gptr.rank;
-    if (check_world_rank(rank, peer) != SENNIT_OK) return SENNIT_ERR_RANGE;
+    if (check_owner(rank, region) != SENNIT_OK) return SENNIT_ERR_RANGE;
     if (peer == rank.world_rank)
         return fail(SENNIT_ERR_ARG, "the region is the caller's own: sennit_deregister ends it");
     // What lies in a team's segment is attached with that segment.
@@ -49,8 +56,7 @@ static_assert(static_cast<int>(Mechanism::none) == SENNIT_MECHANISM_NONE &&
 
 // What the owner says of the segment that the region lies in.
 sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
-    const int peer = region.gptr.rank;
-    if (check_world_rank(rank, peer) != SENNIT_OK) return SENNIT_ERR_RANGE;
+    if (check_owner(rank, region) != SENNIT_OK) return SENNIT_ERR_RANGE;
     if (memory::team_slot_of(region.gptr.segment) == memory::kLocalSlot)
         return op::read_segment(rank, region.gptr, record);
     record->mechanism = Mechanism::file;

@@ -79,7 +79,10 @@ sennit_status add(Rank &rank, sennit_signal signal, std::uint64_t epoch) {
     // By messages, who counts it checks it.
     if (status == SENNIT_OK && remote.record != nullptr)
         status = signal::check_epoch(rank, remote, epoch, &seen);
-    return status == SENNIT_OK ? signal::count_event(rank, remote, epoch, &seen) : status;
+    if (status == SENNIT_OK) status = signal::count_event(rank, remote, epoch, &seen);
+    if (status == SENNIT_OK && epoch != SENNIT_EPOCH_CURRENT)
+        runtime::note_sent(rank, signal, epoch);
+    return status;
 }
 
 sennit_status check_word(const std::uint64_t *word, sennit_comparison comparison) {

@@ -44,6 +44,10 @@ static_assert(sizeof(LaunchHello) == 40 && std::is_trivially_copyable_v<LaunchHe
 static_assert(offsetof(LaunchHello, version) == 8 && offsetof(LaunchHello, rank) == 12);
 static_assert(offsetof(LaunchHello, size) == 16 && offsetof(LaunchHello, cookie) == 24);
 
+// Rank to launcher on the control socket, alone and without a descriptor: the process leaves in
+// order, and has no connection by which to say so.
+inline constexpr unsigned char kLaunchFarewell = 'F';
+
 enum class LaunchKind : std::uint32_t {
     kWelcome = 1,   // launcher: the rank is yours
     kRefused = 2,   // launcher: no, and the connection is closed; payload is the reason

@@ -348,9 +348,20 @@ int barrier(void *context, std::int64_t timeout_ns) {
                     Deadline::after(timeout_ns));
 }
 
+// After a timeout the launcher would take a goodbye for the rest of what was not said.
+void say_farewell() {
+    Claim claim{};
+    char reason[200];
+    if (read_claim(&claim, reason, sizeof reason))
+        (void)send(claim.control_fd, &kLaunchFarewell, sizeof kLaunchFarewell,
+                   MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void release(void *context) {
     auto *connection = static_cast<Connection *>(context);
-    if (!connection->broken) {
+    if (connection->broken) {
+        say_farewell();
+    } else {
         const LaunchFrame frame = frame_of(*connection, LaunchKind::kGoodbye, connection->sequence);
         // Best effort and without waiting: the end of the connection says the same, less politely.
         (void)send(connection->fd, &frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);

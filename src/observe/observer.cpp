@@ -117,6 +117,48 @@ void count_message(Observer &observer, CountedMessage kind, std::uint64_t bytes)
     add(counters.bytes, bytes);
 }
 
+void Observed::show_awaited(Observer &observer, const Awaited &awaited) {
+    for (const Observed *one = lane.innermost; one != nullptr; one = one->outer_) {
+        if (one->observer_ != &observer || one->open_ < 0 || !is_operation(one->kind_)) continue;
+        OpenOperation &open = observer.trace->open[one->open_];
+        open.epoch = awaited.epoch;
+        open.events = awaited.events;
+        // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the two come before.
+        open.signal.store(awaited.handle, std::memory_order_release);
+        return;
+    }
+}
+
+void show_awaited(Observer &observer, const Awaited &awaited) {
+    if (observer.trace != nullptr) Observed::show_awaited(observer, awaited);
+}
+
+void show_sent(Observer &observer, sennit_signal signal, std::uint64_t epoch,
+               const std::uint64_t *owners) {
+    if (observer.trace == nullptr) return;
+    const MutexLock lock(observer.lock);
+    for (SentEvent &one : observer.trace->events) {
+        // relaxed: under the lock.
+        const bool is_new = one.in_use.load(std::memory_order_relaxed) == 0;
+        if (!is_new && (one.rank != signal.rank || one.handle != signal.handle)) continue;
+        if (is_new) {
+            one.rank = signal.rank;
+            one.handle = signal.handle;
+        }
+        // relaxed: numbers for people.
+        const auto set = [](auto &word, std::uint64_t value) {
+            word.store(value, std::memory_order_relaxed);
+        };
+        if (owners == nullptr) set(one.sent, epoch + 1);
+        set(one.refused, owners == nullptr ? 0 : epoch + 1);
+        set(one.owners, owners == nullptr ? 0 : *owners);
+        // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; rank and handle come
+        // before.
+        one.in_use.store(1, std::memory_order_release);
+        return;
+    }
+}
+
 void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind) {
     Observer &observer = *observer_;
     const Rank &rank = *observer.rank;
@@ -155,6 +197,8 @@ void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind
     open.peer = peer_;
     open.name = name_;
     open.thread = thread_number(observer);
+    // relaxed: the store below orders it.
+    open.signal.store(0, std::memory_order_relaxed);
     // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the fields come before.
     open.in_use.store(1, std::memory_order_release);
 }

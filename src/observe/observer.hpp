@@ -6,6 +6,8 @@
 // Nothing here touches the thread's last error.
 #pragma once
 
+#include <sennit/signal.h>
+
 #include "base/clock.hpp"
 #include "observe/records.hpp"
 #include "rank/rank.hpp"
@@ -47,6 +49,9 @@ class Observed {
     // One of several puts and gets of the operation, each with a peer and a path of its own.
     [[gnu::cold, gnu::noinline]] void add_part(int peer, sennit_path path, std::uint64_t bytes);
 
+    // See note_awaited().
+    static void show_awaited(Observer &observer, const struct Awaited &awaited);
+
   private:
     friend struct Observer;
     [[gnu::cold, gnu::noinline]] void begin(const char *name, int peer, std::uint64_t bytes,
@@ -75,6 +80,32 @@ class Observed {
 inline void note_piece(Rank &rank, unsigned rail, std::uint64_t bytes) {
     if (rank.observer != nullptr) [[unlikely]]
         count_piece(*rank.observer, rail, bytes);
+}
+
+// The innermost call of the thread waits for a signal of the rank's own.
+struct Awaited {
+    std::uint32_t handle;
+    std::uint32_t events;  // of an epoch
+    std::uint64_t epoch;
+};
+[[gnu::cold, gnu::noinline]] void show_awaited(Observer &observer, const Awaited &awaited);
+inline void note_awaited(Rank &rank, const Awaited &awaited) {
+    if (rank.observer != nullptr) [[unlikely]]
+        show_awaited(*rank.observer, awaited);
+}
+
+// An event of the epoch was sent to the signal, or its owner, which is in epoch `owners`, has
+// refused it as too early.
+[[gnu::cold, gnu::noinline]] void show_sent(Observer &observer, sennit_signal signal,
+                                            std::uint64_t epoch, const std::uint64_t *owners);
+inline void note_sent(Rank &rank, sennit_signal signal, std::uint64_t epoch) {
+    if (rank.observer != nullptr) [[unlikely]]
+        show_sent(*rank.observer, signal, epoch, nullptr);
+}
+inline void note_refused(Rank &rank, sennit_signal signal, std::uint64_t epoch,
+                         std::uint64_t owners) {
+    if (rank.observer != nullptr) [[unlikely]]
+        show_sent(*rank.observer, signal, epoch, &owners);
 }
 
 // A message has left.

@@ -16,9 +16,10 @@ namespace sennit::runtime {
 
 inline constexpr std::uint64_t kTraceMagic = 0x31435254544E4E53;  // "SNNTTRC1", little endian
 inline constexpr std::uint64_t kStatsMagic = 0x31415453544E4E53;  // "SNNTSTA1"
-inline constexpr std::uint32_t kTraceVersion = 3;
+inline constexpr std::uint32_t kTraceVersion = 4;
 inline constexpr std::size_t kTraceNames = 511;
 inline constexpr std::size_t kOpenOperations = 64;
+inline constexpr std::size_t kSentEvents = 128;
 inline constexpr unsigned kObservedRails = 8;  // those beyond are not told apart
 inline constexpr int kNobody = -1;             // the peer of what concerns several ranks
 
@@ -55,9 +56,26 @@ struct OpenOperation {
     std::uint16_t name;
     std::uint16_t thread;
     std::atomic<std::uint32_t> in_use;  // stored last with 1, SYNC trace-open; 0: no operation
+    // The signal that it waits for: its handle, stored last, SYNC trace-open; 0: none.
+    std::atomic<std::uint32_t> signal;
+    std::uint64_t epoch;   // of the signal
+    std::uint32_t events;  // that the signal expects in an epoch
     std::uint8_t unused[4];
 };
-static_assert(sizeof(OpenOperation) == 32 && offsetof(OpenOperation, in_use) == 24);
+static_assert(sizeof(OpenOperation) == 48 && offsetof(OpenOperation, in_use) == 24 &&
+              offsetof(OpenOperation, epoch) == 32);
+
+// What the rank has sent last to one signal, for whoever looks why that does not fire.
+struct SentEvent {
+    std::atomic<std::uint64_t> sent;     // the latest epoch, + 1; 0: none
+    std::atomic<std::uint64_t> refused;  // the epoch that was too early, + 1; 0: none since
+    std::atomic<std::uint64_t> owners;   // which the owner was in when it refused
+    std::int32_t rank;                   // of the owner
+    std::uint32_t handle;
+    std::atomic<std::uint32_t> in_use;  // stored last with 1, SYNC trace-open; 0: free
+    std::uint8_t unused[4];
+};
+static_assert(sizeof(SentEvent) == 40 && offsetof(SentEvent, rank) == 24);
 
 // An operation, a wait or a turn of progress that has ended.
 struct TraceRecord {
@@ -91,9 +109,11 @@ struct alignas(kLineBytes) TraceFile {
     char host[48];
     OpenOperation open[kOpenOperations];
     TraceName names[kTraceNames + 1];
+    SentEvent events[kSentEvents];  // the first signals that the rank has sent to
 };
-static_assert(sizeof(TraceFile) == 26752 && offsetof(TraceFile, capacity) == 48 &&
-              offsetof(TraceFile, open) == 128 && offsetof(TraceFile, names) == 2176);
+static_assert(sizeof(TraceFile) == 32896 && offsetof(TraceFile, capacity) == 48 &&
+              offsetof(TraceFile, open) == 128 && offsetof(TraceFile, names) == 3200 &&
+              offsetof(TraceFile, events) == 27776);
 
 // What was done with one peer over one path. Written by the owner's threads.
 struct PeerCounters {

@@ -65,6 +65,8 @@ sennit_status register_region(Rank &rank, const memory::RegistrationArgs &args,
 }
 
 sennit_status check_region(Rank &rank, sennit_region region) {
+    if (sennit_gptr_is_null(region.gptr) && region.gptr.rank == SENNIT_GPTR_NULL.rank)
+        return fail(SENNIT_ERR_RANGE, "the region is null (SENNIT_REGION_NULL)");
     memory::SegmentEntry *entry = nullptr;
     const sennit_status status = resolve(rank, region.gptr, &entry);
     return status != SENNIT_OK ? status : check_range(*entry, region.gptr, region.bytes);

@@ -43,6 +43,8 @@ sennit_status fetch_record(Rank &rank, sennit_gptr gptr, SegmentRecord *copy) {
 
 sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::SegmentEntry **entry) {
     const std::uint32_t size = size_of(rank);
+    if (gptr.segment == 0 && gptr.rank == SENNIT_GPTR_NULL.rank)
+        return fail(SENNIT_ERR_RANGE, "the global pointer is null (SENNIT_GPTR_NULL)");
     if (static_cast<std::uint32_t>(gptr.rank) >= size)
         return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", gptr.rank, size - 1);
     *entry = memory::find(rank, size, gptr);
@@ -62,10 +64,11 @@ sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record) 
 
 sennit_status check_range(const memory::SegmentEntry &entry, sennit_gptr gptr, std::size_t bytes) {
     if (bytes <= entry.bytes && gptr.offset <= entry.bytes - bytes) return SENNIT_OK;
-    // Offsets before the segment have wrapped; people think of them as negative.
+    // Sizes below 0 and offsets before the segment have wrapped; people think of them as negative.
     return fail_peer(SENNIT_ERR_RANGE, gptr.rank, "",
-                     "%zu byte%s at offset %lld leave%s the segment of %llu bytes", bytes,
-                     plural(bytes), static_cast<long long>(gptr.offset), singular(bytes),
+                     "%lld byte%s at offset %lld leave%s the segment of %llu bytes",
+                     static_cast<long long>(bytes), plural(bytes),
+                     static_cast<long long>(gptr.offset), singular(bytes),
                      static_cast<unsigned long long>(entry.bytes));
 }
 

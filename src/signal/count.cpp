@@ -1,5 +1,7 @@
 // Counting an event where the way in signal.hpp is not open: errors, and signals that are reached
 // by messages.
+#include <cstdio>
+
 #include "base/fail.hpp"
 #include "op/rma.hpp"
 #include "runtime/detector.hpp"
@@ -166,7 +168,7 @@ sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t 
     // An owner that is gone never gets there, and the caller would come again for ever.
     if (is_early(epoch, seen->epoch) && peer_gone(rank, remote.signal.rank) != Gone::no)
         return fail_lost(rank, remote.signal.rank);
-    return fail_epoch(remote.signal, epoch, seen->epoch, seen->expected.most_ahead);
+    return fail_epoch(rank, remote.signal, {epoch, seen->epoch, seen->expected.most_ahead});
 }
 
 }  // namespace
@@ -181,11 +183,19 @@ sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t 
     return status != SENNIT_OK ? status : judge_epoch(rank, remote, epoch, seen);
 }
 
-sennit_status fail_epoch(sennit_signal signal, std::uint64_t epoch, std::uint64_t receivers,
-                         std::uint8_t most_ahead) {
+sennit_status fail_epoch(Rank &rank, sennit_signal signal, const NotTaken &event) {
+    const auto [epoch, receivers, most_ahead] = event;
     const bool early = is_early(epoch, receivers);
     const sennit_status status = early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW;
-    const char *const advice = early ? "; it may be sent again later" : "";
+    char advice[112] = "";
+    // Who sends again and again, to an owner that has forgotten the reset, sees here what is wrong.
+    if (early) {
+        runtime::note_refused(rank, signal, epoch, receivers);
+        (void)std::snprintf(advice, sizeof advice,
+                            ": rank %d has not reset epoch %llu (sennit_signal_reset); the event "
+                            "may be sent again later",
+                            signal.rank, static_cast<unsigned long long>(receivers));
+    }
     const auto seen = static_cast<unsigned long long>(epoch);
     const auto expected = static_cast<unsigned long long>(receivers);
     if (most_ahead == 0)

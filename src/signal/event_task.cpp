@@ -78,8 +78,9 @@ sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &mess
         known.learn(signal, told);
     return judged == Judged::counted
                ? SENNIT_OK
-               : fail_epoch(signal, messages.epoch, told.epoch,
-                            is_unchecked(signal.handle) ? 1 : told.most_ahead);
+               : fail_epoch(rank, signal,
+                            {messages.epoch, told.epoch,
+                             is_unchecked(signal.handle) ? std::uint8_t{1} : told.most_ahead});
 }
 
 // An op::EventJudge.

@@ -152,7 +152,7 @@ bool EarlyWait::pause(Rank &rank) {
 }
 
 sennit_status conclude(Rank &rank, const Prepared &prepared) {
-    take_epoch(prepared);
+    take_epoch(rank, prepared);
     if (prepared.local.is_none()) return SENNIT_OK;
     Seen seen{};
     const sennit_status status = look(rank, prepared.local, &seen);

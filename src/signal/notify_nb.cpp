@@ -47,7 +47,7 @@ sennit_status start_task(Rank &rank, const Prepared &prepared, const NotifyArgs 
     if (!is_let_in) {
         const sennit_status status =
             start_event(rank, event, nullptr, completion_of(prepared, request));
-        if (status == SENNIT_OK) take_epoch(prepared);
+        if (status == SENNIT_OK) take_epoch(rank, prepared);
         return status;
     }
     const sennit_status status = start_posted(rank, event);
@@ -92,7 +92,7 @@ sennit_status start_by_messages(Rank &rank, const Prepared &prepared, const Noti
     const sennit_status status =
         is_in ? start_with_event(rank, prepared, args, completion_of(prepared, request))
               : start_behind_question(rank, prepared, args, request);
-    if (status == SENNIT_OK) take_epoch(prepared);
+    if (status == SENNIT_OK) take_epoch(rank, prepared);
     return status;
 }
 

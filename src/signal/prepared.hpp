@@ -51,7 +51,9 @@ inline op::Moved moved_by(const NotifyArgs &args) {
 // The data is complete and the remote event counted.
 sennit_status conclude(Rank &rank, const Prepared &prepared);
 // The part of it that concerns the epochs of the block.
-inline void take_epoch(const Prepared &prepared) {
+inline void take_epoch(Rank &rank, const Prepared &prepared) {
+    if (!prepared.remote.is_none() && !prepared.is_current())
+        runtime::note_sent(rank, prepared.remote.signal, prepared.epoch);
     if (prepared.notified != nullptr && !prepared.remote.is_none() && !prepared.is_current())
         prepared.notified->set_next(prepared.epoch + 1);
 }

@@ -48,8 +48,12 @@ sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t 
 sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
 // The owner counts two epochs, a strict one its own alone, and this is none of them. SIGNAL_EARLY
 // or SIGNAL_OVERFLOW.
-[[gnu::cold]] sennit_status fail_epoch(sennit_signal signal, std::uint64_t epoch,
-                                       std::uint64_t receivers, std::uint8_t most_ahead);
+struct NotTaken {
+    std::uint64_t epoch;
+    std::uint64_t receivers;
+    std::uint8_t most_ahead;  // see Expected
+};
+[[gnu::cold]] sennit_status fail_epoch(Rank &rank, sennit_signal signal, const NotTaken &event);
 [[gnu::cold]] sennit_status was_destroyed(sennit_signal signal);
 // More came than were expected, when the epoch had the value `before`. Tells how many that is.
 [[gnu::cold]] sennit_status fail_surplus(sennit_signal signal, const Expected &expected,

@@ -1,5 +1,8 @@
 // What the owner of a signal does with it where polling has found nothing, or an epoch ends.
 #include "runtime/wait.hpp"
+
+#include <cstdio>
+
 #include "base/fail.hpp"
 #include "op/engine.hpp"
 #include "signal/carried.hpp"
@@ -61,16 +64,34 @@ sennit_status report_early(Own &own) {
                 static_cast<unsigned long long>(epoch));
 }
 
+// Events of the next epoch that have come while this one waits: who sends them is through with this
+// one. "" if there are none.
+void say_came_already(const Own &own, char *text, std::size_t bytes) {
+    const std::uint64_t next = own_epoch(own) + 1;
+    // relaxed: a number for people.
+    const std::uint64_t counter = own.record->slot[slot_of(next)].load(std::memory_order_relaxed);
+    const auto come = static_cast<unsigned long long>(
+        events_come(value_of(counter, own.events, next), own.events, own.event_bits));
+    text[0] = '\0';
+    if (come != 0)
+        (void)std::snprintf(text, bytes, "; %llu event%s of epoch %llu %s come already", come,
+                            come == 1 ? "" : "s", static_cast<unsigned long long>(next),
+                            come == 1 ? "has" : "have");
+}
+
 // With how many of its events are missing, behind what is known already, if anything is.
 sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
                       const char *before) {
     const std::uint32_t handle = handle_of(own);
     const std::uint32_t left = events_left(value, own.event_bits);
-    return fail(status,
-                "%s%ssignal %#x has not fired: of %u event%s of epoch %llu, %u %s still to come%s",
-                before, before[0] == 0 ? "" : ": ", handle, own.events, plural(own.events),
-                static_cast<unsigned long long>(own_epoch(own)), left, left == 1 ? "is" : "are",
-                value > event_mask(own.event_bits) ? ", and parts of others" : "");
+    char already[96];
+    say_came_already(own, already, sizeof already);
+    return fail(
+        status,
+        "%s%ssignal %#x has not fired: of %u event%s of epoch %llu, %u %s still to come%s%s",
+        before, before[0] == 0 ? "" : ": ", handle, own.events, plural(own.events),
+        static_cast<unsigned long long>(own_epoch(own)), left, left == 1 ? "is" : "are",
+        value > event_mask(own.event_bits) ? ", and parts of others" : "", already);
 }
 
 template <class Word>
@@ -132,6 +153,7 @@ sennit_status test(Rank &rank, Own &own, int *done) {
 }
 
 sennit_status wait(Rank &rank, Own &own, const Deadline &deadline) {
+    runtime::note_awaited(rank, {handle_of(own), own.events, own_epoch(own)});
     for (;;) {
         std::uint64_t value = 0;
         const sennit_status status = wait_until(rank, deadline, kAnyPeer, [&] {

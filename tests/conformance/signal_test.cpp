@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -34,15 +35,32 @@ RANK_TEST(signal, events_of_all_ranks_fire_it_once_each_epoch, kAnything) {
     test.ok(sennit_signal_destroy(mine));
 }
 
+// Whether a wait that is over before its time says so, now or soon: an event may be under way.
+bool is_said_soon(Ranks &test, sennit_signal signal, const char *text) {
+    for (int i = 0; i < 2000; ++i) {
+        test.is(sennit_signal_wait(signal, kMillisecond), SENNIT_ERR_TIMEOUT);
+        if (std::strstr(sennit_last_error()->text, text) != nullptr) return true;
+    }
+    return false;
+}
+
 // Broken by two epochs that share a count, a third that is counted, or a refusal that counts.
 RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refused, kAnything) {
     const sennit_signal mine = make_signal(test, 2);
     const auto all = test.tell_all(mine);
     const sennit_signal peer = all[static_cast<std::size_t>(test.next())];
     test.ok(sennit_signal_notify(peer, 1));
+    test.require(is_said_soon(test, mine, "1 event of epoch 1 has come already"),
+                 "a wait says that its sender is ahead");
+    test.barrier();
     test.ok(sennit_signal_notify(peer, 1));
     test.is(sennit_signal_notify(peer, 2), SENNIT_ERR_SIGNAL_EARLY);
     test.equal(sennit_last_error()->peer, test.next());
+    char reset[80];
+    (void)std::snprintf(reset, sizeof reset, "rank %d has not reset epoch 0 (sennit_signal_reset)",
+                        peer.rank);
+    test.require(std::strstr(sennit_last_error()->text, reset) != nullptr,
+                 "the refusal says what its owner has forgotten");
     test.is(sennit_signal_notify(peer, 3), SENNIT_ERR_SIGNAL_EARLY);
     test.is(sennit_signal_notify(peer, UINT64_MAX), SENNIT_ERR_SIGNAL_OVERFLOW);
     test.barrier();

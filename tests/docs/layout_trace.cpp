@@ -13,6 +13,16 @@ void print_trace_layouts() {
     FIELD(OpenOperation, name);
     FIELD(OpenOperation, thread);
     FIELD(OpenOperation, in_use);
+    FIELD(OpenOperation, signal);
+    FIELD(OpenOperation, epoch);
+    FIELD(OpenOperation, events);
+    STRUCT(SentEvent);
+    FIELD(SentEvent, sent);
+    FIELD(SentEvent, refused);
+    FIELD(SentEvent, owners);
+    FIELD(SentEvent, rank);
+    FIELD(SentEvent, handle);
+    FIELD(SentEvent, in_use);
     STRUCT(TraceRecord);
     FIELD(TraceRecord, start_ns);
     FIELD(TraceRecord, duration_ns);
@@ -38,6 +48,7 @@ void print_trace_layouts() {
     FIELD(TraceFile, host);
     FIELD(TraceFile, open);
     FIELD(TraceFile, names);
+    FIELD(TraceFile, events);
     STRUCT(PeerCounters);
     FIELD(PeerCounters, operations);
     FIELD(PeerCounters, bytes);

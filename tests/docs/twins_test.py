@@ -20,7 +20,13 @@ ALONE = {
     "from_mpi/mpi_side.c": "what the program was before it had Sennit",
 }
 # In Fortran without one.
-ALONE_IN_FORTRAN = {"must.f90": "is must.h", "hot_loop/field.f90": "is hot_loop/field.h"}
+ALONE_IN_FORTRAN = {
+    "must.f90": "is must.h",
+    "hot_loop/field.f90": "is hot_loop/field.h",
+    "halo_3d.f90": "is about allocatable arrays and sections",
+    "transpose.f90": "is about the order of dimensions and complex numbers",
+    "reductions.f90": "is about complex numbers and derived types",
+}
 # Calls that a twin need not have.
 ONLY_C = {
     "sennit_ptr": "sennit_pointer makes an array of the same place",

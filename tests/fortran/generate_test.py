@@ -58,7 +58,14 @@ class GenerateTest(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertIn("type(*), dimension(..), intent(inout), target, asynchronous :: canvas", text)
         self.assertIn("if (rank(canvas) > 0) then if (.not. is_contiguous(canvas)) c_is_whole = c_is_whole .and. "
-                      "size(canvas) <= 1 end if if (c_is_whole) then c_status = c_sennit_paint_nb(", text)
+                      "size(canvas) <= 1 end if if (.not. c_is_whole) then c_name = c_loc(c_operation) c_status = sennit_refuse(c_name) "
+                      "else c_status = c_sennit_paint_nb(", text)
+
+    def test_a_size_below_0_is_refused(self):
+        status, said, text = self.made("sennit_status sennit_paint(void *canvas, size_t bytes);\n")
+        self.assertEqual(status, 0, said)
+        self.assertIn("if (bytes < 0) then c_name = c_loc(c_operation) "
+                      "c_status = sennit_refuse_size(c_name, 'bytes', int(bytes, c_int64_t)) else c_status = c_sennit_paint(", text)
 
     def test_what_fits_no_rule_is_not_left_out_silently(self):
         for declaration, message in (("sennit_status sennit_name(const char *name);", "a text that C keeps is written by hand: name"),

@@ -19,6 +19,9 @@ program stops
     call sennit_put(place, table, 64)
   case ('section')
     call sennit_put_nb(place, table(1, :), 16, request)
+  case ('stop')
+    if (sennit_rank() == 0) stop
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
   case ('pointer')
     call sennit_free(place)
     call sennit_pointer(place, numbers, [4])

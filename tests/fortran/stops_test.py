@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""An error without stat ends the program with its message and a code that is not 0: stops_test.py PROGRAM."""
+"""An error without stat ends the program with its message and a code that is not 0: stops_test.py PROGRAM SENNIT."""
 import subprocess
 import sys
 import unittest
 
-PROGRAM = sys.argv[1]
+PROGRAM, *SENNIT = sys.argv[1:]
 MISTAKES = {
     "init": "sennit_barrier: SENNIT_ERR_STATE: ",
     "paths": "sennit_init: SENNIT_ERR_ARG: ",
@@ -22,6 +22,11 @@ class StopsTest(unittest.TestCase):
                 self.assertIn("ERROR STOP " + message, result.stderr)
                 self.assertNotEqual(result.returncode, 0)
                 self.assertEqual(result.stdout, "")
+
+    def test_stop_without_finalize_is_a_failure_under_the_launcher(self):
+        result = subprocess.run([*SENNIT, "run", "-n", "2", PROGRAM, "stop"], capture_output=True, text=True, timeout=20, check=False)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("ended without sennit_finalize", result.stderr)
 
     def test_no_mistake_no_end(self):
         result = subprocess.run([PROGRAM, "none"], capture_output=True, text=True, timeout=20, check=False)

@@ -15,6 +15,7 @@ CMAKE, PREFIX, PROGRAMS = sys.argv[1:4]
 CTEST = os.path.join(os.path.dirname(CMAKE), "ctest")
 CC = os.environ.get("CC", "cc")
 FC = os.environ.get("FC", "")  # empty where the tree has no Fortran
+MPIS = [words.split("|") for words in os.environ.get("MPIS", "").split()]  # as for install_test.py
 HERE = os.path.dirname(os.path.abspath(__file__))
 CONSUMER = os.path.join(HERE, "consumer")
 MANUAL = os.path.join(HERE, "..", "..", "docs", "openshmem.md")
@@ -71,6 +72,12 @@ class BuiltTest(unittest.TestCase):
     def test_a_project_in_fortran_finds_it_with_cmake(self):
         self.build(os.path.join(CONSUMER, "fortran"), f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DCMAKE_Fortran_COMPILER={FC}")
         run(CTEST, "--test-dir", self.folder, "--output-on-failure", "--no-tests=error")
+
+    @unittest.skipUnless(FC and any("mpi_f08" in words[3] for words in MPIS), "no MPI with mpi_f08")
+    def test_a_project_in_fortran_with_mpi_finds_the_sources_of_its_modules(self):
+        wrapper = next(words[2] for words in MPIS if "mpi_f08" in words[3])
+        self.build(os.path.join(CONSUMER, "fortran_mpi"), f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DCMAKE_Fortran_COMPILER={FC}",
+                   f"-DMPI_Fortran_COMPILER={wrapper}")
 
     def test_programs_are_built_with_pkg_config(self):
         program = os.path.join(self.folder, "program")

@@ -330,6 +330,18 @@ class InstallTest(unittest.TestCase):
                         command = command.replace("mpifort ", wrapper + " ").replace("mpicc ", mpicc_of(name, launcher) + " ")
                         self.check_with_module(source, command, module, launcher)
 
+    @unittest.skipUnless(any("mpi_f08" in modules for _, _, _, modules in MPIS), "no MPI with mpi_f08")
+    def test_a_project_in_fortran_with_mpi_finds_the_sources_of_its_modules(self):
+        for name, launcher, wrapper, modules in MPIS:
+            if "mpi_f08" not in modules.split(","):
+                continue
+            with self.subTest(mpi=name):
+                tree = tempfile.mkdtemp(prefix="consumer-", dir=self.folder)
+                run(CMAKE, "-S", os.path.join(CONSUMER, "fortran_mpi"), "-B", tree, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                    f"-DCMAKE_Fortran_COMPILER={FC}", f"-DMPI_Fortran_COMPILER={wrapper}")
+                run(CMAKE, "--build", tree)
+                self.check_runs_with(launcher, os.path.join(tree, "user"))
+
     def check_with_module(self, source, command, module, launcher):
         with open(os.path.join(CONSUMER, "fortran", source), encoding="utf-8") as file:
             text = file.read()

@@ -32,6 +32,24 @@ def rank_killed_by_a_signal_gives_128_plus_its_number(launcher):
     contains(result.stderr, "killed by signal 11")
 
 
+def a_rank_that_ends_with_0_and_without_finalize_has_failed_with_1(launcher):
+    """Would break: a launcher that takes `stop` of Fortran or exit(0) in the middle of a program for a good end."""
+    result = launcher.run(3, launcher.rank_program, "leave", "exit")
+    equal(result.returncode, 1, result.stderr)
+    contains(result.stderr, "rank 1 (process ")
+    contains(result.stderr, "ended without sennit_finalize, which counts as a failure; ending the other 2 ranks")
+    assert result.seconds < 1.5, result.seconds
+    result = launcher.run(3, launcher.rank_program, "leave", "exit", options=["--keep-going"])
+    equal(result.returncode, 1, result.stderr)
+    contains(result.stderr, "the others go on (--keep-going)")
+
+
+def a_rank_that_has_left_in_order_ends_with_0_while_others_go_on(launcher):
+    for how in ("release", "timeout"):
+        result = launcher.run(3, launcher.rank_program, "leave", how)
+        equal((result.returncode, result.stderr), (0, ""), how)
+
+
 def others_are_ended_within_a_second_when_a_rank_is_killed(launcher):
     result = launcher.shell(4, "[ $SENNIT_RANK = 1 ] && kill -KILL $$; sleep 30")
     equal(result.returncode, 128 + 9)

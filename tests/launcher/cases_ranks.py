@@ -201,7 +201,7 @@ def a_descriptor_that_is_something_else_is_refused(launcher):
 
 
 def a_rank_that_goes_away_is_reported_to_the_others_at_once(launcher):
-    for how, code in (("release", 0), ("exit", 0), ("kill", 137), ("unequal", 0)):
+    for how, code in (("release", 0), ("exit", 1), ("kill", 137), ("unequal", 0)):
         result = launcher.run(4, launcher.rank_program, "missing", how, options=["--keep-going"])
         equal(result.returncode, code, f"{how}: {result.stderr}")
         assert "wrong" not in result.stderr, result.stderr

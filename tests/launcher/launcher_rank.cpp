@@ -94,13 +94,28 @@ int missing(const std::string &how) {
     return 0;
 }
 
+// leave HOW: rank 1 ends with 0 and has not left the job in order (exit), or has (release), or its
+// wait was over before (timeout); the others stay for a while.
+int leave(const std::string &how) {
+    const sennit_bootstrap bootstrap = open_or_exit();
+    if (bootstrap.barrier(bootstrap.context, kTimeoutNs) != 0) wrong("barrier");
+    if (bootstrap.rank == 1 && how == "exit") std::exit(0);
+    if (bootstrap.rank == 1 && how == "timeout" &&
+        bootstrap.barrier(bootstrap.context, 100'000'000) != SENNIT_ERR_TIMEOUT)
+        wrong("no TIMEOUT");
+    if (bootstrap.rank != 1) sleep(2);
+    bootstrap.release(bootstrap.context);
+    return 0;
+}
+
 // late: rank 1 never comes to the barrier; the others' wait ends in the time given.
 int late() {
     constexpr std::int64_t kShortNs = 300'000'000;
     const sennit_bootstrap bootstrap = open_or_exit();
     if (bootstrap.rank == 1) {
         sleep(2);
-        _exit(0);
+        bootstrap.release(bootstrap.context);
+        return 0;
     }
     if (bootstrap.barrier(bootstrap.context, kShortNs) != SENNIT_ERR_TIMEOUT) wrong("no TIMEOUT");
     if (bootstrap.barrier(bootstrap.context, kTimeoutNs) != SENNIT_ERR_BOOTSTRAP)
@@ -135,6 +150,7 @@ int main(int argc, char **argv) {
     if (what == "start_another" && argc > 2) return start_another(argv + 2);
     if (what == "missing" && argc == 3) return missing(argv[2]);
     if (what == "without_limits" && argc > 2) return without_limits(argv + 2);
+    if (what == "leave" && argc == 3) return leave(argv[2]);
     if (what == "late") return late();
     if (what == "hold") return hold();
     std::fprintf(stderr, "usage: see the comments in launcher_rank.cpp\n");

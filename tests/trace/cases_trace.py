@@ -220,6 +220,30 @@ def where_tells_in_which_call_a_running_rank_waits(job):
     assert "barrier" in {one["name"][7:] for one in events_of("t.json")[1]}
 
 
+def where_names_the_signal_the_epoch_and_who_is_missing(job):
+    """Would break: a wait that says nothing of what it waits for, or a sender who is missing and not named."""
+    process = job.start(job.ranks(3, "hang", os.path.join(job.folder, "go")), TRACE="t.json")
+    try:
+        for _ in range(400):
+            result = subprocess.run([job.sennit, "trace", "where", "t.json"], capture_output=True, text=True, timeout=20)
+            lines = result.stdout.splitlines()
+            if len(lines) == 5 and "waits for" in lines[-1] and "epoch 1" in lines[-1]:
+                break
+            time.sleep(0.05)
+        assert len(lines) == 5, result
+        signal = lines[4].split("signal ")[1].split(",")[0]
+        assert lines[1] == (f"  its event of epoch 3 for signal {signal} of rank 2 came too early: rank 2 has not reset epoch 1 "
+                            "(sennit_signal_reset)"), lines
+        assert "sennit_signal_wait" in lines[3], lines
+        assert lines[4] == (f"  waits for signal {signal}, which expects 2 events of epoch 1: missing is one from rank 1 "
+                            "(its last was of epoch 0)"), lines
+    finally:
+        with open("go", "w", encoding="utf-8"):
+            pass
+        _, messages = process.communicate(timeout=50)
+    assert process.returncode == 0, messages
+
+
 def the_ring_keeps_the_last_events(job):
     """1000 puts and room for 100. Would break: a file that grows without end, or one that keeps the first."""
     job.run(job.ranks(2, "many", 1000), TRACE="t.json", TRACE_EVENTS="100")

@@ -6,6 +6,8 @@
 //     counts [THREADS PATHS] so many calls that each counter is known, and compared here
 //     die                    rank 1 kills itself after 5 puts, the others wait for it in a barrier
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
+//     hang FILE              rank 2 waits for an event of each of the others, rank 1 sends none of
+//                            epoch 1 and rank 0 one of epoch 3, until FILE exists
 //     many N                 N puts of 8 bytes, one of 16, what rank 0 counted, a change of folder
 //     threads                4 threads of each rank make 100 puts of 8 bytes each
 //     meet                   three barriers and nothing else
@@ -365,6 +367,30 @@ void stay(const char *file) {
     ok(sennit_finalize(), "finalize");
 }
 
+void hang(const char *file) {
+    ok(sennit_init(nullptr), "init");
+    sennit_signal mine = SENNIT_SIGNAL_NULL;
+    ok(sennit_signal_create(2, 2, 0, &mine), "create");
+    std::vector<sennit_signal> all(static_cast<std::size_t>(sennit_size()));
+    ok(sennit_allgather(SENNIT_TEAM_WORLD, &mine, all.data(), sizeof mine, SENNIT_FOREVER), "tell");
+    if (sennit_rank() != 2) ok(sennit_signal_notify(all[2], 0), "epoch 0");
+    if (sennit_rank() == 2) {
+        ok(sennit_signal_wait(mine, SENNIT_FOREVER), "wait");
+        ok(sennit_signal_reset(mine), "reset");
+    }
+    barrier();
+    if (sennit_rank() == 0) {
+        ok(sennit_signal_notify(all[2], 1), "epoch 1");
+        expect(sennit_signal_notify(all[2], 3), SENNIT_ERR_SIGNAL_EARLY, "epoch 3");
+    }
+    struct stat now {};
+    while (sennit_rank() != 2 && stat(file, &now) != 0)
+        sennit::test::sleep_ms(5);
+    if (sennit_rank() == 1) ok(sennit_signal_notify(all[2], 1), "epoch 1");
+    if (sennit_rank() == 2) ok(sennit_signal_wait(mine, SENNIT_FOREVER), "wait");
+    ok(sennit_finalize(), "finalize");
+}
+
 void many(int count) {
     ok(sennit_init(nullptr), "init");
     const sennit_gptr all = allocate(64);
@@ -436,6 +462,8 @@ int main(int argc, char **argv) {
         die();
     } else if (what == "stay") {
         stay(argv[2]);
+    } else if (what == "hang") {
+        hang(argv[2]);
     } else if (what == "many") {
         many(std::atoi(argv[2]));
     } else if (what == "meet") {
@@ -448,7 +476,8 @@ int main(int argc, char **argv) {
     } else if (what == "print") {
         print();
     } else {
-        sennit::test::fail("which of calls, counts, moved, die, stay, many, threads, meet, print?");
+        sennit::test::fail(
+            "which of calls, counts, moved, die, stay, hang, many, threads, meet, print?");
     }
     return 0;
 }

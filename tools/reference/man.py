@@ -8,6 +8,8 @@ stands in a column or behind an indentation keeps its lines, the rest is filled.
 """
 import re
 
+from reference import fortran
+
 LONGEST_SUMMARY = 100
 MANY = 12  # functions of one comment that are described with their header only
 ERRORS = re.compile(r"(?:^|\s+)Errors: (?=\S)")
@@ -170,6 +172,9 @@ def function_page(header, item, version):
     comment = item.comment or item.inherited or header.comment
     page = Page(names[0], 3, version, names, first_sentence(comment))
     page.section("SYNOPSIS", code_lines([f"#include <sennit/{header.name}>", "", *item.code]))
+    in_fortran = fortran.signatures(header, item)
+    if in_fortran:
+        page.section("FORTRAN", code_lines(["use sennit", "", *in_fortran]))
     errors = ERRORS.search(comment)
     if errors and "\n\n" in comment[errors.end():]:
         errors = None  # more than errors follows

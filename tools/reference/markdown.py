@@ -5,6 +5,8 @@ Each function returns the text of one page. A page says in its first line that i
 import re
 import textwrap
 
+from reference import fortran
+
 MADE = "<!-- Made by tools/make-reference from {}: change it there. -->\n"
 # Words of a comment that are code: names of the interface, the short suffixes, and names with an underscore.
 NAME = re.compile(r"`[^`]*`|<\w+\.h>|\bsennit/\w+\.h\b|\b(?:sennit|SENNIT|MPI)_\w+(?:\(\))?|(?<!\w)_nbi?\b|"
@@ -102,6 +104,9 @@ def header_page(header, places):
         else:
             title = ", ".join(f"`{name}`" if name != "…" else name for name in title_of(item))
         out += [anchors + "\n", f"## {title}\n", "```c\n" + "\n".join(item.code) + "\n```\n"]
+        in_fortran = fortran.signatures(header, item)
+        if in_fortran:
+            out.append("```fortran\n" + "\n".join(in_fortran) + "\n```\n")
         out += [text + "\n" for text in paragraphs(item.comment, places, page)]
     return "\n".join(out)
 

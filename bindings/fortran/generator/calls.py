@@ -6,6 +6,7 @@ What is different from C, in the order of this file:
                 procedure of each combination. Arrays of sizes have the kind of C, which reads them after the call has returned
   buffers       any type, kind and rank, by their address; where the call outlives its return, or strides count from the
                 buffer's first byte, by a descriptor, so that one that is not contiguous is refused instead of copied
+  sizes         below 0 are refused: C has no such, and they come of products of default integers that were too large
   yes or no     logical
   text          character strings; the size of a string that is filled is its own
   atomics       a generic name for the types, besides the names with the type; Fortran has no unsigned types
@@ -41,7 +42,11 @@ def is_asynchronous(function):
 
 
 def takes_descriptors(function):
-    return is_asynchronous(function) or "_strided" in function.name or "_indexed" in function.name
+    return is_asynchronous(function) or has_strides(function)
+
+
+def has_strides(function):
+    return "_strided" in function.name or "_indexed" in function.name
 
 
 class Writer:
@@ -59,6 +64,7 @@ class Writer:
         self.before = []      # lines
         self.after = []       # lines
         self.whole = []       # names of what must be contiguous
+        self.sizes = []       # names of what must not be negative
         self.is_collective = any(p.type == "sennit_team" for p in function.parameters)
         skip = False
         for parameter in function.parameters:
@@ -120,6 +126,7 @@ class Writer:
         kind = "c_int" if name in SMALL_SIZES else self.kinds.get(name, "c_size_t")
         if not parameter.is_pointer:
             self.dummy(name, f"integer({kind}), value :: {name}")
+            self.sizes.append(name)
             self.arguments.append(name if kind == "c_size_t" else f"int({name}, c_size_t)")
         elif parameter.is_array and is_asynchronous(self.function):
             self.dummy(name, f"integer(c_size_t), intent(in), target, asynchronous :: {name}(:)")
@@ -158,22 +165,35 @@ class Writer:
             *(f"    {line}" for line in self.local),
             "    integer(c_int) :: c_status",
         ]
-        if self.whole:
+        if self.whole or self.sizes:
             length = len(self.function.name) + 1
-            lines += ["    logical :: c_is_whole", f"    character(kind=c_char, len={length}), save, target :: c_operation = &",
-                      f"        c_char_'{self.function.name}' // c_null_char", "    c_is_whole = .true."]
+            lines += [f"    character(kind=c_char, len={length}), save, target :: c_operation = &",
+                      f"        c_char_'{self.function.name}' // c_null_char", "    type(c_ptr) :: c_name"]
+        if self.whole:
+            lines += ["    logical :: c_is_whole", "    c_is_whole = .true."]
         lines += [f"    {line}" for line in self.before]
         for name in self.whole:  # in this order, because most buffers are an element or contiguous
             lines += [f"    if (rank({name}) > 0) then",
                       f"      if (.not. is_contiguous({name})) c_is_whole = c_is_whole .and. size({name}) <= 1", "    end if"]
-        if self.whole:
-            lines += ["    if (c_is_whole) then", f"      c_status = {call}", "    else",
-                      "      c_status = sennit_refuse(c_loc(c_operation))", "    end if"]
-        else:
-            lines.append(f"    c_status = {call}")
+        lines += self.refusals(call)
         lines += [f"    {line}" for line in self.after]
         return [*lines, "    if (present(stat)) then", "      stat = c_status", "    else if (c_status /= SENNIT_OK) then",
                 "      call sennit_stop()", "    end if", f"  end subroutine {self.name}", ""]
+
+    def refusals(self, call):
+        """The call of C, behind what is refused without it."""
+        refused = [(f"{name} < 0", f"sennit_refuse_size(c_name, '{name}', int({name}, c_int64_t))") for name in self.sizes]
+        if self.whole:
+            why = "sennit_refuse_box" if has_strides(self.function) else "sennit_refuse"
+            refused.append((".not. c_is_whole", f"{why}(c_name)"))
+        if not refused:
+            return [f"    c_status = {call}"]
+        lines = []
+        for number, (wrong, status) in enumerate(refused):
+            # Not c_loc() as the argument: gfortran 12 passes the length of the text behind it for that of the next one.
+            lines += [f"    {'else ' if number else ''}if ({wrong}) then", "      c_name = c_loc(c_operation)",
+                      f"      c_status = {status}"]
+        return [*lines, "    else", f"      c_status = {call}", "    end if"]
 
     def as_function(self):
         call = f"c_{self.function.name}({', '.join(self.arguments)})"

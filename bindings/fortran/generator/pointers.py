@@ -34,9 +34,10 @@ def procedure(kind, rank, source, shape):
         lines += [f"    integer({shape[1]}), intent(in) :: shape({rank})",
                   f"    integer({shape[1]}), optional, intent(in) :: lower({rank})",
                   f"    {type_of(kind)}, pointer, contiguous :: found{place}"]
-    address = "place" if source[0] == "address" else "c_sennit_ptr(place)"
+    extents = "int(shape, c_int64_t)" if rank else "[integer(c_int64_t) ::]"
     lines += ["    integer(c_int), optional, intent(out) :: stat", "    type(c_ptr) :: address",
-              f"    address = {address}", "    if (.not. sennit_is_usable(address, stat)) return"]
+              f"    address = sennit_address_of(place, {extents}, storage_size(array, kind=c_int64_t) / 8, stat)",
+              "    if (.not. c_associated(address)) return"]
     if not rank:
         lines.append("    call c_f_pointer(address, array)")
     else:

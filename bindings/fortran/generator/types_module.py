@@ -7,6 +7,7 @@ INITIAL = {
     ("sennit_gptr", "rank"): "-1_c_int32_t",
     ("sennit_error", "peer"): "-1_c_int",
     ("sennit_signal", "rank"): "-1_c_int32_t",
+    ("sennit_box", "counts"): "1_c_size_t",  # of dimensions that are not used
 }
 # Structs whose first component is their size in bytes.
 SIZED = "struct_bytes"

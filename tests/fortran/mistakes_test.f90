@@ -1,0 +1,173 @@
+! Mistakes that only Fortran programs make, with stat: each is refused with its own sentence and nothing is changed. Breaks when a
+! size below 0 reaches C, an array pointer may leave its segment, or a message does not say what to do.
+program mistakes_test
+  use iso_c_binding
+  use checks
+  use sennit
+  implicit none
+  type(sennit_gptr) :: memory
+  integer(c_int) :: stat
+  call sennit_init()
+  call sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, memory)
+  call pointers_lie_inside_of_their_segment()
+  call sizes_below_zero_are_refused()
+  call a_box_has_one_element_along_what_is_not_said()
+  call ends_of_channels_have_arrays_that_are_long_enough()
+  call null_handles_are_called_null()
+  call a_section_as_a_box_is_answered_with_the_first_element()
+  call sennit_free(memory)
+  call sennit_finalize()
+  call end_of_test()
+
+contains
+
+  ! The last call has failed so, and says so.
+  subroutine check_refused(status, text, what)
+    integer(c_int), intent(in) :: status
+    character(*), intent(in) :: text, what
+    call check_status(stat, status, what)
+    call check(index(sennit_last_error_text(), text) > 0, what // ' says: ' // text // ', and not: ' // sennit_last_error_text())
+  end subroutine check_refused
+
+  subroutine pointers_lie_inside_of_their_segment()
+    integer, target :: before(3)
+    integer, pointer :: numbers(:), number
+    real(c_double), pointer :: table(:, :)
+    type(sennit_gptr) :: behind
+    type(sennit_error) :: error
+    numbers => before
+    call sennit_pointer(c_null_ptr, numbers, [3], stat=stat)
+    call check_refused(SENNIT_ERR_ARG, 'the address is null', 'an array at no address')
+    call check(associated(numbers, before), 'the pointer stays as it was')
+    error = sennit_last_error()
+    call check(sennit_string(error%operation) == 'sennit_pointer', 'the error names the call')
+    call sennit_pointer(c_null_ptr, number, stat=stat)
+    call check_refused(SENNIT_ERR_ARG, 'the address is null', 'a scalar at no address')
+    call sennit_pointer(c_loc(before), numbers, [-1], stat=stat)
+    call check_refused(SENNIT_ERR_ARG, 'the shape has a negative extent', 'an array of -1 elements at an address')
+    nullify (table)
+    call sennit_pointer(memory, table, [100, 100], stat=stat)
+    call check_refused(SENNIT_ERR_RANGE, 'an array of 80000 bytes at offset 0 leaves the segment of 64 bytes', 'a large array')
+    call check(.not. associated(table), 'the pointer stays null')
+    call sennit_pointer(memory, table, [2_c_int64_t**40, 2_c_int64_t**40], stat=stat)
+    call check_refused(SENNIT_ERR_RANGE, 'leaves the segment', 'an array whose bytes no integer holds')
+    call sennit_pointer(memory, table, [-2, 4], stat=stat)
+    call check_refused(SENNIT_ERR_ARG, 'the shape has a negative extent', 'an array of -2 lines')
+    call sennit_pointer(memory, table, [2, 4], stat=stat)
+    call check_status(stat, SENNIT_OK, 'an array that fills its segment')
+    behind = sennit_gptr_add(memory, 8)
+    call sennit_pointer(behind, table, [2, 4], stat=stat)
+    call check_refused(SENNIT_ERR_RANGE, 'an array of 64 bytes at offset 8 leaves the segment of 64 bytes', 'one behind the start')
+    call sennit_pointer(sennit_gptr_add(memory, 60), number, stat=stat)
+    call check_status(stat, SENNIT_OK, 'the last number')
+    call sennit_pointer(behind, table, [7, 1], stat=stat)
+    call check_status(stat, SENNIT_OK, 'all behind the start')
+    call sennit_pointer(memory, table, [0, 1000], stat=stat)
+    call check_status(stat, SENNIT_OK, 'an array without elements')
+  end subroutine pointers_lie_inside_of_their_segment
+
+  subroutine sizes_below_zero_are_refused()
+    real(c_double), asynchronous :: values(8)
+    type(sennit_gptr) :: made
+    type(sennit_request) :: request
+    integer(c_int) :: wrapped
+    values = 1
+    wrapped = -8
+    call sennit_put(memory, values, wrapped, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'bytes is -8, which is negative', 'a put')
+    call sennit_put(memory, values, -8_c_size_t, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'bytes is -8, which is negative', 'a put of a size of C')
+    call sennit_put_nb(memory, values, wrapped, request, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'use integer(c_size_t)', 'a put with a request')
+    call check(request == SENNIT_REQUEST_NULL, 'the request stays null')
+    call sennit_alloc(SENNIT_TEAM_WORLD, wrapped, 0, 0, made, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'bytes is -8', 'an allocation')
+    call check(made == SENNIT_GPTR_NULL, 'the place stays null')
+    call sennit_broadcast(SENNIT_TEAM_WORLD, 0, values, wrapped, SENNIT_FOREVER, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'bytes is -8', 'a broadcast')
+    call sennit_put(memory, values, 0, stat)
+    call check_status(stat, SENNIT_OK, 'a put of nothing')
+  end subroutine sizes_below_zero_are_refused
+
+  subroutine a_box_has_one_element_along_what_is_not_said()
+    integer :: values(16), back(16)
+    type(sennit_box) :: box
+    type(sennit_gptr) :: own
+    integer :: i
+    own = sennit_gptr_at(memory, sennit_rank())
+    values = [(i, i = 1, 16)]
+    back = 0
+    call sennit_put(own, back, 64)
+    box%element_bytes = 4
+    box%counts(1) = 4
+    box%remote_strides(1) = 4
+    box%local_strides(1) = 16
+    call sennit_put_strided(own, values, box)
+    call sennit_get(back, own, 64)
+    call check(all(back(1:4) == values(1::4)) .and. all(back(5:) == 0), 'a box of one dimension is moved')
+  end subroutine a_box_has_one_element_along_what_is_not_said
+
+  subroutine ends_of_channels_have_arrays_that_are_long_enough()
+    integer(c_int), target :: targets(2), one_target(1)
+    type(c_ptr), target :: buffers(2), one_buffer(1)
+    integer(c_size_t), target :: bytes(2), one_size(1)
+    type(sennit_channel_ends) :: ends
+    targets = 0
+    one_target = 0
+    buffers = c_null_ptr
+    one_buffer = c_null_ptr
+    bytes = 0
+    one_size = 0
+    ends = sennit_channel_ends_of(2, one_target, buffers, bytes, stat)
+    call check_refused(SENNIT_ERR_ARG, 'count is 2, and the shortest of the arrays has a length of 1', 'one target')
+    call check(ends%count == 0, 'there are no ends then')
+    ends = sennit_channel_ends_of(2_c_size_t, targets, one_buffer, bytes, stat)
+    call check_refused(SENNIT_ERR_ARG, 'count is 2', 'one buffer')
+    ends = sennit_channel_ends_of(2, targets, buffers, one_size, stat)
+    call check_refused(SENNIT_ERR_ARG, 'count is 2', 'one size')
+    ends = sennit_channel_ends_of(-1, targets, buffers, bytes, stat)
+    call check_refused(SENNIT_ERR_ARG, 'count is -1', 'fewer than none')
+    ends = sennit_channel_ends_of(2, targets, buffers, bytes, stat)
+    call check_status(stat, SENNIT_OK, 'arrays of two')
+    call check(ends%count == 2, 'two ends')
+    ends = sennit_channel_ends_of(1, targets, buffers, bytes)
+    call check(ends%count == 1, 'arrays may be longer')
+  end subroutine ends_of_channels_have_arrays_that_are_long_enough
+
+  subroutine null_handles_are_called_null()
+    integer :: value
+    integer, pointer :: number
+    type(sennit_region) :: region
+    type(sennit_block) :: block
+    integer(c_int) :: mechanism
+    value = 1
+    call sennit_put(SENNIT_GPTR_NULL, value, 4, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'the global pointer is null (SENNIT_GPTR_NULL)', 'a put')
+    call sennit_pointer(SENNIT_GPTR_NULL, number, stat=stat)
+    call check_refused(SENNIT_ERR_RANGE, 'the global pointer is null', 'a pointer')
+    call sennit_free(SENNIT_GPTR_NULL, stat)
+    call check_refused(stat, 'null', 'a free')
+    call check(stat /= SENNIT_OK, 'null is not freed')
+    call sennit_deregister(SENNIT_REGION_NULL, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'the region is null (SENNIT_REGION_NULL)', 'the end of a region')
+    call sennit_region_detach(SENNIT_REGION_NULL, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'the region is null', 'a detach')
+    call sennit_region_mechanism(region, mechanism, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'the region is null', 'a question')
+    call sennit_block_init(region, 0, 4, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, block, stat)
+    call check_refused(SENNIT_ERR_ARG, 'the region is null', 'a block')
+    call sennit_signal_notify(SENNIT_SIGNAL_NULL, 0, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'the signal is null (SENNIT_SIGNAL_NULL)', 'an event')
+  end subroutine null_handles_are_called_null
+
+  subroutine a_section_as_a_box_is_answered_with_the_first_element()
+    real(c_double), asynchronous :: cube(2, 2, 2)
+    type(sennit_request) :: request
+    cube = 1
+    call sennit_put_strided(memory, cube(1, :, 1), sennit_box_line(8, 2, 8, 16), stat)
+    call check_refused(SENNIT_ERR_ARG, 'pass the first element, as in a(1, 1, 1)', 'a section as a box')
+    call sennit_put_nb(memory, cube(1, :, 1), 16, request, stat)
+    call check_refused(SENNIT_ERR_ARG, 'a copy would not last', 'a section in a call that goes on')
+  end subroutine a_section_as_a_box_is_answered_with_the_first_element
+
+end program mistakes_test
