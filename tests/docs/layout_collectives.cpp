@@ -39,6 +39,7 @@ void print_collective_layouts() {
     STRUCT(PostWords);
     FIELD(PostWords, words);
     FIELD(PostWords, released);
+    FIELD(PostWords, beside);
     STRUCT(LetterPlace);
     FIELD(LetterPlace, gptr);
     FIELD(LetterPlace, address);

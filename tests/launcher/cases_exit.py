@@ -261,14 +261,14 @@ def a_number_of_ranks_after_the_program_is_missing_before_it(launcher):
 
 
 def an_unknown_command_is_answered_with_those_there_are(launcher):
-    equal(_wrong(launcher, "frobnicate", "-n", "2"), 'sennit: unknown command "frobnicate"; there are run, info, doctor, trace, stats, bench, map')
-    equal(_wrong(launcher, ""), 'sennit: unknown command ""; there are run, info, doctor, trace, stats, bench, map')
+    equal(_wrong(launcher, "frobnicate", "-n", "2"), 'sennit: unknown command "frobnicate"; there are run, info, doctor, trace, stats, bench, map, report')
+    equal(_wrong(launcher, ""), 'sennit: unknown command ""; there are run, info, doctor, trace, stats, bench, map, report')
     measurements = _wrong(launcher, "bench", "foo").removeprefix('sennit bench: unknown measurement "foo"; there are ')
     equal(measurements.split(", ")[:4], ["pingpong", "put", "get", "rate"])
 
 
 def a_command_that_is_missing_is_answered_with_those_there_are(launcher):
-    equal(_wrong(launcher), "sennit: which command? There are run, info, doctor, trace, stats, bench, map; sennit --help says more")
+    equal(_wrong(launcher), "sennit: which command? There are run, info, doctor, trace, stats, bench, map, report; sennit --help says more")
     answer = _wrong(launcher, "bench")
     contains(answer, "sennit bench: which measurement? There are pingpong, put, get, rate, ")
     contains(answer, "; sennit bench --help says more")

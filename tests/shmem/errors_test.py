@@ -89,11 +89,11 @@ NO_HEAP = "shmem_init: a symmetric heap of {} bytes for each of 2 PEs can not be
 SETTING = "; SHMEM_SYMMETRIC_SIZE sets another size$"
 HEAPS = [
     ("1000t", None, NO_HEAP.format(1000 << 40) + rf"{(1000 << 40) + 40} bytes are more than an address space holds" + SETTING),
-    ("60t", None, NO_HEAP.format(60 << 40) + rf"{(60 << 40) + 40} bytes asked for, but the node is built with \d+" + SETTING),
+    ("60t", None, NO_HEAP.format(60 << 40) + rf"{(60 << 40) + 40} bytes asked for, but the node is built with \d+ bytes" + SETTING),
     ("1g", (resource.RLIMIT_AS, 600 << 20), NO_HEAP.format(1 << 30)
-     + rf"no address space for \d+ bytes: RLIMIT_AS \(ulimit -v\) allows {600 << 20}, of which \d+ are in use" + SETTING),
+     + rf"no address space for \d+ bytes: RLIMIT_AS \(ulimit -v\) allows {600 << 20} bytes, of which \d+ bytes are in use" + SETTING),
     ("1g", (resource.RLIMIT_FSIZE, 600 << 20), NO_HEAP.format(1 << 30)
-     + rf"RLIMIT_FSIZE \(ulimit -f\) allows a file of {600 << 20} bytes, not \d+" + SETTING),
+     + rf"RLIMIT_FSIZE \(ulimit -f\) allows a file of {600 << 20} bytes, not of \d+ bytes" + SETTING),
 ]
 
 
