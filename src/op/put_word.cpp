@@ -45,15 +45,20 @@ sennit_status send_together(Rank &rank, const PutWordArgs &args, bool *goes) {
                         static_cast<std::int64_t>(args.word.offset - args.destination.offset),
                         static_cast<std::uint32_t>(args.operation),
                         {}};
-    Work work;
-    work.word = &task;
-    target.work = &work;
-    // The engine only reads it.
-    return engine_start(rank, Direction::execute, target, const_cast<void *>(args.source),
-                        args.bytes, {Completion::Mode::implicit});
+    return start_word_task(rank, target, args.source, args.bytes, task,
+                           {Completion::Mode::implicit});
 }
 
 }  // namespace
+
+sennit_status start_word_task(Rank &rank, Target target, const void *data, std::size_t bytes,
+                              const WordTask &task, const Completion &completion) {
+    Work work;
+    work.word = &task;
+    target.work = &work;
+    return engine_start(rank, Direction::execute, target, const_cast<void *>(data), bytes,
+                        completion);
+}
 
 sennit_status put_word(Rank &rank, const PutWordArgs &args) {
     sennit_status status = check_put_word(args);

@@ -17,6 +17,11 @@ struct PutWordArgs {
     Completion::Mode mode;  // of the put: local or implicit
 };
 
+// Data of at most engine_most_word_data() bytes and the operation on a word of the same segment, as
+// one task. Errors: those of engine_start(), which only reads the data.
+sennit_status start_word_task(Rank &rank, Target target, const void *data, std::size_t bytes,
+                              const WordTask &task, const Completion &completion);
+
 // Errors: as the public calls.
 [[gnu::cold]] sennit_status put_word(Rank &rank, const PutWordArgs &args);
 

@@ -8,6 +8,7 @@
 #include "memory/segments.hpp"
 #include "op/engine.hpp"
 #include "op/peer_memory.hpp"
+#include "op/put_word.hpp"
 #include "op/resolve.hpp"
 #include "runtime/detector.hpp"
 #include "runtime/wait.hpp"
@@ -150,12 +151,8 @@ sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
     if (status != SENNIT_OK) return status;
     const op::WordTask task{
         word.value, static_cast<std::int64_t>(word.offset - part.offset), SENNIT_REPLACE, {}};
-    op::Work work;
-    work.word = &task;
-    target.work = &work;
-    // The engine only reads it.
-    return op::engine_start(rank, op::Direction::execute, target, const_cast<void *>(part.data),
-                            part.bytes, {op::Completion::Mode::request, request, true});
+    return op::start_word_task(rank, target, part.data, part.bytes, task,
+                               {op::Completion::Mode::request, request, true});
 }
 
 std::size_t letters_of_round(const Team &team, std::uint32_t round, const BoardLetters &letters,
