@@ -129,7 +129,8 @@ void add_size_options(CLI::App &command, BenchOptions &options) {
 // Of measurements that two hosts can have part in.
 void add_cluster_options(CLI::App &command, BenchOptions &options) {
     static const std::set<std::string> between_hosts{
-        "put", "get", "rate", "wake", "barrier", "atomic", "notify", "plan", "rails", "progress"};
+        "put",  "get",   "rate",     "wake",      "barrier",   "atomic",  "notify",
+        "plan", "rails", "progress", "broadcast", "allreduce", "alltoall"};
     if (between_hosts.count(options.bench) == 0) return;
     if (options.bench == "rails") options.rails = 2;
     command.add_option("--rate", options.rate,
@@ -173,9 +174,9 @@ void require_ranks(const BenchOptions &options) {
         if (options.bench == "rails" && ranks != 2 && ranks != 4)
             throw UsageError(fmt::format(
                 "sennit bench rails: -n wants 2 or 4, for one or two pairs, not {}", ranks));
-        const bool is_pair_of_hosts =
-            options.bench == "barrier" || options.bench == "atomic" || options.bench == "notify";
-        if (is_pair_of_hosts && !options.cluster.empty() && ranks != 2)
+        static const std::set<std::string> of_two{"barrier",   "atomic",    "notify",
+                                                  "broadcast", "allreduce", "alltoall"};
+        if (of_two.count(options.bench) != 0 && !options.cluster.empty() && ranks != 2)
             throw UsageError(fmt::format(
                 "sennit bench {}: with --cluster -n wants 2, not {}: the provider's own calls are "
                 "measured between two ranks",

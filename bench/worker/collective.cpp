@@ -1,6 +1,7 @@
 // Broadcast, allreduce and alltoall of all ranks: Sennit with private buffers and with buffers in a
 // segment, the MPI of the job, and by hand: everyone copies into memory that all map, counts up a
-// flag, and takes what it needs from the others.
+// flag, and takes what it needs from the others. Between two nodes two ranks each put what the
+// other needs, with completion data, by the provider's own calls.
 //
 // Sizes are those of one block: what everyone gets of a broadcast, the vector of an allreduce
 // (doubles), what each rank sends to each in an alltoall. Before every call a rank writes one word
@@ -10,6 +11,7 @@
 
 #include <sennit/sennit.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "worker/cases.hpp"
 #include "worker/check.hpp"
 #include "worker/private_buffer.hpp"
+#include "worker/raw_network.hpp"
 #include "worker/spin.hpp"
 
 namespace sennit::bench {
@@ -138,6 +141,39 @@ Subject by_hand(const Job &job, const Collective &what) {
     });
 }
 
+// Two ranks on two nodes. Places take turns: who puts the next block has had one from the other,
+// but may not have been read itself.
+Subject by_network(const Job &job, const Collective &what) {
+    const auto network = std::make_shared<RawNetwork>(job, 2 * what.bytes, RawNetwork::Use::events);
+    const std::size_t bytes = what.bytes;
+    const CollectiveKind kind = what.kind;
+    const auto own = static_cast<std::size_t>(job.rank());
+    const std::size_t other = 1 - own;
+    Subject found = subject(
+        "raw-" + network->provider(), what,
+        [=, stream = 0u](std::byte *source, std::byte *destination) mutable {
+            stream = 1 - stream;
+            const bool is_broadcast = kind == CollectiveKind::broadcast;
+            const std::byte *from = is_broadcast ? destination : source;
+            if (kind == CollectiveKind::alltoall) from += other * bytes;
+            // A word that the block was read.
+            network->put_event(from, is_broadcast && own != 0 ? sizeof(double) : bytes, stream);
+            network->await_event(stream);
+            const std::byte *const come = network->memory() + stream * bytes;
+            if (is_broadcast && own != 0) std::memcpy(destination, come, bytes);
+            if (is_broadcast) return;
+            if (kind == CollectiveKind::alltoall) {
+                std::memcpy(destination + own * bytes, source + own * bytes, bytes);
+                std::memcpy(destination + other * bytes, come, bytes);
+                return;
+            }
+            std::memcpy(destination, source, bytes);
+            add_up(reinterpret_cast<double *>(destination), come, bytes);
+        });
+    found.provider = network->provider();
+    return found;
+}
+
 // Buffers in a segment of the world, freed with the last subject that uses them. Collective.
 class SegmentBuffers {
   public:
@@ -160,6 +196,9 @@ class SegmentBuffers {
 
 void run_collective(const Run &run, const char *bench, CollectiveKind kind) {
     const auto ranks = static_cast<std::size_t>(run.job.size());
+    // Ranks on several nodes leave a barrier some 10 us apart.
+    Limits limits = run.limits;
+    if (run.job.spans_nodes()) limits.batch_ns = std::max(limits.batch_ns, 2e6);
     for (const std::uint64_t bytes : run.sizes) {
         const std::size_t total = kind == CollectiveKind::alltoall ? bytes * ranks : bytes;
         const std::size_t room = (total + 4095) / 4096 * 4096;
@@ -169,7 +208,8 @@ void run_collective(const Run &run, const char *bench, CollectiveKind kind) {
         Collective what{kind,           bytes,      total,         run.job.rank(),
                         run.job.size(), run.stride, source.data(), destination.data()};
         Case one{bench, bytes, 1.0, {}};
-        one.subjects.push_back(by_hand(run.job, what));
+        one.subjects.push_back(run.job.spans_nodes() ? by_network(run.job, what)
+                                                     : by_hand(run.job, what));
         one.subjects.push_back(by_sennit("sennit-private", what));
         for (Subject &other : run.library.collective(run.job, what)) {
             one.subjects.push_back(std::move(other));
@@ -177,7 +217,7 @@ void run_collective(const Run &run, const char *bench, CollectiveKind kind) {
         what.source = segment.source;
         what.destination = segment.destination;
         one.subjects.push_back(by_sennit("sennit-segment", what));
-        measure_in_turn(run.job, one, run.limits);
+        measure_in_turn(run.job, one, limits);
     }
 }
 

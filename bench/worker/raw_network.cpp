@@ -328,18 +328,18 @@ void RawNetwork::put_window(const std::byte *from, std::size_t bytes, std::size_
     m_objects->finish(kWindow - ended);
 }
 
-void RawNetwork::put_event(const void *from, std::size_t bytes) const {
+void RawNetwork::put_event(const void *from, std::size_t bytes, unsigned stream) const {
     const bool is_short = bytes <= m_objects->info->tx_attr->inject_size;
     const std::size_t ended = m_objects->ended;
-    m_objects->post_event(0, from, bytes, is_short);
+    m_objects->post_event(stream, from, bytes, is_short);
     while (!is_short && m_objects->ended == ended)
         m_objects->take_events();
 }
 
-void RawNetwork::await_event() const {
-    while (m_objects->events[0] == 0)
+void RawNetwork::await_event(unsigned stream) const {
+    while (m_objects->events[stream] == 0)
         m_objects->take_events();
-    --m_objects->events[0];
+    --m_objects->events[stream];
 }
 
 void RawNetwork::start_event(unsigned stream, const void *from, std::size_t bytes) const {

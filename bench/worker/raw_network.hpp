@@ -47,13 +47,14 @@ class RawNetwork {
     void sleep(int timeout_ms) const;
 
     // By either rank: a put with completion data, after which `from` may be used again, and the
-    // wait for that of the other rank, which is then in memory().
-    void put_event(const void *from, std::size_t bytes) const;
-    void await_event() const;
+    // wait for that of the other rank, which is then in memory(). Each stream has a place there, of
+    // as many bytes as are put.
+    void put_event(const void *from, std::size_t bytes, unsigned stream = 0) const;
+    void await_event(unsigned stream = 0) const;
     const std::byte *memory() const;
 
     // Several streams of such puts. start_event() does not wait: `from` may be used again when an
-    // answer has come. The data goes to place `stream` of as many bytes. take_event() looks, and
+    // answer has come. take_event() looks, and
     // says whether one of the stream has come.
     static constexpr unsigned kStreams = 4;
     void start_event(unsigned stream, const void *from, std::size_t bytes) const;

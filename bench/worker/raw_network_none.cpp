@@ -28,8 +28,8 @@ std::uint64_t RawNetwork::compare_swap(std::uint64_t, std::uint64_t) const {
 }
 void RawNetwork::put_window(const std::byte *, std::size_t, std::size_t) const {}
 void RawNetwork::look() const {}
-void RawNetwork::put_event(const void *, std::size_t) const {}
-void RawNetwork::await_event() const {}
+void RawNetwork::put_event(const void *, std::size_t, unsigned) const {}
+void RawNetwork::await_event(unsigned) const {}
 void RawNetwork::start_event(unsigned, const void *, std::size_t) const {}
 void RawNetwork::finish_events(std::size_t) const {}
 bool RawNetwork::take_event(unsigned) const {
