@@ -24,27 +24,35 @@ namespace {
 // While the word of another leader is late this leader looks so often whether that one gave up.
 constexpr std::int64_t kAskNs = 100'000'000;
 
-constexpr std::size_t kMostShort = team::kShortPostBytes - sizeof(SlotHeader);
-constexpr std::size_t kMostLong = team::kLongPostBytes - sizeof(SlotHeader);
-static_assert(kMostShort >= sizeof(CollLetter) && kMostLong >= kSmallPayloadBytes);
+// Of the letters with this length.
+constexpr std::size_t room_in(std::size_t length) {
+    return team::kPostBytes[length] - sizeof(SlotHeader);
+}
+static_assert(room_in(0) >= sizeof(CollLetter) && room_in(1) >= kSmallPayloadBytes &&
+              room_in(std::size(team::kPostBytes) - 1) >= kPayloadBytes);
 
 // Of each payload of this round, from its beginning. The same on all members.
 std::size_t carried_bytes(const TeamState &state, const OpenCall &operation) {
-    const std::size_t most = team::has_long_posts(*state.team) ? kMostLong : kMostShort;
+    const std::size_t most = room_in(team::post_lengths(*state.team) - 1);
     if (operation.step == Step::letters || operation.step == Step::in_place) {
         const std::size_t extents =
             has_extents(operation.call) ? sizeof(LetterExtent) * state.size : 0;
         return sizeof(CollLetter) + extents <= most ? sizeof(CollLetter) + extents
                                                     : sizeof(CollLetter);
     }
-    if (operation.step != Step::posts || operation.cut.rounds() != 1) return 0;
-    const std::size_t bytes = posted_bytes(operation);
+    if (operation.step != Step::posts || operation.wide) return 0;
+    const Cut &cut = operation.cut;
+    const bool is_piece = cut.rounds() != 1 && !has_own_blocks(operation.call.kind);
+    const std::size_t bytes = is_piece ? cut.piece_bytes : posted_bytes(operation);
     return bytes <= most ? bytes : 0;
 }
 
 team::BoardLetters letters_of(const TeamState &state, const OpenCall &operation) {
-    return team::letters_of_post(*state.team, operation.number,
-                                 carried_bytes(state, operation) > kMostShort);
+    const std::size_t bytes = carried_bytes(state, operation);
+    std::size_t length = 0;
+    while (room_in(length) < bytes)
+        ++length;
+    return team::letters_of_post(*state.team, operation.number, length);
 }
 
 SlotHeader &letter_at(const TeamState &state, const team::BoardLetters &letters,
@@ -342,9 +350,8 @@ bool is_passed_on(TeamState &state, std::uint32_t member, std::uint64_t number) 
 
 const SlotHeader *passed_header(const TeamState &state, std::uint32_t member,
                                 std::uint64_t number) {
-    for (const bool are_long : {false, true}) {
-        if (are_long && !team::has_long_posts(*state.team)) break;
-        const team::BoardLetters letters = team::letters_of_post(*state.team, number, are_long);
+    for (std::size_t length = 0; length < team::post_lengths(*state.team); ++length) {
+        const team::BoardLetters letters = team::letters_of_post(*state.team, number, length);
         const SlotHeader &letter = letter_at(state, letters, state.places[member]);
         // relaxed: coll-released comes before.
         if (letter.number.load(std::memory_order_relaxed) == number) return &letter;

@@ -401,7 +401,7 @@ sennit_status make_board(Rank &rank, Team &team, std::uint32_t *id) {
     for (std::uint32_t member = 0; member < team.rank; ++member)
         if (rank.peers[team.world_ranks[member]].same_node) return SENNIT_OK;
     const ColdLock lock(rank);
-    const BoardLetters last = letters_of_post(team, 1, has_long_posts(team));
+    const BoardLetters last = letters_of_post(team, 1, post_lengths(team) - 1);
     const memory::SegmentArgs args{SegmentKind::slots, 0, last.first + last.bytes * team.size, 4096,
                                    0};
     const sennit_status status = memory::segment_create(rank, args, &team.board_record);

@@ -10,6 +10,9 @@
 // them. Called by barrier.cpp and create.cpp; design and failures: docs/design/collectives.md.
 #pragma once
 
+#include <cstdint>
+#include <iterator>
+
 #include "team/team.hpp"
 
 namespace sennit::team {
@@ -32,8 +35,7 @@ inline std::uint32_t last_leader(const Team &team, std::uint32_t round) {
 void form_nodes(Rank &rank, Team &team);
 
 // A board has two letters of exchanges for each member. Behind them are the words of posts between
-// nodes and their letters (coll/nodes.cpp), again two for each member: short ones, and long ones
-// too unless the team is so large that those of one round would take more than kMostLongLetters.
+// nodes and their letters (coll/nodes.cpp), again two for each member, of each length.
 struct PostWords {
     // Of even and odd numbers, and of rounds of dissemination; by their leaders.
     std::atomic<std::uint64_t> words[2][kRounds];
@@ -42,9 +44,10 @@ struct PostWords {
     std::uint8_t unused[112];
 };
 static_assert(sizeof(PostWords) == 384 && offsetof(PostWords, released) == 256);
-inline constexpr std::size_t kShortPostBytes = 96;
-inline constexpr std::size_t kLongPostBytes = 640;
-inline constexpr std::size_t kMostLongLetters = 4 << 20;
+// Lengths of letters of posts. A team has the longer ones if all of one round take no more than
+// kMostLetters bytes.
+inline constexpr std::size_t kPostBytes[] = {96, 640, 2560, 8448};
+inline constexpr std::size_t kMostLetters[] = {SIZE_MAX, 4 << 20, 256 << 10, 256 << 10};
 
 // Letters on a board, that of each member at its place.
 struct BoardLetters {
@@ -57,15 +60,18 @@ inline BoardLetters letters_of_exchange(const Team &team, std::uint64_t number) 
 inline std::size_t post_words_on_board(const Team &team) {
     return 2 * kMailboxBytes * team.size;
 }
-inline bool has_long_posts(const Team &team) {
-    return kLongPostBytes * team.size <= kMostLongLetters;
+inline std::size_t post_lengths(const Team &team) {
+    std::size_t count = 1;
+    while (count < std::size(kPostBytes) && kPostBytes[count] * team.size <= kMostLetters[count])
+        ++count;
+    return count;
 }
-inline BoardLetters letters_of_post(const Team &team, std::uint64_t number, bool are_long) {
-    const std::size_t bytes = are_long ? kLongPostBytes : kShortPostBytes;
-    const std::size_t shorter = are_long ? 2 * kShortPostBytes * team.size : 0;
-    return {
-        post_words_on_board(team) + sizeof(PostWords) + shorter + bytes * (number % 2 * team.size),
-        bytes};
+// `length`: of kPostBytes, below post_lengths().
+inline BoardLetters letters_of_post(const Team &team, std::uint64_t number, std::size_t length) {
+    std::size_t first = post_words_on_board(team) + sizeof(PostWords);
+    for (std::size_t shorter = 0; shorter < length; ++shorter)
+        first += 2 * kPostBytes[shorter] * team.size;
+    return {first + kPostBytes[length] * (number % 2 * team.size), kPostBytes[length]};
 }
 
 // Before the members agree on how they reach each other. Makes the board if this rank may lead its

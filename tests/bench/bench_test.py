@@ -305,6 +305,9 @@ def cluster_tool():
     return tool
 
 
+COLLECTIVE_CALLS = ("broadcast", "allreduce", "alltoall")
+
+
 def between_hosts(*names):
     """Broken by figures of shared memory that are taken for those of a network."""
     tool = cluster_tool()
@@ -313,11 +316,13 @@ def between_hosts(*names):
            "wake-put": ["sennit-put"], "wake-put-busy": ["sennit-put"],
            "wake-get": ["sennit-get"], "wake-get-busy": ["sennit-get"],
            "notify": ["sennit-put-notify", "sennit-put-notify-late"], "plan": ["sennit-put-nbi", "sennit-plan"],
-           "progress-asleep": ["sennit-put"], "progress-busy": ["sennit-put"]}
+           "progress-asleep": ["sennit-put"], "progress-busy": ["sennit-put"],
+           **{call: ["sennit-private", "sennit-segment"] for call in COLLECTIVE_CALLS}}
     of_mpi = {"put": ["rma"], "get": ["rma"], "rate": ["rma"], "barrier": ["barrier"], "fetch-add": ["fetch-and-op"],
               "plan": ["put", "type", "lock", "fence", "pscw"],
-              "notify": ["sendrecv", "persistent", "put-message", "lock-message", "fence", "pscw"]}
-    sized = ("put", "get", "notify", "plan")
+              "notify": ["sendrecv", "persistent", "put-message", "lock-message", "fence", "pscw"],
+              **{call: ["collective"] for call in COLLECTIVE_CALLS}}
+    sized = ("put", "get", "notify", "plan", *COLLECTIVE_CALLS)
     parts = {"atomic": ["fetch-add", "compare-swap"], "wake": ["wake-put", "wake-get", "wake-put-busy", "wake-get-busy"]}
     for bench_name in names:
         sizes = (8, 64 << 10) if bench_name in sized else (0,) if bench_name == "barrier" else (8,)
@@ -372,6 +377,7 @@ CASES = {"pingpong": pingpong, "channel": channel, "notify": notify, "plan": pla
          "rates_atomics_barriers_and_sleepers_between_hosts": lambda: between_hosts("rate", "atomic", "barrier", "wake"),
          "messages_and_events_between_hosts": lambda: between_hosts("notify"),
          "plans_between_hosts": lambda: between_hosts("plan"),
+         "collective_calls_between_hosts": lambda: between_hosts(*COLLECTIVE_CALLS),
          "rails_and_progress_between_hosts": rails_and_progress_between_hosts,
          "wrong_words_are_refused": wrong_words_are_refused}
 

@@ -1,8 +1,8 @@
 // How many operations a rank starts towards other nodes in collective calls, under `sennit run
 // --nodes`. `trips` prints them. With numbers it fails where a rank starts more than these in a
-// barrier, an allocation, the creation of a team, an allreduce of 8 bytes, a broadcast from the
-// last rank, and an alltoall, or where one that does not lead its node starts any; and where a long
-// alltoall needs more than two for each rank and those of its meetings.
+// barrier, an allocation, the creation of a team, an allreduce of 8 bytes (one more for 8 kB), a
+// broadcast from the last rank, and an alltoall, or where one that does not lead its node starts
+// any; and where a long alltoall needs more than two for each rank and those of its meetings.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -103,6 +103,21 @@ bool long_alltoall() {
     return trips.sum() <= 2 * size + kMostOfMeetings;
 }
 
+// A letter brings it too.
+bool longer_allreduce(std::int64_t most) {
+    const std::vector<std::int64_t> many(1000, 1);
+    std::vector<std::int64_t> sums(many.size());
+    const Trips trips = measure(
+        [&] {
+            expect(sennit_allreduce(SENNIT_TEAM_WORLD, many.data(), sums.data(),
+                                    sennit_reduction_of(many.size(), SENNIT_INT64, SENNIT_SUM),
+                                    kLimit),
+                   "sennit_allreduce");
+        },
+        [] {});
+    return report("allreduce of 8 kB", trips, most) && sums.back() == sennit_size();
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -151,6 +166,7 @@ int main(int argc, char **argv) {
         },
         nothing);
     good &= report("allreduce", trips, most(4)) && all == sennit_size();
+    good &= longer_allreduce(argc > 4 ? most(4) + 1 : -1);
     // The root does not lead where nodes have several ranks.
     const int last = sennit_size() - 1;
     std::uint8_t block[600];
