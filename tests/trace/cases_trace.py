@@ -196,7 +196,7 @@ def what_a_rank_did_before_it_died_is_merged(job):
     assert calls_of(events_of("u.json")[1])[-5:] == ["sennit_put"] * 5
 
 
-def where_once(job, is_there):
+def _where_once(job, is_there):
     """What `sennit trace where` says, and its lines, once they are as wanted, or after 20 s."""
     for _ in range(400):
         result = subprocess.run([job.sennit, "trace", "where", "t.json"], capture_output=True, text=True, timeout=20)
@@ -211,7 +211,7 @@ def where_tells_in_which_call_a_running_rank_waits(job):
     """Rank 0 has not come to the barrier in which the others wait. Would break: calls that show only when they end."""
     process = job.start(job.ranks(3, "stay", os.path.join(job.folder, "go")), TRACE="t.json")
     try:
-        result, lines = where_once(job, lambda lines: sum("sennit_barrier" in line for line in lines) == 2)
+        result, lines = _where_once(job, lambda lines: sum("sennit_barrier" in line for line in lines) == 2)
         assert len(lines) == 3 and "in no call" in lines[0] and "died" not in result.stdout, result
         assert "sennit_barrier for " in lines[1] and "; wait" in lines[1], lines
         job.run([job.sennit, "trace", "merge", "-o", "now.json", "t.json"])
@@ -230,7 +230,7 @@ def where_names_the_signal_the_epoch_and_who_is_missing(job):
     """Would break: a wait that says nothing of what it waits for, or a sender who is missing and not named."""
     process = job.start(job.ranks(3, "hang", os.path.join(job.folder, "go")), TRACE="t.json")
     try:
-        result, lines = where_once(job, lambda lines: len(lines) == 5 and "waits for" in lines[-1] and "epoch 1" in lines[-1])
+        result, lines = _where_once(job, lambda lines: len(lines) == 5 and "waits for" in lines[-1] and "epoch 1" in lines[-1])
         assert len(lines) == 5, result
         signal = lines[4].split("signal ")[1].split(",")[0]
         assert lines[1] == (f"  its event of epoch 3 for signal {signal} of rank 2 came too early: rank 2 has not reset epoch 1 "
