@@ -63,7 +63,21 @@ constexpr int kMostRanksLentTo = 128;
 
 bool may_lend_to_nodes(const TeamState &state, const OpenCall &operation) {
     return state.messages_copy && operation.most_bytes >= kLentToNodesFrom &&
-           world_size(*state.rank) <= kMostRanksLentTo && !folds(operation.call.kind);
+           world_size(*state.rank) <= kMostRanksLentTo;
+}
+
+// Of a reduction: can operands be read where they are?
+bool can_fold_in_place(const TeamState &state, const OpenCall &operation) {
+    return state.size <= kMostFolded &&
+           (state.reaches_data || state.kernel_copies || may_lend_to_nodes(state, operation));
+}
+
+// Of two members that messages join, each moves as much whether both make the whole result or half
+// of it each, and one question and one transfer less if they make it whole. In place they would
+// overwrite what the other still reads.
+bool is_worth_dividing(const TeamState &state, const Call &call) {
+    return !folds(call.kind) || state.reaches_data || state.kernel_copies || state.size > 2 ||
+           (call.kind == Kind::allreduce && call.in_place);
 }
 
 // From how many bytes on the kernel's copies are worth a registration for the call.
@@ -117,8 +131,8 @@ Block written_range(const Call &call, const team::Team &team) {
 
 bool describe_source(TeamState &state, OpenCall &operation, CollLetter *letter) {
     const Call &call = operation.call;
-    const bool is_read_by_others =
-        is_read(call, *state.team, state.team->rank) || call.kind == Kind::reduce;
+    const bool is_read_by_others = is_read(call, *state.team, state.team->rank) ||
+                                   (call.kind == Kind::reduce && is_worth_dividing(state, call));
     if (!is_read_by_others) return true;
     if (has_extents(call) && state.team->size > kMostLetterExtents) return false;
     const Block sent = sent_range(call, *state.team);
@@ -156,12 +170,11 @@ void write_extents(const TeamState &state, const Call &call, std::byte *payload)
 bool describe_buffers(TeamState &state, OpenCall &operation, CollLetter *letter) {
     const Call &call = operation.call;
     if (!can_be_in_place(call)) return false;
-    if (folds(call.kind) &&
-        (!(state.reaches_data || state.kernel_copies) || state.team->size > kMostFolded))
-        return false;
+    if (folds(call.kind) && !can_fold_in_place(state, operation)) return false;
     if (all_of_one_process(state)) letter->flags |= kLetterAddresses;
     const bool has_source = describe_source(state, operation, letter);
     if (!has_source && is_read(call, *state.team, state.team->rank)) return false;
+    if (!is_worth_dividing(state, call)) return true;
     // The source of a reduction's root is read by others only if they divide the work.
     if (has_source && describe_destination(state, operation, letter)) letter->flags |= kLetterTakes;
     return call.kind != Kind::allreduce || (letter->flags & kLetterTakes) != 0;

@@ -1,5 +1,5 @@
 // Where members' buffers lie: what a rank says of its own in its letter, and how another one gets
-// at them. Used by in_place.cpp.
+// at them. Used by in_place.cpp and fold_in_place.cpp.
 #pragma once
 
 #include "coll/state.hpp"

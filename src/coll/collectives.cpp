@@ -65,6 +65,7 @@ void close_state(Rank &rank, TeamState *state) {
     drop_wide_slots(*state);
     std::free(state->scratch);
     std::free(state->stages);
+    std::free(state->operands);
     std::free(state->contents);
     std::free(state);
 }

@@ -18,10 +18,6 @@
 namespace sennit::coll {
 namespace {
 
-// Of each operand at a time: all three stay in the first cache, and two fit into the scratch.
-constexpr std::size_t kFoldBytes = 8192;
-static_assert(kFoldBytes <= kScratchBytes);
-
 // Do sender and receiver name the same size for the block that comes from `member`?
 sennit_status check_size(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          const CollLetter &letter) {
@@ -105,126 +101,6 @@ sennit_status copy_as_member(TeamState &state, OpenCall &operation) {
     return copy(*state.rank, Direction::put, buffers.destination,
                 static_cast<std::uint64_t>(call.bytes) * team.rank,
                 block_for(call, team, call.root).memory, bytes);
-}
-
-// ---- Reductions.
-
-// What this rank folds, by member, in the scratch; and where elements are fetched to that load does
-// not reach.
-struct Operands {
-    Buffers *of;
-    std::byte *stages[2];
-    std::byte *aside;  // for a result that can not be made where it goes
-    std::size_t step;  // bytes of each operand at a time
-};
-
-sennit_status find_operands(TeamState &state, OpenCall &operation, Operands *out) {
-    const Call &call = operation.call;
-    const team::Team &team = *state.team;
-    std::byte *scratch = scratch_of(state);
-    if (scratch == nullptr) return SENNIT_ERR_NOMEM;
-    out->of = reinterpret_cast<Buffers *>(scratch + kScratchBytes);
-    bool all_here = true;
-    for (std::uint32_t member = 0; member < team.size; ++member) {
-        Buffers &buffers = out->of[member];
-        if (member == team.rank) {
-            buffers.source.address = block_for(call, team, member).memory;
-            buffers.destination.address = call.destination.memory;
-            continue;
-        }
-        std::uint64_t offset = 0;
-        sennit_status status = buffers_of(state, operation, member, &buffers);
-        if (status == SENNIT_OK) status = source_offset(state, operation, member, &offset);
-        if (status == SENNIT_OK) status = find_address(*state.rank, &buffers.source);
-        if (status == SENNIT_OK) status = find_address(*state.rank, &buffers.destination);
-        if (status != SENNIT_OK) return status;
-        buffers.source.place.offset += offset;
-        if (buffers.source.address != nullptr) buffers.source.address += offset;
-        all_here &= buffers.source.address != nullptr;
-    }
-    const std::size_t unit = call.element_bytes;
-    out->step = std::max((all_here ? kFoldBytes : kStageBytes) / unit, std::size_t{1}) * unit;
-    out->aside = scratch;
-    if (all_here) return SENNIT_OK;
-    std::byte *stages = stages_of(state);
-    if (stages == nullptr) return SENNIT_ERR_NOMEM;
-    out->stages[0] = stages;
-    out->stages[1] = stages + kStageBytes;
-    out->aside = stages + 2 * kStageBytes;
-    return SENNIT_OK;
-}
-
-// A part of the vector, in bytes, and where its sum goes.
-struct FoldRange {
-    std::size_t begin;
-    std::size_t end;
-    std::byte *into;
-};
-
-// Folds the range of all sources that `reader` reads, in the members' order.
-sennit_status fold_range(TeamState &state, const Call &call, std::uint32_t reader,
-                         const Operands &operands, const FoldRange &range) {
-    const std::size_t bytes = range.end - range.begin;
-    const std::byte *left = nullptr;
-    for (std::uint32_t member = 0; member < state.team->size; ++member) {
-        if (!reads(call, reader, member)) continue;
-        const Where &source = operands.of[member].source;
-        const std::byte *right = source.address + range.begin;
-        if (source.address == nullptr) {
-            std::byte *stage = operands.stages[left == nullptr ? 0 : 1];
-            const sennit_status status =
-                copy(*state.rank, Direction::get, source, range.begin, stage, bytes);
-            if (status != SENNIT_OK) return status;
-            right = stage;
-        }
-        if (left == nullptr) {
-            left = right;
-        } else {
-            const sennit_status status = fold(call, left, right, range.into, bytes);
-            if (status != SENNIT_OK) return status;
-            left = range.into;
-        }
-    }
-    if (left != nullptr && left != range.into) copy_bytes(range.into, left, bytes);
-    return SENNIT_OK;
-}
-
-sennit_status fold_in_place(TeamState &state, OpenCall &operation) {
-    const Call &call = operation.call;
-    const team::Team &team = *state.team;
-    Operands operands{};
-    sennit_status status = find_operands(state, operation, &operands);
-    if (status != SENNIT_OK) return status;
-    const std::size_t unit = call.element_bytes;
-    const std::size_t bytes =
-        call.kind == Kind::reduce ? call.bytes : block_from(call, team, team.rank).bytes;
-    std::size_t first = 0;
-    std::size_t end = bytes;
-    if (operation.divided) {
-        // Whole blocks of elements, so that the ranks write on different lines.
-        const std::size_t share = (bytes / unit / team.size / 64 + 1) * 64 * unit;
-        first = std::min(bytes, share * team.rank);
-        end = team.rank + 1 == team.size ? bytes : std::min(bytes, first + share);
-    }
-    const std::uint32_t reader = call.kind == Kind::reduce ? call.root : team.rank;
-    const bool has_destination = call.kind != Kind::reduce || team.rank == call.root;
-    // The own elements may lie where the result goes, and not be the first two of the fold.
-    const bool aside = !has_destination || (call.in_place && team.rank > 1);
-    for (std::size_t begin = first; begin < end; begin += operands.step) {
-        const std::size_t stop = std::min(end, begin + operands.step);
-        std::byte *into = aside ? operands.aside : call.destination.memory + begin;
-        status = fold_range(state, call, reader, operands, {begin, stop, into});
-        if (status != SENNIT_OK) return status;
-        if (aside && has_destination)
-            copy_bytes(call.destination.memory + begin, into, stop - begin);
-        for (std::uint32_t member = 0; member < team.size; ++member) {
-            if (!operation.divided || member == team.rank || !gets_result(call, member)) continue;
-            status = copy(*state.rank, Direction::put, operands.of[member].destination, begin, into,
-                          stop - begin);
-            if (status != SENNIT_OK) return status;
-        }
-    }
-    return SENNIT_OK;
 }
 
 // ---- Wide slots.

@@ -381,4 +381,8 @@ std::byte *stages_of(TeamState &state) {
     return memory_of(state.stages, 4096, 3 * kStageBytes);
 }
 
+std::byte *operands_of(TeamState &state, std::size_t bytes) {
+    return memory_of(state.operands, 64, (bytes + 63) / 64 * 64);
+}
+
 }  // namespace sennit::coll

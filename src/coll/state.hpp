@@ -9,6 +9,8 @@
 // `complete` of an operation.
 #pragma once
 
+#include <algorithm>
+
 #include "base/linked_queue.hpp"
 #include "base/turn.hpp"
 #include "coll/area.hpp"
@@ -138,6 +140,7 @@ struct TeamState {
     std::atomic<std::int64_t> looked_at_ns;  // when somebody last looked for dead members
     std::byte *scratch;                      // two pieces, made when first needed
     std::byte *stages;                       // three of kStageBytes, likewise
+    std::byte *operands;                     // likewise, see operands_of()
     std::uint32_t wide_segment;              // of this rank's wide slots; 0: none yet
     std::byte **wide;                        // [size], the members' wide slots, null until needed
     SlotHeader *headers;                     // [size], of those out of reach: what was fetched last
@@ -232,6 +235,8 @@ std::byte *scratch_of(TeamState &state);
 inline constexpr std::size_t kStageBytes = 32768;
 // Null: the thread's last error tells.
 std::byte *stages_of(TeamState &state);
+// What a reduction in place fetches. The same size in each call of the team.
+std::byte *operands_of(TeamState &state, std::size_t bytes);
 
 // For the post of a call of one round, with so many bytes.
 inline SlotSize slot_size_for(Kind kind, std::size_t bytes) {
@@ -312,7 +317,11 @@ inline std::size_t in_place_from(const TeamState &state, const Call &call) {
     // relaxed: not shared while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast) return choices.broadcast_in_place_from;
-    return folds(call.kind) ? choices.fold_in_place_from : choices.copy_in_place_from;
+    if (!folds(call.kind)) return choices.copy_in_place_from;
+    // Between nodes three more trips have to be worth it.
+    constexpr std::size_t kFoldBetweenNodesFrom = std::size_t{32} << 10;
+    return state.board == nullptr ? choices.fold_in_place_from
+                                  : std::max(choices.fold_in_place_from, kFoldBetweenNodesFrom);
 }
 
 bool wants_letters(const TeamState &state, const Call &call);
@@ -324,6 +333,12 @@ sennit_status work_in_place(TeamState &state, OpenCall &operation);
 // After the letters: finds everyone's wide slots, if all have some.
 sennit_status find_wide_slots(TeamState &state, OpenCall &operation);
 void drop_wide_slots(TeamState &state);
+
+// ---- fold_in_place.cpp
+
+// This rank's part of a reduction, with the buffers that the letters name. Errors: those of
+// transfers, of the program's operator, NOMEM.
+sennit_status fold_in_place(TeamState &state, OpenCall &operation);
 
 // ---- progress.cpp
 

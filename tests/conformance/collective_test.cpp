@@ -20,12 +20,13 @@ Members world_of(const Ranks &test) {
 
 // One blocking call of the world with private buffers, in blocks of `bytes`, or of as many elements
 // of doubles.
-void call_once(Ranks &test, CollKind kind, int root, std::size_t bytes) {
+void call_once(Ranks &test, CollKind kind, int root, std::size_t bytes, bool in_place = false) {
     const Members members = world_of(test);
     const auto size = static_cast<std::size_t>(test.size);
     CollStep step;
     step.kind = kind;
     step.root = root;
+    step.in_place = in_place;
     step.type = SENNIT_DOUBLE;
     step.count = reduces(kind) ? bytes / sizeof(double) : bytes;
     step.sizes.assign(size * size, step.count);
@@ -51,7 +52,7 @@ RANK_TEST(collective, programs_do_what_the_sequential_oracle_says, kAnything) {
     }
     test.at("a program of large calls");
     CollWays large;
-    large.most_bytes = test.load_store ? 300000 : 40000;
+    large.most_bytes = test.load_store ? 300000 : 100000;
     run_collectives(test, world_of(test), test.quick ? 8 : 40, large);
 }
 
@@ -79,6 +80,20 @@ RANK_TEST(collective, private_buffers_of_megabytes_arrive_whole, kTwoRanks | kOn
     if (test.size > 4) return;
     for (int kind = 1; kind < kCollKinds; ++kind)
         if (!test.quick || kind % 5 == 1) call_once(test, static_cast<CollKind>(kind), 1, kBytes);
+}
+
+// Broken by a chunk of an operand that is folded before it has come, or fetched to where another
+// one still is, and by a result that a member overwrites while others read what lay there: elements
+// of 40 KB are fetched in one chunk by messages, those of 300 KB in several.
+RANK_TEST(collective, elements_that_are_fetched_in_chunks_are_combined_in_order, kTwoRanks) {
+    if (test.size > 4) return;
+    for (const std::size_t bytes : {std::size_t{40000}, std::size_t{300000}})
+        for (const bool in_place : {false, true})
+            for (const CollKind kind : {CollKind::reduce, CollKind::allreduce,
+                                        CollKind::reduce_scatter, CollKind::scan}) {
+                call_once(test, kind, 0, bytes, in_place);
+                if (kind == CollKind::reduce) call_once(test, kind, 1, bytes, in_place);
+            }
 }
 
 // Broken by teams that meet in each other's slots, or by a team that finds what an earlier one

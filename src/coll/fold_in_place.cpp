@@ -1,0 +1,237 @@
+// Reductions in place: operands are read where they lie, or fetched in chunks, and results are
+// written where they go. Where messages fetch them, the next chunk is on its way while this one is
+// folded, and results are while the next is.
+#include <algorithm>
+#include <cstring>
+
+#include "base/copy.hpp"
+#include "base/fail.hpp"
+#include "coll/buffers.hpp"
+#include "coll/state.hpp"
+#include "op/rma.hpp"
+#include "request/request.hpp"
+#include "runtime/wait.hpp"
+
+namespace sennit::coll {
+namespace {
+
+// Of each operand at a time where all are read in place: three stay in the first cache, and two fit
+// into the scratch.
+constexpr std::size_t kFoldBytes = 8192;
+static_assert(kFoldBytes <= kScratchBytes);
+
+// Chunks that are fetched: of all members this much, in two halves, and of each not more than this.
+constexpr std::size_t kFetchedBytes = std::size_t{4} << 20;
+constexpr std::size_t kMostByMessage = std::size_t{128} << 10;
+
+// What this rank folds.
+struct Operands {
+    Buffers *of;       // by member, in the scratch
+    std::size_t step;  // bytes of each operand at a time
+    // Only where some operand has to be fetched: places for two chunks of each member, and for two
+    // chunks of the result; and what is under way, of each half, and by the member that it goes to.
+    std::byte *fetched = nullptr;
+    sennit_request *gets = nullptr;
+    sennit_request *puts = nullptr;
+};
+
+// A part of the vector, in bytes.
+struct Chunk {
+    std::size_t begin;
+    std::size_t end;
+    unsigned half;  // of `fetched`
+    std::size_t bytes() const { return end - begin; }
+};
+
+std::byte *stage_of(const TeamState &state, const Operands &operands, std::uint32_t member,
+                    unsigned half) {
+    return operands.fetched + (std::size_t{half} * (state.size + 1) + member) * operands.step;
+}
+
+// Where a result is made that can not be made where it goes.
+std::byte *aside_of(TeamState &state, const Operands &operands, unsigned half) {
+    return operands.fetched == nullptr ? scratch_of(state)
+                                       : stage_of(state, operands, state.size, half);
+}
+
+// Places for chunks, kept for the team's next reduction. They are as many as the members.
+sennit_status make_stages(TeamState &state, std::size_t unit, Operands *out) {
+    const std::size_t rows = 2 * (std::size_t{state.size} + 1);
+    const std::size_t most = state.kernel_copies ? kStageBytes : kMostByMessage;
+    const std::size_t each = std::clamp(kFetchedBytes / rows, kScratchBytes, most);
+    const std::size_t requests = 3 * std::size_t{state.size} * sizeof(sennit_request);
+    std::byte *const memory = operands_of(state, rows * each + requests);
+    if (memory == nullptr) return SENNIT_ERR_NOMEM;
+    out->step = std::max(each / unit, std::size_t{1}) * unit;
+    out->fetched = memory;
+    out->gets = reinterpret_cast<sennit_request *>(memory + rows * each);
+    out->puts = out->gets + 2 * std::size_t{state.size};
+    std::fill_n(out->gets, 3 * std::size_t{state.size}, SENNIT_REQUEST_NULL);
+    return SENNIT_OK;
+}
+
+sennit_status find_operands(TeamState &state, OpenCall &operation, Operands *out) {
+    const Call &call = operation.call;
+    const team::Team &team = *state.team;
+    std::byte *scratch = scratch_of(state);
+    if (scratch == nullptr) return SENNIT_ERR_NOMEM;
+    out->of = reinterpret_cast<Buffers *>(scratch + kScratchBytes);
+    bool all_here = true;
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        Buffers &buffers = out->of[member];
+        if (member == team.rank) {
+            buffers.source.address = block_for(call, team, member).memory;
+            buffers.destination.address = call.destination.memory;
+            continue;
+        }
+        std::uint64_t offset = 0;
+        sennit_status status = buffers_of(state, operation, member, &buffers);
+        if (status == SENNIT_OK) status = source_offset(state, operation, member, &offset);
+        if (status == SENNIT_OK) status = find_address(*state.rank, &buffers.source);
+        if (status == SENNIT_OK) status = find_address(*state.rank, &buffers.destination);
+        if (status != SENNIT_OK) return status;
+        buffers.source.place.offset += offset;
+        if (buffers.source.address != nullptr) buffers.source.address += offset;
+        all_here &= buffers.source.address != nullptr;
+    }
+    const std::size_t unit = call.element_bytes;
+    out->step = std::max(kFoldBytes / unit, std::size_t{1}) * unit;
+    return all_here ? SENNIT_OK : make_stages(state, unit, out);
+}
+
+// Starts to fetch the chunk of all sources that `reader` reads and load does not reach.
+sennit_status start_fetch(TeamState &state, const Call &call, std::uint32_t reader,
+                          const Operands &operands, const Chunk &chunk) {
+    for (std::uint32_t member = 0; member < state.size; ++member) {
+        const Where &source = operands.of[member].source;
+        if (source.address != nullptr || !reads(call, reader, member)) continue;
+        sennit_request *const request = &operands.gets[chunk.half * state.size + member];
+        const sennit_status status =
+            op::transfer(*state.rank, op::Direction::get,
+                         sennit_gptr_add(source.place, static_cast<std::int64_t>(chunk.begin)),
+                         stage_of(state, operands, member, chunk.half), chunk.bytes(),
+                         {op::Completion::Mode::request, request});
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+// Folds the chunk of all sources that `reader` reads, in the members' order.
+sennit_status fold_chunk(TeamState &state, const Call &call, std::uint32_t reader,
+                         const Operands &operands, const Chunk &chunk, std::byte *into) {
+    const std::byte *left = nullptr;
+    for (std::uint32_t member = 0; member < state.size; ++member) {
+        if (!reads(call, reader, member)) continue;
+        const std::byte *const source = operands.of[member].source.address;
+        const std::byte *const right = source != nullptr
+                                           ? source + chunk.begin
+                                           : stage_of(state, operands, member, chunk.half);
+        if (left == nullptr) {
+            left = right;
+            continue;
+        }
+        const sennit_status status = fold(call, left, right, into, chunk.bytes());
+        if (status != SENNIT_OK) return status;
+        left = into;
+    }
+    if (left != nullptr && left != into) copy_bytes(into, left, chunk.bytes());
+    return SENNIT_OK;
+}
+
+// To all that get it. `result` stays as it is until the chunk after the next.
+sennit_status start_results(TeamState &state, const Call &call, const Operands &operands,
+                            const Chunk &chunk, std::byte *result) {
+    for (std::uint32_t member = 0; member < state.size; ++member) {
+        if (member == state.team->rank || !gets_result(call, member)) continue;
+        const Where &to = operands.of[member].destination;
+        if (to.address != nullptr || operands.puts == nullptr) {
+            const sennit_status status =
+                copy(*state.rank, op::Direction::put, to, chunk.begin, result, chunk.bytes());
+            if (status != SENNIT_OK) return status;
+            continue;
+        }
+        sennit_request *const request = &operands.puts[member];
+        sennit_status status = request::wait(*state.rank, request, default_deadline());
+        if (status == SENNIT_OK)
+            status = op::transfer(*state.rank, op::Direction::put,
+                                  sennit_gptr_add(to.place, static_cast<std::int64_t>(chunk.begin)),
+                                  result, chunk.bytes(), {op::Completion::Mode::request, request});
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+// The part that this rank folds, of a vector of so many bytes.
+Chunk own_part(const TeamState &state, const OpenCall &operation, std::size_t bytes) {
+    if (!operation.divided) return {0, bytes, 0};
+    const std::size_t unit = operation.call.element_bytes;
+    const std::uint32_t own = state.team->rank;
+    // Whole blocks of elements, so that the ranks write on different lines.
+    const std::size_t share = (bytes / unit / state.size / 64 + 1) * 64 * unit;
+    const std::size_t first = std::min(bytes, share * own);
+    return {first, own + 1 == state.size ? bytes : std::min(bytes, first + share), 0};
+}
+
+// All chunks, one after the other. What is under way at the end is its caller's.
+sennit_status fold_part(TeamState &state, OpenCall &operation, const Operands &operands,
+                        const Chunk &part) {
+    const Call &call = operation.call;
+    const std::uint32_t own = state.team->rank;
+    const std::uint32_t reader = call.kind == Kind::reduce ? call.root : own;
+    const bool has_destination = call.kind != Kind::reduce || own == call.root;
+    // The own elements may lie where the result goes, and not be the first two of the fold.
+    const bool aside = !has_destination || (call.in_place && own > 1);
+    const auto chunk_at = [&](std::size_t begin) {
+        const std::size_t number = (begin - part.begin) / operands.step;
+        return Chunk{begin, std::min(part.end, begin + operands.step),
+                     static_cast<unsigned>(number % 2)};
+    };
+    sennit_status status = SENNIT_OK;
+    if (operands.gets != nullptr && part.begin < part.end)
+        status = start_fetch(state, call, reader, operands, chunk_at(part.begin));
+    for (std::size_t begin = part.begin; begin < part.end; begin += operands.step) {
+        const Chunk chunk = chunk_at(begin);
+        if (operands.gets != nullptr && status == SENNIT_OK)
+            status = request::wait_all(*state.rank, state.size,
+                                       &operands.gets[chunk.half * state.size], default_deadline());
+        if (operands.gets != nullptr && status == SENNIT_OK && chunk.end < part.end)
+            status = start_fetch(state, call, reader, operands, chunk_at(chunk.end));
+        if (status != SENNIT_OK) return status;
+        std::byte *const result = call.destination.memory + begin;
+        std::byte *const into = aside ? aside_of(state, operands, chunk.half) : result;
+        status = fold_chunk(state, call, reader, operands, chunk, into);
+        if (status == SENNIT_OK && aside && has_destination)
+            copy_bytes(result, into, chunk.bytes());
+        if (status == SENNIT_OK && operation.divided)
+            status = start_results(state, call, operands, chunk, has_destination ? result : into);
+        if (status != SENNIT_OK) return status;
+    }
+    return SENNIT_OK;
+}
+
+}  // namespace
+
+sennit_status fold_in_place(TeamState &state, OpenCall &operation) {
+    const Call &call = operation.call;
+    Operands operands{};
+    sennit_status status = find_operands(state, operation, &operands);
+    if (status != SENNIT_OK) return status;
+    const std::size_t bytes = call.kind == Kind::reduce
+                                  ? call.bytes
+                                  : block_from(call, *state.team, state.team->rank).bytes;
+    status = fold_part(state, operation, operands, own_part(state, operation, bytes));
+    if (operands.gets == nullptr) return status;
+    const std::size_t requests = 3 * std::size_t{state.size};
+    const sennit_error error = *thread_error();
+    const sennit_status rest =
+        request::wait_all(*state.rank, requests, operands.gets, default_deadline());
+    if (status != SENNIT_OK) *thread_error() = error;
+    if (rest != SENNIT_ERR_TIMEOUT) return status == SENNIT_OK ? rest : status;
+    // They may still come, so nothing else is fetched to where they go.
+    for (std::size_t i = 0; i < requests; ++i)
+        op::engine_abandon(*state.rank, operands.gets[i], op::Abandoned::library_s);
+    state.operands = nullptr;
+    return status == SENNIT_OK ? rest : status;
+}
+
+}  // namespace sennit::coll
