@@ -207,7 +207,7 @@ is a factor of 2 for all of them: differences below that say nothing."""
 READING = """Short messages of Sennit go as one message to the owner's thread or waiting call, with its answer behind the owner's next message. What they take more than the
 bare provider's is Sennit's own work between the read that brings a message and the write of the next: the task and its answer, the end of the wait, the record of the next put. Each put can go again when a rail fails, which neither the
 bare provider's nor a message of these MPIs can. MPI's two-sided messages do less, and are ahead of it to 4 KiB, by up to 1.3 µs.
-From 8 KiB on they are behind: their connections come to let the reader acknowledge what is longer than a segment, which takes 4 µs, and Sennit's do not ([fabric.md](../../design/fabric.md#messages), "Who acknowledges").
+From 8 KiB on they are behind: their connections come to let the reader acknowledge what is longer than a segment, which takes 4 µs, and Sennit's do not ([Who acknowledges](../../design/fabric-providers.md#who-acknowledges)).
 Up to 32 KiB a put is one task, whose data the sender's and the owner's processor copy once each. Longer ones are a write with completion data and a task that ends it. The write asks for an acknowledgement of its delivery, since a rail may fail: with
 that the bare provider takes 23.7 µs in place of 18.0 for 65000 bytes, with a connection for each direction or one for both; and Sennit 25.5. The target that is
 missed is that of two-sided messages to 4 KiB."""

@@ -1,7 +1,7 @@
 // Events that ride in the completion data of puts: support levels 1 to 3. What is in the bits, and
-// both ends: the sender's form and the owner's count. docs/design/signals.md has the widths and
-// what is lost with each, decisions/0005-notified-puts-in-one-message.md the protocol: each message
-// ends by a task (event_task.hpp), which sees to it that it is counted once.
+// both ends: the sender's form and the owner's count. The widths, what is lost with each, and the
+// protocol are in docs/design/decisions/0005-notified-puts-in-one-message.md: each message ends by
+// a task (event_task.hpp), which sees to it that it is counted once.
 #pragma once
 
 #include <sennit/notify.h>

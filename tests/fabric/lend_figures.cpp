@@ -1,5 +1,5 @@
-// What it costs to bring private memory to a provider, for the thresholds of lent.cpp; the table is
-// in docs/design/fabric.md.
+// What it costs to bring private memory to a provider, for the thresholds of lent.cpp; the figures
+// are in docs/design/fabric-providers.md.
 //     lend_figures [ROUNDS [PROVIDER...]]
 // `copy` and `registration` are those of this rank alone. The puts are of a window of 16, from the
 // first call to the last delivery, for each: `direct` without either, `injected`, `copied` to

@@ -16,7 +16,8 @@ bool cut_unread(const sockaddr_in &own);
 // What `peer` has acknowledged and what has come from it, by all of them together.
 std::uint64_t bytes_of_connections(const sockaddr_in &peer);
 // The window of those that were made to `own`, and of those to `peer`, ends at half of the room
-// that the kernel has for what comes, or before (docs/design/fabric.md, "Who acknowledges").
+// that the kernel has for what comes, or before (docs/design/fabric-providers.md, "Who
+// acknowledges").
 void limit_windows(const sockaddr_in &own, const sockaddr_in &peer);
 
 }  // namespace sennit::transport::fabric

@@ -1,7 +1,8 @@
 // Memory of operations where the provider wants a descriptor for it. Messages lie in pools that are
 // registered as a whole. What a put moves may be so short that the provider copies it itself.
 // Another small transfer goes by a place of its own in memory that is registered; the memory of a
-// larger one is registered until the transfer ends. docs/design/fabric.md has what that costs.
+// larger one is registered until the transfer ends. docs/design/fabric-providers.md has what that
+// costs.
 //
 // All of it with the lock held.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Memory as a rail's provider wants it registered: for peers, and for this rank's own operations.
-// docs/design/fabric.md says what each mode asks for.
+// docs/design/fabric-providers.md says what each mode asks for.
 #include <cstdint>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// How far the windows of TCP may open by which messages come (docs/design/fabric.md, "Who
+// How far the windows of TCP may open by which messages come (docs/design/fabric-providers.md, "Who
 // acknowledges"). That is set from outside, when messages of a connection have become longer: the
 // kernel opens a window anew when it finds out how long segments are, and when a connection is new.
 #include <algorithm>
