@@ -158,12 +158,15 @@ inline Area &area_of(TeamSync &sync) {
     return *reinterpret_cast<Area *>(sync.coll);
 }
 
-// Where a buffer of a rank lies.
+// Where a buffer of a rank lies. Of a loan (live is not 0) the rest of what its record says, so
+// that ranks on other nodes need not fetch that.
 struct LetterPlace {
-    sennit_gptr gptr;
-    std::uint64_t address;  // followed by ranks of the same process only
+    std::uint32_t segment;
+    std::uint32_t live;
+    std::uint64_t offset;  // into the segment
+    std::uint64_t extent;  // of a loan its bytes; else the address, for ranks of the same process
 };
-static_assert(sizeof(LetterPlace) == 24 && offsetof(LetterPlace, address) == 16);
+static_assert(sizeof(LetterPlace) == 24 && offsetof(LetterPlace, extent) == 16);
 
 // What a rank says of its buffers where a call has a round of letters first: payload of a post.
 // Behind it, for blocks of several sizes, one LetterExtent for each member, if they fit.

@@ -92,7 +92,7 @@ std::size_t lent_from(const TeamState &state, const Call &call) {
 
 // Registers private memory for the time of the call, where the kernel may copy from it for peers,
 // or messages do.
-bool lend(TeamState &state, OpenCall &operation, const Block &block, sennit_gptr *gptr) {
+bool lend(TeamState &state, OpenCall &operation, const Block &block, LetterPlace *place) {
     const bool is_worth = state.kernel_copies ? block.bytes >= lent_from(state, operation.call)
                                               : may_lend_to_nodes(state, operation);
     if (!is_worth) return false;
@@ -106,19 +106,23 @@ bool lend(TeamState &state, OpenCall &operation, const Block &block, sennit_gptr
         *thread_error() = error;
         return false;
     }
-    // relaxed: the rank's own record, under its cold mutex.
-    const std::uint32_t id = record->id.load(std::memory_order_relaxed);
-    *gptr = sennit_gptr{state.rank->world_rank, id, 0};
+    // relaxed twice: the rank's own record, under its cold mutex.
+    *place = {record->id.load(std::memory_order_relaxed),
+              record->live.load(std::memory_order_relaxed), 0, record->bytes};
     return true;
 }
 
 // Where peers find the block. False: they do not.
 bool name_place(TeamState &state, OpenCall &operation, const Block &block, std::uint32_t flags,
                 LetterPlace *place) {
-    place->address = reinterpret_cast<std::uintptr_t>(block.memory);
+    *place = {0, 0, 0, reinterpret_cast<std::uintptr_t>(block.memory)};
     if ((flags & kLetterAddresses) != 0 || block.bytes == 0) return true;
-    return find_segment(state, block.memory, block.bytes, &place->gptr) ||
-           lend(state, operation, block, &place->gptr);
+    sennit_gptr gptr;
+    if (!find_segment(state, block.memory, block.bytes, &gptr))
+        return lend(state, operation, block, place);
+    place->segment = gptr.segment;
+    place->offset = gptr.offset;
+    return true;
 }
 
 // What peers may write where this rank wants it, in a call that the members divide among them.
@@ -145,10 +149,29 @@ bool describe_destination(TeamState &state, OpenCall &operation, CollLetter *let
            name_place(state, operation, written, letter->flags, &letter->destination);
 }
 
-// As the letter says.
-Where where_of(const CollLetter &letter, const LetterPlace &place) {
+// A loan of a rank on another node, from what the letter says of it. Its id may have been that of
+// an earlier one.
+sennit_status attach_loan(Rank &rank, const sennit_gptr &gptr, const LetterPlace &place) {
+    SegmentRecord record{};
+    // relaxed twice: a private record.
+    record.id.store(place.segment, std::memory_order_relaxed);
+    record.live.store(place.live, std::memory_order_relaxed);
+    record.bytes = place.extent;
+    record.owner_slot = memory::index_of(place.segment);
+    record.memory = MemoryKind::host;
+    record.mechanism = Mechanism::copied;
+    return op::attach_known(rank, gptr, record);
+}
+
+// As the member's letter says.
+sennit_status find_place(TeamState &state, std::uint32_t member, const CollLetter &letter,
+                         const LetterPlace &place, Where *out) {
+    const int peer = state.team->world_ranks[member];
     const bool by_address = (letter.flags & kLetterAddresses) != 0;
-    return {by_address ? reinterpret_cast<std::byte *>(place.address) : nullptr, place.gptr};
+    *out = {by_address ? reinterpret_cast<std::byte *>(place.extent) : nullptr,
+            {peer, place.segment, place.offset}};
+    const bool is_far = state.rank->peers[peer].control == nullptr && member != state.team->rank;
+    return place.live != 0 && is_far ? attach_loan(*state.rank, out->place, place) : SENNIT_OK;
 }
 
 }  // namespace
@@ -183,10 +206,12 @@ bool describe_buffers(TeamState &state, OpenCall &operation, CollLetter *letter)
 sennit_status buffers_of(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          Buffers *out) {
     CollLetter letter;
-    const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
-    if (status != SENNIT_OK) return status;
-    *out = {where_of(letter, letter.source), where_of(letter, letter.destination)};
-    return SENNIT_OK;
+    sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
+    if (status == SENNIT_OK)
+        status = find_place(state, member, letter, letter.source, &out->source);
+    if (status == SENNIT_OK)
+        status = find_place(state, member, letter, letter.destination, &out->destination);
+    return status;
 }
 
 sennit_status source_offset(TeamState &state, const OpenCall &operation, std::uint32_t member,

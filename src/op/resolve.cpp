@@ -57,6 +57,11 @@ sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::SegmentEntry **entry
     return path::attach_once(rank, gptr, record, entry);
 }
 
+sennit_status attach_known(Rank &rank, sennit_gptr gptr, const SegmentRecord &record) {
+    memory::SegmentEntry *entry = nullptr;
+    return path::attach_once(rank, gptr, record, &entry);
+}
+
 sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record) {
     if (memory::generation_of(gptr.segment) == 0) return unknown(rank, gptr);
     return fetch_record(rank, gptr, record);

@@ -9,6 +9,9 @@ namespace sennit::op {
 // Errors: RANGE (rank), NOT_REGISTERED, OTHER_NODE, PEER_LOST, NOMEM, OS.
 sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::SegmentEntry **entry);
 
+// The same where the record is at hand. An entry of an earlier segment with this id is replaced.
+sennit_status attach_known(Rank &rank, sennit_gptr gptr, const SegmentRecord &record);
+
 // A copy of what the owner says of a segment that one rank made alone (memory::kLocalSlot). The
 // rank is in range. Errors: NOT_REGISTERED, OTHER_NODE, PEER_LOST, NOMEM.
 sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record);

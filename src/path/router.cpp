@@ -471,7 +471,10 @@ sennit_status attach_once(Rank &rank, sennit_gptr gptr, const SegmentRecord &rec
                           memory::SegmentEntry **entry) {
     const ColdLock lock(rank);
     *entry = memory::find(rank, size_of(rank), gptr);
-    if (*entry != nullptr) return SENNIT_OK;
+    // relaxed twice: under the cold mutex, and a private copy. Out of sight ids repeat unnoticed.
+    if (*entry != nullptr && (*entry)->live_value.load(std::memory_order_relaxed) ==
+                                 record.live.load(std::memory_order_relaxed))
+        return SENNIT_OK;
     const sennit_status status = memory::entry_to_fill(rank, gptr.segment, gptr.rank, entry);
     if (status != SENNIT_OK) return status;
     // The place may still hold the segment that had this index before.

@@ -13,7 +13,7 @@
 namespace sennit {
 
 inline constexpr std::uint64_t kControlMagic = 0x314C5254544E4E53;  // "SNNTTRL1", little endian
-inline constexpr std::uint32_t kLayoutVersion = 17;
+inline constexpr std::uint32_t kLayoutVersion = 18;
 inline constexpr std::size_t kSegmentsPerTeam = 16384;  // 14 bits of a segment id
 inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allocations of one rank
 inline constexpr std::size_t kMailboxBytes = 256;

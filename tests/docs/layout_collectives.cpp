@@ -41,8 +41,10 @@ void print_collective_layouts() {
     FIELD(PostWords, released);
     FIELD(PostWords, beside);
     STRUCT(LetterPlace);
-    FIELD(LetterPlace, gptr);
-    FIELD(LetterPlace, address);
+    FIELD(LetterPlace, segment);
+    FIELD(LetterPlace, live);
+    FIELD(LetterPlace, offset);
+    FIELD(LetterPlace, extent);
     STRUCT(LetterExtent);
     FIELD(LetterExtent, offset);
     FIELD(LetterExtent, bytes);
