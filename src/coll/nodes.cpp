@@ -2,8 +2,9 @@
 // only the first member of each node uses peers on other nodes. In each round of posts the leader
 // waits for the posts of its node, copies them as letters to its board, passes the letters on by
 // dissemination as exchanges do (team/nodes.hpp), and then stores the number in `released`: the
-// posts of all other nodes are here. It stays in the round until then. Other members read letters
-// of other nodes on the board, and go on at once if they read none.
+// posts of all other nodes are here. It stays in the round until then, but for the root's leader,
+// which ends the round before its next one. Other members read letters of other nodes on the board,
+// and go on at once if they read none.
 //
 // A letter is the header of a post and so much of its payload as carried_bytes() says. A longer
 // payload is got from its slot, whose number need not be asked for any more.
@@ -110,6 +111,14 @@ bool is_over(TeamState &state, sennit_request *request) {
     return done != 0 && status == SENNIT_OK;
 }
 
+std::uint32_t node_of_root(const TeamState &state, const OpenCall &operation) {
+    const team::Team &team = *state.team;
+    const std::uint32_t *const first = team.first_places;
+    return static_cast<std::uint32_t>(
+        std::upper_bound(first, first + team.node_count, state.places[operation.call.root]) -
+        first - 1);
+}
+
 // What goes in this round, in how many parts. Of a call from a root its letter alone, from leaders
 // that have it to those that have not.
 std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
@@ -120,9 +129,7 @@ std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
     if (!comes_from_root(operation))
         return team::letters_of_round(team, passing.round, letters, parts);
     const std::uint32_t place = state.places[operation.call.root];
-    const std::uint32_t *const first = team.first_places;
-    const auto node = static_cast<std::uint32_t>(
-        std::upper_bound(first, first + team.node_count, place) - first - 1);
+    const std::uint32_t node = node_of_root(state, operation);
     const std::uint32_t distance = (team.node + team.node_count - node) % team.node_count;
     const std::uint32_t reached = 1u << passing.round;
     if (distance >= std::min(reached, team.node_count - reached)) return 0;
@@ -254,6 +261,27 @@ void release_node(TeamState &state) {
     ring(state);
 }
 
+// Nobody on the root's node reads what other nodes have posted, and nothing is sent any more: the
+// leader need not wait for the last word.
+bool may_leave(const TeamState &state, const OpenCall &operation) {
+    const team::Team &team = *state.team;
+    const Passing &passing = state.passing;
+    return passing.step == PassStep::await_word && comes_from_root(operation) &&
+           2u << passing.round >= team.node_count && !has_word(state) &&
+           node_of_root(state, operation) == team.node;
+}
+
+// Before the round after one that was left. False: its word has not come.
+bool end_left(TeamState &state) {
+    if (!has_word(state)) {
+        ask_for_word(state);
+        return false;
+    }
+    state.passing.is_left = false;
+    release_node(state);
+    return true;
+}
+
 // False: it waits for something, or failed, which has ended the team.
 bool take_pass_step(TeamState &state, const OpenCall &operation) {
     Passing &passing = state.passing;
@@ -319,13 +347,17 @@ bool pass_on(TeamState &state, const OpenCall &operation) {
     if (!team::leads(team) || is_released(state, operation.number)) return true;
     Passing &passing = state.passing;
     if (passing.number != operation.number) {
+        if (passing.is_left && !end_left(state)) return false;
         passing.number = operation.number;
         passing.place = team.first_places[team.node];
         passing.round = 0;
         passing.step = PassStep::gather;
     }
-    while ((1u << passing.round) < team.node_count)
+    while ((1u << passing.round) < team.node_count) {
+        passing.is_left = may_leave(state, operation);
+        if (passing.is_left) return true;
         if (!take_pass_step(state, operation)) return false;
+    }
     release_node(state);
     return true;
 }

@@ -102,6 +102,7 @@ struct Passing {
     std::uint64_t told;                // what it has said
     std::int64_t ask_ns;               // when it is asked next; 0: the wait has only begun
     PassStep step;
+    bool is_left;  // all but the last word has come, which nobody here needs now
 };
 
 struct TeamState {

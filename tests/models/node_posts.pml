@@ -1,7 +1,8 @@
 /* Posts between nodes (src/coll/nodes.cpp): two nodes of two ranks, the even ones lead. In round n a
  * member posts into one of its slots, or posts nothing that is read. A leader waits for the posts of its
  * node, puts them as letters into the other leader's board and then its word, and releases its node when
- * the other word has come; it stays in the round until then. Members read their own node's posts where
+ * the other word has come; it stays in the round until then, or, where the root is on its node and nobody
+ * there reads anything else, until its next round. Members read their own node's posts where
  * they lie, those of the other node in the board of their leader, and larger ones by a get from
  * the slot. Who reads nothing goes on without waiting. Puts overtake each other, and words have two
  * places in turn. The first leader's letters and word are one task instead, which the other rank carries
@@ -12,7 +13,8 @@
  * Mistakes that must be found: SINGLE_BOARD (rounds do not take turns), WORD_FIRST (the word does not
  * wait until the letters are delivered), ONE_PLACE (words do not take turns), SKIPS_GATHER (the
  * leader does not wait for its node), RELEASES_FIRST (it releases its node before the other word has
- * come), LEAVES_EARLY (a leader that reads nothing does not take part in the round), ROOM_OF_NODE (who
+ * come), LEAVES_EARLY (a leader that reads nothing does not take part in the round), LEAVES_FOR_EVER (a round
+ * that was left is not ended before the next), ROOM_OF_NODE (who
  * writes a slot again looks at the members of its node alone), RELAXED_NUMBER. */
 #define LONG_SEARCH
 #define RANKS 4
@@ -29,6 +31,7 @@
 #include "memory.pml"
 
 /* Three rounds of root 1, which does not lead, one of all, and one of root 0, which does. */
+#define COMES_FROM_NODE(node, n) ((n) != 4 && (node) == 0)
 #define IS_READ(rank, n) ((n) == 4 || ((n) < 4 && (rank) == 1) || ((n) == 5 && (rank) == 0))
 
 #ifdef SINGLE_BOARD
@@ -75,7 +78,20 @@ end:
     od
 }
 
+inline end_left() {
+    if
+    :: left != 0 ->
+        memory[WORD(node, PLACE(left))] >= left;
+        store_release(me, RELEASED(node), left);
+        left = 0
+    :: else
+    fi
+}
+
 inline lead() {
+#ifndef LEAVES_FOR_EVER
+    end_left();
+#endif
 #ifndef SKIPS_GATHER
     memory[LATEST(me + 1)] >= n;
 #endif
@@ -103,10 +119,14 @@ inline lead() {
 #endif
         store_relaxed(RANKS + n % 2, WORD(1 - node, PLACE(n)), n)
     fi;
+    if
+    :: COMES_FROM_NODE(node, n) -> left = n
+    :: true ->
 #ifndef RELEASES_FIRST
-    memory[WORD(node, PLACE(n))] >= n;
+        memory[WORD(node, PLACE(n))] >= n;
 #endif
-    store_release(me, RELEASED(node), n)
+        store_release(me, RELEASED(node), n)
+    fi
 }
 
 inline make_post() {
@@ -127,6 +147,7 @@ proctype rank(byte me) {
     byte n = 1;
     byte peer;
     byte node = me / 2;
+    byte left; /* the round whose last word this leader has not waited for */
     byte needed[SLOTS];
     do
     :: n <= ROUNDS ->
