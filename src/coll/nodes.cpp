@@ -170,8 +170,7 @@ bool send(TeamState &state, const OpenCall &operation, sennit_status *status) {
         passing.step = PassStep::await_word;
         return true;
     }
-    for (std::size_t i = 0; i < count && *status == SENNIT_OK; ++i)
-        *status = team::put_on_board(rank, team, leader, parts[i], &passing.sends[i]);
+    *status = team::put_parts(rank, team, leader, parts, count, passing.sends);
     passing.step = PassStep::deliver;
     return true;
 }

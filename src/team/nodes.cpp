@@ -108,10 +108,6 @@ struct NodeRange {
     std::uint32_t count;
 };
 
-}  // namespace
-
-namespace {
-
 // *target has the board of the other leader, from the offset.
 sennit_status find_on_board(Rank &rank, const Team &team, std::uint32_t leader, std::size_t offset,
                             op::Target *target) {
@@ -165,17 +161,23 @@ std::size_t letters_of_round(const Team &team, std::uint32_t round, const BoardL
     return 2;
 }
 
-sennit_status send_letters(Rank &rank, const Team &team, std::uint32_t round,
-                           const BoardLetters &letters, sennit_request sends[2]) {
-    BoardPart parts[2];
-    const std::size_t count = letters_of_round(team, round, letters, parts);
+sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
+                        const BoardPart parts[2], std::size_t count, sennit_request sends[2]) {
     sennit_status status = SENNIT_OK;
     for (std::size_t i = 0; i < count && status == SENNIT_OK; ++i)
-        status = put_on_board(rank, team, next_leader(team, round), parts[i], &sends[i]);
+        status = put_on_board(rank, team, leader, parts[i], &sends[i]);
     return status;
 }
 
 namespace {
+
+// Those of the present exchange that go in this round.
+sennit_status send_letters(Rank &rank, Team &team) {
+    BoardPart parts[2];
+    const BoardLetters letters = letters_of_exchange(team, team.epoch + 1);
+    const std::size_t count = letters_of_round(team, team.round, letters, parts);
+    return put_parts(rank, team, next_leader(team, team.round), parts, count, team.sends);
+}
 
 // ---- Dissemination.
 
@@ -330,9 +332,7 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
                 status = wait_until(rank, deadline, search,
                                     [&] { return are_old_sends_over(rank, team); });
             }
-            if (status == SENNIT_OK && has_letters)
-                status = send_letters(rank, team, team.round,
-                                      letters_of_exchange(team, team.epoch + 1), team.sends);
+            if (status == SENNIT_OK && has_letters) status = send_letters(rank, team);
             if (status == SENNIT_OK) team.round_step = RoundStep::await_letters;
             return status;
         case RoundStep::await_letters:

@@ -108,8 +108,9 @@ sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
 // which may go round the end of the board. How many parts.
 std::size_t letters_of_round(const Team &team, std::uint32_t round, const BoardLetters &letters,
                              BoardPart parts[2]);
-sennit_status send_letters(Rank &rank, const Team &team, std::uint32_t round,
-                           const BoardLetters &letters, sennit_request sends[2]);
+// As put_on_board(), all of them.
+sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
+                        const BoardPart parts[2], std::size_t count, sennit_request sends[2]);
 
 // A rank without which the present meeting can not end, or -1. A LostSearch of a Team.
 int find_lost_of_nodes(Rank &rank, const void *team);
