@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Atomic operations. One template for each shape of call; the tables of sennit/atomic.h make the
 // functions. The first lines of each are the hot path; what they can not do goes to op::atomic.
 #include <sennit/atomic.h>

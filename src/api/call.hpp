@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What every public function begins and ends with: finding the caller's rank, and naming the
 // function in the error.
 #pragma once

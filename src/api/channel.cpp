@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Channels. The six calls of a hand-over first try what channel.hpp has in line for one message,
 // then what it has for several; what is out of the ordinary goes the cold way.
 #include <sennit/memory.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective calls: checking arguments, and making them a coll::Call. A blocking call and its form
 // with a request differ in the last step alone.
 #include <sennit/coll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sennit_error_report: the way in for errors that a header or a binding on top of Sennit found.
 #include <sennit/error.h>
 

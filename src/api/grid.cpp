@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Teams that are grids. The arithmetic is in group/grid.cpp.
 #include "group/grid.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Groups. Lists are copied out of the rank's table, combined, and kept as a new group.
 #include "group/group.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where ranks are: levels, a line of text, and the tree of domains.
 #include <sennit/domain.h>
 

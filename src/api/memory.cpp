@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Allocation, free, and pointers.
 #include <sennit/memory.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks, and put and get with notification. The first lines of sennit_put_notify are the hot path;
 // what they can not do goes to signal::notify.
 #include <sennit/notify.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Notified put and get of boxes and lists: one event for all that they move.
 #include <sennit/notify.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Noting a call that names memory of a peer: which path serves it is known at its end. The rest of
 // a rank's notes is observe/observer.hpp, which api/ uses as it is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plans. The first lines of sennit_plan_start are the hot path; what they can not do goes to
 // plan::start.
 #include <sennit/plan.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Queues. The first lines of push and pop are the hot path; what they can not do waits.
 #include <sennit/queue.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of ranks as arguments, for the calls that make groups and teams.
 #pragma once
 

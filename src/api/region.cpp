@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Registration of memory that the program had before, and the regions that come of it: arguments,
 // attaching, and the reasons.
 #include <sennit/memory.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Put, get and fence. The first lines of sennit_put and sennit_get are the hot path; what they can
 // not do goes to op::transfer. Each step is one template for both directions.
 #include <sennit/rma.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sennit_init to sennit_wtime.
 #include <sennit/runtime.h>
 

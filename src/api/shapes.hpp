@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shape of a call with a box or a list of pieces, made of what the user gave.
 #pragma once
 

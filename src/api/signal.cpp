@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Signals and their sets. The wait first polls with what signal.hpp has in line; what that does not
 // find goes the cold way.
 #include <sennit/signal.h>

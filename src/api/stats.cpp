@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank has counted of itself, for the program; and which path a noted call took.
 #include <sennit/info.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Strided and indexed put and get: checks, and the shape made of what the user gave.
 #include <sennit/rma.h>
 

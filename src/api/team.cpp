@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Teams. A rank whose arguments are wrong takes part and says so, lest the others wait for it.
 #include <sennit/team.h>
 

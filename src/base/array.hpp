@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // An array of plain objects whose number is known at run time, zeroed. It goes with its owner.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The machine under the protocols: cache lines, the pause instruction, futex, and the fence between
 // a store and a later load. Used by every folder; owns nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What this copy of the library was built with, for `sennit info`. Filled in by CMake at configure
 // time (build_info.cpp.in); every string lives as long as the library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See combine.hpp. This file alone is compiled for vectors (CMakeLists.txt says how): the loops
 // below are plain, and the compiler turns them into vector code.
 #include "base/combine.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kernels of reductions: result[i] = left[i] op right[i]. One function for each operator and
 // type, all from one template, found through a table. Called by the collectives and by
 // accumulates under a lock; nothing here knows of ranks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A condition variable whose waits end by the monotonic clock, as Deadline has it.
 #pragma once
 

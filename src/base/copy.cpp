@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the loop of vectors is used.
 #include "base/copy_vectors.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Copying bytes: few of them in place; more by memmove(), and on AMD's processors by a loop of
 // vectors for what has some hundred bytes to a MiB. docs/design/copies.md has the reasons and the
 // figures.

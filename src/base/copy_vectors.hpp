@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The loop of vectors behind copy_by_vectors() in base/copy.hpp, for those who want it in place.
 // Only functions with the attribute SENNIT_COPY_TARGET may have it.
 #pragma once

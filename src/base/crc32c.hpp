@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // CRC-32C (Castagnoli), for records that travel by ways that Sennit does not know. Owns a table of
 // constants.
 #pragma once

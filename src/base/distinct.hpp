@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Values of which many are alike, each different one once: what the ranks of a node have in common
 // is kept for all of them. A value that is like the last one is found at once. One owner, no lock.
 #pragma once

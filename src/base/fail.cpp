@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The record of each thread, with its last error: made at its first error, or when it first has a
 // limit, and freed when the thread ends. The thread-local storage itself is one pointer, because
 // initial-exec storage is scarce in a library that is loaded late.

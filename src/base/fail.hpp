@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a function of the library reports an error: `return fail(SENNIT_ERR_RANGE, "...", ...)`.
 // The record of the calling thread's last error lives here; only the place that found an error
 // fills it, callers hand the status on.

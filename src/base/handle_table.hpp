@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A table of objects by handle: channels, attached blocks, signals, waitsets, plans, queues, groups
 // and requests. It owns the memory of the objects, and decides which place and which handle comes
 // next. Its owner fills the objects and locks: any thread may find, all other calls come one at a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FNV-1a, 64 bits (Fowler, Noll, Vo): for words that are compared for equality only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Checks of invariants, in the presets dev, asan and tsan alone (SENNIT_ASSERTIONS in cmake/).
 // There a broken one ends the program with its text; no other build has any of it, so the library
 // that users run never aborts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parsing of the knobs, and sennit_knob_get's data. One table, made from knobs.def.
 #include "base/knobs.hpp"
 

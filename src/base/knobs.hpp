@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The knobs of the process, read from the environment at the first sennit_init of a process (again
 // when a later init finds no rank left). Owned by the process object; read by everyone.
 #pragma once

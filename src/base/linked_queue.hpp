@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A queue of objects that are linked by one of their fields. Owns none of them. Its memory may also
 // begin as zeros.
 #pragma once

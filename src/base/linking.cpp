@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program that uses shared libraries names the loader that finds them, in a segment of its file.
 #include "base/linking.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opening shared libraries at run time: hwloc, PMIx, libfabric, XPMEM. Owns nothing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The receiver of the log belongs to the process, not to a rank: a library that writes to stderr
 // does so once, whoever caused it. A mutex keeps function and context together.
 #include "base/log.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The log: one line at a time to a callback, by default stderr. Only the first place that detects
 // something logs it, and warnings that could repeat are said once. Level NONE is for what the user
 // asked to see: it is always shown.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Holding a mutex from here to the end of the block. Owns nothing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads of the library's own in the program's process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The line of /proc/PID/stat: number, name in parentheses, letter of the state, and numbers, of
 // which the 20th after the letter is the start.
 #include "base/process_age.hpp"

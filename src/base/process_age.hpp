@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A process by its number and the moment of its start, as /proc has them: no later process of the
 // same number is taken for it. Cold: two or three system calls.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The kernel and the processor with nothing between: system calls that set no errno and that no
 // hook sees, and copies and touches that no sanitizer watches. For memory/adopt/, which holds other
 // threads off pages of the program and must not write anywhere but where it means to while it does.

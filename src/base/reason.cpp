@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The sentences of reason.hpp.
 #include "base/reason.hpp"
 

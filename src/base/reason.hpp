@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Why a path was taken to a peer, or not: a code and a number, turned into a sentence only when
 // somebody asks. Kept per peer and path.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A table by number, most of whose rows are never used: of the peers of a rank in a job of many. A
 // row is made at its first use, and only pages in which such rows lie take memory. Making one
 // allocates nothing and does not fail: the kernel gives the page with the first store. Rows do not

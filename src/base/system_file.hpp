@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Short files in which the kernel tells about itself and its processes, in /proc and /sys.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Connections by TCP that are made while the caller goes on.
 #pragma once
 

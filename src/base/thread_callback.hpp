@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which function of the program the calling thread is in, called by the library. It stands in the
 // thread's record, beside its last error (base/fail.cpp), since thread-local storage is scarce.
 #pragma once

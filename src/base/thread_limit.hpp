@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The place of the time limit that the calling thread's waits have (runtime/whole_call.hpp). It
 // stands in the thread's record, beside its last error (base/fail.cpp), since thread-local storage
 // is scarce.

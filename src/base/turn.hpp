@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Something of a rank that its threads use in turns: a team's tables, a queue of calls. Where only
 // one thread of a rank is in Sennit at a time the turn costs a load and a store; a word that only
 // guards against nested use. Owned by what it guards.

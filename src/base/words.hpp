@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lists of words in settings: "provider=tcp;rails=2", "on,interval=50".
 #pragma once
 

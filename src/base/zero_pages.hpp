@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Zeroed memory of which only the pages that something was stored to take any: for tables most of
 // whose rows are never used.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The launcher that is always there: a program started by nobody is one rank. Called by
 // bootstrap_find() last. Owns nothing.
 #include <cstdio>

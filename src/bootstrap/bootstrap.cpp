@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Chooses the launcher of this process and finds out when it is the wrong one: a program that was
 // started N times but whose copies do not find each other must not run as N times rank 0.
 #include "bootstrap/bootstrap.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The table of launchers: how a rank learns its number and meets the others before any path exists.
 // Owned by runtime/; each launcher is one file bootstrap_<name>.cpp that fills one Launcher record.
 // sennit_init asks them in the order of the table and takes the first that is present.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Identity of node and process. A node is what shares a kernel (boot id), sees the same abstract
 // sockets (network namespace), and is not told apart by SENNIT_NODE.
 #include "bootstrap/card.hpp"

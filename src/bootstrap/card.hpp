@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What every rank tells all others before any path exists: who it is, where it runs, how to reach
 // it. Exchanged once through the bootstrap. Fixed layout; every rank checks the others' version.
 #pragma once

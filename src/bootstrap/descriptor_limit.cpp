@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Too few descriptors are found here, before the exchange: there they would be dropped on their way
 // to a rank, and all ranks would be told of it by one that only knows that something is missing.
 #include "bootstrap/descriptor_limit.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The limit on open files of this process (RLIMIT_NOFILE).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bootstrap of ranks that are threads of one process: they meet on a mutex and a condition.
 // Made by the program before the threads start, and outlives them.
 #include <pthread.h>

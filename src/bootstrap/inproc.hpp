@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The bootstrap for ranks that are threads of one process, behind sennit_bootstrap_inproc_create.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // When a wait for other ranks has lasted so long that a person wants to hear of it: after 10 s, and
 // then each time after three times as long. Made at the start of the wait, by one thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `sennit run` and its ranks say to each other: environment variables, and messages of fixed
 // layout. Included by the rank's side (launcher.cpp) and the launcher's (cli/launch/).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rank's side of `sennit run`: claims the rank on the inherited control socket, then allgather
 // and barrier over a private connection (launch_protocol.hpp). Called by bootstrap_find().
 //

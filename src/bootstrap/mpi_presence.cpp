@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // MPI_Initialized and MPI_Finalized may be called at any time and take the same arguments in every
 // MPI, so two symbols are enough. They are looked for among the global symbols first and then in
 // each loaded library that is named like an MPI: Python loads its extension modules locally, where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Whether an MPI library lives in this process and how far it is: asked by the launchers whose
 // connection MPI may share. Nothing is linked or loaded for it; owns nothing, changes nothing.
 #pragma once

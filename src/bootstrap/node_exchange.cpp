@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The exchange of descriptors inside a node, over SOCK_SEQPACKET so that a message stays one.
 #include "bootstrap/node_exchange.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How the ranks of a node hand each other their descriptors: the memory file, and a pidfd that each
 // opened on itself. The lowest rank of the node listens on an abstract socket with a random name;
 // every other connects, shows the job's cookie and gives its two descriptors, and gets everybody's.

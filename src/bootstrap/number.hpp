@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers and hexadecimal digits that launchers write into the environment and into messages.
 #pragma once
 

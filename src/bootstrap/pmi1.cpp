@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Launchers that talk PMI-1 (MPICH's mpiexec.hydra and its kin): they hand every process a
 // connected socket in PMI_FD, or an address in PMI_PORT.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every request is one write and one wait for one line, on a socket that is left in whatever mode
 // its owner set: MSG_DONTWAIT and poll bound each wait without touching it.
 #include "bootstrap/pmi1_wire.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The PMI-1 protocol on one connected socket: a line asked, a line answered. Owned by
 // pmi1.cpp, one for the process; used by one thread at a time.
 // Invariants: nothing is unread between two calls, because MPI may use the same socket; after a

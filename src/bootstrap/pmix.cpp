@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Launchers that serve PMIx (Open MPI's mpirun, prterun, srun --mpi=pmix). The library is opened at
 // run time and only under such a launcher, so nothing depends on it.
 //

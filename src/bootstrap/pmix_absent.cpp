@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Stands for pmix.cpp in a build without PMIx: it says so and why, and
 // recognises the launcher nevertheless, so that nobody wonders why the ranks are alone.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One rank's side of a channel, and the steps of a hand-over. Everything that the six calls of a
 // hand-over cost where the peer's buffer is mapped stands in this file.
 //

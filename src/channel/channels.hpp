@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All channels of a rank: opening several at once, closing, and what is kept of them. Called by
 // api/ and by the end of a rank.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Closing channels: what this rank has written is read first, unless nobody will read it. A rank
 // that closes says so before it waits, so two that close at once do not wait for each other; and it
 // never waits for the other to close.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The calls of a hand-over where something is out of the ordinary, and the waits. See channel.hpp.
 #include "base/fail.hpp"
 #include "channel/channel.hpp"

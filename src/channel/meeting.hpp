@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How two ranks agree that the next channel between them is open: one word, changed by compare and
 // swap alone, so that each step is one instant for both and either may die or give up between any
 // two steps. Pure functions on the word's value; who calls them when is open.cpp's affair.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opening channels with several targets at once. Each target is a meeting of two (meeting.hpp);
 // this rank goes round all of them until each has ended, and never waits for one before another.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one end of a channel has: a place in the rank's table, a half, and the way to the peer's
 // buffer. See channels.hpp.
 #include <cstdlib>

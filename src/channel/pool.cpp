@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See pool.hpp.
 #include "channel/pool.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where the halves of channels lie. A rank's own halves are in chunks of its memory file, handed
 // out and used again; those of its peers are reached by a view of their chunks: the file mapped
 // here, whatever the path to the peer's data is, or the address where both ranks are of one process

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the two ranks of a channel write for each other. Byte by byte in docs/design/layouts.md; the
 // protocols are in docs/design/channels.md.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the members of a team write for each other in collective calls: slots in the TeamSync of
 // each, used in turns, 8 for posts of some size, 32 for small ones, and 64 for tiny ones. Shared
 // between processes: docs/design/layouts.md has the bytes, docs/design/collectives.md when a slot

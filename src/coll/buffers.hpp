@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where members' buffers lie: what a rank says of its own in its letter, and how another one gets
 // at them. Used by in_place.cpp.
 #pragma once

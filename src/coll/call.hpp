@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A collective call as the caller made it, checked, and what follows from it: which blocks move
 // between which members. Pure functions of the arguments, the team's size and the own rank.
 #pragma once

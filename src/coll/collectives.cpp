@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What api/ calls: starting, waiting, requests. See collectives.hpp.
 #include "coll/collectives.hpp"
 

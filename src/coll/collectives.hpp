@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective calls on a team, as api/ makes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Large blocks: the ranks first tell each other, in a letter, where their buffers lie. If all that
 // are needed can be used there, the members read and write each other's buffers, and all meet once
 // more before anybody's buffer is its own again. If not, the same call goes through the slots. The

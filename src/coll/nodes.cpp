@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Posts between nodes: what a rank sends to other nodes must not grow with the ranks of a node, and
 // only the first member of each node uses peers on other nodes. In each round of posts the leader
 // waits for the posts of its node, copies them as letters to its board, passes the letters on by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Calls operators of the program. This file alone is compiled with exceptions (CMakeLists.txt says
 // how): one that went through the frames above would leave the team's turns taken.
 #include <cxxabi.h>

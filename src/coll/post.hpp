@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Posting, in a header since most of a short collective call is one post.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Numbers, slots and who may write them when. See state.hpp and docs/design/collectives.md.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The row of steps of an operation, and the queue of a team. See state.hpp.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Long reductions of private vectors among many members, through wide slots. If every member folded
 // every piece, n members would each read n pieces. Instead each folds its share of a piece, and
 // passes the result on in its next post, beside its own elements of the next piece:

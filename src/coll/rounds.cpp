@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Rounds through the slots: cutting blocks into pieces, filling a slot, taking from the others'.
 //
 // Round i carries piece i / groups of the blocks for group i mod groups. A slot holds one piece

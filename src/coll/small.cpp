@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The short way of a blocking call of one round, the same posts without an operation: it is there
 // for the time that the general way takes to keep its books, which is most of the time of a call of
 // few bytes. It does what it can without waiting long; whenever something is not as in nearly

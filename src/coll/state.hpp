@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The moving part of the collectives: operations, and what a rank keeps for each team that makes
 // some. An operation is a row of rounds, and a round is: wait until the own slot is free, write
 // into it, post it under the next number, wait for the posts of those who are read, act. No

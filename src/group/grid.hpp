@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shape of a team that is a grid: local arithmetic on coordinates. Ranks go through the grid
 // with the last coordinate fastest.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Groups: ordered sets of world ranks that one rank keeps for itself. Called by api/; nobody else
 // is told of them. A handle is index and generation, so that one that was destroyed is found out.
 // All calls are safe between threads of the rank: the contents of a group never change, and are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The protocol of the lock. See lock.hpp for the words, docs/design/locks.md for the argument.
 #include "lock/lock.hpp"
 

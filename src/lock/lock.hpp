@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Locks of a team: a word and a queue in the memory of its first rank, a line of its own for each
 // rank to wait at. Every step on shared words is one atomic operation, so the same code serves
 // every path. Called by api/lock.cpp. docs/design/locks.md has states, invariants and failures;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What one call of a lock works with: the rank's own piece, and the home's words by whatever path
 // leads there. Used by lock.cpp only.
 #pragma once

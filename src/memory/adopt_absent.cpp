@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adoption in a build without it: nothing moves, and every registration hears why.
 #include "base/fail.hpp"
 #include "memory/adopt/adopt.hpp"

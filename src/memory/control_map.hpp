@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The control block in its file and in the address space. Every view has the layout of ControlBlock
 // with the desk behind it, whatever of it the file has: a file of 4 MB serves ranks with few teams,
 // where one with room for all teams would have 115 MB and not fit under many limits (ulimit -f).

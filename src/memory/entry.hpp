@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How a segment id is made up, and the entry that every put and get looks up: how this rank reaches
 // one peer's piece of one segment.
 //

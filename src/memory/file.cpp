@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // memfd, mmap and fallocate behind file.hpp.
 #include "memory/file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The memory file of a rank: one memfd that holds its control block and every segment it owns, each
 // a range of its own. A peer that holds the descriptor maps any range once it knows the offset, so
 // no descriptor is passed after start-up. Offsets are never used twice: a peer that still maps a

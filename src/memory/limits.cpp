@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How much memory there can be: /proc/meminfo and the control groups of versions 1 and 2. A limit
 // that can not be read is no limit.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Why a mechanism did not take a registration: a code and a number, turned into a sentence when
 // somebody asks. The owner publishes both in the record of the segment.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory that the program has already, as segments: which mechanism takes it, and the records that
 // tell the peers. Called with the rank's cold mutex held, except where noted.
 #pragma once

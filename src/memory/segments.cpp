@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Record table, memory file and entry tables of one rank.
 #include "memory/segments.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The segments a rank owns, and the entries by which it reaches those of others. Owns the rank's
 // memory file and the record table in its control block. Called with the rank's cold mutex held,
 // except in start-up.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Address ranges that agree with a place in a memory file modulo 2 MiB, so that huge pages of the
 // file can be mapped there. Owns nothing: who takes a range unmaps it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The views that one process has of one memory file. Segments whose ranges of the file are
 // neighbours get neighbouring addresses, and the kernel then counts one mapping for all of them: it
 // allows a process some 65000 (vm.max_map_count), and 64 ranks would reach that with 1022 segments.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // XPMEM: a kernel module by which a process attaches another one's memory. Its library is opened at
 // run time, if it is there; what is called of it stands in one table, which a test replaces. Never
 // tried with a real module: none can be loaded where this was written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far apart the clocks of two nodes are, from times taken around exchanges of all ranks.
 #pragma once
 

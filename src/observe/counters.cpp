@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The counters of one rank, in memory of its own. With SENNIT_STATS=FILE they are written into that
 // file too from observer_ready() on, where `sennit stats` reads them at any time.
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See observer.hpp: what begins and ends, and the observer's life.
 #include <unistd.h>
 

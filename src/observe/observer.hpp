@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank notes of its own calls when SENNIT_TRACE or SENNIT_STATS is set: a trace of events,
 // and counters per peer and path. Where neither is set Rank::observer is null, and the classes here
 // cost one test of it at each end. Puts, gets and atomic operations on memory that load and store

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The observer of a rank, between the files of this folder. trace_file.cpp owns the trace,
 // counters.cpp the counters, observer.cpp the rest.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Files that a rank writes under names of the user's choice, perhaps in a folder where others may
 // write too. Such a file belongs to this user, is a plain file and has one name; nothing else is
 // written or removed.

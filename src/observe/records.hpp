@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The files of SENNIT_TRACE and SENNIT_STATS while a job runs: what `sennit trace` and `sennit
 // stats` read, also when a rank has died. A rank maps its trace, and the page cache keeps what it
 // stored last, whatever ended the process; its counters it writes. Byte by byte in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // This rank's part of the file of SENNIT_STATS. The counters are in the rank's own memory; a thread
 // copies what has changed into the file, kWriteNs after the last time at most. The file is not
 // mapped: whoever cuts it off would end the program by SIGBUS.

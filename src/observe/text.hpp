@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Trace records as events of the Chrome trace format, one line each. Used by the library, which
 // writes the file when a rank ends, and by `sennit trace`, which makes it of what ranks have left.
 // Each event begins with the comma that separates it from the one before, so that a file that ends

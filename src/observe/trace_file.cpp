@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The trace of one rank: a ring of records in a mapped file, and at the end of the rank its text,
 // after which the mapped file goes. What a rank that died left is for `sennit trace merge`.
 #include <fcntl.h>

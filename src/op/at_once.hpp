@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shortest way to memory that the kernel copies: one check, one system call. After
 // a system call the processor has forgotten its branches, so that every call and return on the way
 // costs some ten nanoseconds; hence this, where transfer() in op/rma.hpp would do the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Atomic operations as api/ and team/ call them. On memory that load and store reach they are done
 // here at once; the rest goes to the op engine as tasks for the owner.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shortest way: finding the plain pointer behind a global one. All that a put or get of
 // load/store memory costs is here and in base/copy.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The arithmetic of accumulate. Elements are changed in containers: one element, or, where the
 // memory is aligned to 8 bytes, as many small ones as fit into 8, which then cost one locked
 // instruction together. Every element is still changed by one atomic step, and processors keep

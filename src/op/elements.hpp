@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Atomic operations on elements in memory, by the processor: what both a direct atomic operation
 // and a task that arrived end in. Called by op/atomic.cpp and op/task.cpp; owns nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What callers of the op engine start, wait for and take. The moving part is engine_pump.cpp, the
 // reasons are in docs/design/engine.md.
 #include "op/engine.hpp"

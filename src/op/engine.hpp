@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The op engine: operations on peers that load and store do not reach. It cuts them into pieces,
 // picks rails, resubmits what a transport could not take or a failed rail lost, counts what is
 // outstanding, and keeps the requests. One engine per rank, made only when some peer needs a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Events: of puts that carry them in completion data, and tasks that bring them. Cutting and
 // completing are in engine_pump.cpp.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What follows on operations: records that are held until others are over, functions that are
 // called at the end, lists of what flush waits for, and the errors that are left to it.
 // docs/design/engine.md has the states.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Cutting, submitting, completing: the moving part of the op engine. See engine_state.hpp.
 #include <algorithm>
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a record is made of, as its caller has started it.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The invariants of the op engine as a function, for the tests and for builds that check them.
 #include "op/engine_state.hpp"
 

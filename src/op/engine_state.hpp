@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The inside of the op engine, shared by engine.cpp (what callers start and wait for) and
 // engine_pump.cpp (cutting, submitting, completing). docs/design/engine.md has states and
 // invariants. Everything here needs the engine's mutex.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The shape of a strided or indexed transfer: which bytes of the global side belong to which of the
 // private side. Made on the stack of a call from what the user gave, checked and simplified once;
 // the op engine keeps a copy of its own for what it does later. Owns nothing but such a copy.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs of a put that tasks bring: the owner's processor puts each where it belongs. A payload has
 // one word for each run, and behind all words the bytes of the runs, one after the other.
 // docs/design/layouts.md, Task. Both ends are here: RunPacker of the sender, the rest of the owner.

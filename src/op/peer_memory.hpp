@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the layers above op/ need of a peer besides user data: its control block, and the attaching
 // of segments. They see no paths and no transports.
 #pragma once

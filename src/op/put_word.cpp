@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See put_word.hpp. Data of few bytes and the operation are one task. Other data goes as a put, and
 // the operation behind it, as behind a fence. It is not held (Completion::held), since a fence of
 // the program orders what is in the queue alone.

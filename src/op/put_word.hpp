@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A put, and an operation on a word of the same rank that tells of it: sennit_put_word().
 #pragma once
 

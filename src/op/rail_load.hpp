@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the rails of a path have to do and how fast they are, so that a large operation is divided
 // in proportion: a piece goes by the rail that will have it done first. Pure functions, with the
 // engine's mutex held.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Regions of memory that the program had before: making and ending them. Below the public calls of
 // the same names, and what opening and closing a channel uses.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a record owns, and the pool of pieces. See request_table.hpp.
 #include "op/request_table.hpp"
 

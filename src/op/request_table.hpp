@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Records of operations and the pieces they are cut into. Owned and called by the op engine with
 // its mutex held. Records never move: their chunks are kept until the table is closed, so a pointer
 // is good until give_back(). Nothing here throws or aborts; without memory take() returns null.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See resolve.hpp. A segment of a team was attached when it was allocated, so what is missing here
 // is either unknown or an allocation of one rank, whose record lies in the owner's control block.
 #include "op/resolve.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From a global pointer to the entry that serves it, attaching the segment when this rank meets it
 // for the first time. The cold half of memory::find().
 #pragma once

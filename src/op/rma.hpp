@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Put, get and fence as api/ calls them. What load and store reach is done here at once;
 // the rest goes to the op engine.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Strided and indexed put and get as api/ calls them: one look-up, one check of bounds, and then
 // the way that the path takes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The target's side of atomic operations that come as messages: a task is carried out once, however
 // often it arrives. Called by the transports from progress(), with the engine's mutex held.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The lock of a segment of SENNIT_ALLOC_ACCUMULATE, under which atomic operations change its memory
 // by plain instructions. Called by op/atomic.cpp and op/task.cpp; the lock lies behind the bytes of
 // the segment (rank/control_block.hpp). docs/design/atomics.md has states and failures;

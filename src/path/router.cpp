@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The choice of paths, and attaching segments by the path chosen.
 #include "path/router.hpp"
 

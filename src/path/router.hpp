@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which path leads to which peer, decided once in start-up and kept with its reasons, and the
 // entries by which a rank reaches a peer's segments. Between the op engine, which wants an entry,
 // and the transports, which know how to reach.

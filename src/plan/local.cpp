@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The events that a run of a plan counts in signals of the rank's own. See plan.hpp.
 #include <algorithm>
 

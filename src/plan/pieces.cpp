@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The parts of a group as runs: those of all its puts together are one, where a task brings them
 // with their events. See plan.hpp.
 #include "base/fail.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plans: recorded puts and gets with their events, resolved once. Owns the operations as they were
 // recorded, and what commit makes of them: moves of bytes that lie together on both sides, grouped
 // by the signal that they count. A start by load and store looks at every group, then moves and

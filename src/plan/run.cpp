@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs of plans. See plan.hpp.
 #include <initializer_list>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See queue.hpp.
 #include "queue/queue.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Queues of many producers and one taker, on a node. A ring for each producer: places, a count of
 // items put in, which the producer writes, and one of items taken out, which the taker writes. Both
 // only grow; the ring is empty where they are equal and full where they differ by the capacity. So

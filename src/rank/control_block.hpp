@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The control block: what the other ranks of a node may read and write of a rank before any segment
 // exists. It lies at the start of the rank's memory file (offset 0), is mapped by every mapped
 // peer, and is reached by put and get on paths without load and store. Nothing here is a pointer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opaque pointers from a rank to parts that folders above keep for it. rank/ knows that there is
 // such a part; the folder that owns it says the type, beside the type:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank knows of the others of its job. Of each rank of its own node it has a Peer. Those of
 // another node share one, since they are reached alike: what they differ in the cards say, which
 // lie once in the memory of the node. One that is reached otherwise than the first of its node,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The process object and the thread-to-rank rule.
 #include "rank/process.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The process object: what belongs to the address space and not to a rank. One per process, made at
 // load time, never freed. Its fields are documented in process.cpp.
 #pragma once

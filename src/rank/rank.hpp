@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The rank object: all run-time state of one rank, and what it knows of each peer. Every folder
 // keeps its own part behind a pointer here, so nothing of a rank is process-wide. The process
 // object holds the table of ranks and how a thread finds its own (architecture rule 1).

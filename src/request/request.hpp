@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Requests of all kinds: waiting, testing and flushing. Each kind belongs to one folder, which
 // keeps the table of its requests and registers here how they are tested. api/ and every folder
 // that waits for a request come here, so nobody else asks for the kind of a handle.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Death by pidfd (a descriptor that the peer opened on itself and sent over, so it can not name a
 // later process of the same number) or, where the kernel has none, by /proc; leaving by the state
 // word of the control block; the end of the job by the launcher's connection.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who is still there. Cold: called about once a millisecond by waits that do not end, and by some
 // that end sooner.
 #pragma once

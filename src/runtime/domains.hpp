@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tree of domains of this node: hwloc's topology, reduced to what programs place ranks by.
 // hwloc is opened when a tree is asked for and closed again; the library does not depend on it.
 #pragma once

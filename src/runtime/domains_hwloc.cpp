@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads the tree of domains by hwloc: see domains.hpp. Of hwloc only its header is needed to build;
 // its functions are looked up by name, so its inline helpers, which call them directly, are not
 // used here.

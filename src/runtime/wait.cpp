@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The slow part of waiting. A sleep and wake across cores costs tens of microseconds, a yield about
 // one (docs/design/waiting.md has the figures), so yielding goes on for some sleeps' worth before
 // the first sleep, and a wait for a rank on a shared core usually ends within a few yields.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The one way to wait. Poll a little, then yield, then sleep on the rank's doorbell; make progress
 // all the while; end with the deadline or with the death of the peer.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The time limit of a call that waits more than once. It stands in the thread's record
 // (base/thread_limit.hpp).
 #pragma once

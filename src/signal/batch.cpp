@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Notified puts and gets of a batch. What load and store reach goes part by part. Where messages
 // lead, parts are under way together, in steps: the owners are asked where it is not known that
 // they take the event, all move, all count. So a batch takes as many trips as one long put. Nothing

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Many notified puts, or gets, in one call. Called by api/, and by plans.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The record of a block and the table of attached ones. See blocks.hpp.
 #include "signal/blocks.hpp"
 

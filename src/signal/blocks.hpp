@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks: making and checking the record that travels, and the table of those that a rank has
 // attached, with all that a notified put or get needs where load and store reach it.
 #pragma once

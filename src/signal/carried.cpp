@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See carried.hpp. An event that is early, late or one too many is left to the task of its message,
 // which its sender hears of.
 #include "signal/carried.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Events that ride in the completion data of puts: support levels 1 to 3. What is in the bits, and
 // both ends: the sender's form and the owner's count. docs/design/signals.md has the widths and
 // what is lost with each, decisions/0005-notified-puts-in-one-message.md the protocol: each message

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Counting an event where the way in signal.hpp is not open: errors, and signals that are reached
 // by messages.
 #include <cstdio>

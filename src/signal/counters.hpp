@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The arithmetic of a signal: what its two counters mean in an epoch, what a message adds, and
 // which messages belong. Pure functions; docs/design/signals.md has the reasons, and
 // tests/models/signal_counters_test.cpp enumerates the orders of arrival with these functions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See event_task.hpp.
 #include "signal/event_task.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Events that messages bring as tasks for the owner's processor: both ends. The owner judges the
 // epoch first, so that nothing has moved where it refuses, then takes the data that came along, and
 // counts. A task is carried out once, whatever is repeated. docs/design/signals.md has the trips.

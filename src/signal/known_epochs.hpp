@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank knows of the epochs of others' signals that messages lead to: for each the latest
 // that its owner has told. The owner may have gone on since; so it lets in what is let in by what
 // is known, or has let it in before. All may be forgotten, and is where it gets too much.

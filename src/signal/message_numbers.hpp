@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages whose events come in completion data: the bookkeeping between one sender and the owner
 // of a signal. Pure functions. docs/design/decisions/0005-notified-puts-in-one-message.md has the
 // protocol and why it suffices; tests/models/message_numbers_test.cpp searches what can happen with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Notified put and get, the general way: everything that notify_at_once() leaves. The order is the
 // same: look at the epoch, move the data, count the event.
 #include <algorithm>

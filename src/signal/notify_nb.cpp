@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Notified puts and gets that go on after their call has returned.
 #include "base/fail.hpp"
 #include "observe/observer.hpp"

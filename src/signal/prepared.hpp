@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a notified put or get is before anything of it moves, and what it ends with: shared by the
 // single calls (notify.cpp) and the batches (batch.cpp).
 #pragma once

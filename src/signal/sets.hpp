@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sets of a rank's own signals, and waiting for some of one. Who fires a signal that is in a set
 // marks it in its chunk (mark_fired); the owner collects the marks into the lists of its sets, so
 // that a wait costs what has fired and not what is waited for.

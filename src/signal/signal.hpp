@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A signal as its owner and its senders use it. Everything that counting an event and waiting for
 // it cost where load and store reach the record stands in this file.
 //

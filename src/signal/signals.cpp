@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tables: a rank's own signals in chunks of its memory file, and the views of its peers'.
 #include "signal/signals.hpp"
 

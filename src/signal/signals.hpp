@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The signals of a rank, those of its peers that it sends to, and the slow half of counting and
 // waiting. Called by api/ and by the end of a rank.
 #pragma once

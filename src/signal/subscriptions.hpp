@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Subscriptions: an index that names a sender and a signal in completion data. Both ends: what a
 // sender keeps of those it has, and the table of an owner.
 #pragma once

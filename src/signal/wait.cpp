@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the owner of a signal does with it where polling has found nothing, or an epoch ends.
 #include "runtime/wait.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What ranks write for each other of signals, and the record that a block is. Byte by byte in
 // docs/design/layouts.md; the protocols are in docs/design/signals.md.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective allocation and free. Two exchanges for an allocation: what each rank made, then
 // whether each could reach all of it; only when all agree is anything kept. One for a free.
 #include "team/allocate.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective allocation and free over a team, as api/ and whatever is built on segments calls them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The barriers and the exchange of small messages. See team.hpp.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The barrier of large teams by load and store. The members are cut into clusters of at most
 // kMostOfCluster that share a NUMA node. Each member counts itself in its cluster, the last one
 // there counts the cluster, and the last one of all releases every cluster. So a rank touches the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See create.hpp. States and failure cases: docs/design/teams.md.
 #include "team/create.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Making a team out of a parent's members, and ending one. Owns the registry: which slots this rank
 // has taken, and how far the numbers and generations of each slot have come.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See long_wait.hpp.
 #include "team/long_wait.hpp"
 

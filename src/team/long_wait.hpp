@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank tells and learns in a wait of a team's collective call that lasts: after a second it
 // says in its TeamSync which call it is in, and after how many others, and looks what the other
 // members say. Two that wait in calls which can not belong together are told of each other. Short

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See nodes.hpp.
 #include "team/nodes.hpp"
 

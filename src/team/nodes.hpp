@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The meeting of a team whose members load and store do not join: of several nodes (Way::nodes), or
 // where they do not even join the members of one node (Way::rounds), which are taken for a node
 // each. The first member of a node leads it: it waits until the others of its node have come, meets

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See regions.hpp. Two exchanges: the regions, then whether each member reached all of them.
 #include "team/regions.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The collective exchange of regions, as api/ calls it. Owns nothing: a region is plain data.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Making, finding and dropping team objects. See team.hpp.
 #include "team/team.hpp"
 

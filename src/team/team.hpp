@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The team object: what one rank keeps of one team that it is a member of, and the two things that
 // everything collective is made of: the barrier and the exchange of small messages. Built on op/;
 // called by api/ and coll/.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // This rank's mapping of the control block of a peer in another process of the node. Called by the
 // transports mapped and cma in reach() and forget().
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The paths inside of a node, as the tables of transports make them. Null: no memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the paths inside of a node share: they take no operations, since attach() gives a pointer or
 // copy() does all.
 #pragma once

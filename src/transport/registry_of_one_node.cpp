@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The transports of a build without the headers of libfabric, best first. As registry.cpp without
 // the path between nodes.
 #include "base/build_info.hpp"

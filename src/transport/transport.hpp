@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The contract of a transport: everything a path needs to know, and nothing else. A new path is one
 // folder that implements this class, a number and a name, one line in registry.cpp and one in the
 // build list; template/ is the smallest, put through random programs by its own test.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moving bytes between private memory and memory that other threads poll, for the message
 // transports that do it with the processor (sim, template). Every aligned word of up to 8 bytes is
 // moved whole, as network cards do it, so that a word a rank waits for is never torn.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The plan of a registration, and carrying it out.
 #include "memory/adopt/adopt.hpp"
 

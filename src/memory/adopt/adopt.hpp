@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // All that the rest of Sennit sees of adoption: docs/design/adoption.md. A buffer of the program
 // moves into the rank's memory file, and back; peers map it there. A buffer that can not be moved
 // safely stays where it is, with the reason. A build without it (SENNIT_ADOPTION=OFF) has

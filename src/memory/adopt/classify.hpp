@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which memory may be moved into a memory file, and why not: docs/design/adoption.md has the list.
 // Looks and changes nothing. Used by memory/adopt/ only.
 #pragma once

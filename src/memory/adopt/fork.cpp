@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Adopted memory over fork: private in the child. The table is locked from before the fork until
 // the child has its copies, so no page is on its way meanwhile; the parent waits at a pipe that the
 // child closes, or the child's end. In the child the kernel's record decides what is shared, not

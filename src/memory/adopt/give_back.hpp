@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The end of runs: their pages become private again, wherever the kernel still shows them. Called
 // with the table's lock held and the thread's signals blocked.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // userfaultfd behind guard.hpp.
 #include "memory/adopt/guard.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Write-protection by userfaultfd: threads that store to a protected page wait until they are
 // woken, and then store to whatever lies there. One object serves one registration or one way back.
 // Closing it wakes everybody. protect() and let_go() are safe between each other: raw system calls

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reading /proc. All by read() into buffers on the stack.
 #include "memory/adopt/kernel_record.hpp"
 

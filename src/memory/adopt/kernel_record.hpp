@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the kernel says about the memory of this process: the mapping at an address, how much is
 // locked or pinned, how many threads there are. Nothing is remembered from one question to the
 // next, except the open file of one object; a child of fork needs an object of its own. Used by

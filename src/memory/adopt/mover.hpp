@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Moves whole pages of the process into a memory file and back, at their address, so that nobody
 // notices: readers see the same bytes at any time, writers are held for the moment of the swap if
 // there is a guard. Called with the table's lock held and all signals of the thread blocked, for

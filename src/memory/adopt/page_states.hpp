@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which pages of the process have memory: /proc/self/pagemap. read() is a raw system call, allowed
 // while pages are held. Used by the mover.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // On machines with more than one memory node: which node pages lie on, and that pages taken now
 // come from the same. Costs nothing on others. One object for each move; the thread's own policy is
 // as before when it ends. Not called while pages are held.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The runs of the process: which pages lie in the memory file of which rank, and how many regions
 // count on it. Owns the one table of the address space (part of the process object: ranks are
 // threads and may register the same pages). Guarded by one lock, taken after a rank's cold mutex.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A peer's view of an adopted region. The records of its chain may be written anew meanwhile, so
 // they are copied first, and the region is looked at again afterwards.
 #include "memory/adopt/adopt.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which path leads to which rank. Those of the node are tried from each rank to each, other nodes
 // by one rank of each; one exchange tells what was found, and all ranks come to the same paths.
 #include <algorithm>

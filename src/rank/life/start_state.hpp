@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What start-up shares between its sources: startup.cpp (the order of its steps) and paths.cpp
 // (which path leads to which rank).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The order of start-up, each step needing the ones before:
 //   memory file and control block -> transports opened -> cards exchanged -> descriptors of the
 //   node exchanged -> transports connected -> paths tried, to each rank of the node and by one rank

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Puts a rank object together and takes it apart: the one place that knows all layers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The end of a rank. The only waits are the last barrier, which lasts as long as the other ranks
 // live or the caller allows, and the transports' close, which is bounded.
 #include "rank/life/teardown.hpp"

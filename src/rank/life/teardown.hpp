@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Taking a rank apart, after finalize or a failed start-up.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One TCP connection between the watches of two nodes, and what they say: messages of one size,
 // each with the cookie of the job. Never blocks. What no watch of the job would send ends the
 // connection.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Questions between nodes, and what follows when there is no answer. A node that asks accepts from
 // the other for a lease from the time of its question on, by its own clock. A node that answers
 // knows from the time of its answer when it can accept nothing from it any more, and reports it as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the ranks of a node know together of the other nodes: words in the memory of the node's
 // lowest rank, behind its desk (rank/control_block.hpp). All times are CLOCK_BOOTTIME, which counts
 // while the host is suspended. Byte by byte in docs/design/layouts.md.

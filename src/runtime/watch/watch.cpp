@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Setting up the watch, its end, and what the rank asks it. See watch.hpp.
 #include "runtime/watch/watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who has died on other nodes, and which hosts are silent. The lowest live rank of each node is its
 // watcher: a thread that sees its own node's deaths by pidfd, tells those of other nodes by TCP,
 // and asks each node that it watches whether it is still there. docs/design/fabric.md has the

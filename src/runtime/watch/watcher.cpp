@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The thread of the watch: who watches, the deaths of this node, and what other watches say. It
 // sleeps in poll(): a rank that computes pays some wake-ups a second on one rank of its node.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The inside of the watch, shared by its sources: watch.cpp (set-up, and what the rank asks),
 // watcher.cpp (the thread) and lease.cpp (questions and answers). One object per rank.
 //

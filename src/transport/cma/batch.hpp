@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs as the kernel takes them: two lists of addresses and lengths, and what is left of them after
 // a part was moved. Owned by one copy on the stack of its caller.
 #pragma once

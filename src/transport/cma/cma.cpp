@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Path cma: the kernel copies between this process and a peer's (process_vm_readv, _writev). It
 // needs no consent of the peer's program, only the kernel's, which is tried in start-up by really
 // reading and writing. Preferred for nothing that can be mapped; it is the path of private memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Answers that may wait. The sender of such a task goes on without its answer, which loses nothing
 // when it comes with the owner's next message to that rank; and where two ranks send to each other
 // in turn, a message less stands between what has come and what is sent then. An answer goes by

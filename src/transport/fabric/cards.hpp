@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The cards of all ranks, as they came in start-up: what the ranks of a node have in common once,
 // and of each rank its ports.
 #pragma once

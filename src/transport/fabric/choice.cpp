@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See choice.hpp. Each subnet that all ranks have an interface in is a rail, in libfabric's order
 // of the first rank's interfaces. A subnet in which other machines have the same address as the
 // first rank's is a trap: bridges of containers and of virtual machines have the same address

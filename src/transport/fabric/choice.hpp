@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which of its interfaces each rank uses as its rails. Every rank computes it from the cards of
 // all, so all come to the same answer without a further exchange. Whether a rail leads to a peer is
 // tried afterwards, by Network::reach().

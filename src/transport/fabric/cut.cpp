@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See cut.hpp.
 #include "transport/fabric/cut.hpp"
 

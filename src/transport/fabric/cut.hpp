@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Single connections of a provider that has sockets, which libfabric has no call for.
 #pragma once
 

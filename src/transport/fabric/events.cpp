@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Events: the completion data of peers' puts. docs/design/fabric.md, "Events", has what is promised
 // and what may be lost.
 #include "transport/fabric/events.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The completion data of peers' puts, between whoever reads it from a rail and progress(), which
 // hands it to the rank. And the room for trials, in which data of the trials is told from theirs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Peers on other nodes, through libfabric. docs/design/fabric.md has the protocol and what it does
 // not do yet.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is done about transfers that fail. An error says little: the data may still be on its way,
 // and one stale key makes the provider drop a connection with everything on it. So nothing is
 // repeated or reported before the target has closed the endpoint that it was sent to: this rank

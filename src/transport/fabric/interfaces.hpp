@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The provider of libfabric that this rank takes, the interfaces that it can use, and the port on
 // all of them where they have IPv4 addresses. Which become rails is known when all ranks' cards are
 // (choice.hpp). Owned by the transport; a Rail uses what is here as long as it is open.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Keys that the owner's provider has given, or places that only the owner knows: they come with the
 // answers of the fence, since a new endpoint has new ones. Where the keys are chosen here
 // (key_of()), nothing of this is used.

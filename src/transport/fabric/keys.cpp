@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See keys.hpp. Slots are small numbers that lie together, so the slot itself is a good hash.
 #include "transport/fabric/keys.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank knows of the keys of one peer's memory on one rail, where the peer's provider gives
 // them. Belongs to the transport and is used with its lock held.
 #pragma once

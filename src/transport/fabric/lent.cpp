@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory of operations where the provider wants a descriptor for it. Messages lie in pools that are
 // registered as a whole. What a put moves may be so short that the provider copies it itself.
 // Another small transfer goes by a place of its own in memory that is registered; the memory of a

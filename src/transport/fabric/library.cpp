@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opening libfabric, and what must be kept from doing harm to the host program meanwhile.
 #include "transport/fabric/library.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // libfabric, opened at run time: a job on one node never loads it, and a machine without it still
 // runs one node. Only its headers are needed to build. Everything but the functions here is inline
 // in those headers and goes through the objects that the library returns.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank knows of the peers that it uses, and of the ways to them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What ranks tell each other so that their endpoints and watches meet: a card, and where a provider
 // names its endpoints itself, those names, once the rails are open.
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is posted with libfabric: transfers and messages. A message has one buffer, which is
 // the context of its operation too.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The inside of the path `fabric`, shared by its sources: start.cpp (opening, and the end),
 // meet.cpp (what ranks tell each other at start), trial.cpp (the trial of other nodes), reach.cpp
 // (which rails lead to which peers, and the first use of a peer), transfer.cpp (puts and gets),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tables that all ranks of a node make alike, such as the addresses of all ranks. Each rank makes
 // its own at first. The lowest rank of the node copies its tables to a range of its memory file and
 // says where; the others map that range instead, and free their own. A rank that can not map it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What is overdue, though no provider has reported a failure. docs/design/fabric.md has the
 // protocol
 // ("Overdue", "Rails").

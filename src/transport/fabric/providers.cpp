@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The providers of libfabric on this machine, for people: which one ranks take, and why not the
 // others. Asked once for the process.
 #include <algorithm>

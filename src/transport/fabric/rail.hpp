@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One network card: the objects of libfabric that belong to it, four endpoints on it, and the
 // memory that peers may reach through it. Owned by the transport, which holds its lock around every
 // call.

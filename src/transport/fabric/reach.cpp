@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Which rails lead to which peers: what the trial of other nodes (trial.cpp) has found, and the
 // first use of a peer. docs/design/fabric.md, "Start", has the reasons.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory as a rail's provider wants it registered: for peers, and for this rank's own operations.
 // docs/design/fabric.md says what each mode asks for.
 #include <cstdint>

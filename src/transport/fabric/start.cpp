@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Opening the rails, what peers may reach by them, and the end.
 #include <sched.h>
 #include <unistd.h>

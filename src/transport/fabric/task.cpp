@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages: tasks, their answers, goodbyes, and how the fence's travel. A message that is lost
 // makes no noise, so a task is sent again until its answer comes. It has its number from the
 // engine, by which the owner knows a repetition, and an id from here, by which a second answer is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a rank notes of the tasks that it has sent, and of the answers to those that came to it.
 #pragma once
 

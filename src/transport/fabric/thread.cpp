@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // See thread.hpp.
 #include "transport/fabric/thread.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The thread that moves data while ranks compute. One for the process: ranks as threads share it.
 // It starts with the first rank that joins and ends with the last one that leaves. What it does for
 // a rank is Network::tend().

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Puts and gets, and the polling that completes them. What is done about those that fail:
 // fence.cpp.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The trial of other nodes at start. docs/design/fabric.md, "Start" and "The trial", has the
 // reasons.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How far the windows of TCP may open by which messages come (docs/design/fabric.md, "Who
 // acknowledges"). That is set from outside, when messages of a connection have become longer: the
 // kernel opens a window anew when it finds out how long segments are, and when a connection is new.

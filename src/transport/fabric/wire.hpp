@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What ranks tell each other about the path fabric: in start-up the addresses that messages go to,
 // and then messages: tasks with their answers, the fence, and goodbyes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Path inproc: ranks that are threads of one process use each other's own pointers. The address
 // blob carries the process cookie and the address of the control block.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Path mapped: a peer of the same node is reached by mapping ranges of its memory file. The
 // descriptor came with the node's exchange; nothing else is needed from the peer.
 #include <new>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How worlds of the path sim are made, found and freed, and the heap of what is due.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The settings of the path sim: what stands behind "sim:" in SENNIT_PATHS or options.paths.
 //
 //   sim:seed=7+rails=2+order=0+depth=8+delay=20+events=64+max_piece=4096+lockstep=1+kill=2@900

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The transport object of the path sim: one per rank, a thin face of the world they share.
 #include "transport/sim/sim.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The path sim: an asynchronous network in miniature between rank objects of one process, for
 // tests. This is what tests see of it: the world that the ranks share, what happened in it so far,
 // and the means to break it. docs/design/sim.md says what it promises; settings.hpp how it is set

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Lockstep of the path sim: of all rank threads that have joined, one runs. A rank joins with its
 // first submit or progress call and then waits until all ranks of the job have come (or left), so
 // that the first choice does not depend on how fast threads start. The generator draws for how many

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Members, flights and the clock of the path sim. See world.hpp.
 #include "transport/sim/world.hpp"
 

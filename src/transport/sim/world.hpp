@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The world of the path sim: members, flights, the clock, and what is due when. One per job, shared
 // by the transports of its ranks; everything is guarded by its mutex. Made by rank 0's open(), kept
 // by counted references. Called by sim.cpp only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The smallest message transport, to be copied and filled with a network: ranks of one process, and
 // a queue of copies that are carried out when their rank makes progress. It shows what every
 // message transport has to get right; what it leaves out is said where it would stand. The contract

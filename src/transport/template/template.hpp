@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The smallest message transport: see template.cpp. Not in the table of the shipped library; the
 // tests put it into theirs.
 #pragma once
