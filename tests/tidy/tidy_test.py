@@ -230,6 +230,31 @@ class TidyTest(unittest.TestCase):
         self.assert_finds("src/base/words.hpp", 12, "order",
                           changed("src/base/words.hpp", "    // relaxed: a hint for the log, nothing is read after it.\n", "\n"))
 
+    def test_one_reason_holds_for_a_block_and_not_behind_it(self):
+        load = "word.value.load(std::memory_order_relaxed);"
+        far = "    int a = 0;\n" * 4  # a reason for one access reaches two lines
+        reason = "    // All relaxed: under the lock.\n"
+
+        def function(body):
+            return f"// The word.\nvoid f(Word &word) {{\n{body}}}\n"
+
+        self.assert_finds_nothing("src/op/put.cpp", function(f"{reason}{far}    {load}\n{far}    if (a) {{\n{far}        {load}\n    }}\n"))
+        # Before the comment, behind its block, and in the next function.
+        self.assert_finds("src/op/put.cpp", 7, "order", function(f"{far}    {load}\n{far}{reason}{far}"))
+        self.assert_finds("src/op/put.cpp", 9, "order", function(f"    if (a) {{\n{reason}{far}    }} else {load}\n"))
+        self.assert_finds("src/op/put.cpp", 15, "order", function(f"    {{\n{reason}    }}\n{far}{{\n{far}    {load}\n    }}\n"))
+        self.assert_finds("src/op/put.cpp", 9, "order", function(reason + far) + f"void g(Word &word) {{ {load} }}\n")
+        # Another word for the same, and a comment behind code.
+        self.assert_finds("src/op/put.cpp", 8, "order", function(f"    // relaxed: under the lock.\n{far}    {load}\n"))
+        self.assert_finds("src/op/put.cpp", 8, "order", function(f"    int b = 0;  // All relaxed: no.\n{far}    {load}\n"))
+
+    def test_one_reason_above_a_function_holds_for_it_alone(self):
+        body = "{\n" + "    int a = 0;\n" * 4 + "    word.value.load(std::memory_order_relaxed);\n}\n"
+        good = "// The word.\n\n// Looks at it. All relaxed: a hint.\n// Slow.\nvoid f(Word &word) " + body
+        self.assert_finds_nothing("src/op/put.cpp", good)
+        self.assert_finds("src/op/put.cpp", 17, "order", good + "void g(Word &word) " + body)
+        self.assert_finds("src/op/put.cpp", 11, "order", good.replace("Slow.\n", "Slow.\n\n"))
+
     def test_seq_cst_without_a_reason_is_found(self):
         self.assert_finds("src/base/words.hpp", 17, "order",
                           changed("src/base/words.hpp", "    // seq_cst: store before the load of the other side's word.\n", "\n"))
@@ -322,6 +347,11 @@ class TidyTest(unittest.TestCase):
 
     def test_a_file_without_a_head_is_found(self):
         self.assert_finds("src/op/put.cpp", 1, "head", "int a;\n")
+
+    def test_a_source_whose_header_is_beside_it_needs_no_head(self):
+        bare = GOOD["src/base/words.cpp"].split("\n", 1)[1]
+        self.assert_finds_nothing("src/base/words.cpp", bare)
+        self.assert_finds("src/base/words.hpp", 1, "head", GOOD["src/base/words.hpp"].split("\n", 1)[1])
 
     def test_a_source_that_no_list_names_is_found(self):
         # Line 0: the finding is on the first line, which is that of the license.
