@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See atomic.hpp.
 #include "op/atomic.hpp"
 
 #include "base/fail.hpp"

@@ -89,21 +89,23 @@ template <class Container>
     // another rank; what a rank did before it changed the word is seen by who saw the change.
     switch (operation) {
         case SENNIT_AND:
-            // SYNC atomic-word: as above.
+            // SYNC atomic-word: pairs with itself in another rank.
             return change([&] { return word.fetch_and(value, std::memory_order_acq_rel); });
         case SENNIT_OR:
-            // SYNC atomic-word: as above.
+            // SYNC atomic-word: pairs with itself in another rank.
             return change([&] { return word.fetch_or(value, std::memory_order_acq_rel); });
         case SENNIT_XOR:
-            // SYNC atomic-word: as above.
+            // SYNC atomic-word: pairs with itself in another rank.
             return change([&] { return word.fetch_xor(value, std::memory_order_acq_rel); });
         case SENNIT_REPLACE:
-            // SYNC atomic-word: as above; the store has nothing to acquire.
+            // SYNC atomic-word: pairs with itself in another rank; the store has nothing to
+            // acquire.
             if (keep) return word.exchange(value, std::memory_order_acq_rel);
             word.store(value, std::memory_order_release);
             return value;
         default:
-            // SYNC atomic-word: as above; the load has nothing to release.
+            // SYNC atomic-word: pairs with the releases in another rank; the load has nothing to
+            // release.
             return word.load(std::memory_order_acquire);
     }
 }
@@ -113,7 +115,7 @@ template <class T, class Container>
 Container update_numbers(Container *place, std::uint8_t operation, Container value) {
     const std::atomic_ref<Container> word(*place);
     if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(Container)) {
-        // SYNC atomic-word: as in update_bits().
+        // SYNC atomic-word: pairs with itself in another rank.
         if (operation == SENNIT_SUM) return word.fetch_add(value, std::memory_order_acq_rel);
     }
     return combine_by_compare<T>(word, operation, value);
@@ -156,7 +158,7 @@ void compare_swap(const ElementsArgs &args) {
     Word operands[2];
     std::memcpy(operands, args.source, sizeof operands);
     const std::atomic_ref<Word> word(*reinterpret_cast<Word *>(args.memory));
-    // SYNC atomic-word: as in update_bits().
+    // SYNC atomic-word: pairs with itself in another rank.
     (void)word.compare_exchange_strong(operands[0], operands[1], std::memory_order_acq_rel,
                                        std::memory_order_acquire);
     if (args.result != nullptr) std::memcpy(args.result, &operands[0], sizeof(Word));

@@ -364,13 +364,13 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
             if (has_work(engine->queues[peer])) return false;
         return engine->with_transports == 0;
     });
-    // relaxed: no other thread of the rank is in Sennit any more.
+    // All relaxed: no other thread of the rank is in Sennit any more.
     unsigned hooks = rank.hook_count.load(std::memory_order_relaxed);
     for (unsigned i = 0; i < hooks; ++i) {
         if (rank.hooks[i].context != engine) continue;
         rank.hooks[i] = rank.hooks[--hooks];
     }
-    rank.hook_count.store(hooks, std::memory_order_relaxed);  // relaxed: as above
+    rank.hook_count.store(hooks, std::memory_order_relaxed);
     rank.engine = nullptr;
     rank.split_from_bytes = SIZE_MAX;
     request::register_kind(rank, request::RequestKind::operation, {});
@@ -386,11 +386,11 @@ namespace {
 // While it lives a thread for progress leaves the rank alone.
 class Starting {
   public:
-    // relaxed twice: a hint.
+    // relaxed: a hint.
     explicit Starting(Rank &rank) : starts_(rank.progress_bell.starts) {
         starts_.fetch_add(1, std::memory_order_relaxed);
     }
-    ~Starting() { starts_.fetch_sub(1, std::memory_order_relaxed); }  // relaxed: as above
+    ~Starting() { starts_.fetch_sub(1, std::memory_order_relaxed); }  // relaxed: a hint
     Starting(const Starting &) = delete;
     Starting &operator=(const Starting &) = delete;
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See layout.hpp. The loops that copy boxes are here.
 #include "op/layout.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See packed.hpp.
 #include "op/packed.hpp"
 
 #include <algorithm>

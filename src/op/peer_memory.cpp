@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See peer_memory.hpp.
 #include "op/peer_memory.hpp"
 
 #include "base/fail.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See put_word.hpp. Data of few bytes and the operation are one task. Other data goes as a put, and
-// the operation behind it, as behind a fence. It is not held (Completion::held), since a fence of
-// the program orders what is in the queue alone.
+// Short data and the operation are one task. Longer data is a put, and the operation follows it as
+// after a fence. The operation is not held (Completion::held), since a fence of the program orders
+// only operations that are in the queue.
 #include "op/put_word.hpp"
 
 #include "base/fail.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See region.hpp.
 #include "op/region.hpp"
 
 #include "base/fail.hpp"

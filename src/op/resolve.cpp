@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See resolve.hpp. A segment of a team was attached when it was allocated, so what is missing here
-// is either unknown or an allocation of one rank, whose record lies in the owner's control block.
+// Allocation attaches the segments of a team. So a segment without an entry is either unknown or
+// allocated by one rank, whose control block has its record.
 #include "op/resolve.hpp"
 
 #include "base/fail.hpp"

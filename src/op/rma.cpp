@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See rma.hpp.
 #include "op/rma.hpp"
 
 #include "base/fail.hpp"

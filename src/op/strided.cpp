@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See strided.hpp.
 #include "op/strided.hpp"
 
 #include "base/fail.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See update_lock.hpp.
 #include "op/update_lock.hpp"
 
 #include "base/fail.hpp"

@@ -130,9 +130,9 @@ class Cma final : public NodeTransport {
         timespec now{};
         (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
         const std::int64_t tick = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-        // relaxed: threads that look twice do no harm.
+        // All relaxed: threads that look twice do no harm.
         if (looks_[peer].load(std::memory_order_relaxed) != tick) [[unlikely]] {
-            looks_[peer].store(tick, std::memory_order_relaxed);  // relaxed: as above
+            looks_[peer].store(tick, std::memory_order_relaxed);
             return peer_gone(*rank_, peer) != Gone::no;
         }
         return known_gone(*rank_, peer) != Gone::no;

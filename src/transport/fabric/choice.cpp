@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See choice.hpp. Each subnet that all ranks have an interface in is a rail, in libfabric's order
-// of the first rank's interfaces. A subnet in which other machines have the same address as the
-// first rank's is a trap: bridges of containers and of virtual machines have the same address
-// everywhere, and lead nowhere else. Large transfers are cut into equal shares, so a rail that is
-// known to be much slower than the fastest would hold them up, and is left out.
+// A subnet becomes a rail if all ranks have an interface in it. Rails have libfabric's order of the
+// first rank's interfaces. Left out:
+//   - a subnet in which another machine has the first rank's address: bridges of containers and of
+//     virtual machines have the same address on every machine and lead nowhere
+//   - a rail that is known to be much slower than the fastest: large transfers are cut into equal
+//     shares, so it would delay all of them
 //
-// Interfaces whose endpoints have no IP addresses have the name that libfabric gives their network.
-// The first one in a network belongs to the first ones of the other ranks there, and so on.
-// Without a network that all have, as with providers that put a card's own address into its name,
-// it goes by the order alone.
+// Interfaces whose endpoints have no IP address are matched by the name that libfabric gives their
+// network: the first one of each rank in a network belongs together, then the second ones. If no
+// network is common to all ranks (some providers put the card's own address into the name), the
+// order alone decides.
 #include "transport/fabric/choice.hpp"
 
 #include <arpa/inet.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See cut.hpp.
 #include "transport/fabric/cut.hpp"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See interfaces.hpp. The choice of a provider, and what others hear of it.
 #include "transport/fabric/interfaces.hpp"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See keys.hpp. Slots are small numbers that lie together, so the slot itself is a good hash.
+// Slots are small consecutive numbers, so the slot itself is a good hash.
 #include "transport/fabric/keys.hpp"
 
 #include <cstdlib>

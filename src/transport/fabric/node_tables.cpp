@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See node_tables.hpp.
 #include "transport/fabric/node_tables.hpp"
 
 #include <cstring>

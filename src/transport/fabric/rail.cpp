@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See rail.hpp. Opening and closing in order, and the calls.
 #include "transport/fabric/rail.hpp"
 
 #include <algorithm>

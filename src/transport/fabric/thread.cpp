@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See thread.hpp.
 #include "transport/fabric/thread.hpp"
 
 #include <pthread.h>
@@ -374,7 +373,7 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     // SYNC progress-bell: pairs with the fence in end_polling(); the wish is stored before the last
     // look at the waits.
     store_load_fence();
-    // relaxed: as above.
+    // relaxed: the fence orders it.
     if (bell.waits.load(std::memory_order_relaxed) != waits) sleep->end_by(pause_ns);
     return true;
 }
