@@ -167,7 +167,8 @@ inline sennit_status compare_swap(const AtomicCall &call, sennit_gptr target, Co
             return far<compare_swap<T, Look::far>>(call, target, by, old, request);
         return cold_two<T>(call, target, expected, bits_of(by.value), old, request);
     }
-    // SYNC atomic-word: as in change().
+    // SYNC atomic-word: pairs with the acquires and releases in change() and update_bits(), at
+    // other ranks.
     (void)std::atomic_ref<BitsOf<T>>(*place).compare_exchange_strong(
         expected, bits_of(by.value), std::memory_order_acq_rel, std::memory_order_acquire);
     *old = value_of<T>(expected);

@@ -416,11 +416,12 @@ sennit_status sennit_channel_query(sennit_channel channel, sennit_channel_info *
         if (info == nullptr) return null_argument("info");
         const Channel *opened = channel::find(rank, channel);
         if (opened == nullptr) return no_channel(channel);
-        // relaxed: a count of this rank's own.
+        // All relaxed: this rank's own counts.
         const std::uint64_t read = opened->read.load(std::memory_order_relaxed);
-        *info = sennit_channel_info{opened->peer, opened->mirror != nullptr ? 1 : 0,
-                                    opened->peer_buffer, opened->peer_bytes,
-                                    // relaxed: as above.
+        *info = sennit_channel_info{opened->peer,
+                                    opened->mirror != nullptr ? 1 : 0,
+                                    opened->peer_buffer,
+                                    opened->peer_bytes,
                                     opened->written.load(std::memory_order_relaxed),
                                     read == channel::kNotReady ? 0 : read};
         return SENNIT_OK;

@@ -112,9 +112,8 @@ inline bool copy_word(void *destination, const void *source) {
     // SYNC fence: pairs with the acquire above, in the rank that loads the word.
     __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELEASE);
 #else
-    // relaxed: only wholeness is wanted; order comes from the synchronisation of the program.
+    // All relaxed: the word must only be whole; the program's synchronisation orders it.
     const Word value = __atomic_load_n(static_cast<const Word *>(source), __ATOMIC_RELAXED);
-    // relaxed: as above.
     __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELAXED);
 #endif
     return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See combine.hpp. This file alone is compiled for vectors (CMakeLists.txt says how): the loops
-// below are plain, and the compiler turns them into vector code.
+// The build compiles this file with vector instructions (CMakeLists.txt), so the loops are plain:
+// the compiler makes vector code of them.
 #include "base/combine.hpp"
 
 #include <cstdint>

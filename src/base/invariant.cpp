@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See invariant.hpp.
 #include "base/invariant.hpp"
 
 #if defined(SENNIT_CHECKS_INVARIANTS)

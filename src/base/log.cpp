@@ -23,7 +23,6 @@ struct Receiver {
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 Receiver receiver;
 
-// relaxed: it is set before there is a rank, and points to a function alone.
 std::atomic<int (*)()> rank_source{nullptr};
 
 Receiver current() {
@@ -53,7 +52,7 @@ void write_line(sennit_log_level level, const char *line) {
         (void)std::fprintf(stderr, "sennit: %s\n", line);
         return;
     }
-    // relaxed: as above.
+    // relaxed: set before there is a rank, and it points to a function, not to data.
     int (*const source)() = rank_source.load(std::memory_order_relaxed);
     const int rank = source != nullptr ? source() : -1;
     char who[24] = "";
@@ -69,7 +68,8 @@ void log_set(sennit_log_function function, void *context, sennit_log_level level
 }
 
 void log_set_rank_source(int (*rank)()) {
-    rank_source.store(rank, std::memory_order_relaxed);  // as above
+    // relaxed: there is no rank yet.
+    rank_source.store(rank, std::memory_order_relaxed);
 }
 
 void log_set_level(sennit_log_level level) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See system_file.hpp.
 #include "base/system_file.hpp"
 
 #include <fcntl.h>

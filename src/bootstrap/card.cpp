@@ -131,7 +131,7 @@ void cards_note_processors(const Card *cards, int size, std::size_t stride, int 
 }
 
 bool is_processor_of_ranks(unsigned processor) {
-    // relaxed: as above.
+    // relaxed: each bit stands alone.
     return (processors_of_ranks[processor / 64].load(std::memory_order_relaxed) >> processor % 64 &
             1) != 0;
 }

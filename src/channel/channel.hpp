@@ -134,7 +134,7 @@ inline bool is_peer_closing(const Channel &channel) {
 // Whether the peer has read all that this rank wrote, and has not closed: the leave to write where
 // one message may be unread.
 inline bool may_write_one(const Channel &channel) {
-    // relaxed: of this thread, or of one that the program has ordered before.
+    // relaxed: written by this thread, or by one that the program has ordered before this call.
     const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
     // SYNC channel-read: pairs with the release in note_written(), of the peer; its use of the
     // buffer comes before.
@@ -148,14 +148,14 @@ inline bool may_write_one(const Channel &channel) {
 // The same where several may be unread: fewer than that are.
 inline bool may_write_ahead(Channel &channel) {
     if (is_closed_by_peer(channel)) return false;
-    // relaxed: as in may_write_one().
+    // relaxed: this side's own count.
     const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
-    // relaxed: of this thread; the acquire was made when it looked.
+    // relaxed: this side's own; the acquire was made when the peer's count was loaded.
     if (written < channel.may_write_to.load(std::memory_order_relaxed)) return true;
     // SYNC channel-read: pairs with the release in show_read(), of the peer; its use of the buffer
     // comes before.
     const std::uint64_t read = channel.own->read.count.load(std::memory_order_acquire);
-    // relaxed: of this thread.
+    // relaxed: this side's own.
     channel.may_write_to.store(read + channel.ahead, std::memory_order_relaxed);
     return written < read + channel.ahead;
 }
@@ -166,7 +166,7 @@ inline bool may_write(Channel &channel) {
 
 // Whether the peer has read all that this rank wrote, closed or not.
 inline bool is_all_read(const Channel &channel) {
-    // relaxed: as in may_write_one().
+    // relaxed: this side's own count.
     const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
     if (written == 0) return true;  // also where the peer never said that it is ready
     // SYNC channel-read: pairs with the release in note_written(), of the peer.
@@ -178,7 +178,7 @@ inline bool is_all_read(const Channel &channel) {
 
 // Counts a message, and returns the word that says so.
 inline std::uint64_t count_written(Channel &channel) {
-    // relaxed twice: of this thread, as in may_write_one().
+    // relaxed twice: this side's own count.
     const std::uint64_t next = channel.written.load(std::memory_order_relaxed) + 1;
     channel.written.store(next, std::memory_order_relaxed);
     // SYNC channel-own-read: pairs with the release in show_read(), perhaps of another thread of
@@ -212,17 +212,17 @@ inline void note_written(Channel &channel) {
 // How many messages there are that this rank has not read. Where there may be several, looks at the
 // peer's word only if fewer than `least` are known.
 inline std::uint32_t count_messages(Channel &channel, std::uint32_t least) {
-    // relaxed: of this thread, as in may_write_one().
+    // relaxed: this side's own count.
     const std::uint64_t read = channel.read.load(std::memory_order_relaxed);
     if (channel.ahead > 1) {
-        // relaxed: of this thread; the acquire was made when it looked.
+        // relaxed: this side's own; the acquire was made when the word was loaded.
         const std::uint64_t known = channel.known_word.load(std::memory_order_relaxed);
         if (messages_in(known, read) >= least) return messages_in(known, read);
     }
     // SYNC channel-written: pairs with the release in note_written(), of the peer; the messages
     // come before.
     const std::uint64_t word = channel.own->written.word.load(std::memory_order_acquire);
-    // relaxed: of this thread.
+    // relaxed: this side's own.
     channel.known_word.store(word, std::memory_order_relaxed);
     return messages_in(word, read);
 }
@@ -232,13 +232,13 @@ inline bool may_read_one(const Channel &channel) {
     // SYNC channel-written: pairs with the release in note_written(), of the peer; the message
     // comes before.
     const std::uint64_t word = channel.own->written.word.load(std::memory_order_acquire);
-    // relaxed: of this thread, as in may_write_one().
+    // relaxed: this side's own count.
     return has_message(word, channel.read.load(std::memory_order_relaxed));
 }
 
 // The same where several may be.
 inline bool may_read_ahead(Channel &channel) {
-    // relaxed twice: of this thread, as in count_messages().
+    // relaxed twice: this side's own; the acquire was made when the word was loaded.
     const std::uint64_t known = channel.known_word.load(std::memory_order_relaxed);
     return has_message(known, channel.read.load(std::memory_order_relaxed)) ||
            count_messages(channel, 1) != 0;
@@ -250,7 +250,7 @@ inline bool may_read(Channel &channel) {
 
 // Whether the peer may write its first message. Not at first with SENNIT_CHANNEL_NOT_READY.
 inline bool is_ready(const Channel &channel) {
-    // relaxed: of this thread, as in may_write_one().
+    // relaxed: this side's own count.
     return channel.read.load(std::memory_order_relaxed) != kNotReady;
 }
 
@@ -270,7 +270,7 @@ inline void show_read(Channel &channel, std::uint64_t next) {
 
 // Only after may_read().
 inline void note_read(Channel &channel) {
-    // relaxed: of this thread.
+    // relaxed: this side's own.
     show_read(channel, channel.read.load(std::memory_order_relaxed) + 1);
 }
 

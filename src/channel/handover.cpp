@@ -25,12 +25,10 @@ sennit_status closed_by_peer(const Rank &rank, const Channel &channel) {
 bool is_peer_gone(Rank &rank, Channel &channel) {
     if (channel.peer == rank.world_rank) return false;
     if (known_gone(rank, channel.peer) != Gone::no) return true;
-    // relaxed: a rough count.
+    // All relaxed: a rough count and a rough time.
     if (channel.misses.fetch_add(1, std::memory_order_relaxed) % kMissesPerLook != 0) return false;
     const std::int64_t now = now_ns();
-    // relaxed: when somebody looked last, roughly.
     if (now - channel.looked_ns.load(std::memory_order_relaxed) < kLookNs) return false;
-    // relaxed: as above.
     channel.looked_ns.store(now, std::memory_order_relaxed);
     return peer_gone(rank, channel.peer) != Gone::no;
 }

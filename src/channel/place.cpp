@@ -154,10 +154,9 @@ void release_place(Rank &rank, Channel &channel, bool was_met) {
     forget_memory(rank, channel);
     const ColdLock lock(rank);
     Channels &all = *rank.channels;
-    // relaxed: a call that finds the handle still is made at the same time as the close,
-    // which is wrong.
+    // All relaxed: a call that still finds the handle runs during the close, which is the program's
+    // error.
     channel.short_handle.store(0, std::memory_order_relaxed);
-    // relaxed: as above.
     channel.ahead_handle.store(0, std::memory_order_relaxed);
     if (was_met) {
         half_retire(all.pool, channel.half);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See pool.hpp.
 #include "channel/pool.hpp"
 
 #include <cstdlib>
@@ -150,9 +149,8 @@ sennit_status half_take(Rank &rank, Pool &pool, int peer, std::uint32_t *half) {
     own.uses[*half % kHalvesPerChunk] = Use::taken;
     own.peers[*half % kHalvesPerChunk] = peer;
     Half *own_half = half_at(pool, *half);
-    // relaxed, here and below: nobody writes it now, and who will is told of it by the offer.
+    // All relaxed: nobody writes the half now, and the offer tells the peer of it later.
     own_half->written.word.store(0, std::memory_order_relaxed);
-    // relaxed, as above.
     own_half->written.is_closing.store(0, std::memory_order_relaxed);
     own_half->read.count.store(0, std::memory_order_relaxed);
     return SENNIT_OK;

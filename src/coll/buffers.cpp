@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See buffers.hpp.
 #include "coll/buffers.hpp"
 
 #include <cstring>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See call.hpp.
 #include "coll/call.hpp"
 
 #include <algorithm>

@@ -312,14 +312,13 @@ sennit_status wait_for(TeamState &state, const OpenCall &operation, const Deadli
                              state.team->epoch);
     const Watch watch{&state, &long_wait};
     while (!is_complete(operation)) {
-        // relaxed: only that it changes counts.
+        // All relaxed: only a change of the number matters, not its order.
         const std::uint64_t moves = state.moves.load(std::memory_order_relaxed);
         // Polling starts anew whenever something went on.
         sennit_status status =
             wait_until(*state.rank, deadline, LostSearch{look_at_members, &watch}, [&] {
                 try_progress(state);
                 return is_complete(operation) || long_wait.differs() ||
-                       // relaxed: as above.
                        state.moves.load(std::memory_order_relaxed) != moves;
             });
         if (status == SENNIT_ERR_TIMEOUT) {

@@ -221,7 +221,7 @@ void ask_for_word(TeamState &state) {
 // whoever makes the same call as the member has letters of the other length too.
 void take_over_letter(TeamState &state, const OpenCall &operation, std::uint32_t place) {
     SlotHeader &letter = letter_at(state, letters_of(state, operation), place);
-    // relaxed twice: the leaders' words come before, and after.
+    // All relaxed: the words of the leaders order the letter, before and after this function.
     if (letter.number.load(std::memory_order_relaxed) == operation.number) return;
     const SlotHeader *other = passed_header(state, state.team->by_place[place], operation.number);
     if (other == nullptr) return;
@@ -229,7 +229,6 @@ void take_over_letter(TeamState &state, const OpenCall &operation, std::uint32_t
     letter.bytes = other->bytes;
     letter.rounds = other->rounds;
     letter.status = other->status;
-    // relaxed: as above.
     letter.number.store(operation.number, std::memory_order_relaxed);
 }
 

@@ -334,7 +334,8 @@ void give_up(TeamState &state, sennit_status status) {
             header_at(*state.own, {i, size}).number.store(kGaveUp, std::memory_order_release);
         }
     }
-    // SYNC coll-post: pairs with the acquires in has_come() and fetch_number(); as above.
+    // SYNC coll-post: pairs with the acquires in has_come() and fetch_number(); the reason comes
+    // before.
     latest.number.store(kGaveUp, std::memory_order_release);
     ring(state);
 }

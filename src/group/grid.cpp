@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See grid.hpp.
 #include "group/grid.hpp"
 
 #include <climits>

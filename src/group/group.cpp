@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See group.hpp.
 #include "group/group.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See view.hpp.
 #include "lock/view.hpp"
 
 #include <algorithm>

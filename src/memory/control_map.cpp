@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See control_map.hpp.
 #include "memory/control_map.hpp"
 
 #include <sys/mman.h>

@@ -128,7 +128,7 @@ inline SegmentEntry *find_near(Rank &rank, const sennit_gptr &gptr) {
 }
 
 inline void remember(Rank &rank, const sennit_gptr &gptr, SegmentEntry *entry) {
-    // relaxed: as above.
+    // relaxed: the pointer alone; who finds it checks the entry's name.
     near_place(rank, gptr).store(entry, std::memory_order_relaxed);
 }
 

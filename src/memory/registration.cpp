@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See registration.hpp. The order of mechanisms is that of the architecture: the address itself,
-// XPMEM, adoption, copies by the kernel.
+// Tries the mechanisms in this order: the address itself, XPMEM, adoption, copies by the kernel.
 #include "memory/registration.hpp"
 
 #include <cstdio>

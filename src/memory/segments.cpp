@@ -366,11 +366,12 @@ void forget_entries(Rank &rank) {
 }
 
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
-    // relaxed: the team's segments have ended, and who still uses one is wrong in any order.
+    // All relaxed: the team's segments have ended; a call that still uses one is the program's
+    // error.
     SegmentEntry *table = rank.tables[team_slot].load(std::memory_order_relaxed);
     if (table == nullptr) return;
     (void)munmap(reinterpret_cast<std::byte *>(table) - kTableOffset, table_bytes(size));
-    rank.tables[team_slot].store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    rank.tables[team_slot].store(nullptr, std::memory_order_relaxed);
     rank.table_rows[team_slot] = 0;
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See space.hpp.
 #include "memory/space.hpp"
 
 #include <sys/mman.h>

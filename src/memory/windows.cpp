@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See windows.hpp.
 #include "memory/windows.hpp"
 
 #include <sys/mman.h>

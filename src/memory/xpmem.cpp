@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See xpmem.hpp.
 #include "memory/xpmem.hpp"
 
 #include <dlfcn.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See clocks.hpp.
 #include "observe/clocks.hpp"
 
 #include <algorithm>

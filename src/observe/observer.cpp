@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See observer.hpp: what begins and ends, and the observer's life.
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,11 +20,10 @@ void make_progress_observed(Rank &rank) {
     using runtime::Observed;
     runtime::Observer &observer = *rank.observer;
     Observed turn(rank, "progress", runtime::kNobody, 0, runtime::Noted::progress);
-    // relaxed, here and below: counts for people; nothing is handed over.
+    // All relaxed: counts for people, which hand nothing over.
     const std::uint64_t pieces = observer.pieces.load(std::memory_order_relaxed);
     const unsigned requests = rank.polled_requests.load(std::memory_order_relaxed);
     poll_progress(rank);
-    // relaxed: as above.
     const std::uint64_t moved = observer.pieces.load(std::memory_order_relaxed) - pieces;
     const unsigned left = rank.polled_requests.load(std::memory_order_relaxed);
     turn.set_bytes(moved + (requests > left ? requests - left : 0));

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See own_file.hpp.
 #include "observe/own_file.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See stats_file.hpp.
 #include "observe/stats_file.hpp"
 
 #include <fcntl.h>

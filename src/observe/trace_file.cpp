@@ -245,11 +245,11 @@ std::uint16_t trace_name(Observer &observer, const char *name) {
 
 void trace_append(Observer &observer, const TraceRecord &record) {
     TraceFile &trace = *observer.trace;
-    // relaxed, twice: only the holder of the lock changes them.
+    // All relaxed: only the holder of the lock changes them.
     const std::uint64_t number = trace.written.load(std::memory_order_relaxed);
     std::uint64_t capacity = trace.capacity.load(std::memory_order_relaxed);
     if (number >= capacity && capacity < observer.most_records && grow(observer))
-        capacity = trace.capacity.load(std::memory_order_relaxed);  // relaxed: as above
+        capacity = trace.capacity.load(std::memory_order_relaxed);
     records_of(&trace)[number % capacity] = record;
     // SYNC trace-record: pairs with the acquire in cli/trace/part.cpp; the record is whole.
     trace.written.store(number + 1, std::memory_order_release);
@@ -291,7 +291,7 @@ void trace_close(Observer &observer) {
     // What is in the text is not needed twice, and a start-up that failed tells its reason
     // otherwise; else the file stays for `sennit trace merge`.
     if (observer.is_written || !observer.is_ready) (void)unlink(observer.part_name);
-    // relaxed: as in trace_append().
+    // relaxed: only the holder of the lock changes it.
     const std::uint64_t used = observer.trace->capacity.load(std::memory_order_relaxed);
     (void)munmap(observer.trace, observer.mapped_bytes);
     (void)ftruncate(observer.trace_fd, static_cast<off_t>(file_bytes(used)));

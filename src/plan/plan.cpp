@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See plan.hpp.
 #include "plan/plan.hpp"
 
 #include <algorithm>

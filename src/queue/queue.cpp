@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See queue.hpp.
 #include "queue/queue.hpp"
 
 #include <algorithm>
@@ -104,8 +103,8 @@ bool claim(Rank &rank, ProducerRing &ring) {
     std::uint32_t word = ring.producer.load(std::memory_order_acquire);
     if (!is_abandoned(rank, word)) return false;
     const std::uint32_t own = word_of(rank);
-    // SYNC queue-ring: as above, and pairs with the acquire of the next producer. relaxed on
-    // failure: another one was faster.
+    // SYNC queue-ring: pairs with the releases above, and with the acquire of the next producer.
+    // relaxed on failure: another producer was faster.
     return ring.producer.compare_exchange_strong(word, own, std::memory_order_acq_rel,
                                                  std::memory_order_relaxed);
 }

@@ -273,7 +273,7 @@ inline void take(Rank &rank, Queue &queue, std::uint32_t number, void *items, st
         // of the items come before. A release at least.
         show(ring.taken, view.taken, *view.control, view.rings_lightly);
     } else {
-        // SYNC queue-taken: as above, for whoever gets the ring next.
+        // SYNC queue-taken: pairs with the acquire in push_at_once(), of the next producer.
         ring.taken.store(view.taken, std::memory_order_release);
     }
 }

@@ -57,7 +57,7 @@ void before_fork() {
 // A forked child has the number of the thread that forked.
 bool fork_is_watched() {
     pthread_t self = pthread_self();
-    // relaxed: as above.
+    // relaxed: only the number of the thread that forked matters.
     return process.watched_fork.compare_exchange_strong(self, 0, std::memory_order_relaxed);
 }
 
@@ -101,13 +101,12 @@ Rank *make_object() {
 // still read it. What a call reads first is emptied first, by atomic stores, and stays empty until
 // start-up sets the size: such a call ends there, and does not come to the plain fields.
 void reset(Rank &rank) {
-    // relaxed, here and below: take_apart() has stored the same already, so the thread finds
-    // nothing in any order. The stores of the next rank's set-up come long after them.
+    // All relaxed: take_apart() has stored the same values, so the thread finds nothing in any
+    // order. The stores of the next rank's set-up come much later.
     rank.size.store(0, std::memory_order_relaxed);
     rank.channel_table.hide();
     rank.signal_table.hide();
     rank.block_table.hide();
-    // relaxed: as above.
     const auto empty = [](auto &pointer) { pointer.store(nullptr, std::memory_order_relaxed); };
     for (auto &entry : rank.near)
         empty(entry);
@@ -120,14 +119,13 @@ void reset(Rank &rank) {
     empty(rank.queues);
     std::memset(rank.table_rows, 0, sizeof rank.table_rows);
     rank.world_rank = -1;
-    // relaxed, all of them: as above.
     rank.hook_count.store(0, std::memory_order_relaxed);
     rank.sleeps_with_barrier.store(false, std::memory_order_relaxed);
-    rank.short_waits.store(0, std::memory_order_relaxed);      // relaxed: as above
-    rank.ended.store(0, std::memory_order_relaxed);            // relaxed: as above
-    rank.first_dead.store(0, std::memory_order_relaxed);       // relaxed: as above
-    rank.ended_elsewhere.store(0, std::memory_order_relaxed);  // relaxed: as above
-    rank.polled_requests.store(0, std::memory_order_relaxed);  // relaxed: as above
+    rank.short_waits.store(0, std::memory_order_relaxed);
+    rank.ended.store(0, std::memory_order_relaxed);
+    rank.first_dead.store(0, std::memory_order_relaxed);
+    rank.ended_elsewhere.store(0, std::memory_order_relaxed);
+    rank.polled_requests.store(0, std::memory_order_relaxed);
     static_cast<RankSetup &>(rank) = RankSetup{};
 }
 
@@ -239,7 +237,7 @@ int process_rank_count() {
 void process_watch_forks(const ForkHooks *hooks) {
     const MutexLock lock(process.lock);
     handle_forks();
-    // relaxed: as in fork_hooks().
+    // relaxed: the hooks are constants of the program.
     process.fork_hooks.store(hooks, std::memory_order_relaxed);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See request.hpp.
 #include "request/request.hpp"
 
 #include "base/fail.hpp"

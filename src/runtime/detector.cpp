@@ -72,7 +72,7 @@ void note_gone(Rank &rank, int peer, Gone how) {
     std::uint32_t none = 0;
     const auto dead = static_cast<std::uint32_t>(peer) + 1;
     if (how == Gone::died)
-        // relaxed: as above; one that has died is enough, and stays.
+        // relaxed: the count below orders it. The first dead rank stays.
         (void)rank.first_dead.compare_exchange_strong(none, dead, std::memory_order_relaxed);
     // SYNC peers-ended: pairs with the acquire in count_ended(); the words above.
     rank.ended.fetch_add(1, std::memory_order_release);

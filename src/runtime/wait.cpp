@@ -83,7 +83,7 @@ void WaitLoop::end_polling() {
     // SYNC progress-bell: pairs with the fence in leaves_alone(); the end of the wait comes before
     // the look at the thread's wish.
     store_load_fence();
-    // relaxed twice: as above, and only who takes the wish rings.
+    // relaxed twice: the fence orders it, and only the one that takes the wish rings.
     if (bell.is_wanted.load(std::memory_order_relaxed) &&
         bell.is_wanted.exchange(false, std::memory_order_relaxed))
         ring_progress_thread(bell.descriptor);
@@ -112,7 +112,7 @@ WaitLoop::Step WaitLoop::step() {
     }
     // relaxed: hooks are added during start-up only.
     const bool must_poll = rank_.hook_count.load(std::memory_order_relaxed) != 0 ||
-                           // relaxed: as in make_progress().
+                           // relaxed: another thread's request is that thread's to carry on.
                            rank_.polled_requests.load(std::memory_order_relaxed) != 0;
     const bool may_yield = now - started_ns_ < kYieldNs && !yields_reach_nobody(now);
     if (must_poll || may_yield) {

@@ -53,7 +53,8 @@ inline void store_and_ring_lightly(std::atomic<std::uint64_t> &word, std::uint64
     // between the store and the look at sleepers; the release is for who polls the word.
     word.store(value, std::memory_order_release);
     store_load_in_program_order();
-    // relaxed: as in ring_doorbell().
+    // relaxed: the barrier in announce_sleep() orders it after the store; a sleeper that is missed
+    // has not looked at the word yet and will see the store.
     if (target.doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
         ring_sleepers(target.doorbell);
 }

@@ -21,11 +21,11 @@ struct Notified {
     alignas(std::atomic_ref<std::uint64_t>::required_alignment) mutable std::uint64_t next_epoch;
 
     std::uint64_t next() const {
-        // relaxed: nothing hangs on it; calls that want it come one at a time.
+        // relaxed: no data depends on it; the program orders the calls that use it.
         return std::atomic_ref(next_epoch).load(std::memory_order_relaxed);
     }
     void set_next(std::uint64_t epoch) {
-        // relaxed: as above.
+        // relaxed: no data depends on it.
         std::atomic_ref(next_epoch).store(epoch, std::memory_order_relaxed);
     }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See carried.hpp. An event that is early, late or one too many is left to the task of its message,
-// which its sender hears of.
+// An event that comes early, late or once too often is not counted here: the task of its message
+// decides, and answers the sender.
 #include "signal/carried.hpp"
 
 #include "base/fail.hpp"

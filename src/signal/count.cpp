@@ -131,10 +131,10 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
         // SYNC signal-set: pairs with the fence in set_add(); the count before the look at in_set.
         // SYNC doorbell: pairs with the fence in announce_sleep(); the same for sleepers.
         store_load_fence();
-        // relaxed: after a full fence; an owner that is missed looks itself, after one of its own.
+        // All relaxed: after a full fence. An owner that is missed looks itself, after its own
+        // fence.
         if (before == messages && record.in_set.load(std::memory_order_relaxed) != 0)
             mark_fired(to.chunk, to.signal.handle);
-        // relaxed: as above.
         if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0)
             ring_sleepers(to.control->doorbell);
         return true;

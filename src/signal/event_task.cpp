@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See event_task.hpp.
 #include "signal/event_task.hpp"
 
 #include <cstring>
@@ -253,9 +252,9 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
         return own->record->slot[slot_of(which)].load(std::memory_order_acquire);
     };
     std::uint64_t counter = counter_of(is_current ? epoch : task.epoch);
-    // relaxed: ordered by the load of the slot, as in count_current().
+    // relaxed: the load of the slot orders it.
     while (is_current && own->record->epoch.load(std::memory_order_relaxed) != epoch) {
-        // SYNC signal-epoch: as above.
+        // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once().
         epoch = own->record->epoch.load(std::memory_order_acquire);
         counter = counter_of(epoch);
     }
@@ -287,8 +286,8 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
 }
 
 std::uint64_t answer_now(Judged judged, const Own &own) {
-    // SYNC signal-epoch: as in count_judged(); what this rank has done with the data of earlier
-    // epochs comes before what the sender puts when it knows of this one.
+    // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
+    // threads; what they did with the data of earlier epochs comes before the sender's next data.
     return answer_with_epoch(judged, own, own.record->epoch.load(std::memory_order_acquire));
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See known_epochs.hpp.
 #include "signal/known_epochs.hpp"
 
 #include <algorithm>

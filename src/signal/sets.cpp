@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See sets.hpp.
 #include "signal/sets.hpp"
 
 #include <bit>

@@ -233,11 +233,10 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
         take_back(to, expected, {epoch, messages}, before);
         return false;
     }
-    // relaxed, here and below: the add is a full fence; an owner that is missed looks itself, after
-    // one of its own.
+    // All relaxed: the add is a full fence. An owner that is missed looks itself, after its own
+    // fence.
     if (before == messages && record.in_set.load(std::memory_order_relaxed) != 0) [[unlikely]]
         mark_fired(to.chunk, to.signal.handle);
-    // relaxed: as above.
     if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
         ring_sleepers(to.control->doorbell);
     return true;

@@ -74,7 +74,7 @@ sennit_status take_entry(Rank &rank, Signals &all, Own **entry) {
     if (own == nullptr) return fail_no_place(all.table.is_full(), SignalTable::kMost, "signals");
     const std::uint32_t index = all.table.place_of(*own);
     const std::uint32_t chunk = chunk_of(index);
-    // relaxed: under the lock.
+    // All relaxed: under the lock.
     if (all.chunks[chunk].load(std::memory_order_relaxed) == nullptr) {
         const sennit_status status = add_chunk(rank, all, chunk);
         if (status != SENNIT_OK) {
@@ -82,7 +82,7 @@ sennit_status take_entry(Rank &rank, Signals &all, Own **entry) {
             return status;
         }
     }
-    std::byte *base = all.chunks[chunk].load(std::memory_order_relaxed);  // relaxed: as above
+    std::byte *base = all.chunks[chunk].load(std::memory_order_relaxed);
     own->record = reinterpret_cast<SignalRecord *>(base + records_offset(chunk)) +
                   (index - first_index(chunk));
     *entry = own;
@@ -147,7 +147,7 @@ sennit_status open_view(Rank &rank, Signals &all, int peer, std::uint32_t chunk)
     status = op::resolve(rank, gptr, &entry);
     if (status != SENNIT_OK) return status;
     const ColdLock lock(rank);
-    // relaxed: under the lock, as is the change.
+    // All relaxed: all changes are made under the lock.
     ChunkView *views = all.views[peer].load(std::memory_order_relaxed);
     if (views == nullptr) {
         views = new (std::nothrow) ChunkView[kSignalChunks];
@@ -155,7 +155,6 @@ sennit_status open_view(Rank &rank, Signals &all, int peer, std::uint32_t chunk)
         // SYNC signal-view: pairs with the acquire in view_of(); the empty views come before.
         all.views[peer].store(views, std::memory_order_release);
     }
-    // relaxed: as above.
     if (views[chunk].segment.load(std::memory_order_relaxed) != 0) return SENNIT_OK;
     return fill_view(rank, peer, gptr, *entry, &views[chunk]);
 }
@@ -185,10 +184,10 @@ sennit_status make_signals(Rank &rank, Signals **out) {
 }
 
 void signals_close(Rank &rank) {
-    // relaxed: the rank is ended by one thread.
+    // All relaxed: one thread ends the rank.
     Signals *all = rank.signals.load(std::memory_order_relaxed);
     if (all == nullptr) return;
-    rank.signals.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    rank.signals.store(nullptr, std::memory_order_relaxed);
     rank.signal_table.hide();
     rank.block_table.hide();
     blocks_close(all->blocks);
@@ -209,22 +208,20 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     own.listed = Listed::none;
     own.set = 0;
     own.next = own.previous = 0;
-    // relaxed: nobody may look before the handle is there.
+    // All relaxed: nobody may look before the handle is published.
     own.epoch.store(0, std::memory_order_relaxed);
-    // relaxed: as above.
     own.state.store((all->resets_by_exchange ? kExchanges : 0) | (is_to_be_strict ? kStrict : 0),
                     std::memory_order_relaxed);
-    own.told_early.store(0, std::memory_order_relaxed);  // relaxed: as above
+    own.told_early.store(0, std::memory_order_relaxed);
     own.events = events;
     own.event_bits = static_cast<std::uint8_t>(event_bits_of(max_events));
     SENNIT_INVARIANT((std::uint64_t{events} >> own.event_bits) == 0);
     SignalRecord &record = *own.record;
-    // relaxed: as above.
     record.slot[0].store(0, std::memory_order_relaxed);
-    record.slot[1].store(0, std::memory_order_relaxed);  // relaxed: as above
-    record.refused.store(0, std::memory_order_relaxed);  // relaxed: as above
-    record.epoch.store(0, std::memory_order_relaxed);    // relaxed: as above
-    record.in_set.store(0, std::memory_order_relaxed);   // relaxed: as above
+    record.slot[1].store(0, std::memory_order_relaxed);
+    record.refused.store(0, std::memory_order_relaxed);
+    record.epoch.store(0, std::memory_order_relaxed);
+    record.in_set.store(0, std::memory_order_relaxed);
     record.events = events;
     record.max_events = max_events;
     record.owner = rank.world_rank;

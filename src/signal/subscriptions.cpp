@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See subscriptions.hpp.
 #include "signal/subscriptions.hpp"
 
 #include <algorithm>

@@ -51,10 +51,9 @@ constexpr std::uint32_t mark_of_epoch(std::uint64_t epoch) {
 // thread tells.
 sennit_status report_early(Own &own) {
     const std::uint64_t epoch = own_epoch(own);
-    // relaxed: no data hangs on it.
+    // All relaxed: no data depends on it.
     std::uint32_t told = own.told_early.load(std::memory_order_relaxed);
     if (!came_before_reset(own, epoch) || told == mark_of_epoch(epoch)) return SENNIT_OK;
-    // relaxed: as above.
     if (!own.told_early.compare_exchange_strong(told, mark_of_epoch(epoch),
                                                 std::memory_order_relaxed))
         return SENNIT_OK;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See cluster.hpp.
 #include "team/cluster.hpp"
 
 namespace sennit::team {

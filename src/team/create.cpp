@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See create.hpp. States and failure cases: docs/design/teams.md.
+// docs/design/teams.md has the states and failure cases.
 #include "team/create.hpp"
 
 #include <algorithm>

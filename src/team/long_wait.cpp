@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See long_wait.hpp.
 #include "team/long_wait.hpp"
 
 #include <cstdio>
@@ -91,13 +90,12 @@ void LongWait::look() {
     if (started_ns_ == 0) started_ns_ = now;
     if (now - started_ns_ < kLongNs || other_ >= 0) return;
     const std::uint64_t mine = own_note();
-    // relaxed: the word stands alone.
+    // All relaxed: each word stands alone.
     team_.own->arrived.waiting.store(mine, std::memory_order_relaxed);
     told_ = true;
     for_each_here(team_, [&](std::uint32_t member) {
         const TeamSync *sync = sync_of(rank_, team_, member);
         if (sync == nullptr || member == team_.rank || other_ >= 0) return;
-        // relaxed: as above.
         const std::uint64_t theirs = sync->arrived.waiting.load(std::memory_order_relaxed);
         const bool is_of_team = theirs != 0 && (theirs >> 48 & 0xff) == (team_.generation & 0xff);
         if (!is_of_team || !can_not_meet(mine, theirs)) return;
@@ -108,7 +106,7 @@ void LongWait::look() {
 
 // Where calls differ the word stays, for the other one to see.
 LongWait::~LongWait() {
-    // relaxed: as above.
+    // relaxed: the word stands alone.
     if (told_ && other_ < 0) team_.own->arrived.waiting.store(0, std::memory_order_relaxed);
 }
 

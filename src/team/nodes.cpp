@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See nodes.hpp.
 #include "team/nodes.hpp"
 
 #include <algorithm>

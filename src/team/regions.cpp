@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See regions.hpp. Two exchanges: the regions, then whether each member reached all of them.
+// Makes two exchanges: the regions, then whether each member reached all of them.
 #include "team/regions.hpp"
 
 #include <cstdlib>

@@ -182,12 +182,11 @@ sennit_status teams_open(Rank &rank) {
 
 void teams_close(Rank &rank) {
     for (AtomicPartPointer<Part::team> &place : rank.teams) {
-        // relaxed: start and end of a rank are made by one thread.
+        // All relaxed: one thread starts and ends a rank.
         Team *team = place.load(std::memory_order_relaxed);
         if (team == nullptr) continue;
         drop(*team);
         std::free(team);
-        // relaxed: as above.
         place.store(nullptr, std::memory_order_relaxed);
     }
     registry_close(rank);

@@ -192,7 +192,7 @@ inline Team &world_of(Rank &rank) {
 
 // The ranks of this node.
 inline Team &node_of(Rank &rank) {
-    // relaxed: as above.
+    // relaxed: set at start-up by the thread that publishes the rank.
     return *rank.teams[kNodeSlot].load(std::memory_order_relaxed);
 }
 

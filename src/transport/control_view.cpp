@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See control_view.hpp.
 #include "transport/control_view.hpp"
 
 #include "base/fail.hpp"

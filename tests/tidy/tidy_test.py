@@ -255,6 +255,16 @@ class TidyTest(unittest.TestCase):
         self.assert_finds("src/op/put.cpp", 17, "order", good + "void g(Word &word) " + body)
         self.assert_finds("src/op/put.cpp", 11, "order", good.replace("Slow.\n", "Slow.\n\n"))
 
+    def test_a_reason_that_is_elsewhere_is_found(self):
+        reason = "relaxed: a hint for the log, nothing is read after it."
+        for other in ("relaxed: as above.", "as above", "relaxed twice: of this thread, as in publish()."):
+            with self.subTest(reason=other):
+                self.assert_finds("src/base/words.hpp", 12, "order", changed("src/base/words.hpp", (
+                    f"    // {reason}\n    return word.value.load(std::memory_order_relaxed);"), (
+                    f"    int a = 0;\n    return word.value.load(std::memory_order_relaxed);  // {other}")))
+        self.assert_finds("src/base/words.cpp", 14, "order",
+                          changed("src/base/words.cpp", "pairs with release in publish()", "as in publish()"))
+
     def test_seq_cst_without_a_reason_is_found(self):
         self.assert_finds("src/base/words.hpp", 17, "order",
                           changed("src/base/words.hpp", "    // seq_cst: store before the load of the other side's word.\n", "\n"))

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See classify.hpp.
 #include "memory/adopt/classify.hpp"
 
 #include <link.h>

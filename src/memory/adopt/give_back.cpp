@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See give_back.hpp.
 #include "memory/adopt/give_back.hpp"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See mover.hpp.
 #include "memory/adopt/mover.hpp"
 
 #include <fcntl.h>

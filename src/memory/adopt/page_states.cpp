@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See page_states.hpp.
 #include "memory/adopt/page_states.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See placement.hpp.
 #include "memory/adopt/placement.hpp"
 
 #include <sys/syscall.h>

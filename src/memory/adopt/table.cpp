@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See table.hpp. Arrays are mapped as a whole and take memory where they are used.
 #include "memory/adopt/table.hpp"
 
 #include <fcntl.h>

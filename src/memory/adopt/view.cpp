@@ -27,9 +27,8 @@ bool is_live(const ControlBlock &control, const SegmentRecord &first) {
     // SYNC segment-end: pairs with the release fence in segment_end(); what was copied or
     // mapped comes before the look.
     std::atomic_thread_fence(std::memory_order_acquire);
-    // relaxed, all four: the fence above orders the record's words, and the copy is private.
+    // All relaxed: the fence above orders the record's words, and the copy is private.
     return record.id.load(std::memory_order_relaxed) == first.id.load(std::memory_order_relaxed) &&
-           // relaxed: as above.
            record.live.load(std::memory_order_relaxed) ==
                first.live.load(std::memory_order_relaxed);
 }

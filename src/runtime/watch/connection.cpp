@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See connection.hpp.
 #include "runtime/watch/connection.hpp"
 
 #include <netinet/in.h>

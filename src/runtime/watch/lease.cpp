@@ -70,13 +70,14 @@ void NodeWatch::settle(std::int64_t now) const {
 void NodeWatch::note_first_end() const {
     std::int64_t first = 0;
     for (std::size_t i = 0; i < node_count_; ++i) {
-        // relaxed: leases only grow longer, so the least of old values is an early one.
+        // relaxed: leases only grow longer, so the least of old values is too early, never too
+        // late.
         std::int64_t end =
             table_.places[nodes_[i].first].lease_end_ns.load(std::memory_order_relaxed);
         if (is_pause(end)) end = 1;  // settle() looks when it is over
         if (end > 0 && (first == 0 || end < first)) first = end;
     }
-    // relaxed: as above.
+    // relaxed: an old value is too early, never too late.
     table_.head->first_end_ns.store(first, std::memory_order_relaxed);
 }
 
@@ -153,9 +154,8 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     // Not told to others: each node knows by itself when the silent one accepts nothing from it.
     for (int r = node.first; r < size_; ++r) {
         if (first_of(r) != node.first) continue;
-        // relaxed: the count below orders it. For is_unheard().
+        // All relaxed: the count below orders them.
         if (!is_unheard) table_.places[r].unheard_ns.store(0, std::memory_order_relaxed);
-        // relaxed: as above.
         table_.places[r].gone.store(static_cast<std::uint32_t>(Gone::died),
                                     std::memory_order_relaxed);
     }
@@ -214,7 +214,7 @@ bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64
         return from.send(reply);
     }
     const std::int64_t then = now - (message.value - 1);
-    // relaxed: as above; there is one watcher, and an earlier time of a second one does no harm.
+    // relaxed: there is one watcher, and an earlier time of a second one does no harm.
     if (then > looked) word.store(then, std::memory_order_relaxed);
     return true;
 }

@@ -239,13 +239,11 @@ void NodeWatch::note_hearing(int peer, Hearing hearing) const {
     if (!is_running_.load(std::memory_order_acquire)) return;
     const std::int64_t now = hearing == Hearing::heard ? 0 : boot_ns();
     std::atomic<std::int64_t> &word = table_.places[peer].unheard_ns;
-    // relaxed: the word stands alone.
+    // All relaxed: the word stands alone.
     std::int64_t before = word.load(std::memory_order_relaxed);
     if (hearing != Hearing::missing) {
-        // relaxed: as above.
         word.store(hearing == Hearing::mute ? -now : now, std::memory_order_relaxed);
     } else if (before >= 0 || now + before >= times_.fresh_ns) {  // not against who knows more
-        // relaxed: as above.
         (void)word.compare_exchange_strong(before, now, std::memory_order_relaxed);
     }
 }

@@ -50,15 +50,13 @@ void NodeWatch::run() {
 void NodeWatch::take_role(std::int64_t now) {
     TableHead &head = *table_.head;
     const std::uint32_t mine = static_cast<std::uint32_t>(rank_->world_rank) + 1;
-    // relaxed, all here: who watches is a matter of time, and nothing hangs on its order.
+    // All relaxed: two watchers for a while do no harm, and no data depends on the order.
     std::uint32_t watcher = head.watcher.load(std::memory_order_relaxed);
     if (watcher != mine) {
         const int other = static_cast<int>(watcher) - 1;
         const bool is_awake =
             watcher != 0 && peer_gone(*rank_, other) == Gone::no &&
-            // relaxed: as above.
             now - head.watched_ns.load(std::memory_order_relaxed) < times_.timeout_ns / 4;
-        // relaxed: as above.
         if (!is_awake &&
             head.watcher.compare_exchange_strong(watcher, mine, std::memory_order_relaxed)) {
             watcher = mine;
