@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiver of the log belongs to the process, not to a rank: a library that writes to stderr
-// does so once, whoever caused it. A mutex keeps function and context together.
+// The receiver belongs to the process, not to a rank: a library that writes to stderr writes a line
+// once, whichever rank caused it. A mutex keeps function and context together.
 #include "base/log.hpp"
 
 #include <atomic>
@@ -30,8 +30,8 @@ Receiver current() {
     return receiver;
 }
 
-// A call that fails in the program's function logs as well: that line is dropped, or the function
-// would call itself without end. The error that the caller is about to get stays as it is.
+// A failing call inside the program's log function would log again and recurse without end, so that
+// line is dropped. The error that the caller is about to get stays unchanged.
 void hand_to_program(const Receiver &to, sennit_log_level level, const char *line) {
     const InCallback here(Callback::log);
     if (here.was_in(Callback::log)) return;
@@ -46,7 +46,7 @@ const char *level_name(sennit_log_level level) {
     return level == SENNIT_LOG_INFO ? "info" : "debug";
 }
 
-// What the user asked to see says itself of which rank it is.
+// Level NONE is output that the user asked for: it names its rank itself.
 void write_line(sennit_log_level level, const char *line) {
     if (level == SENNIT_LOG_NONE) {
         (void)std::fprintf(stderr, "sennit: %s\n", line);

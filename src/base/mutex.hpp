@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holding a mutex from here to the end of the block. Owns nothing.
+// Holds a mutex to the end of the block. Owns nothing.
 #pragma once
 
 #include <pthread.h>
