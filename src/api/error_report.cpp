@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sennit_error_report: the way in for errors that a header or a binding on top of Sennit found.
+// sennit_error_report: records errors that a header or a binding on top of Sennit found.
 #include <sennit/error.h>
 
 #include "base/fail.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shape of a call with a box or a list of pieces, made of what the user gave.
+// Makes the shape of a call with a box or a list of pieces from the user's arguments.
 #pragma once
 
 #include <sennit/notify.h>

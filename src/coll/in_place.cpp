@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large blocks: the ranks first tell each other, in a letter, where their buffers lie. If all that
-// are needed can be used there, the members read and write each other's buffers, and all meet once
-// more before anybody's buffer is its own again. If not, the same call goes through the slots. The
-// letters also carry the sizes that only one side knows.
+// Large blocks: each rank first describes its buffers in a letter. If all needed buffers can be
+// used in place, the members read and write each other's buffers and meet once more before anybody
+// reuses its own. If not, the same call goes through the slots. The letters also carry sizes that
+// only one side knows.
 //
-// Work that one member could do alone is divided: of a block that moves between the root and
-// another member both copy a part, and a vector that is reduced is cut into as many parts as there
-// are members.
+// Work that one member could do alone is divided: the root and another member each copy a part of a
+// block that moves between them, and a reduced vector is cut into one part per member.
 #include <algorithm>
 #include <cstring>
 
@@ -19,11 +18,12 @@
 namespace sennit::coll {
 namespace {
 
-// Of each operand at a time: all three stay in the first cache, and two fit into the scratch.
+// Bytes of each operand per step: all three stay in the level-1 cache, and two fit into the
+// scratch.
 constexpr std::size_t kFoldBytes = 8192;
 static_assert(kFoldBytes <= kScratchBytes);
 
-// Do sender and receiver name the same size for the block that comes from `member`?
+// Checks that sender and receiver have the same size for the block of `member`.
 sennit_status check_size(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          const CollLetter &letter) {
     const Call &call = operation.call;
@@ -59,16 +59,16 @@ sennit_status copy_from(TeamState &state, OpenCall &operation, std::uint32_t mem
     return copy(*state.rank, Direction::get, buffers.source, offset, to.memory, to.bytes);
 }
 
-// ---- Blocks between the root and the others, copied by both ends.
+// ---- Blocks between the root and the others; both ends copy.
 
-// The root has such a block with every member, each of the others one only, so of each it copies
-// as much as leaves all with the same work. Whole pages, which the kernel copies best.
+// The root shares a block with every member, each other member only one. So the root copies a part
+// of each that gives all the same work. Whole pages, which the kernel copies best.
 std::size_t part_of_root(const Call &call, const team::Team &team) {
     constexpr std::size_t kPage = 4096;
     return call.bytes / team.size / kPage * kPage;
 }
 
-// The last bytes of a block are the root's to copy, the others the member's.
+// The root copies the last bytes of a block, the member the others.
 sennit_status copy_as_root(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
@@ -81,7 +81,7 @@ sennit_status copy_as_root(TeamState &state, OpenCall &operation) {
         const sennit_status status = buffers_of(state, operation, member, &buffers);
         if (status != SENNIT_OK) return status;
         const Block block = gives ? block_for(call, team, member) : block_from(call, team, member);
-        // One member out of reach does not keep the others from their parts.
+        // A member out of reach does not stop the others from copying their parts.
         note(operation,
              copy(*state.rank, gives ? Direction::put : Direction::get,
                   gives ? buffers.destination : buffers.source, first, block.memory + first, part));
@@ -110,12 +110,12 @@ sennit_status copy_as_member(TeamState &state, OpenCall &operation) {
 
 // ---- Reductions.
 
-// What this rank folds, by member, in the scratch; and where elements are fetched to that load does
-// not reach.
+// The operands that this rank folds, by member, in the scratch; and room for elements that load
+// does not reach.
 struct Operands {
     Buffers *of;
     std::byte *stages[2];
-    std::byte *aside;  // for a result that can not be made where it goes
+    std::byte *aside;  // for a result that can not be computed in its place
     std::size_t step;  // bytes of each operand at a time
 };
 
@@ -155,14 +155,14 @@ sennit_status find_operands(TeamState &state, OpenCall &operation, Operands *out
     return SENNIT_OK;
 }
 
-// A part of the vector, in bytes, and where its sum goes.
+// A part of the vector, in bytes, and the place of its result.
 struct FoldRange {
     std::size_t begin;
     std::size_t end;
     std::byte *into;
 };
 
-// Folds the range of all sources that `reader` reads, in the members' order.
+// Folds the range of all sources that `reader` reads, in the order of the members.
 sennit_status fold_range(TeamState &state, const Call &call, std::uint32_t reader,
                          const Operands &operands, const FoldRange &range) {
     const std::size_t bytes = range.end - range.begin;
@@ -202,14 +202,15 @@ sennit_status fold_in_place(TeamState &state, OpenCall &operation) {
     std::size_t first = 0;
     std::size_t end = bytes;
     if (operation.divided) {
-        // Whole blocks of elements, so that the ranks write on different lines.
+        // Whole lines, so that the ranks write to different lines.
         const std::size_t share = (bytes / unit / team.size / 64 + 1) * 64 * unit;
         first = std::min(bytes, share * team.rank);
         end = team.rank + 1 == team.size ? bytes : std::min(bytes, first + share);
     }
     const std::uint32_t reader = call.kind == Kind::reduce ? call.root : team.rank;
     const bool has_destination = call.kind != Kind::reduce || team.rank == call.root;
-    // The own elements may lie where the result goes, and not be the first two of the fold.
+    // This rank's elements may lie in the place of the result without being among the first two
+    // operands.
     const bool aside = !has_destination || (call.in_place && team.rank > 1);
     for (std::size_t begin = first; begin < end; begin += operands.step) {
         const std::size_t stop = std::min(end, begin + operands.step);
@@ -230,8 +231,8 @@ sennit_status fold_in_place(TeamState &state, OpenCall &operation) {
 
 // ---- Wide slots.
 
-// Makes this rank's wide slots when they are first wanted. Without memory for them the call goes
-// through the slots there are.
+// Makes this rank's wide slots at their first use. Without memory for them the call uses the
+// existing slots.
 bool has_wide_slots(TeamState &state) {
     if (!state.reaches_data) return false;
     if (state.wide_segment != 0) return true;
@@ -240,7 +241,7 @@ bool has_wide_slots(TeamState &state) {
     const memory::SegmentArgs args{SegmentKind::slots, 0, kWideSlots * kWideBytes, 4096, 0};
     const sennit_error error = *thread_error();
     if (memory::segment_create(*state.rank, args, &record) != SENNIT_OK) {
-        // There is another way.
+        // Not an error: the call uses the other slots.
         *thread_error() = error;
         return false;
     }
@@ -317,7 +318,7 @@ sennit_status read_letter(TeamState &state, OpenCall &operation, std::uint32_t m
         operation.divided = false;
     if ((letter.flags & kLetterShares) != 0) operation.shares_processors = true;
     if ((letter.flags & kLetterWide) == 0) operation.can_be_wide = false;
-    // The others go on without knowing, so this rank takes its part and reports at the end.
+    // The others continue without knowing, so this rank does its part and reports at the end.
     note(operation, check_size(state, operation, member, letter));
     return SENNIT_OK;
 }
@@ -325,7 +326,7 @@ sennit_status read_letter(TeamState &state, OpenCall &operation, std::uint32_t m
 sennit_status work_in_place(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
-    // A size that differs: nothing can be copied rightly.
+    // After a size mismatch nothing can be copied correctly.
     if (operation.status != SENNIT_OK) return SENNIT_OK;
     if (folds(call.kind)) {
         bool has_part = call.kind == Kind::scan_exclusive ? own > 0 : reads(call, own, own);
