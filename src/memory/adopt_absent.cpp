@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adoption in a build without it: nothing moves, and every registration hears why.
+// In place of memory/adopt/ in a build without adoption: nothing moves, and every registration gets
+// the reason.
 #include "base/fail.hpp"
 #include "memory/adopt/adopt.hpp"
 

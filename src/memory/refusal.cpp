@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sentences of refusal.hpp.
 #include "memory/refusal.hpp"
 
 #include <cstdio>
