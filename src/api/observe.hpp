@@ -39,7 +39,7 @@ class ObservedAccess {
   private:
     Rank &rank_;
     sennit_gptr gptr_;
-    Observed observed_;  // destroyed after the body of
+    Observed observed_;  // destroyed after the body of the destructor
 };
 
 }  // namespace sennit::api

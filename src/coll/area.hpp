@@ -50,7 +50,7 @@ inline constexpr std::uint64_t kGaveUp = UINT64_MAX;
 
 struct SlotHeader {
     std::atomic<std::uint64_t> number;  // of the post in this slot; kGaveUp
-    std::uint64_t call;                 // its call, from
+    std::uint64_t call;                 // its call, from signature_of()
     std::uint64_t bytes;                // size of the call
     std::uint32_t rounds;               // of the call, 0 where its letters decide
     std::uint32_t status;               // sennit_status of the rank in this call so far
@@ -161,7 +161,7 @@ inline Area &area_of(TeamSync &sync) {
 // The place of a rank's buffer.
 struct LetterPlace {
     sennit_gptr gptr;
-    std::uint64_t address;  // used only by ranks of
+    std::uint64_t address;  // used only by ranks of the same process
 };
 static_assert(sizeof(LetterPlace) == 24 && offsetof(LetterPlace, address) == 16);
 
@@ -177,10 +177,11 @@ struct CollLetter {
 static_assert(sizeof(CollLetter) == 64 && offsetof(CollLetter, source) == 16);
 
 inline constexpr std::uint32_t kLetterInPlaceOk = 1;  // peers may use the buffers in place
-inline constexpr std::uint32_t kLetterAddresses = 2;  // by address, since all ranks are
-inline constexpr std::uint32_t kLetterWide = 4;       // the rank has wide slots
-inline constexpr std::uint32_t kLetterShares = 8;     // the rank shares its processor with others
-inline constexpr std::uint32_t kLetterTakes = 16;     // peers may write into the destination
+inline constexpr std::uint32_t kLetterAddresses =
+    2;                                             // by address, since all ranks are of one process
+inline constexpr std::uint32_t kLetterWide = 4;    // the rank has wide slots
+inline constexpr std::uint32_t kLetterShares = 8;  // the rank shares its processor with others
+inline constexpr std::uint32_t kLetterTakes = 16;  // peers may write into the destination
 
 struct LetterExtent {
     std::uint64_t offset;  // from the start of the source

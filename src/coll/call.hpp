@@ -45,9 +45,9 @@ struct Call {
     Kind kind = Kind::barrier;
     bool in_place = false;
     std::uint32_t root = 0;
-    Blocks source;          // one block if every
+    Blocks source;          // one block if every member gets or gives the same
     Blocks destination;     // not const, but a source is only read
-    std::size_t bytes = 0;  // of one block if all
+    std::size_t bytes = 0;  // of one block if all are alike; of all elements of a reduction
     // Reductions.
     std::size_t element_bytes = 1;
     sennit_type type = SENNIT_UINT8;

@@ -170,7 +170,8 @@ inline sennit_status take_state(Rank &rank, team::Team &team, TeamState **out) {
 }
 
 void prepare(OpenCall &operation, const Call &call, bool is_request) {
-    static constexpr CallState kFresh;  // a static source for the copy, else it is made
+    static constexpr CallState
+        kFresh;  // a static source for the copy, else it is made on the stack first
     static_cast<CallState &>(operation) = kFresh;
     operation.call = call;
     operation.is_request = is_request;

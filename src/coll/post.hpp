@@ -43,8 +43,8 @@ inline void ring(const TeamState &state) {
 struct Post {
     Place place;
     std::uint32_t rounds;
-    bool is_read;                      // by others, so the
-    sennit_status status = SENNIT_OK;  // of this rank's part
+    bool is_read;                      // by others, so the slot must stay valid
+    sennit_status status = SENNIT_OK;  // of this rank's part of the call so far
 };
 
 // Posts. The payload is already in the slot, and has_room() was true.

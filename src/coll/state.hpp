@@ -36,9 +36,9 @@ enum class Step : std::uint8_t {
     letter_room,  // wait for the slot, then post the letter
     letters,      // wait for all letters
     room,         // wait for the slot, then fill and post it
-    posts,        // wait for the posts that this rank reads, and take
+    posts,        // wait for the posts that this rank reads, and take them
     in_place,     // read and write peers' buffers in place
-    last_room,    // then post that this rank
+    last_room,    // then post that this rank is done with them
     last_posts,   // wait until all members are done
     over,
 };
@@ -46,7 +46,7 @@ enum class Step : std::uint8_t {
 // The cut of blocks into rounds.
 struct Cut {
     std::size_t piece_bytes = 0;  // of a block in one round
-    std::uint32_t group = 1;      // number of members that get a piece
+    std::uint32_t group = 1;      // number of members that get a piece in one round
     std::uint32_t groups = 1;
     std::uint64_t piece_rounds = 1;  // pieces of the longest block
     std::uint64_t rounds() const { return piece_rounds * groups; }
@@ -57,7 +57,7 @@ struct CallState {
     Step step = Step::begin;
     bool is_request = false;
     bool in_place = false;  // the letters agreed to use buffers in place
-    bool divided = false;   // and each member does a part
+    bool divided = false;   // and each member does a part of the root's work
     bool wide = false;      // or on wide slots
     bool relayed = false;   // with results passed on, see relay.cpp
     bool differs = false;   // a member makes another call: this one ends with ARG
@@ -110,19 +110,19 @@ struct TeamState {
     std::uint32_t slot;
     std::uint32_t size;
     std::uint32_t handle;
-    bool kernel_copies;    // the kernel copies private
-    bool messages_copy;    // the kernel does so on a node,
-    bool reaches_data;     // load and store reach
+    bool kernel_copies;    // the kernel copies private memory between all members
+    bool messages_copy;    // the kernel does so on a node, and messages do between nodes
+    bool reaches_data;     // load and store reach segments of all members
     bool reaches_control;  // and to their control blocks
     bool unfinished;       // the blocking call timed out
     Turn turn;
     // Not OK: a rank gave up. Also read by threads without the turn.
     std::atomic<sennit_status> broken;
-    std::atomic<std::uint32_t> open_requests;  // in the queue or on
+    std::atomic<std::uint32_t> open_requests;  // in the queue, or on their way there
     unsigned polls;                            // polls that found nothing
     std::uint32_t room_member;                 // all members before it have room
     std::uint64_t number;                      // of this rank's last post
-    std::atomic<std::uint64_t> awaited;        // the same for the search
+    std::atomic<std::uint64_t> awaited;        // the same for the search for dead members
     Area *own;
     Doorbell **bells;     // [size], null if out of reach
     Area **areas;         // [size], null if out of reach
@@ -131,22 +131,22 @@ struct TeamState {
     std::uint64_t needed[kBooks];
     std::atomic<std::uint64_t> moves;              // counts steps, for waits
     TeamState *next;                               // in the rank's list
-    std::atomic<OpenCall *> incoming;              // not in the queue yet, last
+    std::atomic<OpenCall *> incoming;              // not in the queue yet, the last one first
     LinkedQueue<OpenCall, &OpenCall::next> queue;  // the first one is under way
     OpenCall blocking;                             // the one blocking call
     Call
         blocking_made;  // if it timed out: the arguments of its caller; operations change their own
-    int broken_by;      // the rank that the error is about,
+    int broken_by;      // the rank that the error is about, -1 if none
     std::atomic<std::int64_t> looked_at_ns;  // time of the last search
     std::byte *scratch;                      // two pieces, made at first use
     std::byte *stages;                       // three of kStageBytes, made at first use
     std::uint32_t wide_segment;              // of this rank's wide slots; 0: none yet
     std::byte **wide;                        // [size], the members' wide slots, null until needed
-    SlotHeader *headers;                     // [size], of members out of reach: last
-    sennit_request *fetches;                 // [size], under way
-    std::uint64_t *fetched;                  // [size], the posts whose
-    std::byte *contents;                     // [size], their headers
-    std::size_t content_bytes;               // of each, at the last request
+    SlotHeader *headers;        // [size], of members out of reach: the last that was fetched
+    sennit_request *fetches;    // [size], under way
+    std::uint64_t *fetched;     // [size], the posts whose content was requested last
+    std::byte *contents;        // [size], their headers and payloads; null until needed
+    std::size_t content_bytes;  // of each, at the last request
     // Only for posts between nodes; else null.
     std::byte *board;           // of this node, in its leader's memory
     team::PostWords *on_board;  // the words on it

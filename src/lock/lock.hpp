@@ -40,7 +40,7 @@ static_assert(sizeof(LockOwn) == 128 && offsetof(LockOwn, busy) == 20 &&
 // The head of each rank's piece. `size` LockLines follow, then `size` world ranks. In line i of the
 // home's piece rank i of the team writes its ticket while it waits, else 0.
 struct LockPiece {
-    LockLine word;     // of the home: the holder, see
+    LockLine word;     // of the home: the holder, see below
     LockLine tickets;  // of the home: tickets given out
     LockLine grant;    // of each rank: the ticket by which it was given the lock
     LockOwn own;

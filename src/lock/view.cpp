@@ -9,7 +9,7 @@
 namespace sennit::lock {
 namespace {
 
-constexpr std::uint32_t kAtATime = 16;  // number of queue lines that
+constexpr std::uint32_t kAtATime = 16;  // number of queue lines that are read together
 
 using Word = std::atomic<std::uint64_t>;
 

@@ -23,7 +23,7 @@ namespace sennit::memory {
 
 // The owner's private state. A slot is an index into the record table.
 struct LocalSegments {
-    std::uint64_t file_end = 0;  // offsets below it are handed
+    std::uint64_t file_end = 0;  // offsets below it are handed out
     FileWindows views;           // of the segments in the memory file
     std::uint64_t used_slots[kSegmentsPerTeam / 64] = {};
     // Free slots that have used all their generations: they rest until all slots have, so that ids
@@ -94,7 +94,7 @@ struct EntryFields {
     sennit_path path;
     std::byte *base;
     std::uint64_t handle;
-    const std::atomic<std::uint32_t> *live;  // null: the owner's record
+    const std::atomic<std::uint32_t> *live;  // null: the owner's record is out of reach
     bool is_observed = false;                // calls take the cold way, which records them
     std::uint64_t mapped_bytes = 0;          // own address space, 0 if none
     std::uint8_t attach_errno = 0;           // see the entry

@@ -37,7 +37,7 @@ void xpmem_replace(const XpmemCalls *calls);
 struct XpmemPart {
     std::int64_t segment;
     std::uint64_t bytes;       // whole pages
-    std::uint32_t head_bytes;  // of the first page before
+    std::uint32_t head_bytes;  // of the first page before the buffer
 };
 Refused xpmem_offer(std::uint64_t address, std::uint64_t bytes, XpmemPart *part);
 void xpmem_withdraw(std::int64_t segment);

@@ -14,7 +14,7 @@ struct ClockSample {
 };
 
 struct ClockOffset {
-    std::int64_t offset_ns;  // add it to the other
+    std::int64_t offset_ns;  // add it to the other clock to get the first one
     std::int64_t error_ns;   // bound of the error
 };
 

@@ -63,7 +63,7 @@ class Observed {
     Observed *outer_;  // in the same thread
     std::int64_t start_ns_;
     std::uint64_t bytes_;
-    std::uint64_t bytes_of_parts_;               // already counted with
+    std::uint64_t bytes_of_parts_;               // already counted with their peers
     std::uint64_t waits_;                        // number of waits inside
     std::uint64_t wait_ns_;                      // time of these waits
     std::uint32_t rail_pieces_[kObservedRails];  // the rank's counts at the start

@@ -16,7 +16,7 @@ struct Observer {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // for names and records
     Rank *rank = nullptr;
     int size = 0;
-    std::uint32_t number = 0;  // among all observers of the process,
+    std::uint32_t number = 0;  // among all observers of the process, from 1
     std::atomic<std::uint32_t> threads{0};
     std::atomic<std::uint64_t> pieces{0};
     std::atomic<std::uint32_t> rail_pieces[kObservedRails] = {};

@@ -59,7 +59,7 @@ struct OpenOperation {
     // The handle of the signal that it waits for, stored last, SYNC trace-open; 0: none.
     std::atomic<std::uint32_t> signal;
     std::uint64_t epoch;   // of the signal
-    std::uint32_t events;  // expected by the signal in
+    std::uint32_t events;  // expected by the signal in an epoch
     std::uint8_t unused[4];
 };
 static_assert(sizeof(OpenOperation) == 48 && offsetof(OpenOperation, in_use) == 24 &&
@@ -70,7 +70,7 @@ static_assert(sizeof(OpenOperation) == 48 && offsetof(OpenOperation, in_use) == 
 struct SentEvent {
     std::atomic<std::uint64_t> sent;     // the latest epoch, + 1; 0: none
     std::atomic<std::uint64_t> refused;  // the epoch that was too early, + 1; 0: none since
-    std::atomic<std::uint64_t> owners;   // the owner's epoch when
+    std::atomic<std::uint64_t> owners;   // the owner's epoch when it refused
     std::int32_t rank;                   // of the owner
     std::uint32_t handle;
     std::atomic<std::uint32_t> in_use;  // stored last with 1, SYNC trace-open; 0: free
@@ -102,15 +102,15 @@ struct alignas(kLineBytes) TraceFile {
     std::int32_t process_id;
     std::int64_t start_ns;                  // of sennit_init
     std::int64_t clock_offset_ns;           // this node's clock plus this is the clock of rank 0
-    std::int64_t clock_error_ns;            // bound of the error of the
-    std::atomic<std::uint64_t> capacity;    // records; grows until the
+    std::int64_t clock_error_ns;            // bound of the error of the offset
+    std::atomic<std::uint64_t> capacity;    // records; grows until the file may grow no more
     std::atomic<std::uint64_t> written;     // SYNC trace-record
     std::atomic<std::uint64_t> names_used;  // SYNC trace-name
-    std::uint64_t job_cookie;               // files with another cookie are
+    std::uint64_t job_cookie;               // files with another cookie are of another job
     char host[48];
     OpenOperation open[kOpenOperations];
     TraceName names[kTraceNames + 1];
-    SentEvent events[kSentEvents];  // the first signals to which the rank
+    SentEvent events[kSentEvents];  // the first signals to which the rank has sent
 };
 static_assert(sizeof(TraceFile) == 32896 && offsetof(TraceFile, capacity) == 48 &&
               offsetof(TraceFile, open) == 128 && offsetof(TraceFile, names) == 3200 &&
@@ -137,7 +137,7 @@ struct alignas(kLineBytes) StatsPart {
     std::int32_t rank;
     std::int32_t size;
     std::int32_t process_id;
-    std::uint64_t job_cookie;  // parts with another cookie are
+    std::uint64_t job_cookie;  // parts with another cookie are of another job
     StatsState state;
     std::uint8_t unused[4];
     char host[56];

@@ -36,7 +36,7 @@ struct RecordedOperation {
     std::uint64_t bytes;
     sennit_signal remote_signal = SENNIT_SIGNAL_NULL;  // in place of the block's own
     sennit_signal local_signal = SENNIT_SIGNAL_NULL;   // a signal of this rank
-    const op::Layout *layout = nullptr;                // which bytes, if not
+    const op::Layout *layout = nullptr;  // the bytes, if not contiguous; owned by the plan
 };
 
 struct Move {
@@ -58,7 +58,7 @@ struct BlockGroup {
     const signal::Notified *notified;  // of the attached block, or one of the plan's `named`
     std::uint32_t run_count;
     std::uint32_t messages;
-    bool goes_by_message;      // its data, and its event if
+    bool goes_by_message;      // its data, and its event if it has one
     std::uint32_t part_count;  // of Plan::carried_out
     // All parts as runs of one put, relative to the block and to the local buffer of the first
     // part, if tasks bring them, perhaps with their events; owned.
@@ -95,8 +95,8 @@ struct WordMoves {
 struct alignas(64) Plan {
     std::atomic<std::uint32_t> handle{0};  // SYNC handle
     PlanState state = PlanState::recording;
-    bool is_by_pointer = false;  // all by load and store, and
-    bool goes_at_once = false;   // is_by_pointer, with its own epochs
+    bool is_by_pointer = false;  // all by load and store, and the rank has no observer
+    bool goes_at_once = false;   // is_by_pointer, with its own epochs and no local events
     bool has_events = false;
     std::uint32_t group_count = 0;
     std::uint32_t move_count = 0;

@@ -72,7 +72,7 @@ struct RingView {
     std::uint64_t taken;
     std::uint64_t place;     // taken modulo capacity
     std::uint64_t seen_put;  // from the last look
-    std::uint32_t word;      // ProducerRing::producer, from which
+    std::uint32_t word;      // ProducerRing::producer, from which the rest was made
     bool rings_lightly;
     ControlBlock *control;  // of the producer; may be null
 };
@@ -94,7 +94,7 @@ struct Queue {
 // A producer's side.
 struct Producer {
     std::uint32_t handle = 0;
-    ProducerRing *ring = nullptr;  // null: given up, because
+    ProducerRing *ring = nullptr;  // null: given up, because the queue has ended
     std::byte *places = nullptr;
     ControlBlock *control = nullptr;  // of the taker
     const std::atomic<std::uint32_t> *live = nullptr;
@@ -115,7 +115,7 @@ struct Queues {
     using Table = PointerTable<Object, HandleLayout<std::uint32_t, 12, 19>, TableShape{4096, 4096}>;
     Table<Queue> queues;
     Table<Producer> producers;
-    Queue *ended = nullptr;  // destroyed queues whose memory
+    Queue *ended = nullptr;  // destroyed queues whose memory may be in use
 };
 
 inline Queue *find(const Rank &rank, sennit_queue queue) {

@@ -24,7 +24,7 @@ constexpr std::uint64_t kWorthAsking = 512u << 10;
 // A part of the region: an existing run, or a new one.
 struct RegionPart {
     PageRun *run = nullptr;  // null: to be made from `stretch`
-    Stretch stretch;         // without a run: its pages; else the used pages of the run
+    Stretch stretch;         // without a run: its pages; else the region's pages in the run
     bool protected_ = false;
 };
 

@@ -307,7 +307,7 @@ int take_private_view(const PageMove &move, std::uint64_t at, std::uint64_t byte
 struct Piece {
     std::uint64_t address;
     std::uint64_t bytes;
-    const std::byte *view;  // for reading its pages
+    const std::byte *view;  // for reading its pages while they are held
     std::byte *fresh;       // its new memory
 };
 

@@ -24,7 +24,7 @@ struct PageMove {
     std::uint64_t file_offset = 0;
     int file = -1;
     bool from_file = false;     // unused pages have the bytes of a program's file
-    bool first_shared = false;  // the first page has other data too; it is moved
+    bool first_shared = false;  // the first page has other data too; it is moved alone
     bool last_shared = false;
     WriteGuard *guard = nullptr;  // covers the pages; null: no threads are blocked
 };

@@ -14,7 +14,7 @@ struct PlacementCalls {
     unsigned (*nodes)();  // of the machine
     // The node of each page, or a negative number. False: not known.
     bool (*where)(std::size_t count, void *const *pages, int *nodes);
-    void (*prefer)(int node);    // for pages that this thread allocates
+    void (*prefer)(int node);    // for pages that this thread allocates from now on
     void (*save)(void *policy);  // kPolicyBytes, and back
     void (*restore)(const void *policy);
 };

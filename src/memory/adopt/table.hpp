@@ -31,7 +31,7 @@ struct RunFile {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     std::uint32_t runs = 0;
-    bool abandoned = false;  // a mapping may show it without
+    bool abandoned = false;  // a mapping may show it without a run: the file is kept
     bool has_left = false;   // its rank has left
 };
 
@@ -52,7 +52,7 @@ struct PageRun {
     std::uint32_t file;        // index
     std::uint32_t next_free;
     bool on_stack;
-    bool lost;  // the kernel shows other memory there: not found or touched any
+    bool lost;  // the kernel shows other memory there: not found or touched any more
 };
 
 struct Table {
