@@ -13,7 +13,7 @@ namespace sennit::api {
 // The caller's rank while it is in use, or null.
 inline Rank *caller() {
     Rank *rank = current_rank();
-    // relaxed: 0 unless in use; see
+    // relaxed: 0 unless in use (op/direct.hpp).
     return rank->size.load(std::memory_order_relaxed) == 0 ? nullptr : rank;
 }
 

@@ -69,7 +69,7 @@ bool may_lend_to_nodes(const TeamState &state, const OpenCall &operation) {
 
 // The size from which a registration pays off for the kernel's copies.
 std::size_t lent_from(const TeamState &state, const Call &call) {
-    // relaxed: constant while
+    // relaxed: constant while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast)
         return state.rank->shares_processors ? choices.broadcast_by_kernel_shared_from

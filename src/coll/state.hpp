@@ -312,7 +312,7 @@ sennit_status relay_take(TeamState &state, OpenCall &operation, std::uint32_t me
 
 // The block size from which letters come first.
 inline std::size_t in_place_from(const TeamState &state, const Call &call) {
-    // relaxed: constant while
+    // relaxed: constant while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast) return choices.broadcast_in_place_from;
     return folds(call.kind) ? choices.fold_in_place_from : choices.copy_in_place_from;

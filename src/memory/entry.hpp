@@ -83,7 +83,7 @@ struct alignas(64) SegmentEntry {
 
     // 0: not attached. The caller holds the cold mutex.
     std::uint32_t id() const {
-        // relaxed: entries change only under
+        // relaxed: entries change only under the cold mutex.
         const std::uint64_t held = name.load(std::memory_order_relaxed);
         sennit_gptr gptr{};
         std::memcpy(&gptr, &held, sizeof held);

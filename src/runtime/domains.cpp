@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What needs no hwloc: see domains.hpp.
 #include "runtime/domains.hpp"
 
 #include <bit>
