@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables: a rank's own signals in chunks of its memory file, and the views of its peers'.
+// Owns the tables: a rank's own signals in chunks of its memory file, and the views of its peers'
+// signals.
 #include "signal/signals.hpp"
 
 #include <cstdlib>
@@ -30,7 +31,7 @@ sennit_status not_registered(sennit_signal signal) {
 
 void free_signals(Signals *all, std::uint32_t size) {
     for (std::uint32_t peer = 0; all->views != nullptr && peer < size; ++peer) {
-        // relaxed: the rank is ended by one thread.
+        // relaxed: one thread ends the rank.
         ChunkView *views = all->views[peer].load(std::memory_order_relaxed);
         for (std::uint32_t chunk = 0; views != nullptr && chunk < kSignalChunks; ++chunk)
             if (views[chunk].mapped_bytes != 0)
@@ -43,7 +44,7 @@ void free_signals(Signals *all, std::uint32_t size) {
     delete all;
 }
 
-// The records of a chunk. Needs the cold mutex.
+// Makes the records of a chunk. Needs the cold mutex.
 sennit_status add_chunk(Rank &rank, Signals &all, std::uint32_t number) {
     memory::SegmentArgs args;
     args.kind = SegmentKind::signals;
@@ -60,7 +61,7 @@ sennit_status add_chunk(Rank &rank, Signals &all, std::uint32_t number) {
     // SYNC signal-chunk: pairs with the acquire in collect(), of other threads of this rank.
     all.chunks[number].store(base, std::memory_order_release);
     if (number == 0) expect_events(rank);
-    // relaxed: this thread has stored it.
+    // relaxed: this thread stored it.
     const std::uint32_t id = segment->id.load(std::memory_order_relaxed);
     // SYNC signal-view: pairs with the acquire in segment_of_chunk(), at a peer; the head and the
     // segment's record come before.
@@ -68,7 +69,7 @@ sennit_status add_chunk(Rank &rank, Signals &all, std::uint32_t number) {
     return SENNIT_OK;
 }
 
-// An entry that is free, with its record. Needs the cold mutex.
+// Takes a free entry with its record. Needs the cold mutex.
 sennit_status take_entry(Rank &rank, Signals &all, Own **entry) {
     Own *own = all.table.take();
     if (own == nullptr) return fail_no_place(all.table.is_full(), SignalTable::kMost, "signals");
@@ -100,7 +101,8 @@ sennit_status segment_of_chunk(Rank &rank, int peer, std::uint32_t chunk, std::u
     return op::get_control(rank, peer, offset, segment, sizeof *segment);
 }
 
-// Memory of the peer that its path copies is mapped for its signals alone, as for channels.
+// If the peer's path only copies its memory, the memory is mapped just for its signals, as for
+// channels.
 sennit_status map_view(Rank &rank, int peer, sennit_gptr gptr, ChunkView *view) {
     const Peer &the_peer = rank.peers[peer];
     if (the_peer.control == nullptr || the_peer.memory_file < 0)
@@ -242,7 +244,7 @@ void signal_destroy(Rank &rank, Own &own) {
     Signals &all = *signals_of(rank);
     leave_set(all, own);
     const ColdLock lock(rank);
-    // relaxed: who still uses it is wrong in any order, and sees it sooner or later.
+    // relaxed: a later use is the program's error in any order, and finds the 0 sooner or later.
     own.record->handle.store(0, std::memory_order_relaxed);
     all.table.give_back(own);
 }
@@ -280,7 +282,7 @@ sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote) {
         const Own *own = find_own(rank, signal);
         if (own == nullptr) return not_registered(signal);
         found.record = own->record;
-        // relaxed: the handle came after it.
+        // relaxed: the handle was published after it.
         found.chunk = signals_of(rank)->chunks[chunk].load(std::memory_order_relaxed);
         found.control = rank.control;
         *remote = found;
@@ -291,14 +293,14 @@ sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote) {
     if (status != SENNIT_OK) return status;
     found.live = view->live;
     found.live_value = view->live_value;
-    // relaxed: view_of() has acquired it.
+    // relaxed: view_of() has done the acquire.
     found.gptr = sennit_gptr{signal.rank, view->segment.load(std::memory_order_relaxed), offset};
     if (view->base != nullptr) {
         found.chunk = view->base;
         found.record = reinterpret_cast<SignalRecord *>(view->base + offset);
         found.control = rank.peers[signal.rank].control;
         if (!found.is_alive()) return not_registered(signal);
-        // relaxed: a signal that comes and goes meanwhile is the program's affair.
+        // relaxed: creating or destroying the signal meanwhile is the program's responsibility.
         if (found.record->handle.load(std::memory_order_relaxed) != signal.handle)
             return not_registered(signal);
     }

@@ -12,8 +12,8 @@ namespace {
 constexpr std::int64_t kLongNs = 1'000'000'000;
 
 // The word in ArrivalLine::waiting: call (8 bits), low bits of the team's generation (8), meetings
-// begun (24), other calls begun (24). Numbers are compared modulo 2^24, since those of two members
-// that wait lie close together.
+// started (24), other calls started (24). Numbers are compared modulo 2^24, since those of two
+// waiting members are close together.
 constexpr unsigned kNumberBits = 24;
 constexpr std::uint64_t kNumberMask = (UINT64_C(1) << kNumberBits) - 1;
 
@@ -27,15 +27,16 @@ std::uint8_t call_of(std::uint64_t note) {
     return static_cast<std::uint8_t>(note >> 56);
 }
 
-// a - b.
+// a - b, modulo 2^24.
 int difference(std::uint64_t a, std::uint64_t b) {
     const std::uint64_t distance = (a - b) & kNumberMask;
     return distance > kNumberMask / 2 ? static_cast<int>(distance) - (1 << kNumberBits)
                                       : static_cast<int>(distance);
 }
 
-// All members make the same calls in the same order. So of two that wait the one that has begun
-// more meetings has begun no fewer other calls; and after the same numbers they are in one call.
+// All members make the same calls in the same order. So of two waiting members, the one that has
+// started more meetings has not started fewer other calls; with equal numbers they are in the same
+// call.
 bool can_not_meet(std::uint64_t mine, std::uint64_t theirs) {
     const int meetings = difference(mine >> kNumberBits, theirs >> kNumberBits);
     const int calls = difference(mine, theirs);
@@ -104,7 +105,7 @@ void LongWait::look() {
     });
 }
 
-// Where calls differ the word stays, for the other one to see.
+// If the calls differ the word stays, for the other rank to see.
 LongWait::~LongWait() {
     // relaxed: the word stands alone.
     if (told_ && other_ < 0) team_.own->arrived.waiting.store(0, std::memory_order_relaxed);
