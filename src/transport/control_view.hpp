@@ -7,8 +7,8 @@
 
 namespace sennit::transport {
 
-// Maps the start of the peer's memory file, looks whether it is that peer's control block, and sets
-// peers[peer].control. Code `taken` if so.
+// Maps the start of the peer's memory file, checks that it is that peer's control block, and sets
+// peers[peer].control. Code `taken` on success.
 Reason control_view_open(Rank &rank, int peer);
 void control_view_close(Rank &rank, int peer);
 

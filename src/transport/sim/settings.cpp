@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parsing of settings.hpp.
 #include "transport/sim/settings.hpp"
 
 #include <initializer_list>
