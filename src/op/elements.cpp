@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arithmetic of accumulate. Elements are changed in containers: one element, or, where the
-// memory is aligned to 8 bytes, as many small ones as fit into 8, which then cost one locked
-// instruction together. Every element is still changed by one atomic step, and processors keep
-// atomic operations of different sizes on the same bytes in order.
+// The arithmetic of accumulate. Elements are changed in containers: one element, or, if the memory
+// is aligned to 8 bytes, as many small ones as fit into 8 bytes, which then cost one locked
+// instruction together. Every element is still changed by one atomic step, and processors order
+// atomic operations of different sizes on the same bytes.
 #include "op/elements.hpp"
 
 #include <atomic>
@@ -22,12 +22,12 @@ static_assert(std::atomic_ref<std::uint8_t>::is_always_lock_free &&
               std::atomic_ref<std::uint32_t>::is_always_lock_free &&
               std::atomic_ref<std::uint64_t>::is_always_lock_free);
 
-// Sum and product of integers wrap around: unsigned arithmetic does, and 64 bits of it have the
-// right low bits for every size and sign.
+// Integer sums and products wrap around, as unsigned arithmetic does; the low bits of a 64-bit
+// result are right for every size and sign.
 template <class T>
 T combine(std::uint8_t operation, T old, T value) {
     if (operation == SENNIT_MIN || operation == SENNIT_MAX) {
-        // Of a NaN and a number the number.
+        // A NaN loses against a number.
         if (std::is_floating_point_v<T> && old != old) return value;
         const bool is_new = operation == SENNIT_MIN ? value < old : value > old;
         return is_new ? value : old;
@@ -63,30 +63,30 @@ Container combine_by_compare(std::atomic_ref<Container> word, std::uint8_t opera
     Container old = word.load(std::memory_order_acquire);
     for (;;) {
         const Container made = combine_all<T>(operation, old, value);
-        // Nothing to change, as a minimum often has: then the line stays where it is.
+        // Nothing to change, as often for a minimum: the line stays in its cache.
         if (made == old) return old;
-        // SYNC atomic-word: release and acquire in one, with update_bits() of other ranks;
-        // what a rank did before it changed the word is seen by who saw the change.
+        // SYNC atomic-word: release and acquire in one, with update_bits() of other ranks; who sees
+        // a change also sees what its rank did before.
         if (word.compare_exchange_weak(old, made, std::memory_order_acq_rel,
                                        std::memory_order_acquire))
             return old;
     }
 }
 
-// Operators that know no elements: the same for every type, one atomic step for a container.
-// Returns what was there if `keep`.
+// Operators without arithmetic: the same for every type, one atomic step per container. Returns the
+// old value if `keep`.
 template <class Container>
 [[gnu::noinline]] Container update_bits(Container *place, std::uint8_t operation, Container value,
                                         bool keep) {
     const std::atomic_ref<Container> word(*place);
-    // Where nobody asks for it, an instruction that does not return what was there is enough.
+    // Without `keep` the compiler can use an instruction that does not return the old value.
     const auto change = [&](auto step) {
         if (keep) return step();
         (void)step();
         return value;
     };
     // SYNC atomic-word: each of these is release and acquire in one, and pairs with the same in
-    // another rank; what a rank did before it changed the word is seen by who saw the change.
+    // another rank; who sees a change also sees what its rank did before.
     switch (operation) {
         case SENNIT_AND:
             // SYNC atomic-word: pairs with itself in another rank.
@@ -176,7 +176,7 @@ bool is_float(int type) {
     return type == SENNIT_FLOAT || type == SENNIT_DOUBLE;
 }
 
-// In the order of sennit_type, which starts with 1.
+// In the order of sennit_type, whose first value is 1.
 constexpr void (*kUpdates[])(const ElementsArgs &) = {
     update<std::int8_t>,  update<std::int16_t>,  update<std::int32_t>,  update<std::int64_t>,
     update<std::uint8_t>, update<std::uint16_t>, update<std::uint32_t>, update<std::uint64_t>,

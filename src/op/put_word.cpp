@@ -28,7 +28,7 @@ sennit_status check_put_word(const PutWordArgs &args) {
     return SENNIT_OK;
 }
 
-// *goes: data and operation are one task, which is on its way.
+// *goes: data and operation were sent as one task.
 sennit_status send_together(Rank &rank, const PutWordArgs &args, bool *goes) {
     *goes = false;
     const int peer = args.destination.rank;
@@ -66,7 +66,7 @@ sennit_status put_word(Rank &rank, const PutWordArgs &args) {
     bool is_gone = false;
     if (status == SENNIT_OK) status = send_together(rank, args, &is_gone);
     if (status != SENNIT_OK || is_gone) return status;
-    // What is wrong with the word is found before the data goes.
+    // Errors of the word are found before the data is sent.
     memory::SegmentEntry *entry = nullptr;
     status = resolve(rank, args.word, &entry);
     if (status == SENNIT_OK) status = check_range(*entry, args.word, sizeof args.value);

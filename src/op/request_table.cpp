@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a record owns, and the pool of pieces. See request_table.hpp.
+// The memory of records, and the pool of pieces.
 #include "op/request_table.hpp"
 
 #include <cstdlib>
