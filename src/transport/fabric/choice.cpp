@@ -68,7 +68,7 @@ void InterfaceChoice::make(const CardList &cards) {
     limit(cards);
 }
 
-// Those of less than about half of the best one's speed.
+// Leaves out rails with less than about half of the best speed.
 void InterfaceChoice::leave_out_slow() {
     std::uint8_t best = 0;
     for (unsigned i = 0; i < common_count_; ++i)
@@ -79,8 +79,8 @@ void InterfaceChoice::leave_out_slow() {
     common_count_ = kept;
 }
 
-// The least that a rank wants. Several rails of one machine lead by the same processor, so there it
-// is one unless somebody asks for more.
+// Limits the rails to the least that any rank wants. Several rails of one machine use the same
+// processor, so the default there is one.
 void InterfaceChoice::limit(const CardList &cards) {
     unsigned wanted = 0;
     std::uint64_t machine = 0;
@@ -97,8 +97,8 @@ void InterfaceChoice::limit(const CardList &cards) {
     rails_ = std::min(common_count_ != 0 ? common_count_ : in_order_, wanted);
 }
 
-// Without a common subnet there may still be routes: each rank's best interface that is no trap, or
-// all in their order where they have no addresses.
+// Without a common subnet there may still be routes: takes each rank's best interface that is no
+// trap, or all in their order if they have no addresses.
 unsigned InterfaceChoice::of(const RailCard &card, unsigned rail) const {
     const int common = common_count_ != 0 ? interface_in(card, common_[rail]) : -1;
     if (common >= 0) return static_cast<unsigned>(common);
