@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the loop of vectors is used.
+// Decides on which processors the copies use vectors.
 #include "base/copy_vectors.hpp"
 
 namespace sennit {

@@ -58,7 +58,7 @@ struct Membership {
     pid_t pid = 0;  // a forked child has nothing to say to the launcher
     pmix_proc_t self{};
     int size = 0;
-    std::uint32_t generation = 0;  // of the exchanges; goes on when a later sennit_init starts anew
+    std::uint32_t generation = 0;  // of the exchanges; continues in a later sennit_init
     std::size_t last_bytes = 0;    // see value_bytes()
 };
 

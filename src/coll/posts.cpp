@@ -70,7 +70,7 @@ bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) 
     return done != 0 && note_number(state, member, word.load(std::memory_order_acquire), number);
 }
 
-// Of a member out of reach:
+// Looks for the number of a member out of reach. False: not there yet, or an error.
 bool find_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
     return state.board != nullptr ? is_passed_on(state, member, number)
                                   : fetch_number(state, member, number);

@@ -63,7 +63,7 @@ ComingParts *coming_parts(TaskHistory &history, std::uint32_t word) {
     return &parts;
 }
 
-// A rank without signals refuses. False: no memory.
+// A rank without signals answers kNoSuchSignal. False: no memory.
 bool take_event_task(Rank &rank, TaskHistory &history, const transport::Arrived &arrived,
                      std::byte *reply) {
     ArrivedEvent event{arrived.from,

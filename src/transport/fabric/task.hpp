@@ -47,7 +47,7 @@ struct OpenTask {
     std::uint64_t id = 0;
     std::int64_t resend_ns = 0;  // time of the repetition; 0: see resend_tasks()
     std::int64_t pause_ns = 0;
-    std::uint32_t events_put = 0;  // RailLink's count when the task was sent
+    std::uint32_t events_put = 0;  // PeerLink::events_put when the task was sent
     std::uint8_t first_rail = 0;
     std::uint8_t rail = 0;  // its last rail
 };

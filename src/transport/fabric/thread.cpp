@@ -346,7 +346,7 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     tended_.counted_ns = now;
     tended_.polls = polls;
     tended_.waits = waits;
-    bell.is_wanted.store(false, std::memory_order_relaxed);  // relaxed: set anew below
+    bell.is_wanted.store(false, std::memory_order_relaxed);  // relaxed: set again below
     const std::int64_t pause_ns =
         std::max(tended_.polled_pause_ns, progress_.interval_ns * kLooksPerTimed);
     tended_.polled_pause_ns = 0;

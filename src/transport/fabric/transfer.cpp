@@ -24,7 +24,7 @@ constexpr std::int64_t kMostPauseNs = 300'000'000;
 constexpr std::int64_t kTryNs = 1'000'000'000;
 constexpr std::int64_t kStuckNs =
     300'000'000;  // RailLink::patience_ns after something was accepted
-// One peer has at most this fraction of all posted transfers.
+// One peer has at most one in this many of all transfers that may be posted.
 constexpr std::size_t kShares = 4;
 
 }  // namespace

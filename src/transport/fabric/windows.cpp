@@ -10,7 +10,7 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// Searching many descriptors takes long.
+// The pause after a search, as a multiple of its time: searching many descriptors takes long.
 constexpr std::int64_t kPausePerLook = 50;
 // Shorter messages are at most one TCP segment over Ethernet, which is acknowledged later.
 constexpr std::size_t kSegmentBytes = 1448;
