@@ -129,7 +129,8 @@ class RequestTable {
 
     // Memory for the record's data, freed with it. False: none.
     bool keep(OperationRecord *record, std::uint64_t bytes);
-    // The same for the payload of a task, from the transport if it has room, else as above.
+    // The same for the payload of a task: memory of the transport if it has some, else as in
+    // keep().
     bool keep_payload(OperationRecord *record, std::uint64_t bytes, transport::Transport &by);
     // For packed.count payloads of at most this many bytes.
     bool keep_packed(OperationRecord *record, std::uint64_t bytes, transport::Transport &by);

@@ -12,7 +12,7 @@ struct Batch {
     op::Direction direction;
     sennit_notify_part *parts;
     std::size_t count;
-    const op::Direction *directions = nullptr;  // [count], of a plan; or null, then all as above
+    const op::Direction *directions = nullptr;  // [count], of a plan; null: all have `direction`
 };
 
 // *done: the number of parts from the first on that are complete; their `status` tells the result.
