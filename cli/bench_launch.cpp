@@ -1,4 +1,4 @@
-// See bench_launch.hpp. SENNIT_BENCH_* are set by the build: what it found, "" for nothing.
+// The build defines SENNIT_BENCH_*: the paths that it found, "" for none.
 #include "bench_launch.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// See bench_process.hpp. Signals arrive through a signalfd, so one poll waits for output, for the
-// end of the child, for the user and for the time limit.
+// Signals arrive through a signalfd, so one poll waits for output, for the end of the child, for
+// the user and for the time limit.
 #include "bench_process.hpp"
 
 #include <fcntl.h>

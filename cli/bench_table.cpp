@@ -1,4 +1,3 @@
-// See bench_table.hpp.
 #include "bench_table.hpp"
 
 #include <fmt/format.h>

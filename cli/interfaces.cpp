@@ -1,4 +1,4 @@
-// See interfaces.hpp. Addresses come from the kernel, the rest from its files.
+// Addresses come from getifaddrs(), the rest from /sys.
 #include "interfaces.hpp"
 
 #include <arpa/inet.h>

@@ -1,4 +1,3 @@
-// See two_ranks.hpp.
 #include "two_ranks.hpp"
 
 #include <fcntl.h>

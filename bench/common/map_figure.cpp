@@ -1,4 +1,3 @@
-// See map_figure.hpp.
 #include "common/map_figure.hpp"
 
 #include <cmath>

@@ -1,4 +1,3 @@
-// See record.hpp.
 #include "common/record.hpp"
 
 #include <cmath>

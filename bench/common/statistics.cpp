@@ -1,4 +1,3 @@
-// See statistics.hpp.
 #include "common/statistics.hpp"
 
 #include <algorithm>

@@ -57,7 +57,7 @@ Subject raw_add(const Job &job, AtomicKind kind, std::uint64_t *word) {
 
 Subject raw_compare_swap(const Job &job, AtomicKind kind, std::uint64_t *word) {
     return by_workers("raw-cmpxchg", job, kind, [word, value = std::uint64_t{0}]() mutable {
-        // relaxed: as above.
+        // relaxed: on x86 every read-modify-write is the same instruction.
         (void)Flag(*word).compare_exchange_strong(value, value + 1, std::memory_order_relaxed);
         keep(value);
     });
@@ -69,7 +69,7 @@ Subject raw_accumulate(const Job &job, AtomicKind kind, double *there, std::size
         keep(count);
         for (std::size_t i = 0; i < count; ++i) {
             const std::atomic_ref<double> element(there[i]);
-            // relaxed twice: as above.
+            // relaxed twice: on x86 every read-modify-write is the same instruction.
             double old = element.load(std::memory_order_relaxed);
             while (!element.compare_exchange_weak(old, old + 1.0, std::memory_order_relaxed)) {
             }

@@ -1,5 +1,5 @@
-// See job.hpp. A piece of raw memory holds: the control words, one line per writer for its flag,
-// and the payload.
+// A piece of raw memory holds the control words, a line with the flag of each writer, and the
+// payload.
 #include "worker/job.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See map.hpp.
 #include "worker/map.hpp"
 
 #include <fmt/format.h>

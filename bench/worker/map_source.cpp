@@ -1,4 +1,3 @@
-// See map_source.hpp.
 #include "worker/map_source.hpp"
 
 #include <fcntl.h>

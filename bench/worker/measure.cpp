@@ -1,4 +1,3 @@
-// See measure.hpp.
 #include "worker/measure.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See raw_memory.hpp.
 #include "worker/raw_memory.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// See raw_network.hpp. libfabric is opened when a job spans nodes: a benchmark on one node must not
-// carry it.
+// libfabric is loaded only where a job spans nodes, so that a benchmark on one node runs without
+// it.
 #include "worker/raw_network.hpp"
 
 #include <dlfcn.h>

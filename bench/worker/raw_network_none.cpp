@@ -1,4 +1,4 @@
-// See raw_network.hpp. A build without libfabric's headers.
+// In place of raw_network.cpp in a build without libfabric's headers.
 #include <stdexcept>
 
 #include "worker/raw_network.hpp"

@@ -1,4 +1,4 @@
-// See report.hpp; and the list of the checks.
+// Also owns the list of the checks.
 #include "report.hpp"
 
 #include <fmt/format.h>

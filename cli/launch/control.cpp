@@ -1,4 +1,3 @@
-// See control.hpp.
 #include "launch/control.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// See descendants.hpp. The tree is read from /proc/PID/task/TID/children, where the kernel has it,
-// else from the parent in every /proc/PID/stat.
+// Reads the tree from /proc/PID/task/TID/children where the kernel has these files, else from the
+// parent in every /proc/PID/stat.
 #include "launch/descendants.hpp"
 
 #include <dirent.h>

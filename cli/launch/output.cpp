@@ -1,6 +1,6 @@
-// See output.hpp. Writing without blocking must not switch the descriptor to O_NONBLOCK: it is
-// shared with whoever started the launcher. So a pipe or terminal is asked first, and then gets no
-// more than it takes for certain.
+// The output must not block, but O_NONBLOCK would also change the descriptor of the process that
+// started the launcher. So the launcher polls a pipe or terminal first and writes no more than it
+// certainly takes.
 #include "launch/output.hpp"
 
 #include <poll.h>

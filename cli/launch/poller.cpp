@@ -1,4 +1,3 @@
-// See poller.hpp.
 #include "launch/poller.hpp"
 
 #include <unistd.h>

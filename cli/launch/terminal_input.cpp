@@ -1,4 +1,3 @@
-// See terminal_input.hpp.
 #include "launch/terminal_input.hpp"
 
 #include <fcntl.h>

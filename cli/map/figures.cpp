@@ -1,4 +1,3 @@
-// See figures.hpp.
 #include "map/figures.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See machine.hpp.
 #include "map/machine.hpp"
 
 #include <fmt/format.h>

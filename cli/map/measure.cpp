@@ -1,4 +1,3 @@
-// See measure.hpp.
 #include "map/measure.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See svg.hpp.
 #include "map/svg.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See text.hpp.
 #include "map/text.hpp"
 
 #include <fmt/format.h>

@@ -57,7 +57,8 @@ void TracePart::read_part() {
     dropped_ = written >= capacity ? written - capacity + 1 : 0;
     for (std::uint64_t i = dropped_; i < written; ++i)
         records_.push_back(all[i % capacity]);
-    // SYNC trace-record: as above; what was overwritten while it was copied goes again.
+    // SYNC trace-record: pairs with the release in trace_append(). Records that the rank overwrote
+    // during the copy are dropped.
     const std::uint64_t since = head_->written.load(std::memory_order_acquire);
     const std::uint64_t first = since >= capacity ? since - capacity + 1 : 0;
     if (first <= dropped_) return;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Atomic operations on another rank's memory: on one word, and element by element on arrays.
  *
  * Names. sennit_atomic_VERB_TYPE acts on one word and returns when it is complete; with _nb it

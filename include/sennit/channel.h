@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Channels: two ranks of a node hand buffers to each other without a copy.
  *
  * Each side has a buffer, and gets a plain pointer to the other's. A hand-over is four calls that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collective calls. Every rank of the team makes the same calls in the same order, one thread of
  * each rank at a time in each team. Ranks here (root, the order of blocks) are ranks of the team;
  * sizes are bytes, except in reductions, which count elements.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What differs between compilers. Included by the other headers; no program needs it by itself. */
 #ifndef SENNIT_COMPILER_H
 #define SENNIT_COMPILER_H

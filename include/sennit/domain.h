@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The caller's node as a tree of domains: the machine, its packages, NUMA domains, cores and
  * processors, and which ranks are bound to each. Read with hwloc when it is first asked for; a rank
  * that never asks pays nothing. */

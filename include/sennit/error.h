@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Statuses, the last error of a thread, and the log.
  *
  * The convention, said once: every function that can fail returns a sennit_status. SENNIT_OK is 0,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups: ordered sets of ranks that one rank keeps for itself, to compute who shall be in a team.
  *
  * Nothing here is collective: no other rank is told. A group holds world ranks, all different; a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What was built, what was chosen, and why: for people, tools and messages. */
 #ifndef SENNIT_INFO_H
 #define SENNIT_INFO_H

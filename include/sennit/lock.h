@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks: mutual exclusion of the ranks of a team, first come first served.
  *
  * A lock belongs to a rank, not to a thread: while one thread of a rank holds it or waits for it,

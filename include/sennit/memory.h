@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Global memory: segments that every rank of a team can reach, and pointers to them.
  */
 #ifndef SENNIT_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks, and put and get with notification: data and the event that tells of it in one call.
  *
  * A block is a piece of a region with all that another rank needs to reach it, and with signals of

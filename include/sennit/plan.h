@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans: puts and gets with notification that are recorded once and carried out again and again.
  *
  * What would be found out by each call anew is found out once: blocks, addresses, signals. Pieces

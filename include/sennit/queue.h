@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Queues: items that other ranks of the node hand to one, who takes them out one after the other.
  *
  * The rank that takes makes the queue and gives its address to those that put in. Each of these

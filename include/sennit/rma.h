@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Put and get: reading and writing another rank's memory.
  *
  * The destination comes first, as in memcpy. Source and destination may overlap (memmove). A size

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Start, end, and who is who.
  *
  * A rank is one unit of execution: a process, or a thread that was started as a rank. sennit_init

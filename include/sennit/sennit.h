@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sennit: one-sided communication that takes the shortest way. This header includes all others. */
 #ifndef SENNIT_SENNIT_H
 #define SENNIT_SENNIT_H

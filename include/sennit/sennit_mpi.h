@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Start Sennit on a communicator of any MPI. Header-only: this is compiled by the program's own
  * MPI compiler, so one libsennit serves every MPI. Include it after, or instead of, <mpi.h>. A
  * program calls sennit_init_mpi; what begins with sennit_mpi_ is the machinery of this header.

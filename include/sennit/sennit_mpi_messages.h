@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The machinery of sennit_mpi_plan.h: messages of a plan, and what their two sides tell each other.
  * docs/design/conversion.md.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The machinery of sennit_mpi_plan.h: the runs of the two sides of a message, laid over each other,
  * and their kinds compared. docs/design/conversion.md.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* From MPI calls to plans: takes the arguments of MPI's calls, exchanges once where the data lies,
  * and then moves it by notified puts. For the hot loop of a program that has MPI, with any
  * communicator, tags and derived datatypes. Header-only, like sennit_mpi.h.

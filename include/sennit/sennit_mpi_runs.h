@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The machinery of sennit_mpi_plan.h: from descriptions to operations, and the runs of a plan.
  * docs/design/conversion.md.
  */

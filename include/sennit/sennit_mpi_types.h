@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The machinery of sennit_mpi_plan.h: reads a datatype into the bytes that it touches, in the order
  * of its type map, and into the kinds of its basic elements. docs/design/conversion.md.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The machinery of sennit_mpi_plan.h: duplicates of the program's communicators, by which the two
  * sides of a message tell each other. docs/design/conversion.md.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of UNR ("UNR: Unified Notifiable RMA Library for HPC", by Feng and others), a library
  * of puts and gets that signals count, on top of Sennit's blocks, signals and plans
  * (sennit/notify.h, sennit/plan.h). For programs that were written for UNR, which include it in

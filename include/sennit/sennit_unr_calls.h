@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of UNR on registered memory, signals, blocks and plans: all but unr_init and
  * unr_finalize, which sennit_unr.h has with the comment that says what they are. This header needs
  * no MPI: for programs whose processes start by sennit_init, or are ranks otherwise. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The six calls of ZCom, a library of zero-copy channels between the processes of an MPI program on
  * one node, on top of Sennit's channels (sennit/channel.h). For programs that were written for
  * them; new ones use the channels themselves, which have timeouts and say more. Header-only, like

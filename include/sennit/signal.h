@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Signals: counters of events that other ranks count down, and that their owner waits for.
  *
  * A signal expects a number of events in each epoch. It fires when that many have come; its owner

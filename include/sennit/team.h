@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Teams: ordered sets of ranks that make collective calls together. In a team of n ranks they are
  * numbered 0 to n-1; in the world a rank's number is its world rank, the number that global
  * pointers carry.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Types of elements and operators on them, for accumulate and for collectives. */
 #ifndef SENNIT_TYPE_H
 #define SENNIT_TYPE_H

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Atomic operations. One template for each shape of call; the tables of sennit/atomic.h make the
-// functions. The first lines of each are the hot path; what they can not do goes to op::atomic.
+// functions. The first lines of each are the hot path; other cases go to op::atomic.
 #include <sennit/atomic.h>
 
 #include <type_traits>
@@ -25,7 +26,7 @@ constexpr sennit_type kTypeOf = std::is_same_v<T, float>           ? SENNIT_FLOA
                                 : std::is_same_v<T, std::int64_t>  ? SENNIT_INT64
                                                                    : SENNIT_UINT64;
 
-// What a function does, for the cold way. One constant for each function.
+// The operation of a function, for the cold way. One constant per function.
 struct AtomicCall {
     std::uint8_t operation;
     sennit_type type;
@@ -48,7 +49,7 @@ T value_of(BitsOf<T> bits) {
     return value;
 }
 
-// What the hot path could not do. The operands are bits, the first in the low bytes of its word.
+// The cold way. The operands are bits; the first is in the low bytes of its word.
 [[gnu::cold, gnu::noinline]] sennit_status cold(const AtomicCall &call, sennit_gptr target,
                                                 const void *operands, void *old,
                                                 sennit_request *request) {
@@ -81,12 +82,12 @@ inline BitsOf<T> *place_of(sennit_gptr target) {
     return op::direct_word<BitsOf<T>, kLook>(*current_rank(), target);
 }
 
-// One atomic step on a word, which returns what was there.
+// One atomic step on a word. Returns the old value.
 template <class T, std::uint8_t kOperator>
 inline BitsOf<T> change(BitsOf<T> *place, BitsOf<T> value) {
     const std::atomic_ref<BitsOf<T>> word(*place);
     // SYNC atomic-word: each is release and acquire in one, and pairs with the same in another rank
-    // or with update_bits(); what a rank did before it changed the word is seen by who saw it.
+    // or with update_bits(); who sees a change also sees what its rank did before.
     if constexpr (kOperator == SENNIT_SUM) return word.fetch_add(value, std::memory_order_acq_rel);
     if constexpr (kOperator == SENNIT_AND) return word.fetch_and(value, std::memory_order_acq_rel);
     if constexpr (kOperator == SENNIT_OR) return word.fetch_or(value, std::memory_order_acq_rel);
@@ -96,15 +97,15 @@ inline BitsOf<T> change(BitsOf<T> *place, BitsOf<T> value) {
         return word.exchange(value, std::memory_order_acq_rel);
 }
 
-// The shapes of calls. Each is tried with what is near, in the public function, then out of line
-// with what is far, and then it is for the cold way.
+// The shapes of calls. Each is tried in line with a near entry, then out of line with a far one,
+// then by the cold way.
 
 template <auto kShape, class... Args>
 [[gnu::noinline]] sennit_status far(const AtomicCall &call, sennit_gptr target, Args... args) {
     return kShape(call, target, args...);
 }
 
-// Without the old value, so that a set is a store and an add needs no exchange.
+// Without the old value: a set is then a store, and an add needs no exchange.
 template <class T, std::uint8_t kOperator, Look kLook = Look::near>
 inline sennit_status change_only(const AtomicCall &call, sennit_gptr target, T value) {
     BitsOf<T> *place = place_of<T, kLook>(target);
@@ -166,7 +167,8 @@ inline sennit_status compare_swap(const AtomicCall &call, sennit_gptr target, Co
             return far<compare_swap<T, Look::far>>(call, target, by, old, request);
         return cold_two<T>(call, target, expected, bits_of(by.value), old, request);
     }
-    // SYNC atomic-word: as in change().
+    // SYNC atomic-word: pairs with the acquires and releases in change() and update_bits(), at
+    // other ranks.
     (void)std::atomic_ref<BitsOf<T>>(*place).compare_exchange_strong(
         expected, bits_of(by.value), std::memory_order_acq_rel, std::memory_order_acquire);
     *old = value_of<T>(expected);
@@ -191,7 +193,7 @@ sennit_status get_accumulate(const char *name, const op::AtomicArgs &args, Mode 
     return accumulate(name, args, {mode, nullptr});
 }
 
-// An operator as it is kept; one that is none stays none.
+// The stored form of an operator; an invalid one stays invalid.
 std::uint8_t operation_of(sennit_operator op) {
     const auto number = static_cast<unsigned>(op);
     return number < SENNIT_OPERATOR_END ? static_cast<std::uint8_t>(number) : std::uint8_t{0};
@@ -224,7 +226,7 @@ extern "C" {
         return change_only<T, OPERATION>(kCall, target, VALUE);               \
     }
 
-// A change that fetches what was there, and its twin with a request.
+// A change that fetches the old value, and its twin with a request.
 #define SENNIT_DEFINE_FETCH(T, NAME, OPERATION, VALUE, OLD, ...)                        \
     sennit_status NAME(sennit_gptr target, __VA_ARGS__) {                               \
         SENNIT_CALL(T, OPERATION, blocking, true, #NAME);                               \

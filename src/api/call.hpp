@@ -1,5 +1,6 @@
-// What every public function begins and ends with: finding the caller's rank, and naming the
-// function in the error.
+// SPDX-License-Identifier: BSD-3-Clause
+// The start and end of every public function: finds the caller's rank, and adds the function's name
+// to an error.
 #pragma once
 
 #include "base/fail.hpp"
@@ -12,36 +13,36 @@ namespace sennit::api {
 // The caller's rank while it is in use, or null.
 inline Rank *caller() {
     Rank *rank = current_rank();
-    // relaxed: 0 unless in use; see op/direct.hpp.
+    // relaxed: 0 unless in use (op/direct.hpp).
     return rank->size.load(std::memory_order_relaxed) == 0 ? nullptr : rank;
 }
 
-// The error of a call by a thread that is no rank.
+// The error of a call by a thread without a rank.
 [[gnu::cold]] sennit_status no_rank(const char *operation);
 
-// The error of a call with a team that is none. Returns ARG.
+// The error of a call with an invalid team. Returns ARG.
 [[gnu::cold]] sennit_status no_team(std::uint32_t handle);
 
-// The error of a call with a null pointer where there must be none. Returns ARG. The second is for
-// what a public function returns.
+// The error of a forbidden null pointer. Returns ARG. The second form is for the return statement
+// of a public function.
 [[gnu::cold]] sennit_status null_argument(const char *what);
 [[gnu::cold]] sennit_status null_argument(const char *what, const char *operation);
 
-// Is it the number of a rank of the world? Errors: RANGE.
+// Checks that it is the number of a rank of the world. Errors: RANGE.
 sennit_status check_world_rank(const Rank &rank, int other);
 
 inline sennit_status done(sennit_status status, const char *operation) {
     return status == SENNIT_OK ? SENNIT_OK : fail_in(status, operation);
 }
 
-// The whole of a public function, whose name is `name`: `body` gets the caller's rank.
+// The frame of a public function with this name: `body` gets the caller's rank.
 template <class Body>
 inline sennit_status call(const char *name, Body body) {
     Rank *rank = caller();
     return rank == nullptr ? no_rank(name) : done(body(*rank), name);
 }
 
-// See noted().
+// The part of noted() for a rank that is observed.
 template <class Body>
 [[gnu::cold, gnu::noinline]] sennit_status observed(Rank &rank, const char *name, Body body,
                                                     int peer, std::uint64_t bytes) {
@@ -49,7 +50,7 @@ template <class Body>
     return body(rank);
 }
 
-// What `body` does, noted as one operation if the rank is observed; else that is one test.
+// Runs `body` and records it as one operation if the rank is observed; else this costs one test.
 template <class Body>
 inline sennit_status noted(Rank &rank, const char *name, Body body, int peer = runtime::kNobody,
                            std::uint64_t bytes = 0) {
@@ -58,13 +59,13 @@ inline sennit_status noted(Rank &rank, const char *name, Body body, int peer = r
     return body(rank);
 }
 
-// As call(), for a call that the rank notes.
+// The same as call(), and records the call.
 template <class Body>
 inline sennit_status noted_call(const char *name, Body body) {
     return call(name, [=](Rank &rank) { return noted(rank, name, body); });
 }
 
-// The same for a call on a team of the rank, which `body` gets, too.
+// The same for a call on a team of the rank; `body` also gets the team.
 template <class Body>
 inline sennit_status team_call(const char *name, sennit_team team, Body body) {
     return call(name, [&](Rank &rank) {
@@ -73,7 +74,7 @@ inline sennit_status team_call(const char *name, sennit_team team, Body body) {
     });
 }
 
-// The bound of a wait. Errors: ARG (negative).
+// Checks the time limit of a wait. Errors: ARG (negative).
 inline sennit_status check_timeout(std::int64_t timeout_ns) {
     return timeout_ns >= 0 ? SENNIT_OK
                            : fail(SENNIT_ERR_ARG,

@@ -1,5 +1,6 @@
-// Channels. The six calls of a hand-over first try what channel.hpp has in line for one message,
-// then what it has for several; what is out of the ordinary goes the cold way.
+// SPDX-License-Identifier: BSD-3-Clause
+// Channels. The six hand-over calls first try the inline functions of channel.hpp for one message,
+// then those for several; all other cases go the cold way.
 #include <sennit/memory.h>
 
 #include "api/call.hpp"
@@ -22,7 +23,7 @@ sennit_status no_channel(sennit_channel channel) {
     return fail(SENNIT_ERR_ARG, "%#x is no open channel of this rank", channel.handle);
 }
 
-// The cold way of a call on one channel: what was out of the ordinary, or the call itself.
+// The cold way of a call on one channel.
 template <class Call>
 [[gnu::cold, gnu::noinline]] sennit_status call_on(sennit_channel handle, const char *name,
                                                    Call call) {
@@ -32,8 +33,8 @@ template <class Call>
     });
 }
 
-// Which copies of a mirror a call is noted with. A hand-over without a mirror moves nothing: the
-// program stores and loads through its pointer, and Sennit does not see how much.
+// Which copies of a mirror are recorded for a call. A hand-over without a mirror copies nothing:
+// the program stores and loads through its pointer, and Sennit does not see how much.
 enum class Copies : std::uint8_t { none, pushed, pulled };
 
 std::uint64_t copied_bytes(const Channel &opened, Copies copies) {
@@ -42,13 +43,13 @@ std::uint64_t copied_bytes(const Channel &opened, Copies copies) {
     return is_pulled == (copies == Copies::pulled) ? opened.peer_bytes : 0;
 }
 
-// The same for a call that is noted: a hand-over, or a wait for one.
+// The same for a recorded call: a hand-over, or a wait for one.
 template <class Call>
 [[gnu::cold, gnu::noinline]] sennit_status use(sennit_channel handle, const char *name,
                                                Copies copies, Call call) {
     return call_on(handle, name, [&](Rank &rank, Channel &opened) {
         runtime::Observed observed(rank, name, opened.peer);
-        // Of a reader that was not ready there is no message that a copy was made for.
+        // A reader that was not ready has no message that was copied.
         const bool is_none = copies == Copies::pulled && !is_ready(opened);
         const sennit_status status = call(rank, opened);
         if (observed.is_on() && status == SENNIT_OK) [[unlikely]]
@@ -62,7 +63,7 @@ template <class Call>
     return null_argument(argument, name);
 }
 
-// Registered anew, and not a part of a segment that lives on.
+// Whether the region was newly registered, not a part of an older segment.
 bool is_own_region(const Rank &rank, sennit_region region) {
     if (region.gptr.rank != rank.world_rank ||
         memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
@@ -71,7 +72,7 @@ bool is_own_region(const Rank &rank, sennit_region region) {
     return record.kind == SegmentKind::registered;
 }
 
-// The arguments of an open, converted.
+// The converted arguments of an open.
 struct OpenArgs {
     std::size_t count;
     Array<channel::ChannelArgs> all{count};
@@ -104,7 +105,7 @@ sennit_status check_ends(const sennit_channel_ends *ends, unsigned flags, std::i
     return SENNIT_OK;
 }
 
-// Which ranks, before anything is registered.
+// Finds the peers, before anything is registered.
 sennit_status find_peers(const Rank &rank, const team::Team &team, const sennit_channel_ends &ends,
                          OpenArgs &open_args) {
     for (std::size_t i = 0; i < open_args.count; ++i) {
@@ -151,7 +152,7 @@ sennit_status open_all(Rank &rank, OpenArgs &open_args, unsigned flags, const De
     return status;
 }
 
-// The channels of the handles, each of which must be there and named once.
+// Finds the channels of the handles; each must exist and occur once.
 sennit_status find_all(Rank &rank, const sennit_channel *handles, std::size_t count,
                        Channel **found) {
     std::size_t known = 0;
@@ -189,7 +190,7 @@ sennit_status close_all(Rank &rank, const sennit_channel *handles, std::size_t c
     return status;
 }
 
-// The two sides of a channel: who writes into the peer's buffer, and who reads its own. The names
+// The two sides of a channel: the writer of the peer's buffer, and the reader of its own. The names
 // are those of the public functions.
 struct Writing {
     static constexpr const char *kCan = "sennit_channel_can_write";
@@ -225,10 +226,10 @@ template <class Side>
     return use(handle, Side::kHave, Side::kCopies, Side::kHandOver);
 }
 
-// Looks for what a wait is for as long as a wait polls, without a call in between: the loop of a
-// hand-over between two cores. True if it came. The first looks come fast: where the cores share a
-// cache the answer is there within two pauses, and the second would be half of the trip. More of
-// them would keep the stores of this core from getting out where the answer takes longer.
+// Polls in line as long as a wait polls: the loop of a hand-over between two cores. True if `ready`
+// became true. The first looks are fast: if the cores share a cache, the answer comes within two
+// pauses, and the second pause would be half of the trip. More fast looks would delay this core's
+// own stores where the answer takes longer.
 template <class Ready>
 inline bool poll(const Channel &opened, std::int64_t timeout_ns, Ready ready) {
     constexpr unsigned kFastLooks = 6;
@@ -246,7 +247,7 @@ inline bool poll(const Channel &opened, std::int64_t timeout_ns, Ready ready) {
     return false;
 }
 
-// Polling has found nothing.
+// Waits after polling has found nothing.
 template <class Wait>
 sennit_status wait_on(sennit_channel handle, std::int64_t timeout_ns, const char *name, Wait wait) {
     return use(handle, name, Copies::none, [=](Rank &rank, Channel &opened) {
@@ -274,9 +275,8 @@ template <class Side>
                    });
 }
 
-// The way of channels whose writer may be ahead, and then the cold one. It is not in line, so that
-// the short way has nothing of it; the parameters of the public calls come first, so that these
-// need not be moved.
+// Channels whose writer may be ahead, then the cold way. Not in line, so that it costs the short
+// way nothing. The parameters of the public call come first, so they stay in their registers.
 template <class Side>
 [[gnu::noinline]] sennit_status can_ahead(sennit_channel handle, int *can, Channel *opened) {
     if (!channel::goes_ahead(opened, handle) || !Side::may_ahead(*opened))
@@ -311,7 +311,7 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
     return team_call(__func__, team, [=](Rank &rank, const team::Team &found) {
         sennit_status status = check_ends(ends, flags, timeout_ns, channels);
         if (status != SENNIT_OK || ends->count == 0) return status;
-        // One message is what there is without the flag.
+        // One message is the default without the flag.
         const bool is_one = channel::ahead_in(flags) == 1;
         const unsigned wanted = is_one ? flags & ~SENNIT_CHANNEL_AHEAD(channel::kAheadMask) : flags;
         const Deadline deadline = Deadline::after(timeout_ns);
@@ -322,7 +322,7 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
         for (std::size_t i = 0; status == SENNIT_OK && i < open_args.count; ++i) {
             const Channel &opened = *open_args.opened[i];
             if (peers != nullptr) peers[i] = opened.peer_buffer;
-            // relaxed: this thread has stored it.
+            // relaxed: this thread stored it.
             channels[i].handle = opened.handle.load(std::memory_order_relaxed);
         }
         return status;
@@ -415,11 +415,12 @@ sennit_status sennit_channel_query(sennit_channel channel, sennit_channel_info *
         if (info == nullptr) return null_argument("info");
         const Channel *opened = channel::find(rank, channel);
         if (opened == nullptr) return no_channel(channel);
-        // relaxed: a count of this rank's own.
+        // All relaxed: this rank's own counts.
         const std::uint64_t read = opened->read.load(std::memory_order_relaxed);
-        *info = sennit_channel_info{opened->peer, opened->mirror != nullptr ? 1 : 0,
-                                    opened->peer_buffer, opened->peer_bytes,
-                                    // relaxed: as above.
+        *info = sennit_channel_info{opened->peer,
+                                    opened->mirror != nullptr ? 1 : 0,
+                                    opened->peer_buffer,
+                                    opened->peer_bytes,
                                     opened->written.load(std::memory_order_relaxed),
                                     read == channel::kNotReady ? 0 : read};
         return SENNIT_OK;

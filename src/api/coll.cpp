@@ -1,5 +1,6 @@
-// Collective calls: checking arguments, and making them a coll::Call. A blocking call and its form
-// with a request differ in the last step alone.
+// SPDX-License-Identifier: BSD-3-Clause
+// Collective calls: checks the arguments and makes a coll::Call of them. A blocking call and its
+// form with a request differ only in the last step.
 #include <sennit/coll.h>
 
 #include "api/call.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 using coll::Kind;
 
-// How the caller wants to wait.
+// How the caller waits.
 struct CallWait {
     sennit_request *request = nullptr;
     std::int64_t timeout_ns = 0;
@@ -28,7 +29,7 @@ CallWait later(sennit_request *request) {
     return {request, 0, false};
 }
 
-// What is wrong with the call's arguments on this team.
+// Checks the call's arguments on this team.
 using ArgumentCheck = sennit_status (*)(const team::Team &team, coll::Call &call);
 
 sennit_status check_wait(const CallWait &wait) {
@@ -62,7 +63,7 @@ std::byte *bytes_of(const void *memory) {
     return static_cast<std::byte *>(const_cast<void *>(memory));
 }
 
-// Marks a call as in place where its buffers say so.
+// Marks a call as in place if its buffers say so.
 void find_in_place(coll::Call &call) {
     const bool replaces =
         coll::folds(call.kind) || call.kind == Kind::alltoall || call.kind == Kind::alltoallv;
@@ -73,7 +74,7 @@ void find_in_place(coll::Call &call) {
     call.source = {};
 }
 
-// Blocks that all have the same size.
+// Blocks of the same size.
 template <Kind kKind>
 sennit_status check_blocks(const team::Team &team, coll::Call &call) {
     const bool is_root = team.rank == call.root;
@@ -95,7 +96,7 @@ sennit_status check_blocks(const team::Team &team, coll::Call &call) {
     return SENNIT_OK;
 }
 
-// Blocks that all have the same size, as the caller gave them.
+// Blocks of the same size, from the caller.
 struct Given {
     int root;
     const void *source;
@@ -157,7 +158,7 @@ coll::Blocks one_block(const void *memory) {
     return {bytes_of(memory), nullptr, nullptr, 0};
 }
 
-// Blocks of several sizes, as the caller gave them.
+// Blocks of several sizes, from the caller.
 struct GivenSizes {
     int root;
     coll::Blocks source;
@@ -201,7 +202,7 @@ sennit_status check_operator(coll::Call &call) {
                 static_cast<int>(call.op), static_cast<int>(call.type));
 }
 
-// `call.bytes` comes as a number of elements.
+// `call.bytes` is a number of elements on entry.
 sennit_status check_reduction(const team::Team &team, coll::Call &call) {
     sennit_status status = check_operator(call);
     if (status != SENNIT_OK) return status;
@@ -281,7 +282,7 @@ sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request) {
     return run(__func__, team, call, later(request), nullptr);
 }
 
-// Each blocking call and its form with a request, which differ in the last parameter alone.
+// Each blocking call and its form with a request; they differ only in the last parameter.
 #define SENNIT_LIST(...) __VA_ARGS__
 #define SENNIT_DEFINE_CALL(NAME, PARAMETERS, RUN, ...)                                  \
     sennit_status sennit_##NAME(SENNIT_LIST PARAMETERS, int64_t timeout_ns) {           \

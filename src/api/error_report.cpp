@@ -1,4 +1,5 @@
-// sennit_error_report: the way in for errors that a header or a binding on top of Sennit found.
+// SPDX-License-Identifier: BSD-3-Clause
+// sennit_error_report: records errors that a header or a binding on top of Sennit found.
 #include <sennit/error.h>
 
 #include "base/fail.hpp"

@@ -1,4 +1,5 @@
-// Teams that are grids. The arithmetic is in group/grid.cpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// Teams that are grids. group/grid.cpp has the arithmetic.
 #include "group/grid.hpp"
 
 #include <sennit/team.h>
@@ -27,7 +28,7 @@ std::int64_t places_of(const group::Grid &grid, std::int64_t limit) {
     return places;
 }
 
-// Fills the grid of the arguments and what this rank asks of it.
+// Fills the grid in the arguments, and this rank's part in them.
 sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims[],
                         const int periodic[], team::CreationArgs *args) {
     sennit_status status = check_dimensions(dimensions, dims);
@@ -69,7 +70,7 @@ sennit_status grid_call(const char *name, sennit_team team, Body body) {
     });
 }
 
-// The rank `steps` further on in a dimension.
+// The rank `steps` further in a dimension.
 int step(const team::Team &team, int dimension, std::int64_t steps) {
     int coords[group::kMostDimensions];
     group::grid_coords(*team.grid, static_cast<int>(team.rank), coords);

@@ -1,4 +1,5 @@
-// Groups. Lists are copied out of the rank's table, combined, and kept as a new group.
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups. Copies lists out of the rank's table, combines them and keeps the result as a new group.
 #include "group/group.hpp"
 
 #include <sennit/group.h>
@@ -72,7 +73,7 @@ sennit_status create(Rank &rank, std::size_t count, const int ranks[], sennit_gr
     return group::group_keep(rank, &made, group);
 }
 
-// Reads a group, and those of its members that have the numbers.
+// Reads a group, and its members with the given numbers.
 sennit_status read_members(Rank &rank, sennit_group group, std::size_t count, const int ranks[],
                            RankList *all, RankList *named) {
     sennit_status status = group::group_read(rank, group, all);
@@ -145,7 +146,7 @@ sennit_status compare(Rank &rank, sennit_group first, sennit_group second,
     return SENNIT_OK;
 }
 
-// The group's members as ranks of the parent, in the arguments of their team.
+// Converts the group's members to ranks of the parent, in the arguments of their team.
 sennit_status plan_team(Rank &rank, const team::Team &parent, sennit_group group,
                         team::CreationArgs *args) {
     RankList world_ranks;

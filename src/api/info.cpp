@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Statuses, log, versions, paths and knobs, as text.
 #include <sennit/error.h>
 #include <sennit/info.h>

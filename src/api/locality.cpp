@@ -1,4 +1,5 @@
-// Where ranks are: levels, a line of text, and the tree of domains.
+// SPDX-License-Identifier: BSD-3-Clause
+// Locality of ranks: levels, a line of text, and the tree of domains.
 #include <sennit/domain.h>
 
 #include <cstdio>
@@ -14,7 +15,7 @@ namespace {
 
 using runtime::Domains;
 
-// The processors that a rank of this node may run on. Errors: as op::get_control.
+// The processors on which a rank of this node may run. Errors: as op::get_control.
 sennit_status read_processors(Rank &rank, int peer, ProcessorSet *set) {
     const ControlBlock *control = control_of(rank, peer);
     if (control != nullptr) {
@@ -71,7 +72,7 @@ sennit_status find_domains(Rank &rank, const Domains **found) {
     return SENNIT_OK;
 }
 
-// The whole of a public function on a domain: `body` writes the output, if there is one.
+// The frame of a public function on a domain: `body` writes the output, if there is one.
 template <class Body>
 sennit_status domain_call(const char *name, int index, bool has_output, Body body) {
     return call(name, [&](Rank &rank) {
@@ -87,7 +88,7 @@ sennit_status domain_call(const char *name, int index, bool has_output, Body bod
     });
 }
 
-// World ranks bound to a domain: as many as fit in `ranks`, and how many there are.
+// Writes the world ranks bound to a domain, as many as fit into `ranks`; returns their number.
 std::size_t ranks_in(const Domains &domains, int index, std::size_t capacity, int *ranks) {
     std::size_t count = 0;
     for (int i = 0; i < domains.rank_count; ++i) {

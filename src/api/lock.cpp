@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Locks.
 #include <sennit/lock.h>
 
@@ -29,7 +30,7 @@ extern "C" {
 sennit_status sennit_lock_create(sennit_team team, sennit_lock *lock) {
     const char *const name = __func__;
     return team_call(name, team, [=](Rank &rank, team::Team &found) {
-        // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
+        // A rank with wrong arguments must not leave the others waiting: it takes part and refuses.
         const sennit_status refused = lock == nullptr ? null_argument("lock") : SENNIT_OK;
         const team::CollectiveCall turn(found, team.handle);
         if (turn.status() != SENNIT_OK) return turn.status();

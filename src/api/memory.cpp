@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Allocation, free, and pointers.
 #include <sennit/memory.h>
 
@@ -14,7 +15,7 @@ namespace {
 constexpr std::size_t kDefaultAlignment = 64;
 constexpr std::size_t kLargestAlignment = std::size_t{1} << 30;
 constexpr std::size_t kLargestSegment = std::size_t{1} << 46;
-constexpr std::size_t kLargestNumber = PTRDIFF_MAX;  // what is beyond was negative
+constexpr std::size_t kLargestNumber = PTRDIFF_MAX;  // larger values were negative
 constexpr unsigned kKnownFlags = SENNIT_ALLOC_RESERVE | SENNIT_ALLOC_HUGE | SENNIT_ALLOC_ACCUMULATE;
 
 sennit_status check_allocation(std::size_t bytes, std::size_t alignment, unsigned flags) {
@@ -72,10 +73,10 @@ sennit_status free_any(Rank &rank, sennit_gptr gptr) {
     if (memory::team_slot_of(gptr.segment) == memory::kLocalSlot) return free_local(rank, gptr);
     team::Team *team = team::find_of_segment(rank, gptr.segment);
     if (team == nullptr) return not_live(gptr);
-    // relaxed: find_of_segment() has acquired it.
+    // relaxed: find_of_segment() has done the acquire.
     const team::CollectiveCall call(*team, team->handle.load(std::memory_order_relaxed));
     if (call.status() != SENNIT_OK) return call.status();
-    // Not live here means not live anywhere: all ranks allocate and free in the same order.
+    // Not live here means live nowhere: all ranks allocate and free in the same order.
     if (!team::is_live(*team, gptr.segment)) return not_live(gptr);
     return team::free_segment(rank, *team, gptr.segment);
 }
@@ -92,7 +93,7 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
                            sennit_gptr *gptr) {
     const char *const name = __func__;
     return team_call(name, team, [=](Rank &rank, team::Team &found) {
-        // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
+        // A rank with wrong arguments must not leave the others waiting: it takes part and refuses.
         team::AllocationArgs args{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
                                   check_allocation(bytes, alignment, flags)};
         if (args.refused == SENNIT_OK && gptr == nullptr) args.refused = null_argument("gptr");

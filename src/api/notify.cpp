@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocks, and put and get with notification. The first lines of sennit_put_notify are the hot path;
-// what they can not do goes to signal::notify.
+// other cases go to signal::notify.
 #include <sennit/notify.h>
 
 #include "api/call.hpp"
@@ -30,7 +31,7 @@ sennit_status no_block(sennit_peer_block block) {
     });
 }
 
-// The parameters stand as in the public call, so the way here is a jump.
+// The parameters have the order of the public call, so the call is a jump.
 [[gnu::noinline]] sennit_status put_cold(sennit_peer_block destination, std::size_t offset,
                                          const void *source, std::size_t bytes) {
     // A put only reads the buffer.

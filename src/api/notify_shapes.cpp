@@ -1,4 +1,5 @@
-// Notified put and get of boxes and lists: one event for all that they move.
+// SPDX-License-Identifier: BSD-3-Clause
+// Notified put and get of boxes and lists: one event for all their data.
 #include <sennit/notify.h>
 
 #include "api/call.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 using op::Direction;
 
-// One side of a call: which way, between what, what it notifies, and its name for errors.
+// One side of a call: direction, memory, notified signal, and its name for errors.
 struct NotifiedShape {
     Direction direction;
     sennit_peer_block block;

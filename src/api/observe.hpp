@@ -1,5 +1,6 @@
-// Noting a call that names memory of a peer: which path serves it is known at its end. The rest of
-// a rank's notes is observe/observer.hpp, which api/ uses as it is.
+// SPDX-License-Identifier: BSD-3-Clause
+// Records a call that names memory of a peer: its path is known only at its end. Other records are
+// in observe/observer.hpp, which api/ uses directly.
 #pragma once
 
 #include <sennit/notify.h>
@@ -10,14 +11,15 @@ namespace sennit::api {
 
 using runtime::Observed;
 
-// The path by which this rank reaches the memory; of the peer if it is none that is attached.
+// The path by which this rank reaches the memory; the path to the peer if the memory is not
+// attached.
 sennit_path path_to(Rank &rank, sennit_gptr gptr);
 
-// What the call has moved: of a batch or a plan, whose parts have peers of their own.
+// Records the data of a batch or a plan, whose parts have their own peers.
 [[gnu::cold]] void add_parts(Rank &rank, Observed &observed, const sennit_notify_part *parts,
                              std::size_t count);
 
-// A put, get or atomic operation, from here to the end of the block.
+// Records a put, get or atomic operation, from here to the end of the block.
 class ObservedAccess {
   public:
     ObservedAccess(Rank &rank, const char *name, sennit_gptr gptr, std::uint64_t bytes)
@@ -37,7 +39,7 @@ class ObservedAccess {
   private:
     Rank &rank_;
     sennit_gptr gptr_;
-    Observed observed_;  // ends after the body of the destructor
+    Observed observed_;  // destroyed after the body of the destructor
 };
 
 }  // namespace sennit::api

@@ -1,5 +1,5 @@
-// Plans. The first lines of sennit_plan_start are the hot path; what they can not do goes to
-// plan::start.
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans. The first lines of sennit_plan_start are the hot path; other cases go to plan::start.
 #include <sennit/plan.h>
 
 #include <type_traits>
@@ -15,7 +15,7 @@ using op::Direction;
 
 namespace {
 
-// A call on a plan of the caller's own. What it moves is noted by itself.
+// A call on one of the caller's plans. The plan records its data itself.
 template <class Call>
 sennit_status call_on(sennit_plan handle, const char *name, Call call) {
     return api::call(name, [&](Rank &rank) {
@@ -35,7 +35,7 @@ sennit_status call_on(sennit_plan handle, const char *name, Call call) {
     return call_on(
         plan, "sennit_plan_start", [](Rank &rank, plan::Plan &recorded, Observed &observed) {
             const sennit_status status = plan::start(rank, recorded);
-            // Nothing goes at once where the rank has an observer: all is in these parts.
+            // A rank with an observer moves nothing at once, so all data is in these parts.
             if (status == SENNIT_OK && observed.is_on())
                 add_parts(rank, observed, recorded.carried_out.parts, recorded.carried_out.count);
             return status;
@@ -59,7 +59,7 @@ sennit_status check_notice(const sennit_notice *notice) {
                                 : fail(SENNIT_ERR_ARG, "a plan does not wait: wait_ns is 0");
 }
 
-// A box or a list; a notice may be missing.
+// A box or a list; the notice is optional.
 struct RecordedShape {
     Direction direction;
     sennit_peer_block block;
@@ -93,8 +93,8 @@ sennit_status started(bool is_counted) {
     return is_counted ? SENNIT_OK : fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_plan_start");
 }
 
-// The parts of a start that call something. Apart, so that the start itself calls nothing: then it
-// saves no register, and a plan of words is hardly more than its stores.
+// The parts of a start with calls. A function of its own, so that the start itself calls nothing
+// and saves no registers: a plan of words then costs hardly more than its stores.
 [[gnu::noinline]] sennit_status start_groups(sennit_plan handle, plan::Plan *recorded) {
     if (recorded == nullptr) [[unlikely]]
         return start_cold(handle);

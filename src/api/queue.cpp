@@ -1,4 +1,5 @@
-// Queues. The first lines of push and pop are the hot path; what they can not do waits.
+// SPDX-License-Identifier: BSD-3-Clause
+// Queues. The first lines of push and pop are the hot path; the rest waits.
 #include <sennit/queue.h>
 
 #include "api/call.hpp"
@@ -13,7 +14,7 @@ sennit_status no_queue(std::uint32_t handle) {
     return fail(SENNIT_ERR_ARG, "%#x is no queue or producer of this rank", handle);
 }
 
-// A call on a queue or a producer of the caller's own.
+// A call on one of the caller's queues or producers.
 template <class Handle, class Call>
 sennit_status call_on(Handle handle, const char *name, Call call) {
     return noted_call(name, [&](Rank &rank) {
@@ -22,7 +23,7 @@ sennit_status call_on(Handle handle, const char *name, Call call) {
     });
 }
 
-// The same for a push, which tells how many items it has moved to the taker.
+// The same for a push, which records the number of items moved to the taker.
 template <class Call>
 sennit_status push_by(sennit_producer producer, const char *name, Call call) {
     return api::call(name, [&](Rank &rank) {

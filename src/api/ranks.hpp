@@ -1,4 +1,5 @@
-// Lists of ranks as arguments, for the calls that make groups and teams.
+// SPDX-License-Identifier: BSD-3-Clause
+// Lists of ranks as arguments of calls that make groups and teams.
 #pragma once
 
 #include "api/call.hpp"
@@ -8,12 +9,12 @@
 
 namespace sennit::api {
 
-// Is every number in 0 .. limit-1, and none there twice? `where` names what they are ranks of.
-// Errors: ARG (null, twice), RANGE, NOMEM.
+// Checks that every number is in 0 .. limit-1 and occurs once. `where` names what they are ranks
+// of. Errors: ARG (null, twice), RANGE, NOMEM.
 sennit_status check_ranks(std::size_t count, const int ranks[], int limit, const char *where);
 
-// A hash over arguments that must be the same on all ranks; a difference is found unless two lists
-// have the same sum by accident.
+// A hash over arguments that must be equal on all ranks. It detects a difference unless two lists
+// have the same hash by accident.
 class Digest {
   public:
     explicit Digest(std::uint64_t kind) { add(kind); }
@@ -25,7 +26,7 @@ class Digest {
     std::uint64_t sum_ = kHashOfNothing;
 };
 
-// The kinds of creation, so that two ranks in different calls find out.
+// The kinds of creation, so that two ranks in different calls detect it.
 enum CreationKind : std::uint64_t {
     kOfRanks = 1,
     kSplit = 2,
@@ -34,13 +35,13 @@ enum CreationKind : std::uint64_t {
     kGrid
 };
 
-// The part of a public function that makes a team once its arguments are known. Takes over
+// The common part of public functions that make a team, after the arguments are known. Takes over
 // args.grid.
 sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
                           const team::CreationArgs &args, sennit_team *team);
 
-// The whole of a public function that makes a team: `fill` fills in the arguments, and returns what
-// this rank finds wrong with its own. It takes part all the same, lest the others wait for it.
+// The frame of a public function that makes a team: `fill` fills in the arguments and returns the
+// error of this rank's own. The rank takes part even then, so that the others do not wait for it.
 template <class Fill>
 sennit_status creation_call(const char *name, sennit_team parent, sennit_team *team, Fill fill) {
     return team_call(name, parent, [&](Rank &rank, team::Team &found) {

@@ -1,5 +1,5 @@
-// Registration of memory that the program had before, and the regions that come of it: arguments,
-// attaching, and the reasons.
+// SPDX-License-Identifier: BSD-3-Clause
+// Registration of existing memory, and its regions: arguments, attaching, and the reasons.
 #include <sennit/memory.h>
 
 #include <cstdio>
@@ -15,7 +15,7 @@
 namespace sennit::api {
 namespace {
 
-// Is it of a rank of the world?
+// Checks that the region is of a rank of the world.
 sennit_status check_owner(const Rank &rank, sennit_region region) {
     if (sennit_gptr_is_null(region.gptr) && region.gptr.rank == SENNIT_GPTR_NULL.rank)
         return fail(SENNIT_ERR_RANGE, "the region is null (SENNIT_REGION_NULL)");
@@ -27,7 +27,7 @@ sennit_status detach(Rank &rank, sennit_region region) {
     if (check_owner(rank, region) != SENNIT_OK) return SENNIT_ERR_RANGE;
     if (peer == rank.world_rank)
         return fail(SENNIT_ERR_ARG, "the region is the caller's own: sennit_deregister ends it");
-    // What lies in a team's segment is attached with that segment.
+    // A region in a team's segment is attached with that segment.
     if (memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
         return op::check_region(rank, region);
     const ColdLock lock(rank);
@@ -46,7 +46,7 @@ sennit_status check_offer(Rank &rank, sennit_region region, const sennit_region 
     return op::check_region(rank, region);
 }
 
-// The records say it with the numbers of the interface.
+// Records use the numbers of the interface.
 static_assert(static_cast<int>(Mechanism::none) == SENNIT_MECHANISM_NONE &&
               static_cast<int>(Mechanism::file) == SENNIT_MECHANISM_ALLOCATED &&
               static_cast<int>(Mechanism::same_process) == SENNIT_MECHANISM_INPROC &&
@@ -54,7 +54,7 @@ static_assert(static_cast<int>(Mechanism::none) == SENNIT_MECHANISM_NONE &&
               static_cast<int>(Mechanism::adopted) == SENNIT_MECHANISM_ADOPT &&
               static_cast<int>(Mechanism::copied) == SENNIT_MECHANISM_CMA);
 
-// What the owner says of the segment that the region lies in.
+// Reads the owner's record of the region's segment.
 sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
     if (check_owner(rank, region) != SENNIT_OK) return SENNIT_ERR_RANGE;
     if (memory::team_slot_of(region.gptr.segment) == memory::kLocalSlot)
@@ -63,8 +63,8 @@ sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
     return op::check_region(rank, region);
 }
 
-// How this rank reaches a region: as its owner says, or by copies where the owner offers it by
-// XPMEM and this rank can not attach it.
+// How this rank reaches a region: as its owner says, or by copies if the owner offers XPMEM and
+// this rank can not attach it.
 struct RegionWay {
     SegmentRecord record{};
     Mechanism mechanism = Mechanism::none;
@@ -86,7 +86,7 @@ sennit_status find_way(Rank &rank, sennit_region region, RegionWay *way) {
     return SENNIT_OK;
 }
 
-// Why the owner's offer or adoption is of no use to this rank, which gets copies.
+// Why this rank gets copies instead of the owner's offer or adoption.
 memory::Refused copied_instead(const RegionWay &way, Mechanism wanted) {
     using memory::Refusal;
     if (wanted == Mechanism::adopted) return {Refusal::other_taken, 0};
@@ -127,7 +127,7 @@ extern "C" {
 
 sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region) {
     const char *const name = __func__;
-    // The library is entered here: what the program has on this stack lies above.
+    // The stack of the program lies above this frame of the library's entry.
     const auto frames = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     return call(name, [=](Rank &rank) {
         if (region == nullptr) return null_argument("region");
@@ -152,7 +152,7 @@ sennit_status sennit_region_attach(sennit_team team, sennit_region region,
     return team_call(name, team, [=](Rank &rank, team::Team &found) {
         const team::CollectiveCall turn(found, team.handle);
         if (turn.status() != SENNIT_OK) return turn.status();
-        // Wrong arguments of one rank must not leave the others waiting: it takes part and says no.
+        // A rank with wrong arguments must not leave the others waiting: it takes part and refuses.
         const team::RegionOffer offer{region, check_offer(rank, region, regions)};
         const runtime::Observed observed(rank, name, runtime::kNobody, region.bytes,
                                          runtime::Noted::allocation);

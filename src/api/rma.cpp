@@ -1,5 +1,6 @@
-// Put, get and fence. The first lines of sennit_put and sennit_get are the hot path; what they can
-// not do goes to op::transfer. Each step is one template for both directions.
+// SPDX-License-Identifier: BSD-3-Clause
+// Put, get and fence. The first lines of sennit_put and sennit_get are the hot path; other cases go
+// to op::transfer. Each step is one template for both directions.
 #include <sennit/rma.h>
 
 #include "api/call.hpp"
@@ -17,8 +18,8 @@ namespace {
 using Mode = op::Completion::Mode;
 using op::Look;
 
-// A direction. `To` and `From` are the first two parameters of the public call: every step takes
-// its parameters in the same order, so that one step goes to the next by a jump.
+// A direction. `To` and `From` are the first two parameters of the public call: every step has the
+// same order of parameters, so that one step calls the next by a jump.
 struct Put {
     using To = sennit_gptr;
     using From = const void *;
@@ -58,7 +59,7 @@ template <class Call>
         name);
 }
 
-// What load and store could not do, with the entry that was found, or null.
+// The cold way, with the entry that was found, or null.
 template <class Call>
 [[gnu::noinline]] sennit_status blocking_cold(typename Call::To to, typename Call::From from,
                                               std::size_t bytes,
@@ -70,7 +71,7 @@ template <class Call>
     return cold<Call>(to, from, bytes, {Mode::blocking, nullptr}, Call::kName);
 }
 
-// The entry of what may be copied at once, or null.
+// The entry of memory that may be copied at once, or null.
 template <class Call, Look kLook>
 inline const memory::SegmentEntry *entry_for(typename Call::To to, typename Call::From from,
                                              std::size_t bytes) {
@@ -80,7 +81,7 @@ inline const memory::SegmentEntry *entry_for(typename Call::To to, typename Call
     return op::direct_entry<kLook>(*rank, Call::remote(to, from), bytes);
 }
 
-// True if it is done.
+// True if the copy is done.
 template <class Call, auto kCopy>
 inline bool is_near(typename Call::To to, typename Call::From from, std::size_t bytes) {
     const memory::SegmentEntry *entry = entry_for<Call, Look::near>(to, from, bytes);
@@ -90,7 +91,7 @@ inline bool is_near(typename Call::To to, typename Call::From from, std::size_t 
     return true;
 }
 
-// The same of any size; also false where a rail may bring a part, which transfer() knows.
+// The same for any size. Also false if a rail may carry a part; transfer() decides that.
 template <class Call>
 inline bool copy_by(typename Call::To to, typename Call::From from, std::size_t bytes,
                     const memory::SegmentEntry &entry) {
@@ -106,10 +107,10 @@ inline bool is_direct(typename Call::To to, typename Call::From from, std::size_
     return copy_by<Call>(to, from, bytes, *entry);
 }
 
-// The blocking calls have a way of their own for words of 8 bytes, in the public function, which
-// needs neither a stack nor the size; one for other short ones; one for those to 128 bytes; one for
-// those that vectors copy in place; one for long ones; and one for entries that are not near. Each
-// ends in a jump to the next. That a size is at least so much spares the look whether it is 0.
+// The blocking calls have one way each for: words of 8 bytes (in the public function, without stack
+// or size); other short sizes; sizes to 128 bytes; sizes that vectors copy in place; long sizes;
+// entries that are not near. Each ends in a jump to the next. The lower bound of a size makes a
+// test for 0 unnecessary.
 template <class Call>
 [[gnu::noinline]] sennit_status far(typename Call::To to, typename Call::From from,
                                     std::size_t bytes) {
@@ -131,7 +132,7 @@ template <class Call, auto kCopy, std::size_t kLeast = 0>
     return far<Call>(to, from, bytes);
 }
 
-// Up to here by vectors in place, where they are used at all.
+// The largest size copied by vectors in place, if they are used at all.
 constexpr std::size_t kInPlaceBytes = kCopyAheadFrom;
 
 template <class Call>
@@ -150,9 +151,9 @@ template <class Call>
     return SENNIT_OK;
 }
 
-// A long copy leaves nothing else in the level-1 cache. What the next call will look at is asked
-// for while the copy ends: vectors are still on their way then, but the C library is done, and gets
-// the end of what it copies as a copy of its own.
+// A long copy evicts everything else from the level-1 cache. So this prefetches what the next call
+// reads while the copy ends: a vector copy is still under way then; the C library would be
+// finished, so it gets the last bytes as a separate copy.
 inline void copy_long(void *to, const void *from, std::size_t bytes, sennit_gptr gptr,
                       const memory::SegmentEntry &entry) {
     constexpr std::size_t kEnd = 4096;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sennit_init to sennit_wtime.
 #include <sennit/runtime.h>
 
@@ -45,7 +46,7 @@ sennit_status check_world_rank(const Rank &rank, int other) {
 
 namespace {
 
-// Serialises inits that look for a launcher: there is one launcher per process.
+// Serializes inits that search for a launcher: a process has one launcher.
 pthread_mutex_t launcher_turn = PTHREAD_MUTEX_INITIALIZER;
 
 sennit_status check_bootstrap(const sennit_bootstrap *bootstrap) {
@@ -73,13 +74,14 @@ sennit_status check_options(const sennit_options &options) {
     return check_bootstrap(options.bootstrap);
 }
 
-// N programs that each see only themselves are nearly always a mistake.
+// N programs that each see only themselves are almost always a mistake.
 sennit_status check_environment(const sennit_bootstrap &bootstrap, bool given) {
     const char *variable = "";
     const int started = runtime::bootstrap_environment_size(&variable);
     if (bootstrap.size != 1 || started <= 1) return SENNIT_OK;
     if (!given || std::strcmp(bootstrap.name, "inproc") == 0) return SENNIT_OK;
-    // `sennit run` starts no MPI: its world has one rank, whatever communicator the program meant.
+    // `sennit run` starts no MPI: its world has one rank, whatever communicator the program
+    // intended.
     if (std::strcmp(variable, "SENNIT_SIZE") == 0 && std::strcmp(bootstrap.name, "mpi") == 0)
         return fail(SENNIT_ERR_BOOTSTRAP,
                     "MPI has one rank, but `sennit run` started %d: start the program with the "
@@ -102,12 +104,12 @@ sennit_status open_bootstrap(const sennit_options &options, std::int64_t timeout
     return check_environment(*bootstrap, true);
 }
 
-// Of a knob of seconds: 0 is none.
+// The limit of a knob in seconds; 0 is no limit.
 std::int64_t limit_of(std::int64_t knob_ns) {
     return knob_ns == 0 ? SENNIT_FOREVER : knob_ns;
 }
 
-// The wait for the other ranks was too long; who was late is said already.
+// The wait for the other ranks timed out; the late rank was already named.
 void name_the_knob(const sennit_options &options) {
     char *text = thread_error()->text;
     const std::size_t length = std::strlen(text);
@@ -137,7 +139,7 @@ sennit_status start_rank(const sennit_options &options) {
 }
 
 sennit_status count_or_start(const sennit_options &options) {
-    // A bootstrap makes a further rank of this process, unless this very thread is one already.
+    // A bootstrap makes another rank of this process, unless this thread already is one.
     Rank *rank = options.bootstrap == nullptr ? caller() : thread_rank;
     if (rank != nullptr && world_size(*rank) != 0) {
         const ColdLock lock(*rank);

@@ -1,4 +1,5 @@
-// The shape of a call with a box or a list of pieces, made of what the user gave.
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes the shape of a call with a box or a list of pieces from the user's arguments.
 #pragma once
 
 #include <sennit/notify.h>

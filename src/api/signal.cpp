@@ -1,5 +1,6 @@
-// Signals and their sets. The wait first polls with what signal.hpp has in line; what that does not
-// find goes the cold way.
+// SPDX-License-Identifier: BSD-3-Clause
+// Signals and their sets. The wait first polls by the inline functions of signal.hpp, then goes the
+// cold way.
 #include <sennit/signal.h>
 
 #include "api/call.hpp"
@@ -20,7 +21,7 @@ sennit_status no_signal(sennit_signal signal) {
     return fail(SENNIT_ERR_ARG, "{%d, %#x} is no signal of this rank", signal.rank, signal.handle);
 }
 
-// A call on a signal of the caller's own.
+// A call on one of the caller's signals.
 template <class Call>
 sennit_status call_on(sennit_signal handle, const char *name, Call call) {
     return noted_call(name, [&](Rank &rank) {
@@ -29,7 +30,7 @@ sennit_status call_on(sennit_signal handle, const char *name, Call call) {
     });
 }
 
-// A call on a set of the caller's own.
+// A call on one of the caller's sets.
 template <class Call>
 sennit_status call_on_set(const char *name, Call call) {
     return noted_call(name, [&](Rank &rank) {
@@ -47,7 +48,7 @@ sennit_status change_set(sennit_signal signal, const char *name, Change change) 
     });
 }
 
-// Any signal of the calling thread's rank, if that has no observer; else null.
+// A signal of the calling thread's rank, if the rank has no observer; else null.
 [[gnu::noinline]] Own *find_unobserved(sennit_signal signal) {
     const Rank *rank = current_rank();
     return rank->observer == nullptr ? signal::find_own(*rank, signal) : nullptr;
@@ -76,7 +77,7 @@ sennit_status add(Rank &rank, sennit_signal signal, std::uint64_t epoch) {
     signal::RemoteSignal remote;
     sennit_status status = signal::reach(rank, signal, &remote);
     signal::Seen seen{};
-    // By messages, who counts it checks it.
+    // By messages, the owner checks the epoch when it counts.
     if (status == SENNIT_OK && remote.record != nullptr)
         status = signal::check_epoch(rank, remote, epoch, &seen);
     if (status == SENNIT_OK) status = signal::count_event(rank, remote, epoch, &seen);
@@ -95,8 +96,8 @@ sennit_status check_word(const std::uint64_t *word, sennit_comparison comparison
     return SENNIT_OK;
 }
 
-// A condition may take long: the limit is looked at after each look at it, in the polling that a
-// wait begins with too.
+// A condition may take long, so the limit is checked after each call of it, also while polling at
+// the start of the wait.
 sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
                        const Deadline &deadline) {
     bool holds = false;
@@ -107,12 +108,12 @@ sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
     if (!deadline.over()) {
         const sennit_status waited = wait_until(rank, deadline, kAnyPeer, ends);
         if (waited != SENNIT_OK || holds) return waited;
-        // A limit below the rhythm in which waits look for deaths would never see one.
+        // A limit below the interval in which waits look for deaths would never detect one.
         const int anybody = kAnyPeer;
         const int lost = find_lost(rank, &anybody);
         if (lost >= 0) return condition(context) != 0 ? SENNIT_OK : fail_lost(rank, lost);
     }
-    // The polling makes no progress, and the condition may need it.
+    // Polling makes no progress, and the condition may need it.
     make_progress(rank);
     if (condition(context) != 0) return SENNIT_OK;
     note_fruitless_poll(rank);

@@ -1,4 +1,5 @@
-// What a rank has counted of itself, for the program; and which path a noted call took.
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank's own counts, for the program; and the path of a recorded call.
 #include <sennit/info.h>
 
 #include "api/call.hpp"

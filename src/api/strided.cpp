@@ -1,4 +1,5 @@
-// Strided and indexed put and get: checks, and the shape made of what the user gave.
+// SPDX-License-Identifier: BSD-3-Clause
+// Strided and indexed put and get: checks, and the shape from the user's arguments.
 #include <sennit/rma.h>
 
 #include "api/call.hpp"
@@ -14,7 +15,7 @@ namespace {
 using op::Direction;
 using Mode = op::Completion::Mode;
 
-// One side of a call: which way, between what, completed how, and its name for errors.
+// One side of a call: direction, memory, completion, and its name for errors.
 struct StridedCall {
     Direction direction;
     sennit_gptr remote;
@@ -23,7 +24,7 @@ struct StridedCall {
     const char *name;
 };
 
-// What is out of the ordinary is false, and left to the way that finds out what.
+// False in any unusual case: the general way then finds the reason.
 bool moved_at_once(const StridedCall &call, const sennit_box *box) {
     sennit_request *const request = call.completion.request;
     if (box == nullptr || (call.completion.mode == Mode::request && request == nullptr))
@@ -55,7 +56,7 @@ sennit_status run(const StridedCall &call, const Shape &shape) {
     return done(status, call.name);
 }
 
-// Puts and gets, whose source is only read.
+// Puts and gets; the source is only read.
 template <class Shape>
 sennit_status put(sennit_gptr destination, const void *source, const Shape &shape,
                   const op::Completion &completion, const char *name) {
@@ -71,7 +72,7 @@ sennit_status get(void *destination, sennit_gptr source, const Shape &shape,
 constexpr op::Completion kBlocking{Mode::blocking, nullptr};
 constexpr op::Completion kImplicit{Mode::implicit, nullptr};
 
-// For as long as the call.
+// Lives as long as the call.
 struct ListArgument {
     sennit_piece_list list;
     operator const sennit_piece_list *() const { return &list; }
@@ -85,7 +86,7 @@ op::Completion by_request(sennit_request *request) {
 
 extern "C" {
 
-// All calls of a shape, which the further parameters say.
+// All calls of a shape; the further parameters define the shape.
 #define SENNIT_DEFINE_SHAPE(NAME, SHAPE, ...)                                                      \
     sennit_status sennit_put_##NAME(sennit_gptr destination, const void *source, __VA_ARGS__) {    \
         return put(destination, source, SHAPE, kBlocking, __func__);                               \

@@ -1,4 +1,5 @@
-// Teams. A rank whose arguments are wrong takes part and says so, lest the others wait for it.
+// SPDX-License-Identifier: BSD-3-Clause
+// Teams. A rank with wrong arguments takes part and refuses, so that the others do not wait for it.
 #include <sennit/team.h>
 
 #include <cstdlib>
@@ -50,14 +51,14 @@ sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
     const sennit_status status =
         call.status() != SENNIT_OK ? call.status() : team::create(rank, parent, args, &made);
     if (status == SENNIT_OK) out->handle = made;
-    // Given to the team, if there is one now.
+    // The team owns it now, if one was made.
     if (status != SENNIT_OK || made == 0) std::free(args.grid);
     return status;
 }
 
 namespace {
 
-// The lowest member of the parent that is as near as `level` says: the color of all of them.
+// The lowest member of the parent that is as near as `level`: the color of all such members.
 int color_of(const Rank &rank, const team::Team &parent, sennit_locality_level level) {
     const int numa = rank.peers[rank.world_rank].numa;
     for (std::uint32_t member = 0; member < parent.size; ++member) {
@@ -121,7 +122,7 @@ sennit_status destroy(Rank &rank, team::Team &team, std::uint32_t handle) {
         if (status == SENNIT_OK) status = team::destroy(rank, team);
         if (status == SENNIT_OK) coll::release(rank, slot);
     }
-    // After an error somebody may still be in the team: this rank does not use the slot again.
+    // After an error a member may still be in the team: this rank does not reuse the slot.
     if (status == SENNIT_OK) team::free_slot(rank, slot);
     return status;
 }

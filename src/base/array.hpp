@@ -1,4 +1,5 @@
-// An array of plain objects whose number is known at run time, zeroed. It goes with its owner.
+// SPDX-License-Identifier: BSD-3-Clause
+// A zeroed array of plain objects whose number is known at run time. Its destructor frees it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ template <class T>
 class Array {
   public:
     Array() = default;
-    // Used like a pointer, which is null where there was no memory.
+    // Converts to a pointer; null if there was no memory.
     explicit Array(std::size_t count)
         : items_(static_cast<T *>(std::calloc(count == 0 ? 1 : count, sizeof(T)))) {
         static_assert(std::is_trivially_destructible_v<T> &&
@@ -26,7 +27,7 @@ class Array {
     ~Array() { std::free(items_); }
 
     operator T *() const { return items_; }
-    // To a new owner, who frees it.
+    // Hands the memory to a new owner, who frees it.
     T *release() { return std::exchange(items_, nullptr); }
 
   private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The futex system calls behind atomics.hpp.
 #include "base/atomics.hpp"
 

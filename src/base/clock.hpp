@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Monotonic time and deadlines. Owns nothing.
 #pragma once
 
@@ -14,14 +15,14 @@ inline std::int64_t now_ns() {
     return static_cast<std::int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
 }
 
-// Counts while the host is suspended, too: for what other hosts go by.
+// Also counts while the host is suspended: for times that other hosts compare.
 inline std::int64_t boot_ns() {
     timespec t{};
     (void)clock_gettime(CLOCK_BOOTTIME, &t);
     return static_cast<std::int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
 }
 
-// A point in time, or never. Made once at the start of a wait from the caller's timeout.
+// A point in time, or never. Made once from the caller's timeout, when a wait starts.
 class Deadline {
   public:
     static Deadline after(std::int64_t timeout_ns) {

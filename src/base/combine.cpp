@@ -1,5 +1,6 @@
-// See combine.hpp. This file alone is compiled for vectors (CMakeLists.txt says how): the loops
-// below are plain, and the compiler turns them into vector code.
+// SPDX-License-Identifier: BSD-3-Clause
+// The build compiles this file with vector instructions (CMakeLists.txt), so the loops are plain:
+// the compiler makes vector code of them.
 #include "base/combine.hpp"
 
 #include <cstdint>
@@ -8,8 +9,8 @@
 namespace sennit {
 namespace {
 
-// Operators. Integers wrap around: they are computed without sign, and those below 32 bits would
-// otherwise be widened to int, whose overflow is undefined.
+// Operators. Integer arithmetic is unsigned, so it wraps around; types below 32 bits are widened to
+// an unsigned type first, since promotion to int would make an overflow undefined.
 template <class T, bool = std::is_integral_v<T>>
 struct Wrapping {
     using Type = T;
@@ -27,7 +28,7 @@ constexpr auto kSum = []<class T>(T a, T b) {
 constexpr auto kProd = []<class T>(T a, T b) {
     return static_cast<T>(static_cast<Wrap<T>>(a) * static_cast<Wrap<T>>(b));
 };
-// Of a number and a NaN the number: a comparison with NaN is false, and a NaN is not itself.
+// A NaN loses against a number: a comparison with NaN is false, and a NaN differs from itself.
 constexpr auto kMin = []<class T>(T a, T b) { return a < b || b != b ? a : b; };
 constexpr auto kMax = []<class T>(T a, T b) { return a > b || b != b ? a : b; };
 constexpr auto kAnd = []<class T>(T a, T b) { return static_cast<T>(a & b); };
@@ -49,8 +50,8 @@ struct [[gnu::packed, gnu::may_alias]] Element {
     T value;
 };
 
-// Three loops, because the compiler makes vectors of a loop only if it knows what overlaps:
-// nothing, or the result one operand exactly.
+// Three loops, because the compiler vectorizes a loop only if it knows the overlap: none, or the
+// result is exactly one operand.
 template <class T, auto kOperator>
 void combine(const void *left, const void *right, void *result, std::size_t count) {
     const auto *const __restrict a = static_cast<const Element<T> *>(left);
@@ -95,7 +96,7 @@ constexpr TypeRow row() {
     return {sizeof(T), of_type<T>};
 }
 
-// In the order of sennit_type, which starts with 1.
+// In the order of sennit_type, whose first value is 1.
 constexpr TypeRow kTypes[] = {
     row<std::int8_t>(),  row<std::int16_t>(),  row<std::int32_t>(),  row<std::int64_t>(),
     row<std::uint8_t>(), row<std::uint16_t>(), row<std::uint32_t>(), row<std::uint64_t>(),

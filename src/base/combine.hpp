@@ -1,6 +1,7 @@
-// The kernels of reductions: result[i] = left[i] op right[i]. One function for each operator and
-// type, all from one template, found through a table. Called by the collectives and by
-// accumulates under a lock; nothing here knows of ranks.
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels of reductions: result[i] = left[i] op right[i]. One template makes a function for
+// each operator and type; a table finds it. Called by the collectives and by accumulates under a
+// lock; knows nothing of ranks.
 #pragma once
 
 #include <sennit/type.h>
@@ -9,10 +10,10 @@
 
 namespace sennit {
 
-// `result` may be `left` or `right`; other overlaps are not allowed. Any alignment.
+// `result` may equal `left` or `right`; it must not overlap them otherwise. Any alignment.
 using Kernel = void (*)(const void *left, const void *right, void *result, std::size_t count);
 
-// Null if the operator is none of that type, or one of the two is unknown.
+// Null if the type does not have the operator, or if one of the two is unknown.
 Kernel find_kernel(sennit_type type, sennit_operator op);
 
 // 0 for an unknown type.

@@ -1,4 +1,5 @@
-// A condition variable whose waits end by the monotonic clock, as Deadline has it.
+// SPDX-License-Identifier: BSD-3-Clause
+// A condition variable whose waits end by the monotonic clock of Deadline.
 #pragma once
 
 #include <pthread.h>
@@ -26,7 +27,8 @@ class Condition {
     void wake_one() { (void)pthread_cond_signal(&condition_); }
     void wake_all() { (void)pthread_cond_broadcast(&condition_); }
 
-    // With the mutex held, which is free meanwhile. Also ends for nothing. False: the time is over.
+    // The caller holds the mutex; the wait releases it meanwhile. May also end for no reason.
+    // False: timeout.
     bool wait(pthread_mutex_t &mutex, const Deadline &deadline) {
         const std::int64_t left_ns = deadline.left_ns();
         const std::int64_t end_ns = now_ns() + (left_ns < kLongest_ns ? left_ns : kLongest_ns);

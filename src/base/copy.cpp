@@ -1,4 +1,5 @@
-// Where the loop of vectors is used.
+// SPDX-License-Identifier: BSD-3-Clause
+// Decides on which processors the copies use vectors.
 #include "base/copy_vectors.hpp"
 
 namespace sennit {

@@ -1,13 +1,13 @@
-// Copying bytes: few of them in place; more by memmove(), and on AMD's processors by a loop of
-// vectors for what has some hundred bytes to a MiB. docs/design/copies.md has the reasons and the
-// figures.
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies bytes: a few bytes by inline code, more by memmove(), and on AMD processors a loop of
+// vector instructions from some hundred bytes to a MiB. docs/design/copies.md has the reasons and
+// the figures.
 //
-// glibc before 2.39 copies some 2 KiB to 512 KiB by `rep movsb` where the processor says that this
-// is fast. On Zen 3 and 4 that is slower than vectors, nothing after it begins before it ends, and
-// it takes twenty times as long if the destination lies 1 to 31 bytes behind the source, each
-// counted from the beginning of its page (glibc's bug 30994). And segments begin with a page, and
-// large buffers of malloc() 16 bytes behind the beginning of one: a get of a whole segment into
-// such a buffer is that case.
+// glibc before 2.39 copies some 2 KiB to 512 KiB by `rep movsb` where the processor reports it as
+// fast. On Zen 3 and 4 it is slower than vectors, and nothing after it begins before it ends. It
+// takes twenty times as long if the destination lies 1 to 31 bytes after the source, both counted
+// from the start of their page (glibc bug 30994). A get of a whole segment into a large buffer of
+// malloc() hits this: segments start at a page, such buffers 16 bytes after one.
 #pragma once
 
 #include <array>
@@ -20,19 +20,19 @@
 
 namespace sennit {
 
-// Too short for `rep movsb`.
+// Below it glibc does not use `rep movsb`.
 inline constexpr std::size_t kCopyPiece = 2048;
-// From here on it is not used in any of those versions.
+// From here on none of those versions uses it.
 inline constexpr std::size_t kCopyWholeFrom = std::size_t{1} << 20;
-// What copy_by_vectors() copies: so many bytes and more, to less than kCopyWholeFrom.
+// copy_by_vectors() copies from this size on, to less than kCopyWholeFrom.
 inline constexpr std::size_t kCopyVectorsFrom = 128;
 
-// Whether this processor is one of those for which copy_by_vectors() was made and measured. Written
-// once, before main(); false until then.
+// Whether copy_by_vectors() was made and measured for this processor. Written once, before main();
+// false until then.
 [[gnu::visibility("hidden")]] extern bool has_copy_by_vectors;
 
-// By loads and stores of 32 bytes, of what does not overlap. Only where has_copy_by_vectors says
-// so.
+// Copies by loads and stores of 32 bytes; the ranges must not overlap. Call it only if
+// has_copy_by_vectors is true.
 [[gnu::visibility("hidden")]] void copy_by_vectors(void *to, const void *from, std::size_t bytes);
 
 inline std::uintptr_t bytes_behind(const void *to, const void *from) {
@@ -40,11 +40,11 @@ inline std::uintptr_t bytes_behind(const void *to, const void *from) {
 }
 
 inline bool are_apart(const void *to, const void *from, std::size_t bytes) {
-    // As many bytes in front as behind, the whole way round.
+    // At least `bytes` between the two, in both directions around the address space.
     return bytes_behind(to, from) - bytes <= std::uintptr_t{0} - 2 * bytes;
 }
 
-// True unless some of it would be overwritten before it is copied, if that begins at the front.
+// False if a copy that starts at the front would overwrite source bytes before it reads them.
 inline bool can_begin_in_front(const void *to, const void *from, std::size_t bytes) {
     return bytes_behind(to, from) >= bytes;
 }
@@ -68,7 +68,7 @@ inline bool is_copied_slowly(const void *to, const void *from, std::size_t bytes
     std::memmove(destination, source, bytes);
 }
 
-// They may overlap.
+// The ranges may overlap.
 [[gnu::noinline]] inline void copy_by_the_c_library(void *to, const void *from, std::size_t bytes) {
     if (is_copied_slowly(to, from, bytes)) {
         copy_in_pieces(to, from, bytes);
@@ -77,7 +77,7 @@ inline bool is_copied_slowly(const void *to, const void *from, std::size_t bytes
     }
 }
 
-// They may overlap.
+// The ranges may overlap.
 inline void copy_bytes(void *to, const void *from, std::size_t bytes) {
     if (has_copy_by_vectors && bytes - kCopyVectorsFrom < kCopyWholeFrom - kCopyVectorsFrom &&
         are_apart(to, from, bytes)) [[likely]] {
@@ -87,7 +87,8 @@ inline void copy_bytes(void *to, const void *from, std::size_t bytes) {
     }
 }
 
-// The first and the last bytes, which may overlap; all is loaded before anything is stored.
+// Copies the first and the last bytes, which may overlap; loads everything before it stores
+// anything.
 template <class Part>
 inline void copy_ends(void *destination, const void *source, std::size_t bytes) {
     Part first;
@@ -98,10 +99,10 @@ inline void copy_ends(void *destination, const void *source, std::size_t bytes) 
     std::memcpy(static_cast<std::byte *>(destination) + bytes - sizeof last, &last, sizeof last);
 }
 
-// A call of memmove() for so few bytes takes longer than copying them.
+// Up to here a call of memmove() takes longer than the copy.
 inline constexpr std::size_t kShortBytes = 32;
 
-// 1 to kShortBytes. A word is stored once, since whoever polls for it may change it at once.
+// 1 to kShortBytes. Stores each word once, since a poller may change it right after.
 inline void copy_short(void *destination, const void *source, std::size_t bytes) {
     using Two = std::array<std::uint64_t, 2>;
     if (bytes >= sizeof(std::uint64_t)) {
@@ -121,8 +122,7 @@ inline void copy_short(void *destination, const void *source, std::size_t bytes)
     }
 }
 
-// One vector register. The compiler's own type, since an array of words would be copied by way of
-// the stack.
+// One vector register: the compiler would copy an array of words through the stack.
 using Sixteen = std::uint64_t __attribute__((vector_size(16)));
 
 inline Sixteen load_sixteen(const std::byte *from) {
@@ -131,7 +131,7 @@ inline Sixteen load_sixteen(const std::byte *from) {
     return value;
 }
 
-// As copy_ends(), of so many sixteens at each end.
+// The same as copy_ends(), with several 16-byte parts at each end.
 template <std::size_t... kIndex>
 inline void copy_sixteens(std::byte *to, const std::byte *from, std::size_t bytes,
                           std::index_sequence<kIndex...> /*each*/) {
@@ -142,10 +142,10 @@ inline void copy_sixteens(std::byte *to, const std::byte *from, std::size_t byte
     (std::memcpy(to + behind + kIndex * sizeof(Sixteen), &last[kIndex], sizeof(Sixteen)), ...);
 }
 
-// Nor is a call worth while for these.
+// Up to here inline code is faster than a call.
 inline constexpr std::size_t kMiddleBytes = 128;
 
-// kShortBytes to kMiddleBytes. They may overlap.
+// kShortBytes to kMiddleBytes. The ranges may overlap.
 inline void copy_middle(void *destination, const void *source, std::size_t bytes) {
     auto *to = static_cast<std::byte *>(destination);
     const auto *from = static_cast<const std::byte *>(source);
@@ -157,14 +157,14 @@ inline void copy_middle(void *destination, const void *source, std::size_t bytes
     }
 }
 
-// Of any size, 0 too. They may overlap. False, and nothing is copied: it is longer than
-// kMiddleBytes, and may_copy() says no, which shorter ones do not ask.
+// Any size, also 0. The ranges may overlap. False, and nothing copied, if it is longer than
+// kMiddleBytes and may_copy() refuses; shorter copies do not ask may_copy().
 template <class MayCopy>
 inline bool copy_any_if(void *destination, const void *source, std::size_t bytes,
                         MayCopy may_copy) {
     if (bytes == sizeof(std::uint64_t) && copy_word<std::uint64_t>(destination, source))
         return true;
-    // 0 comes out as the largest number.
+    // For 0 bytes the difference is the largest number.
     if (bytes - 1 < kShortBytes) {
         copy_short(destination, source, bytes);
     } else if (bytes - 1 < kMiddleBytes) {

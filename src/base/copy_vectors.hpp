@@ -1,5 +1,6 @@
-// The loop of vectors behind copy_by_vectors() in base/copy.hpp, for those who want it in place.
-// Only functions with the attribute SENNIT_COPY_TARGET may have it.
+// SPDX-License-Identifier: BSD-3-Clause
+// The loop of copy_by_vectors() in base/copy.hpp, for callers that inline it. Only functions with
+// the attribute SENNIT_COPY_TARGET may include it.
 #pragma once
 
 #include "base/copy.hpp"
@@ -13,12 +14,12 @@
 namespace sennit {
 
 inline constexpr std::size_t kCopyLine = 64;
-// Longer ones leave the level-1 cache no room for anything else, and lines are asked for ahead:
-// four while most of them are still in that cache, one where all come from the next.
+// Longer copies fill the level-1 cache, so lines are prefetched: four while most of them are still
+// in that cache, one where all come from the next level.
 inline constexpr std::size_t kCopyAheadFrom = 12 << 10;
 inline constexpr std::size_t kCopyOneAheadFrom = 24 << 10;
 
-// Variables of their own: an array of vectors would lie on the stack.
+// Separate variables: an array of vectors would lie on the stack.
 [[SENNIT_COPY_TARGET, gnu::always_inline]] inline void move_line(std::byte *to,
                                                                  const std::byte *from) {
     using Vector = std::uint64_t __attribute__((vector_size(32)));
@@ -30,7 +31,7 @@ inline constexpr std::size_t kCopyOneAheadFrom = 24 << 10;
     std::memcpy(to + sizeof first, &second, sizeof second);
 }
 
-// So many lines at each end, which may be the same ones.
+// Copies kLines lines at each end; they may overlap.
 template <std::size_t kLines>
 [[SENNIT_COPY_TARGET, gnu::always_inline]] inline void move_ends(std::byte *to,
                                                                  const std::byte *from,
@@ -43,7 +44,7 @@ template <std::size_t kLines>
     }
 }
 
-// As copy_by_vectors().
+// The same as copy_by_vectors(), inline.
 [[SENNIT_COPY_TARGET, gnu::always_inline]] inline void copy_by_vectors_in_place(void *to,
                                                                                 const void *from,
                                                                                 std::size_t bytes) {
@@ -55,7 +56,7 @@ template <std::size_t kLines>
     if (bytes <= 2 * kStep) return move_ends<2>(destination, source, bytes);
     if (bytes <= 4 * kStep) return move_ends<4>(destination, source, bytes);
 
-    // To the beginning of a line, by a whole line that the steps overlap.
+    // Advances to the start of a line; the first step overlaps this line.
     move_line(destination, source);
     const std::size_t first = kCopyLine - reinterpret_cast<std::uintptr_t>(destination) % kCopyLine;
     destination += first;
@@ -77,7 +78,7 @@ template <std::size_t kLines>
         move_line(destination, source);
         move_line(destination + kCopyLine, source + kCopyLine);
     }
-    // A step at the most is left, of which the second line is counted from the end.
+    // At most one step is left; its second line is counted from the end.
     if (end - destination > static_cast<std::ptrdiff_t>(kCopyLine)) move_line(destination, source);
     move_line(end - kCopyLine, source_end - kCopyLine);
 }

@@ -1,5 +1,5 @@
-// CRC-32C (Castagnoli), for records that travel by ways that Sennit does not know. Owns a table of
-// constants.
+// SPDX-License-Identifier: BSD-3-Clause
+// CRC-32C (Castagnoli), for records that other software carries. Owns a table of constants.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ constexpr std::uint32_t crc32c(const unsigned char *bytes, std::size_t count) {
     return ~value;
 }
 
-// The check value that the polynomial is known by.
+// The standard check value of the polynomial.
 inline constexpr unsigned char kCrc32cKnown[] = {'1', '2', '3', '4', '5', '6', '7', '8', '9'};
 static_assert(crc32c(kCrc32cKnown, sizeof kCrc32cKnown) == 0xE3069283);
 

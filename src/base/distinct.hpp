@@ -1,5 +1,6 @@
-// Values of which many are alike, each different one once: what the ranks of a node have in common
-// is kept for all of them. A value that is like the last one is found at once. One owner, no lock.
+// SPDX-License-Identifier: BSD-3-Clause
+// Keeps each distinct value once: the ranks of a node have most values in common. A value equal to
+// the last one is found at once. One owner, no lock.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ class Distinct {
     Distinct(const Distinct &) = delete;
     Distinct &operator=(const Distinct &) = delete;
 
-    // False: no memory. *index is for at().
+    // False: no memory. *index is the argument for at().
     bool add(const T &value, std::uint32_t *index) {
         for (*index = count_; *index > 0;)
             if (std::memcmp(&values_[--*index], &value, sizeof value) == 0) return true;

@@ -1,6 +1,7 @@
-// The record of each thread, with its last error: made at its first error, or when it first has a
-// limit, and freed when the thread ends. The thread-local storage itself is one pointer, because
-// initial-exec storage is scarce in a library that is loaded late.
+// SPDX-License-Identifier: BSD-3-Clause
+// Each thread's record with its last error: made at its first error or its first limit, freed when
+// the thread ends. Thread-local storage holds only a pointer, because initial-exec storage is
+// scarce in a library that is loaded late.
 #include "base/fail.hpp"
 
 #include <pthread.h>
@@ -26,7 +27,7 @@ struct Record {
 
 thread_local Record *record = nullptr;
 
-// Used when there is no memory for a thread's own record: the status is then all that is right, and
+// Used when there is no memory for a thread's own record: then only the status is reliable, and
 // threads may overwrite each other's text.
 sennit_error no_memory_record{SENNIT_ERR_NOMEM, 0, 0, -1, "", "", "no memory to record an error"};
 
@@ -42,7 +43,7 @@ void make_key() {
     (void)pthread_key_create(&record_key, free_record);
 }
 
-// Makes it if need be. False: there is no memory.
+// Makes the record if it is missing. False: no memory.
 bool has_record() {
     if (record != nullptr) return true;
     auto *made = static_cast<Record *>(std::calloc(1, sizeof(Record)));

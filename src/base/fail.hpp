@@ -1,6 +1,7 @@
-// How a function of the library reports an error: `return fail(SENNIT_ERR_RANGE, "...", ...)`.
-// The record of the calling thread's last error lives here; only the place that found an error
-// fills it, callers hand the status on.
+// SPDX-License-Identifier: BSD-3-Clause
+// How a function of the library reports an error: `return fail(SENNIT_ERR_RANGE, "...", ...)`. Owns
+// the record of the calling thread's last error. Only the function that found the error fills it;
+// callers pass the status on.
 #pragma once
 
 #include <sennit/error.h>
@@ -23,23 +24,23 @@ namespace sennit {
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] sennit_status fail_peer(
     sennit_status status, int peer, const char *path, const char *format, ...);
 
-// NOMEM: a table of the rank gave no place. It has as many objects as it may have, or errno says
+// NOMEM: a table of the rank has no place left. Either it has its maximum of objects, or errno says
 // why there is no memory.
 [[gnu::cold, gnu::noinline]] sennit_status fail_no_place(bool is_full, unsigned most,
                                                          const char *objects);
 
-// Adds the code of a provider or launcher library to the error just reported.
+// Adds the code of a provider or launcher library to the last error.
 void fail_provider_code(long long code);
 
-// Names the public function that is failing; api/ calls it when a call returns an error.
+// Adds the name of the public function; api/ calls it when a call returns an error.
 [[gnu::cold, gnu::noinline]] sennit_status fail_in(sennit_status status, const char *operation);
 
-// Behind a noun: "1 event", "2 events".
+// After a noun: "1 event", "2 events".
 constexpr const char *plural(std::uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-// Behind a verb: "1 event comes", "2 events come".
+// After a verb: "1 event comes", "2 events come".
 constexpr const char *singular(std::uint64_t count) {
     return count == 1 ? "s" : "";
 }

@@ -1,15 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A table of objects by handle: channels, attached blocks, signals, waitsets, plans, queues, groups
-// and requests. It owns the memory of the objects, and decides which place and which handle comes
-// next. Its owner fills the objects and locks: any thread may find, all other calls come one at a
-// time.
+// and requests. It owns the memory of the objects and chooses the next place and handle. Its owner
+// fills the objects and holds the lock: any thread may find, all other calls come one at a time.
 //
-// A handle is, from its highest bit, generation (upper part) | place | generation (lower part, of
-// kShift bits). Each use of a place has the next generation, which is never 0. So a handle of an
-// object that is gone, or one that is made up, finds nothing until the generations of the place
-// begin again.
+// A handle is, from its highest bit: generation (upper part) | place | generation (lower part,
+// kShift bits). Each use of a place has the next generation, which is never 0. So the handle of a
+// destroyed object, or an invented one, finds nothing until the generations of the place wrap
+// around.
 //
-// Objects never move and begin as zeros. They lie in chunks of memory that stay until close(), each
-// as long as all before it together. A table with one chunk is one array.
+// Objects never move and start as zeros. They lie in chunks of memory that stay until close(); each
+// chunk is as long as all earlier chunks together. A table with one chunk is one array.
 #pragma once
 
 #include <sys/mman.h>
@@ -37,7 +37,7 @@ struct HandleLayout {
     static constexpr std::uint32_t place_of(Word handle) {
         return static_cast<std::uint32_t>((handle & kPlaceMask) >> kShift);
     }
-    // The same for the first places; of another handle any that is none of them.
+    // The same for the places of the first chunk; any other handle gives a place outside of it.
     static constexpr std::uint32_t hot_place_of(Word handle) { return place_of(handle); }
     static constexpr Word make(std::uint32_t place, std::uint32_t generation) {
         constexpr Word kLow = (Word{1} << kShift) - 1;
@@ -45,12 +45,12 @@ struct HandleLayout {
     }
 };
 
-// How a table grows. The first two are powers of two. Place 0 is never used, unless first_place is
-// 0: then its object begins as ones.
+// How a table grows. The first two are powers of two. Place 0 is never used unless first_place is
+// 0: then its object starts as ones.
 struct TableShape {
-    std::uint32_t places;       // of which at most this number are in use
+    std::uint32_t places;       // and the most objects in use
     std::uint32_t first_chunk;  // places in it
-    std::uint32_t fewest = 1;   // places that are used before one of them is used again
+    std::uint32_t fewest = 1;   // places that are used before the first one is reused
     std::uint32_t first_place = 1;
 
     constexpr bool is_one_array() const { return places == first_chunk; }
@@ -73,8 +73,8 @@ struct TableShape {
     }
 };
 
-// The first chunk of a table, where calls on a hot path look first. Null: there is none, or they
-// are not to find it.
+// The first chunk of a table, where calls on a hot path look first. Null: no chunk, or hot calls
+// must not find it.
 struct HotTable {
     std::atomic<void *> chunk{nullptr};  // SYNC hot-table
 
@@ -86,14 +86,15 @@ struct HotTable {
         // SYNC hot-table: pairs with the release in show(); the empty places come before.
         return chunk.load(std::memory_order_acquire);
     }
-    // The chunk is about to go. A later call finds nothing; one at the same time is wrong.
+    // The caller is about to free the chunk. A later call finds nothing; a call at the same time is
+    // the program's error.
     void hide() {
-        // relaxed: who ends a table has ordered all calls before.
+        // relaxed: the caller has ordered all earlier calls before this.
         chunk.store(nullptr, std::memory_order_relaxed);
     }
 };
 
-// An Object has an atomic `handle`, a Word or something wider that contains it.
+// An Object has an atomic `handle`: a Word, or something wider that contains it.
 template <class Object, class Layout, TableShape kShape>
 class HandleTable {
   public:
@@ -106,7 +107,7 @@ class HandleTable {
     static_assert(Layout::make(kShape.places - 1, Layout::kGenerationMost) != static_cast<Word>(-1),
                   "a handle of ones means none");
 
-    // The object of a handle, or null. `key`: what its field `handle` holds then.
+    // The object of a handle, or null. `key`: the value of its field `handle`.
     Object *find(Word handle, Key key) const {
         Object *object = at(Layout::place_of(handle));
         if (object == nullptr) [[unlikely]]
@@ -116,7 +117,7 @@ class HandleTable {
     }
     Object *find(Word handle) const { return find(handle, handle); }
 
-    // What is at the place, in use or not. Null: there never was an object.
+    // The object at the place, in use or not. Null: the place never had one.
     Object *at(std::uint32_t place) const {
         const std::uint32_t number = kShape.chunk_of(place);
         if constexpr (kShape.places < std::uint64_t{1} << Layout::kPlaceBits)
@@ -127,7 +128,7 @@ class HandleTable {
         return chunk == nullptr ? nullptr : chunk + (place - kShape.first_of(number));
     }
 
-    // The same, of a place that the caller knows to be there.
+    // The same, if the caller knows that the place has an object.
     Object &operator[](std::uint32_t place) const {
         const std::uint32_t number = kShape.chunk_of(place);
         // relaxed: whoever knows of the place has found its object, or holds the lock.
@@ -135,13 +136,13 @@ class HandleTable {
         return chunk[place - kShape.first_of(number)];
     }
 
-    // What is at the place of a handle in the first chunk. Null: there is no chunk, or the place is
-    // in a later one.
+    // The object at the place of a handle in the first chunk. Null: no chunk, or the place is in a
+    // later one.
     static Object *hot_place(void *first_chunk, Word handle) {
         if (first_chunk == nullptr) [[unlikely]]
             return nullptr;
         if constexpr (kIsOneArray) {
-            // The place need not be shifted if the handle has it where it is a number of bytes.
+            // Saves a shift: the handle has the place where it is already a number of bytes.
             static_assert(sizeof(Object) % (std::size_t{1} << Layout::kPlaceShift) == 0);
             constexpr std::size_t kStride = sizeof(Object) >> Layout::kPlaceShift;
             auto *begin = static_cast<std::byte *>(first_chunk);
@@ -162,8 +163,8 @@ class HandleTable {
     }
     void show(HotTable &hot) const { hot.show(at(0)); }
 
-    // A place for an object, which is not found yet. It has what the last object there has left, or
-    // zeros. Null: is_full(), or there is no memory and errno says why.
+    // A place for an object that is not found yet. It has the contents of the last object there, or
+    // zeros. Null: is_full(), or no memory and errno says why.
     Object *take() {
         const bool may_grow = end_ < kShape.places;
         if (may_grow && (first_free_ == 0 || end_ < kShape.first_place + kShape.fewest)) {
@@ -180,14 +181,14 @@ class HandleTable {
     }
     bool is_full() const { return end_ == kShape.places && first_free_ == 0; }
 
-    // The handle that the object is to have.
+    // The handle that the object will have.
     Word next_handle(const Object &object) {
         const std::uint32_t place = place_of(object);
         std::uint32_t &generation = use_at(place).generation;
         generation = generation % Layout::kGenerationMost + 1;
         return Layout::make(place, generation);
     }
-    // From here on it is found.
+    // From here on find() returns the object.
     void publish(Object &object, Key key) {
         // SYNC handle: pairs with the acquire in find(); the object comes before.
         object.handle.store(key, std::memory_order_release);
@@ -198,10 +199,11 @@ class HandleTable {
         return handle;
     }
 
-    // The object is no longer found, if it was, and its place is free.
+    // find() no longer returns the object, and its place is free.
     void give_back(Object &object) {
         const std::uint32_t place = place_of(object);
-        // relaxed: a call that still finds the object is made at the same time, which is wrong.
+        // relaxed: a call that still finds the object runs at the same time, which is the program's
+        // error.
         object.handle.store(place == 0 ? kNoKey : 0, std::memory_order_relaxed);
         use_at(place).next_free = 0;
         (last_free_ != 0 ? use_at(last_free_ - 1).next_free : first_free_) = place + 1;
@@ -223,17 +225,17 @@ class HandleTable {
 
     std::uint32_t in_use() const { return in_use_; }
     std::uint32_t chunk_count() const { return chunk_count_; }
-    // Places below it have been in use.
+    // All places that were ever used are below it.
     std::uint32_t end() const { return end_; }
 
-    // Every object that was ever taken, while nobody else uses the table.
+    // Visits every object that was ever taken. Nobody else may use the table.
     template <class Call>
     void each(Call call) const {
         for (std::uint32_t place = kShape.first_place; place < end_; ++place)
             call((*this)[place]);
     }
 
-    // All is as at the beginning. Nobody finds any more.
+    // Resets the table to its first state. Nobody may search it any more.
     void close() {
         for (std::uint32_t number = 0; number < chunk_count_; ++number) {
             // relaxed twice: nobody else uses the table.
@@ -248,7 +250,7 @@ class HandleTable {
     static constexpr std::uint32_t kChunks = kShape.chunks();
     static constexpr Key kNoKey = static_cast<Key>(-1);
 
-    // What is kept of a place. Behind the objects of its chunk.
+    // The table's own data of a place. Lies after the objects of its chunk.
     struct Use {
         std::uint32_t generation;  // of the last handle
         std::uint32_t next_free;   // place + 1; 0: none
@@ -267,11 +269,11 @@ class HandleTable {
     }
 
     bool grow() {
-        // Pages that nobody touches cost address space alone.
+        // Untouched pages take only address space.
         void *memory = mmap(nullptr, bytes_of(chunk_count_), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) return false;
-        // Place 0 is where handle 0 leads, and a place that is free has handle 0.
+        // Handle 0 leads to place 0, and a free place has handle 0; so place 0 must not have it.
         if (chunk_count_ == 0) std::memset(memory, 0xFF, sizeof(Object));
         // SYNC handle-table: pairs with the acquire in at(); the empty places come before.
         chunks_[chunk_count_++].store(static_cast<Object *>(memory), std::memory_order_release);
@@ -281,13 +283,13 @@ class HandleTable {
     std::atomic<Object *> chunks_[kChunks] = {};  // SYNC handle-table
     std::uint32_t chunk_count_ = 0;
     std::uint32_t end_ = kShape.first_place;
-    // The place that is free longest comes first; place + 1.
+    // The longest free place comes first; place + 1.
     std::uint32_t first_free_ = 0;
     std::uint32_t last_free_ = 0;
     std::uint32_t in_use_ = 0;
 };
 
-// A table of objects that lie elsewhere and belong to its owner. An Object has a plain `handle`.
+// A table of objects that its owner keeps elsewhere. An Object has a plain `handle`.
 template <class Object, class Layout, TableShape kShape>
 class PointerTable {
   public:
@@ -315,11 +317,12 @@ class PointerTable {
     bool is_full() const { return table_.is_full(); }
     void remove(const Object &object) {
         const std::uint32_t place = Layout::place_of(object.handle);
-        // relaxed: a call that still finds the object is made at the same time, which is wrong.
+        // relaxed: a call that still finds the object runs at the same time, which is the program's
+        // error.
         objects_[place].store(nullptr, std::memory_order_relaxed);
         table_.give_back(table_[place]);
     }
-    // Those in the table, while nobody else uses it.
+    // Visits the objects in the table. Nobody else may use it.
     template <class Call>
     void each(Call call) const {
         for (std::uint32_t place = kShape.first_place; place < table_.end(); ++place) {
@@ -336,12 +339,12 @@ class PointerTable {
     static_assert(kShape.places == std::uint32_t{1} << Layout::kPlaceBits);
 
     HandleTable<Place, Layout, kShape> table_;  // which place is next, and its generation
-    // Here and not in the places, so that find() follows one pointer less.
+    // Not in the places, so that find() follows one pointer less.
     std::atomic<Object *> objects_[kShape.places] = {};
 };
 
-// What `made` points to, which the first call makes; null: no memory. One call at a time.
-// `made` is a std::atomic of a pointer, or like one.
+// Returns the object that `made` points to; the first call makes it. Null: no memory. One call at a
+// time. `made` is a std::atomic of a pointer, or similar.
 template <class AtomicPointer>
 auto *make_once(AtomicPointer &made) {
     // relaxed: only these calls change it.
@@ -353,7 +356,7 @@ auto *make_once(AtomicPointer &made) {
     return tables;
 }
 
-// The same where it is made already, else null.
+// The same if it exists, else null.
 template <class AtomicPointer>
 auto *made_once(const AtomicPointer &made) {
     // SYNC handle-table: pairs with the release in make_once(); the empty tables come before.

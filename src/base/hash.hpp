@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // FNV-1a, 64 bits (Fowler, Noll, Vo): for words that are compared for equality only.
 #pragma once
 
@@ -8,7 +9,7 @@ namespace sennit {
 
 inline constexpr std::uint64_t kHashOfNothing = 0xCBF29CE484222325u;
 
-// Of what `before` is the hash of, and these bytes behind it.
+// Continues the hash `before` with these bytes.
 inline std::uint64_t hash_on(std::uint64_t before, const void *data, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) {
         before ^= static_cast<const unsigned char *>(data)[i];

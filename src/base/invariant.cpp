@@ -1,4 +1,4 @@
-// See invariant.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/invariant.hpp"
 
 #if defined(SENNIT_CHECKS_INVARIANTS)

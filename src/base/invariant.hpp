@@ -1,6 +1,7 @@
-// Checks of invariants, in the presets dev, asan and tsan alone (SENNIT_ASSERTIONS in cmake/).
-// There a broken one ends the program with its text; no other build has any of it, so the library
-// that users run never aborts.
+// SPDX-License-Identifier: BSD-3-Clause
+// Checks of invariants in the presets dev, asan and tsan (SENNIT_ASSERTIONS in cmake/). There a
+// broken invariant ends the program with its text. No other build contains the checks, so the
+// library that users run never aborts.
 #pragma once
 
 namespace sennit {
@@ -15,7 +16,7 @@ inline constexpr bool kChecksInvariants = false;
 
 }  // namespace sennit
 
-// A macro, so that the condition is not evaluated in other builds, and for its text.
+// A macro, so that other builds do not evaluate the condition, and for the condition's text.
 #define SENNIT_INVARIANT(condition)                                            \
     do {                                                                       \
         if constexpr (::sennit::kChecksInvariants) {                           \

@@ -1,4 +1,5 @@
-// Parsing of the knobs, and sennit_knob_get's data. One table, made from knobs.def.
+// SPDX-License-Identifier: BSD-3-Clause
+// Parses the knobs and serves sennit_knob_get(). knobs.def makes the one table.
 #include "base/knobs.hpp"
 
 #include <sennit/info.h>
@@ -30,7 +31,7 @@ void show_text(const void *field, char *text, std::size_t bytes) {
     std::snprintf(text, bytes, "%s", static_cast<const KnobText *>(field)->text);
 }
 
-// With a fraction, into nanoseconds.
+// Decimal seconds to nanoseconds.
 bool assign_seconds(void *field, const char *value) {
     char *end = nullptr;
     errno = 0;
@@ -72,7 +73,7 @@ struct KnobType {
     const char *name;
     bool (*assign)(void *field, const char *value);
     void (*show)(const void *field, char *text, std::size_t bytes);
-    const char *wanted;  // what a value looks like, for the message about one that does not
+    const char *wanted;  // the form of a value, for the error message
 };
 
 namespace types {
@@ -102,10 +103,10 @@ const KnobRow kRows[] = {
 constexpr std::size_t kRowCount = sizeof kRows / sizeof kRows[0];
 static_assert(kRowCount <= 40);
 
-// Variables of the same prefix that Sennit's own programs hand to ranks; they are no settings.
+// Variables with the same prefix that Sennit's programs pass to ranks; they are no knobs.
 const char *const kInternal[] = {"SENNIT_RANK", "SENNIT_SIZE", "SENNIT_CONTROL_FD", "SENNIT_JOB"};
 
-// What the environment says; null also where it is empty, which is how shells unset.
+// The value in the environment; null also if it is empty, as shells leave an unset variable.
 const char *setting(const KnobRow &row) {
     const char *value = std::getenv(row.name);
     return value != nullptr && *value != '\0' ? value : nullptr;
@@ -213,7 +214,7 @@ sennit_status knobs_read() {
 
 void knobs_warn_of_unknown() {
     static std::atomic<bool> warned{false};
-    // relaxed: only that it is done once counts; nothing is handed over.
+    // relaxed: it only has to be done once; nothing is handed over.
     if (warned.exchange(true, std::memory_order_relaxed)) return;
     for (char **entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         if (std::strncmp(*entry, "SENNIT_", 7) != 0) continue;

@@ -1,5 +1,6 @@
-// The knobs of the process, read from the environment at the first sennit_init of a process (again
-// when a later init finds no rank left). Owned by the process object; read by everyone.
+// SPDX-License-Identifier: BSD-3-Clause
+// The knobs of the process. Read from the environment at the first sennit_init of the process, and
+// again when a later one finds no rank. Owned by the process object; everyone reads them.
 #pragma once
 
 #include <sennit/info.h>
@@ -30,20 +31,20 @@ struct Knobs {
 #undef KNOB_TYPE_integer
 };
 
-// The values in force; the defaults before they are read.
+// The current values; the defaults before knobs_read().
 const Knobs &knobs();
 
-// Is the text a usual word for on or off? *is_on says which then, and stays else.
+// Whether the text is a usual word for on or off. If so *is_on says which; else it does not change.
 bool read_switch(const char *text, bool *is_on);
 
-// Reads the environment. A value that can not be parsed is an error (ARG) and nothing changes.
+// Reads the environment. A value that can not be parsed is an error (ARG) and changes nothing.
 sennit_status knobs_read();
 
-// A SENNIT_* variable that is no knob gets a warning; each process warns once. No lock may be held.
+// Warns of each SENNIT_* variable that is no knob, once per process. The caller holds no lock.
 void knobs_warn_of_unknown();
 
-// The table itself. `index` is below knob_count(). `from_environment`: not the value in force but
-// the one that knobs_read() would put in force now.
+// The table. `index` is below knob_count(). `from_environment`: not the current value, but the one
+// that knobs_read() would set now.
 std::size_t knob_count();
 void knob_describe(std::size_t index, bool from_environment, sennit_knob *knob);
 

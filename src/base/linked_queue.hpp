@@ -1,5 +1,6 @@
-// A queue of objects that are linked by one of their fields. Owns none of them. Its memory may also
-// begin as zeros.
+// SPDX-License-Identifier: BSD-3-Clause
+// A queue of objects, linked by one of their fields. Owns none of them. Zeroed memory is an empty
+// queue.
 #pragma once
 
 namespace sennit {
@@ -8,7 +9,7 @@ template <class Object, Object *Object::*kNext>
 class LinkedQueue {
   public:
     bool is_empty() const { return first_ == nullptr; }
-    // Null: it is empty.
+    // Null if empty.
     Object *first() const { return first_; }
     Object *last() const { return last_; }
 
@@ -22,7 +23,7 @@ class LinkedQueue {
         if (first_ == nullptr) last_ = object;
         first_ = object;
     }
-    // Null: it is empty.
+    // Null if empty.
     Object *pop() {
         Object *object = first_;
         if (object == nullptr) return nullptr;

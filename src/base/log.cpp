@@ -1,5 +1,6 @@
-// The receiver of the log belongs to the process, not to a rank: a library that writes to stderr
-// does so once, whoever caused it. A mutex keeps function and context together.
+// SPDX-License-Identifier: BSD-3-Clause
+// The receiver belongs to the process, not to a rank: a library that writes to stderr writes a line
+// once, whichever rank caused it. A mutex keeps function and context together.
 #include "base/log.hpp"
 
 #include <atomic>
@@ -22,7 +23,6 @@ struct Receiver {
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 Receiver receiver;
 
-// relaxed: it is set before there is a rank, and points to a function alone.
 std::atomic<int (*)()> rank_source{nullptr};
 
 Receiver current() {
@@ -30,8 +30,8 @@ Receiver current() {
     return receiver;
 }
 
-// A call that fails in the program's function logs as well: that line is dropped, or the function
-// would call itself without end. The error that the caller is about to get stays as it is.
+// A failing call inside the program's log function would log again and recurse without end, so that
+// line is dropped. The error that the caller is about to get stays unchanged.
 void hand_to_program(const Receiver &to, sennit_log_level level, const char *line) {
     const InCallback here(Callback::log);
     if (here.was_in(Callback::log)) return;
@@ -46,13 +46,13 @@ const char *level_name(sennit_log_level level) {
     return level == SENNIT_LOG_INFO ? "info" : "debug";
 }
 
-// What the user asked to see says itself of which rank it is.
+// Level NONE is output that the user asked for: it names its rank itself.
 void write_line(sennit_log_level level, const char *line) {
     if (level == SENNIT_LOG_NONE) {
         (void)std::fprintf(stderr, "sennit: %s\n", line);
         return;
     }
-    // relaxed: as above.
+    // relaxed: set before there is a rank, and it points to a function, not to data.
     int (*const source)() = rank_source.load(std::memory_order_relaxed);
     const int rank = source != nullptr ? source() : -1;
     char who[24] = "";
@@ -68,7 +68,8 @@ void log_set(sennit_log_function function, void *context, sennit_log_level level
 }
 
 void log_set_rank_source(int (*rank)()) {
-    rank_source.store(rank, std::memory_order_relaxed);  // as above
+    // relaxed: there is no rank yet.
+    rank_source.store(rank, std::memory_order_relaxed);
 }
 
 void log_set_level(sennit_log_level level) {

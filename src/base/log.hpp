@@ -1,6 +1,7 @@
-// The log: one line at a time to a callback, by default stderr. Only the first place that detects
-// something logs it, and warnings that could repeat are said once. Level NONE is for what the user
-// asked to see: it is always shown.
+// SPDX-License-Identifier: BSD-3-Clause
+// The log: passes one line at a time to a callback, by default to stderr. Only the first function
+// that detects a problem logs it, and warnings that could repeat appear once. Level NONE is for
+// output that the user asked for: it is always shown.
 #pragma once
 
 #include <sennit/error.h>
@@ -10,12 +11,12 @@ namespace sennit {
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] void log(sennit_log_level level,
                                                                  const char *format, ...);
 
-// Who the calling thread is, for lines on stderr: the number of its rank, -1 without one. To be set
-// before there is a rank.
+// Sets the function that returns the number of the calling thread's rank, -1 without one, for lines
+// on stderr. To be called before there is a rank.
 void log_set_rank_source(int (*rank)());
 // Replaces the receiver; a null function means stderr.
 void log_set(sennit_log_function function, void *context, sennit_log_level level);
-// Changes the level alone, for the knob SENNIT_LOG.
+// Changes only the level, for the knob SENNIT_LOG.
 void log_set_level(sennit_log_level level);
 
 }  // namespace sennit

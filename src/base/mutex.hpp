@@ -1,4 +1,5 @@
-// Holding a mutex from here to the end of the block. Owns nothing.
+// SPDX-License-Identifier: BSD-3-Clause
+// Holds a mutex to the end of the block. Owns nothing.
 #pragma once
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-// Threads of the library's own in the program's process.
+// SPDX-License-Identifier: BSD-3-Clause
+// The library's own threads in the program's process.
 #pragma once
 
 #include <pthread.h>
@@ -7,8 +8,8 @@
 
 namespace sennit {
 
-// As pthread_create() with no attributes, but the thread gets no signals: those are for the threads
-// of the program.
+// The same as pthread_create() without attributes, but blocks all signals in the thread: they are
+// for the program's threads.
 inline int create_own_thread(pthread_t *thread, void *(*run)(void *), void *argument) {
     sigset_t all;
     sigset_t before;

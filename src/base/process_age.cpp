@@ -1,5 +1,6 @@
-// The line of /proc/PID/stat: number, name in parentheses, letter of the state, and numbers, of
-// which the 20th after the letter is the start.
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads /proc/PID/stat: number, name in parentheses, letter of the state, then numbers. The 20th
+// after the letter is the start time.
 #include "base/process_age.hpp"
 
 #include <cstdio>
@@ -15,7 +16,7 @@ std::uint32_t process_start_ticks(int process_id) {
     (void)std::snprintf(name, sizeof name, "/proc/%d/stat", process_id);
     char text[1024];
     if (!read_system_file(name, text, sizeof text)) return 0;
-    // The name may itself contain anything.
+    // The name may contain any character, also ')'.
     const char *field = std::strrchr(text, ')');
     if (field == nullptr || field[1] != ' ' || field[2] == 'Z' || field[2] == 'X') return 0;
     constexpr int kFieldsToStart = 20;

@@ -1,7 +1,7 @@
-// The kernel and the processor with nothing between: system calls that set no errno and that no
-// hook sees, and copies and touches that no sanitizer watches. For memory/adopt/, which holds other
-// threads off pages of the program and must not write anywhere but where it means to while it does.
-// Owns nothing.
+// SPDX-License-Identifier: BSD-3-Clause
+// System calls that set no errno and that no hook sees, and copies and touches that no sanitizer
+// watches. For memory/adopt/, which blocks other threads on pages of the program: meanwhile it may
+// write only to the memory that it means to. Owns nothing.
 #pragma once
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
-// Of a function whose accesses no sanitizer looks at.
+// For a function whose accesses no sanitizer watches.
 #define SENNIT_UNWATCHED __attribute__((no_sanitize("thread", "address", "undefined")))
 
 namespace sennit {
@@ -27,7 +27,7 @@ inline long raw_word(Word value) {
     }
 }
 
-// A system call with up to six words. Its result, or -errno.
+// A system call with up to six words. Returns its result, or -errno.
 template <class... Words>
 [[gnu::always_inline]] inline long raw_call(long number, Words... words) {
     static_assert(sizeof...(words) <= 6);
@@ -61,9 +61,9 @@ template <class... Words>
 #endif
 }
 
-// A private mapping of the file over pages of the program, by the function of the C library, so
-// that who hooks it sees it. The thread sanitizer is one of those and would take it for a store to
-// all of the pages, which other threads use meanwhile: it is not told.
+// Maps the file privately over pages of the program, by the function of the C library so that hooks
+// see it. The thread sanitizer is such a hook and would take the call for a store to all of the
+// pages while other threads use them, so it is not told.
 inline bool shown_mmap(std::uint64_t address, std::size_t bytes, int file, std::uint64_t offset) {
     constexpr int kProtection = PROT_READ | PROT_WRITE;
     constexpr int kFlags = MAP_PRIVATE | MAP_FIXED;
@@ -77,14 +77,14 @@ inline bool shown_mmap(std::uint64_t address, std::size_t bytes, int file, std::
 #endif
 }
 
-// Says that the pages behind addresses change, by a function of the C library that changes nothing:
-// whoever hooks it (the registration caches of MPIs, of UCX and of libfabric) forgets the old ones.
+// Tells hooks that the pages of these addresses change, by a function of the C library that changes
+// nothing: the registration caches of MPIs, UCX and libfabric then drop the old pages.
 inline void show_change(std::uint64_t address, std::size_t bytes) {
     (void)mremap(reinterpret_cast<void *>(address), bytes, bytes, 0);
 }
 
-// Copies whole pages. Not memcpy: that may be hooked, and a sanitizer would take the copy for a
-// race with threads that are held off.
+// Copies whole pages. Not memcpy(): it may be hooked, and a sanitizer would report a race with
+// threads that are blocked.
 [[gnu::noinline]] SENNIT_UNWATCHED inline void raw_copy(void *to, const void *from,
                                                         std::size_t bytes) {
 #if defined(__x86_64__)
@@ -94,13 +94,13 @@ inline void show_change(std::uint64_t address, std::size_t bytes) {
     const auto *in = static_cast<const std::uint64_t *>(from);
     for (std::size_t i = 0; i < bytes / sizeof *out; ++i) {
         out[i] = in[i];
-        asm volatile("" ::: "memory");  // keeps this from becoming a call of memcpy
+        asm volatile("" ::: "memory");  // else the compiler makes a call of memcpy() of it
     }
 #endif
 }
 
-// The same for what is too long to stay in the caches: what it writes goes past them. The addresses
-// are those of pages.
+// The same for ranges larger than the caches: its stores bypass them. Both addresses are
+// page-aligned.
 [[gnu::noinline]] SENNIT_UNWATCHED inline void raw_copy_long(void *to, const void *from,
                                                              std::size_t bytes) {
 #if defined(__x86_64__)
@@ -118,7 +118,7 @@ inline void show_change(std::uint64_t address, std::size_t bytes) {
         "add $64, %1\n\t"
         "sub $64, %2\n\t"
         "jnz 1b\n\t"
-        // Such stores are ordered by nothing else.
+        // Only sfence orders such stores.
         "sfence"
         : "+r"(to), "+r"(from), "+r"(bytes)
         :
@@ -128,18 +128,18 @@ inline void show_change(std::uint64_t address, std::size_t bytes) {
 #endif
 }
 
-// Writes a word with what it holds, in one atomic step: a private page of a file becomes a copy of
-// its own, and no store of another thread is lost.
+// Atomically writes a word with its own value: a private page of a file becomes a copy, and no
+// store of another thread is lost.
 SENNIT_UNWATCHED inline void raw_touch(void *place) {
 #if defined(__x86_64__)
     asm volatile("lock orl $0, (%0)" : : "r"(place) : "memory", "cc");
 #else
-    // relaxed: only that the word is written in one step counts.
+    // relaxed: the write only has to be one step.
     __atomic_fetch_or(static_cast<std::uint32_t *>(place), 0u, __ATOMIC_RELAXED);
 #endif
 }
 
-// Are the bytes of a page all 0?
+// Whether all bytes of a page are 0.
 SENNIT_UNWATCHED inline bool raw_is_zero(const void *page, std::size_t bytes) {
     const auto *words = static_cast<const std::uint64_t *>(page);
     std::uint64_t any = 0;
@@ -148,7 +148,7 @@ SENNIT_UNWATCHED inline bool raw_is_zero(const void *page, std::size_t bytes) {
     return any == 0;
 }
 
-// Where the kernel's record of a thread (its control block) lies relative to the rest of a stack.
+// Whether the thread control block lies at the end of a stack.
 #if defined(__x86_64__) || defined(__i386__)
 inline constexpr bool kControlBlockEndsStack = true;
 #else

@@ -1,5 +1,6 @@
-// Why a path was taken to a peer, or not: a code and a number, turned into a sentence only when
-// somebody asks. Kept per peer and path.
+// SPDX-License-Identifier: BSD-3-Clause
+// Why a path to a peer was taken or not: a code and a number for each peer and path. They become a
+// sentence only when somebody asks.
 #pragma once
 
 #include <sennit/info.h>
@@ -24,18 +25,18 @@ struct Reason {
 };
 static_assert(sizeof(Reason) == 2, "each rank has some of each other");
 
-// Where the kernel shows why a process may not copy from another one. Tests have folders of their
-// own.
+// The files in which the kernel shows why a process may not copy from another one. Tests use their
+// own folders.
 struct RefusalPlaces {
     const char *status = "/proc/self/status";
     const char *ptrace_scope = "/proc/sys/kernel/yama/ptrace_scope";
 };
 
-// The end of the sentence for kernel_refused with that errno: what this process can see of the
-// cause, in parentheses, or "".
+// The end of the sentence for kernel_refused with this errno: the cause, as far as this process can
+// see it, in parentheses, or "".
 const char *cause_of_refusal(int error, const RefusalPlaces &places = {});
 
-// One sentence, cut to `bytes`, always terminated.
+// Writes one sentence, cut to `bytes` and always terminated.
 void reason_text(const Reason &reason, sennit_path candidate, char *text, std::size_t bytes);
 
 }  // namespace sennit

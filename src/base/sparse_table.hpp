@@ -1,9 +1,10 @@
-// A table by number, most of whose rows are never used: of the peers of a rank in a job of many. A
-// row is made at its first use, and only pages in which such rows lie take memory. Making one
-// allocates nothing and does not fail: the kernel gives the page with the first store. Rows do not
-// move, and stay until the end of the table. One owner, no lock.
+// SPDX-License-Identifier: BSD-3-Clause
+// A table by number with mostly unused rows, such as the peers of a rank in a large job. The first
+// use of a row makes it, and only pages with used rows take memory. Making a row allocates nothing
+// and can not fail: the kernel provides the page at the first store. Rows do not move and stay
+// until the end of the table. One owner, no lock.
 //
-// A Row is made without arguments and has `bool is_used = true`: what is there before is zeros.
+// A Row has a default constructor and `bool is_used = true`; unused rows are zeros.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ namespace sennit {
 
 template <class Row>
 class SparseTable {
-    // What a row owns its user gives back before.
+    // The user frees what a row owns before the end of the table.
     static_assert(std::is_trivially_destructible_v<Row> && alignof(Row) >= alignof(int));
 
   public:
@@ -27,7 +28,7 @@ class SparseTable {
     SparseTable(const SparseTable &) = delete;
     SparseTable &operator=(const SparseTable &) = delete;
 
-    // For the numbers from 0 to size - 1; once. False: no memory.
+    // For the numbers 0 to size - 1. Called once. False: no memory.
     bool open(std::size_t size) {
         bytes_ = size * (sizeof(Row) + sizeof(int));
         rows_ = static_cast<Row *>(zero_pages(bytes_));
@@ -35,20 +36,20 @@ class SparseTable {
         return rows_ != nullptr;
     }
 
-    // One that is used.
+    // A used row.
     Row &operator[](int number) const {
         SENNIT_INVARIANT(rows_[number].is_used);
         return rows_[number];
     }
-    // Null: it is not used.
+    // Null if the row is not used.
     Row *find(int number) const { return rows_[number].is_used ? rows_ + number : nullptr; }
-    // One that is not used yet.
+    // Makes an unused row.
     Row &make(int number) {
         SENNIT_INVARIANT(!rows_[number].is_used);
         used_[used_count_++] = number;
         return *new (rows_ + number) Row;
     }
-    // The numbers of the rows that are used now, in the order of their first uses.
+    // The numbers of all used rows, in the order of their first use.
     std::span<const int> used() const { return {used_, used_count_}; }
 
   private:

@@ -1,4 +1,4 @@
-// See system_file.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/system_file.hpp"
 
 #include <fcntl.h>

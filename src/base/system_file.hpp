@@ -1,4 +1,5 @@
-// Short files in which the kernel tells about itself and its processes, in /proc and /sys.
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads short files of the kernel in /proc and /sys.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +7,11 @@
 
 namespace sennit {
 
-// The start of the file as text. False: it can not be read.
+// Reads the start of the file as text. False: it can not be read.
 bool read_system_file(const char *name, char *text, std::size_t bytes);
 
-// The number behind the first `key` in the file, at its start if that is "". `otherwise`: it can
-// not be read, or there is none.
+// The number after the first `key` in the file, or at its start if `key` is "". Returns `otherwise`
+// if the file can not be read or has no such number.
 std::uint64_t number_in_file(const char *name, const char *key, std::uint64_t otherwise);
 
 }  // namespace sennit

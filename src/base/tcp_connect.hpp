@@ -1,4 +1,5 @@
-// Connections by TCP that are made while the caller goes on.
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes TCP connections without blocking the caller.
 #pragma once
 
 #include <netinet/in.h>
@@ -11,7 +12,7 @@
 
 namespace sennit {
 
-// A socket that connects; address and port in the order of the network. -1: errno says why not.
+// Returns a connecting socket; address and port in network byte order. -1: errno says why.
 inline int start_connection(std::uint32_t address, std::uint16_t port) {
     const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     sockaddr_in name{};
@@ -27,7 +28,7 @@ inline int start_connection(std::uint32_t address, std::uint16_t port) {
     return -1;
 }
 
-// 0: it is made. EINPROGRESS: not yet. Else what it ended with.
+// 0: connected. EINPROGRESS: not yet. Else the error that ended it.
 inline int connection_error(int socket) {
     pollfd one{socket, POLLOUT, 0};
     if (poll(&one, 1, 0) != 1) return EINPROGRESS;

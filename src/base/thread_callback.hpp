@@ -1,5 +1,6 @@
-// Which function of the program the calling thread is in, called by the library. It stands in the
-// thread's record, beside its last error (base/fail.cpp), since thread-local storage is scarce.
+// SPDX-License-Identifier: BSD-3-Clause
+// Which callback of the program the calling thread is in. Kept in the thread's record beside its
+// last error (base/fail.cpp), since thread-local storage is scarce.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,10 @@ namespace sennit {
 
 enum class Callback : std::uint8_t { none, log, combine };
 
-// Null where there is no memory for the thread's record.
+// Null: no memory for the thread's record.
 Callback *thread_callback();
 
-// While it lives, the thread is in such a function.
+// Marks the thread as inside such a callback while the object lives.
 class InCallback {
   public:
     explicit InCallback(Callback kind) : word_(thread_callback()) {

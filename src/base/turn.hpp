@@ -1,6 +1,7 @@
-// Something of a rank that its threads use in turns: a team's tables, a queue of calls. Where only
-// one thread of a rank is in Sennit at a time the turn costs a load and a store; a word that only
-// guards against nested use. Owned by what it guards.
+// SPDX-License-Identifier: BSD-3-Clause
+// A lock for something that the threads of a rank use in turn: a team's tables, a queue of calls.
+// If only one thread of the rank is in Sennit at a time, a turn costs a load and a store, and the
+// word only guards against nested use. Owned by the object that it guards.
 #pragma once
 
 #include <atomic>
@@ -9,12 +10,13 @@ namespace sennit {
 
 class Turn {
   public:
-    // Before any use: may two threads of the rank come at the same time?
+    // Called before any use: whether two threads of the rank may come at the same time.
     void set_shared(bool is_shared) { is_shared_ = is_shared; }
 
-    // False: somebody has it.
+    // False: another thread has the turn.
     bool try_take() {
-        // SYNC turn: pairs with the release in give_back(); what the last thread did to the object.
+        // SYNC turn: pairs with the release in give_back(); the last thread's changes of the object
+        // come before.
         if (is_shared_) return !is_taken_.exchange(true, std::memory_order_acquire);
         // relaxed twice: the program orders the calls of its threads.
         if (is_taken_.load(std::memory_order_relaxed)) return false;

@@ -1,4 +1,5 @@
-// Lists of words in settings: "provider=tcp;rails=2", "on,interval=50".
+// SPDX-License-Identifier: BSD-3-Clause
+// Parses lists of words in settings: "provider=tcp;rails=2", "on,interval=50".
 #pragma once
 
 #include <charconv>
@@ -9,8 +10,8 @@
 
 namespace sennit {
 
-// Gives each word to `take` until it refuses one, and returns that; without a place (data() is
-// null) if it took all.
+// Passes each word to `take` until `take` refuses one, and returns that word; data() is null if it
+// took all.
 template <class Take>
 std::string_view first_refused(const char *list, char separator, const Take &take) {
     while (*list != '\0') {
@@ -23,7 +24,7 @@ std::string_view first_refused(const char *list, char separator, const Take &tak
     return {};
 }
 
-// Does the word begin with `name`, as in "rails="? Then `value` is the rest.
+// Whether the word begins with `name`, such as "rails="; then `value` is the rest.
 inline bool has_value(std::string_view word, std::string_view name, std::string_view *value) {
     if (!word.starts_with(name)) return false;
     *value = word;
@@ -31,7 +32,7 @@ inline bool has_value(std::string_view word, std::string_view name, std::string_
     return true;
 }
 
-// False: it has other letters than digits, or says more than `most`.
+// False: not only digits, or more than `most`.
 template <class Number>
 bool read_number(std::string_view digits, std::uint64_t most, Number *out) {
     std::uint64_t number = 0;
@@ -42,7 +43,7 @@ bool read_number(std::string_view digits, std::uint64_t most, Number *out) {
     return true;
 }
 
-// False: it is longer than there is room.
+// False: too long for the buffer.
 inline bool copy_word(std::string_view word, char *out, std::size_t room) {
     if (word.size() >= room) return false;
     std::memcpy(out, word.data(), word.size());

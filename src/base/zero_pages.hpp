@@ -1,5 +1,5 @@
-// Zeroed memory of which only the pages that something was stored to take any: for tables most of
-// whose rows are never used.
+// SPDX-License-Identifier: BSD-3-Clause
+// Zeroed memory in which only pages with stores take memory: for tables with mostly unused rows.
 #pragma once
 
 #include <sys/mman.h>
@@ -8,12 +8,12 @@
 
 namespace sennit {
 
-// Null: no memory.
+// Null if there is no memory.
 inline void *zero_pages(std::size_t bytes) {
     void *const memory =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
-    // A row would take 2 MiB.
+    // With huge pages a used row would take 2 MiB.
     (void)madvise(memory, bytes, MADV_NOHUGEPAGE);
     return memory;
 }

@@ -1,5 +1,6 @@
-// The launcher that is always there: a program started by nobody is one rank. Called by
-// bootstrap_find() last. Owns nothing.
+// SPDX-License-Identifier: BSD-3-Clause
+// The launcher that is always present: a program without a launcher is one rank. bootstrap_find()
+// asks it last. Owns nothing.
 #include <cstdio>
 #include <cstring>
 

@@ -1,5 +1,6 @@
-// Chooses the launcher of this process and finds out when it is the wrong one: a program that was
-// started N times but whose copies do not find each other must not run as N times rank 0.
+// SPDX-License-Identifier: BSD-3-Clause
+// Chooses the launcher of this process and detects a wrong choice: N copies of a program that do
+// not find each other must not all run as rank 0.
 #include "bootstrap/bootstrap.hpp"
 
 #include <cstdio>
@@ -16,14 +17,14 @@
 namespace sennit::runtime {
 namespace {
 
-// Variables in which launchers say how many ranks they started. `within` must be set too, for
-// variables that a launcher also sets around a job, where nothing was started N times yet.
+// Variables with the number of ranks that a launcher started. `within` must be set too, for
+// variables that a launcher also sets around a job, before it has started N copies.
 struct SizeVariable {
     const char *name;
     const char *within;
 };
 
-// `sennit run` clears those above its own; Slurm's surround everything.
+// `sennit run` clears the variables above its own; Slurm sets its variables around everything.
 constexpr SizeVariable kSizeVariables[] = {
     {"OMPI_COMM_WORLD_SIZE", nullptr},  // Open MPI
     {"PMI_SIZE", nullptr},              // MPICH, Intel MPI, PALS
@@ -34,7 +35,7 @@ constexpr SizeVariable kSizeVariables[] = {
     {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID"},  // srun; a batch script alone has no step
 };
 
-// 0 if the variable is not set or no positive number.
+// 0 if the variable is not set or is not a positive number.
 int positive_number(const char *variable) {
     int number = 0;
     (void)number_of(std::getenv(variable), 1, INT32_MAX, &number);
@@ -58,7 +59,7 @@ const Launcher *find_present() {
     return &kAloneLauncher;
 }
 
-// Why each launcher but `used` and the last resort was not taken; those that fit.
+// Writes why each launcher was not taken, except `used` and the last resort; as many as fit.
 void collect_reasons(const Launcher *used, char *text, std::size_t bytes) {
     text[0] = '\0';
     char reason[kReasonBytes];
@@ -73,7 +74,7 @@ void collect_reasons(const Launcher *used, char *text, std::size_t bytes) {
     }
 }
 
-// Sennit's own launchers return the status that they have reported; the codes of others mean
+// Sennit's own launchers return a status that they have reported; codes of other launchers mean
 // nothing here.
 template <typename Call>
 sennit_status call_bootstrap(const sennit_bootstrap &bootstrap, const char *what, Call call) {
@@ -118,7 +119,7 @@ int bootstrap_environment_size(const char **variable) {
         if (variable != nullptr) *variable = candidate.name;
         return size;
     }
-    // A server of PMIx need not say how many there are, but rank 1 is never the only one.
+    // A PMIx server may not tell the number of ranks, but rank 1 is never alone.
     const int rank = positive_number("PMIX_RANK");
     if (variable != nullptr) *variable = rank > 0 ? "PMIX_RANK" : nullptr;
     return rank > 0 ? rank + 1 : 0;

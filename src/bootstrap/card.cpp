@@ -1,5 +1,6 @@
-// Identity of node and process. A node is what shares a kernel (boot id), sees the same abstract
-// sockets (network namespace), and is not told apart by SENNIT_NODE.
+// SPDX-License-Identifier: BSD-3-Clause
+// Identity of node and process. Ranks are of one node if they share a kernel (boot id) and its
+// abstract sockets (network namespace), and SENNIT_NODE does not separate them.
 #include "bootstrap/card.hpp"
 
 #include <sched.h>
@@ -124,13 +125,13 @@ void cards_note_processors(const Card *cards, int size, std::size_t stride, int 
     for (int rank = 0; rank < size; ++rank) {
         const Card &theirs = card_at(cards, stride, rank);
         for (std::size_t i = 0; i < kCpuWords && theirs.kernel == mine.kernel; ++i)
-            // relaxed: each bit stands alone, and is only set.
+            // relaxed: each bit stands alone and is only ever set.
             processors_of_ranks[i].fetch_or(theirs.processors[i], std::memory_order_relaxed);
     }
 }
 
 bool is_processor_of_ranks(unsigned processor) {
-    // relaxed: as above.
+    // relaxed: each bit stands alone.
     return (processors_of_ranks[processor / 64].load(std::memory_order_relaxed) >> processor % 64 &
             1) != 0;
 }

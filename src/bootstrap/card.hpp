@@ -1,5 +1,7 @@
-// What every rank tells all others before any path exists: who it is, where it runs, how to reach
-// it. Exchanged once through the bootstrap. Fixed layout; every rank checks the others' version.
+// SPDX-License-Identifier: BSD-3-Clause
+// What each rank tells all others before any path exists: its number, its place, and how to reach
+// it. Exchanged once through the bootstrap. Fixed layout; every rank checks the version of the
+// others.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +20,32 @@ struct Card {
     std::int32_t rank;
     std::int32_t size;
     std::int32_t process_id;
-    std::int32_t numa;          // domain of the processor it started on, -1 unknown
+    std::int32_t numa;          // NUMA domain of the processor at its start, -1 unknown
     std::uint32_t start_ticks;  // of the process, as process_start_ticks() has it; 0 unknown
-    std::uint64_t node[2];      // identity of the node: equal words, same node
-    std::uint64_t kernel;       // equal words: the same processors, also of made-up nodes
+    std::uint64_t node[2];      // identity of the node: equal words mean the same node
+    std::uint64_t kernel;  // equal words mean the same processors, also for SENNIT_NODE's nodes
     std::uint64_t process_cookie;
     std::uint64_t job_cookie;  // rank 0's counts
     std::uint8_t socket_name[kSocketNameBytes];
-    std::uint64_t processors[kCpuWords];  // that it may run on
+    std::uint64_t processors[kCpuWords];  // on which it may run
 };
 static_assert(sizeof(Card) == 216);
 
-// Equal where boot id and network namespace are the same, so that two nodes of SENNIT_NODE have
-// one.
+// Equal if boot id and network namespace are equal, so nodes that SENNIT_NODE separates have the
+// same word.
 std::uint64_t machine_word();
 
-// Fills everything about this process and machine. Errors: OS.
+// Fills in everything about this process and machine. Errors: OS.
 sennit_status card_fill(Card *card, const Listener &listener);
 
-// Are all cards of one job? Errors: BOOTSTRAP, naming the rank.
+// Checks that all cards are of one job. Errors: BOOTSTRAP, naming the rank.
 sennit_status cards_check(const Card *cards, int size, std::size_t stride);
 
-// Does this rank share its processors with more ranks of its machine than there are processors?
+// Whether the ranks of this machine that share this rank's processors outnumber them.
 bool cards_oversubscribed(const Card *cards, int size, std::size_t stride, int self);
 
-// Notes on which processors the ranks of this one's machine may run, also those of other nodes of
-// it: for the whole process, whose ranks share a thread for progress, and for good.
+// Records the processors on which ranks of this machine may run, also ranks of its other nodes. The
+// record is for the whole process, whose ranks share a progress thread, and is permanent.
 void cards_note_processors(const Card *cards, int size, std::size_t stride, int self);
 bool is_processor_of_ranks(unsigned processor);
 

@@ -1,5 +1,6 @@
-// Too few descriptors are found here, before the exchange: there they would be dropped on their way
-// to a rank, and all ranks would be told of it by one that only knows that something is missing.
+// SPDX-License-Identifier: BSD-3-Clause
+// A lack of descriptors is found here, before the exchange. During the exchange the kernel would
+// drop descriptors on their way to a rank, and that rank could only say that something is missing.
 #include "bootstrap/descriptor_limit.hpp"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 namespace sennit::runtime {
 namespace {
 
-// More than a program has open as a rule. With so much room nobody counts.
+// More descriptors than a program usually has open. With so much room nothing is counted.
 constexpr rlim_t kRoom = 256;
 
 rlim_t count_free(rlim_t limit) {
@@ -25,7 +26,7 @@ rlim_t count_free(rlim_t limit) {
     return free;
 }
 
-// False: it can not be read.
+// False: the limit can not be read.
 bool raise_limit(rlim_t wanted, rlimit *limit) {
     if (getrlimit(RLIMIT_NOFILE, limit) != 0) return false;
     if (limit->rlim_cur >= wanted + kRoom || limit->rlim_cur >= limit->rlim_max) return true;
@@ -56,7 +57,7 @@ bool lacks_descriptors(std::uint64_t *limit) {
 sennit_status reserve_descriptors(int needed, int ranks) {
     rlimit limit{};
     const auto wanted = static_cast<rlim_t>(needed);
-    // Where the limit can not be read, the exchange finds out.
+    // If the limit can not be read, the exchange finds the lack.
     if (!raise_limit(wanted, &limit)) return SENNIT_OK;
     if (limit.rlim_cur >= wanted + kRoom) return SENNIT_OK;
     const rlim_t free = count_free(limit.rlim_cur);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The limit on open files of this process (RLIMIT_NOFILE).
 #pragma once
 
@@ -7,16 +8,15 @@
 
 namespace sennit::runtime {
 
-// Makes room for `needed` more descriptors, which the ranks of a node (`ranks` of them) take in
-// start-up. The soft limit is raised to the hard one if need be, and stays so. Errors: OS, with
-// both numbers.
+// Makes room for `needed` more descriptors, for the start-up of the `ranks` ranks of a node. Raises
+// the soft limit up to the hard one if necessary, permanently. Errors: OS, with both numbers.
 sennit_status reserve_descriptors(int needed, int ranks);
 
-// Raises the soft limit in the same way, for what may be opened later.
+// Raises the soft limit in the same way, for descriptors that may be opened later.
 void raise_descriptor_limit(std::uint64_t needed);
 
-// Are all taken but for an eighth of them, or 32? The kernel gives the lowest number that is free.
-// *limit: how many the process may have.
+// Whether at most an eighth of the limit or 32 descriptors are free, whichever is less: the kernel
+// always gives the lowest free number. *limit: the limit of the process.
 bool lacks_descriptors(std::uint64_t *limit);
 
 }  // namespace sennit::runtime

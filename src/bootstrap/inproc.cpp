@@ -1,5 +1,6 @@
-// The bootstrap of ranks that are threads of one process: they meet on a mutex and a condition.
-// Made by the program before the threads start, and outlives them.
+// SPDX-License-Identifier: BSD-3-Clause
+// The bootstrap for ranks that are threads of one process: they meet on a mutex and a condition.
+// The program makes it before the threads start; it outlives them.
 #include <pthread.h>
 
 #include <cstdlib>
@@ -17,8 +18,9 @@ namespace {
 
 constexpr int kMostRanks = 64;
 
-// One meeting at a time: `arrived` ranks have given their part of meeting `number`; the last one
-// makes `number` grow, and nobody can start the next before all of the last have left `leaving`.
+// One meeting at a time. `arrived` ranks have given their part of meeting `number`; the last one
+// increments `number`. The next meeting can not start before all ranks of the last have left it
+// (`leaving`).
 struct Meeting {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     Condition changed;
@@ -27,27 +29,27 @@ struct Meeting {
     int leaving = 0;
     std::uint64_t number = 0;
     std::size_t bytes = 0;
-    bool broken = false;  // sizes differed, or a rank waited too long: for ever
+    bool broken = false;  // sizes differed, or a rank waited too long; permanent
     unsigned char *parts = nullptr;
     std::size_t room = 0;
     int in_use = 0;  // ranks between init and finalize
 };
 
-// One for each rank, behind its sennit_bootstrap.
+// One per rank; its sennit_bootstrap points to it.
 struct Seat {
     Meeting *meeting = nullptr;
     int rank = 0;
     bool in_use = false;
 };
 
-// What bounds a rank's wait in a meeting, and what is said while it lasts.
+// The limit of a rank's wait in a meeting, and its warnings meanwhile.
 struct Patience {
     Deadline deadline;
-    bool warns = false;  // the rank that came first, for all
+    bool warns = false;  // only the rank that came first warns
     LateNotice notice{};
 };
 
-// False: the time is over.
+// False: timeout.
 bool wait_changed(Meeting &meeting, Patience &patience) {
     if (patience.warns) patience.notice.warn_if_due("inproc");
     if (patience.deadline.over()) return false;
@@ -124,7 +126,7 @@ bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap) {
     const MutexLock lock(seat.meeting->lock);
     if (seat.in_use) return false;
     seat.in_use = true;
-    // The first of a new world wipes off what a failed one left behind.
+    // The first rank of a new world removes what a failed one left.
     if (seat.meeting->in_use++ == 0) {
         seat.meeting->broken = false;
         seat.meeting->arrived = 0;

@@ -1,5 +1,6 @@
-// When a wait for other ranks has lasted so long that a person wants to hear of it: after 10 s, and
-// then each time after three times as long. Made at the start of the wait, by one thread.
+// SPDX-License-Identifier: BSD-3-Clause
+// Says when a long wait for other ranks is worth a warning: after 10 s, then each time after three
+// times as long. One thread makes it when its wait starts.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,12 +12,12 @@ class LateNotice {
   public:
     LateNotice() : started_ns_(now_ns()), next_(Deadline::after(kFirst_ns)) {}
 
-    // The earlier one of `deadline` and the next notice: how long the caller may sleep.
+    // The earlier of `deadline` and the next notice: the limit of the caller's sleep.
     Deadline next(const Deadline &deadline) const {
         return next_.left_ns() < deadline.left_ns() ? next_ : deadline;
     }
 
-    // How many seconds the wait has lasted if a notice is due, else 0. Each is due once.
+    // The seconds that the wait has lasted if a notice is due, else 0. Each notice is due once.
     int due_s() {
         if (!next_.over()) return 0;
         const std::int64_t lasted_ns = now_ns() - started_ns_;
@@ -24,7 +25,7 @@ class LateNotice {
         return static_cast<int>(lasted_ns / 1'000'000'000);
     }
 
-    // For a launcher that does not know who is late.
+    // For a launcher that can not name the late rank.
     void warn_if_due(const char *launcher) {
         const int seconds = due_s();
         if (seconds > 0)

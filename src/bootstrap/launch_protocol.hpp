@@ -1,12 +1,13 @@
-// What `sennit run` and its ranks say to each other: environment variables, and messages of fixed
-// layout. Included by the rank's side (launcher.cpp) and the launcher's (cli/launch/).
+// SPDX-License-Identifier: BSD-3-Clause
+// The protocol between `sennit run` and its ranks: environment variables, and messages of fixed
+// layout. Included by the rank's side (launcher.cpp) and the launcher's side (cli/launch/).
 //
 // Every rank's process inherits one end of a socket pair (SOCK_SEQPACKET), the control socket. A
-// rank claims its number by sending one LaunchHello on it, together with one end of a fresh
-// SOCK_STREAM pair made by itself. All that follows goes over that private connection: frames of
-// LaunchFrame plus payload. So processes that happen to share the inherited socket (a shell that
-// started the rank, say) never read each other's answers, and the end of the rank, whatever process
-// it is, is the end of its connection. At most one connection per rank is open at a time.
+// rank claims its number by one LaunchHello on it, together with one end of a new SOCK_STREAM pair.
+// Everything else goes over this private connection: a LaunchFrame, then its payload. So other
+// processes that share the inherited socket (such as a shell that started the rank) never read the
+// rank's answers, and the connection ends when the rank's process ends. A rank has at most one
+// connection at a time.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace sennit::runtime {
 
-// Set for every rank, replaced by a launcher inside a launcher.
+// Set for every rank; a nested launcher replaces them.
 inline constexpr const char *kLaunchRankVariable = "SENNIT_RANK";
 inline constexpr const char *kLaunchSizeVariable = "SENNIT_SIZE";
 inline constexpr const char *kLaunchControlVariable = "SENNIT_CONTROL_FD";
@@ -28,7 +29,7 @@ inline constexpr std::uint64_t kLaunchMagic = 0x534e5452554e3031u;  // "SNTRUN01
 inline constexpr std::uint32_t kLaunchVersion = 2;
 inline constexpr std::size_t kLaunchCookieBytes = 16;
 inline constexpr int kLaunchRanksMax = 4096;
-// Most that one allgather may return, over all ranks.
+// The most bytes that one allgather may return, over all ranks.
 inline constexpr std::uint64_t kLaunchGatherBytesMax = std::uint64_t{256} << 20;
 
 // Rank to launcher on the control socket, with one descriptor as SCM_RIGHTS.
@@ -44,8 +45,8 @@ static_assert(sizeof(LaunchHello) == 40 && std::is_trivially_copyable_v<LaunchHe
 static_assert(offsetof(LaunchHello, version) == 8 && offsetof(LaunchHello, rank) == 12);
 static_assert(offsetof(LaunchHello, size) == 16 && offsetof(LaunchHello, cookie) == 24);
 
-// Rank to launcher on the control socket, alone and without a descriptor: the process leaves in
-// order, and has no connection by which to say so.
+// Rank to launcher on the control socket, without a descriptor: the process exits properly and has
+// no connection to say so.
 inline constexpr unsigned char kLaunchFarewell = 'F';
 
 enum class LaunchKind : std::uint32_t {
@@ -61,7 +62,7 @@ enum class LaunchKind : std::uint32_t {
     kLate = 8
 };
 
-// On the private connection; `bytes` of payload follow.
+// On the private connection; `bytes` bytes of payload follow.
 struct LaunchFrame {
     std::uint64_t magic;
     LaunchKind kind;

@@ -1,10 +1,12 @@
-// The rank's side of `sennit run`: claims the rank on the inherited control socket, then allgather
-// and barrier over a private connection (launch_protocol.hpp). Called by bootstrap_find().
+// SPDX-License-Identifier: BSD-3-Clause
+// The rank's side of `sennit run`: claims the rank on the inherited control socket, then does
+// allgather and barrier over a private connection (launch_protocol.hpp). Called by
+// bootstrap_find().
 //
-// Invariants: the private connection is close-on-exec from birth, the control socket from the first
-// claim on, so a program that a rank starts later finds its inherited environment stale and is
-// refused. Nothing here waits longer than the timeout given to open(). After an error in the middle
-// of a frame the connection is broken and says so until it is released.
+// Invariants: the private connection is close-on-exec from its creation, the control socket from
+// the first claim, so a program that a rank starts later is refused with its inherited environment.
+// Nothing here waits longer than the timeout of open(). After an error within a frame the
+// connection is broken and fails every call until it is released.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -28,7 +30,7 @@
 namespace sennit::runtime {
 namespace {
 
-// What the environment says, checked as far as that goes without a word to the launcher.
+// The environment's values, checked as far as possible without the launcher.
 struct Claim {
     int control_fd;
     int rank;
@@ -56,8 +58,8 @@ bool read_job(Claim *claim) {
     return from_hex(dash + 1, claim->cookie, kLaunchCookieBytes);
 }
 
-// Is the descriptor the control socket made by the launcher the environment names? A number that
-// was closed and used anew by this program is found out here, before anything is sent on it.
+// Whether the descriptor is the control socket of the launcher that the environment names. The
+// program may have closed the number and reused it; that is detected here, before anything is sent.
 bool control_socket_is_ours(const Claim &claim, char *reason, std::size_t bytes) {
     const int fd = claim.control_fd;
     struct stat status {};
@@ -79,7 +81,7 @@ bool control_socket_is_ours(const Claim &claim, char *reason, std::size_t bytes)
                             "descriptor %d is not the control socket of `sennit run`", fd);
         return false;
     }
-    // The kernel gives 0 for a launcher outside of this process's pid namespace.
+    // The kernel gives 0 for a launcher outside of the pid namespace of this process.
     if (creator.pid != 0 && creator.pid != claim.launcher) {
         (void)std::snprintf(reason, bytes,
                             "descriptor %d was made by process %d, not by the launcher %d that the "
@@ -116,7 +118,7 @@ bool present(char *reason, std::size_t bytes) {
     return true;
 }
 
-// Waits until the descriptor is ready or the time is over; OK, TIMEOUT or OS.
+// Waits until the descriptor is ready or the time is over. Errors: TIMEOUT, OS.
 sennit_status wait_ready(int fd, short events, const Deadline &deadline) {
     for (;;) {
         int timeout_ms = -1;
@@ -138,7 +140,7 @@ sennit_status launcher_gone() {
     return fail(SENNIT_ERR_BOOTSTRAP, "`sennit run` closed the connection: it has ended");
 }
 
-// `move` moves some bytes from the given one on, as send and recv do.
+// `move` transfers some bytes from the given one on, like send() and recv().
 template <class Move>
 sennit_status move_all(int fd, std::size_t bytes, short event, const char *what,
                        const Deadline &deadline, Move move) {
@@ -170,7 +172,7 @@ sennit_status receive_all(int fd, void *data, std::size_t bytes, const Deadline 
     });
 }
 
-// The payload of an answer in words.
+// The payload of an answer as text.
 struct Sentence {
     char text[192] = "";
 };
@@ -183,7 +185,7 @@ sennit_status receive_sentence(int fd, const LaunchFrame &frame, const Deadline 
     return receive_all(fd, sentence->text, static_cast<std::size_t>(frame.bytes), deadline);
 }
 
-// A frame that says no carries the reason as its payload.
+// Reads the reason, which is the payload of a refusal.
 sennit_status receive_reason(int fd, const LaunchFrame &frame, const Deadline &deadline) {
     Sentence reason;
     const sennit_status status = receive_sentence(fd, frame, deadline, &reason);
@@ -212,7 +214,7 @@ sennit_status receive_frame(int fd, LaunchKind wanted, LaunchFrame *frame,
     return SENNIT_OK;
 }
 
-// Sends the hello and, with it, the launcher's end of the private connection.
+// Sends the hello together with the launcher's end of the private connection.
 sennit_status send_hello(const Claim &claim, int launcher_end, const Deadline &deadline) {
     LaunchHello hello{};
     hello.magic = kLaunchMagic;
@@ -246,7 +248,7 @@ sennit_status send_hello(const Claim &claim, int launcher_end, const Deadline &d
     }
 }
 
-// Makes the private connection; *fd is this rank's end.
+// Makes the private connection; *fd is the rank's end.
 sennit_status claim_rank(const Claim &claim, const Deadline &deadline, int *fd) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
@@ -262,7 +264,7 @@ sennit_status claim_rank(const Claim &claim, const Deadline &deadline, int *fd) 
         (void)close(ends[0]);
         return status;
     }
-    // From here on programs that this one starts must not take the rank for theirs.
+    // Programs that this process starts later must not take the rank as theirs.
     (void)fcntl(claim.control_fd, F_SETFD, FD_CLOEXEC);
     *fd = ends[0];
     return SENNIT_OK;
@@ -277,8 +279,8 @@ LaunchFrame frame_of(const Connection &connection, LaunchKind kind, std::uint32_
     return frame;
 }
 
-// Waits for the answer to allgather `sequence`. The launcher knows who is late: it is asked when
-// the wait has lasted for a while, for a warning, and when the time is over, for the error.
+// Waits for the answer to allgather `sequence`. Asks the launcher which rank is late: once after a
+// while for a warning, and at the timeout for the error.
 sennit_status await_gathered(const Connection &connection, std::uint32_t sequence,
                              const Deadline &deadline, LaunchFrame *answer) {
     constexpr std::int64_t kPatience_ns = 500'000'000;
@@ -320,7 +322,7 @@ sennit_status exchange(Connection *connection, const void *mine, void *all, std:
     }
     LaunchFrame frame = frame_of(*connection, LaunchKind::kGather, connection->sequence++);
     frame.bytes = bytes;
-    // Set back below only when the answer has been read to its end.
+    // Cleared below only after the whole answer was read.
     connection->broken = true;
     sennit_status status = send_all(connection->fd, &frame, sizeof frame, deadline);
     if (status == SENNIT_OK) status = send_all(connection->fd, mine, bytes, deadline);
@@ -348,7 +350,8 @@ int barrier(void *context, std::int64_t timeout_ns) {
                     Deadline::after(timeout_ns));
 }
 
-// After a timeout the launcher would take a goodbye for the rest of what was not said.
+// Sent on the control socket: after a timeout within a frame the launcher would read a goodbye as
+// the rest of that frame.
 void say_farewell() {
     Claim claim{};
     char reason[200];
@@ -363,7 +366,7 @@ void release(void *context) {
         say_farewell();
     } else {
         const LaunchFrame frame = frame_of(*connection, LaunchKind::kGoodbye, connection->sequence);
-        // Best effort and without waiting: the end of the connection says the same, less politely.
+        // Best effort, without waiting: the end of the connection means the same.
         (void)send(connection->fd, &frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     (void)close(connection->fd);

@@ -1,7 +1,8 @@
-// MPI_Initialized and MPI_Finalized may be called at any time and take the same arguments in every
-// MPI, so two symbols are enough. They are looked for among the global symbols first and then in
-// each loaded library that is named like an MPI: Python loads its extension modules locally, where
-// the first search does not look.
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI_Initialized and MPI_Finalized may be called at any time and have the same arguments in every
+// MPI, so two symbols are enough. They are searched among the global symbols first, then in each
+// loaded library with the name of an MPI: Python loads its extension modules locally, where the
+// global search does not find them.
 #include "bootstrap/mpi_presence.hpp"
 
 #include <dlfcn.h>
@@ -39,7 +40,7 @@ int look_into_library(dl_phdr_info *library, std::size_t, void *result) {
     if (handle == nullptr) return 0;
     auto *found = static_cast<MpiSymbols *>(result);
     look_up(handle, found);
-    (void)dlclose(handle);  // only the count that dlopen raised; the library stays loaded
+    (void)dlclose(handle);  // undoes only the count of dlopen(); the library stays loaded
     return complete(*found) ? 1 : 0;
 }
 

@@ -1,5 +1,6 @@
-// Whether an MPI library lives in this process and how far it is: asked by the launchers whose
-// connection MPI may share. Nothing is linked or loaded for it; owns nothing, changes nothing.
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether an MPI library is loaded in this process, and its state: for launchers whose connection
+// MPI may share. Links and loads nothing; owns nothing, changes nothing.
 #pragma once
 
 namespace sennit::runtime {

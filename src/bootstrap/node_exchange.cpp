@@ -1,4 +1,5 @@
-// The exchange of descriptors inside a node, over SOCK_SEQPACKET so that a message stays one.
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchange of descriptors within a node, over SOCK_SEQPACKET, which keeps messages whole.
 #include "bootstrap/node_exchange.hpp"
 
 #include <poll.h>
@@ -23,8 +24,8 @@ namespace {
 constexpr std::uint32_t kGreeting = 0x53454E44;
 constexpr int kRanksPerMessage = 64;  // two descriptors each; the kernel allows 253 in a message
 
-// What travels with the descriptors. Bit i of `has_pid_fd` tells whether rank i of the message sent
-// one; its descriptor follows its memory file.
+// The message that carries descriptors. Bit i of `has_pid_fd` tells whether rank i of the message
+// sent a pidfd; it follows the rank's memory file.
 struct DescriptorMessage {
     std::uint32_t greeting = kGreeting;
     std::int32_t count = 0;
@@ -41,7 +42,7 @@ struct Descriptors {
 void set_address(const std::uint8_t *name, sockaddr_un *address, socklen_t *length) {
     *address = sockaddr_un{};
     address->sun_family = AF_UNIX;
-    // The first byte of the path stays 0: an abstract name, which no file system shows.
+    // The first byte of the path stays 0: an abstract name, in no file system.
     char *out = address->sun_path + 1;
     const char prefix[] = "sennit-";
     std::memcpy(out, prefix, sizeof prefix - 1);
@@ -55,7 +56,7 @@ sennit_status fail_late() {
     return fail(SENNIT_ERR_TIMEOUT, "a rank of this node did not exchange descriptors in time");
 }
 
-// Waits until the socket can be read or written. Errors: TIMEOUT, OS.
+// Waits until the socket is readable or writable. Errors: TIMEOUT, OS.
 sennit_status wait_socket(int socket, short events, const Deadline &deadline) {
     for (;;) {
         const std::int64_t left_ms = deadline.left_ns() / 1000000;
@@ -85,7 +86,7 @@ sennit_status send_message(int socket, const DescriptorMessage &message,
     for (;;) {
         if (sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return SENNIT_OK;
         if (errno == EINTR) continue;
-        // The kernel bounds how many descriptors a user has under way; they land as others receive.
+        // The kernel limits a user's descriptors in flight; the number falls as others receive.
         if (errno == ETOOMANYREFS && !deadline.over()) {
             (void)poll(nullptr, 0, 1);
             continue;
@@ -102,8 +103,8 @@ void close_all(const Descriptors &descriptors) {
         (void)close(descriptors.list[i]);
 }
 
-// Takes one message; its descriptors are the caller's to close. Errors: BOOTSTRAP (not our
-// protocol, other cookie, other side gone), TIMEOUT, OS (of this rank).
+// Receives one message; the caller closes its descriptors. Errors: BOOTSTRAP (other protocol, other
+// cookie, closed by the other side), TIMEOUT, OS (of this rank).
 sennit_status receive_message(int socket, std::uint64_t cookie, const Deadline &deadline,
                               DescriptorMessage *message, Descriptors *descriptors) {
     const sennit_status status = wait_socket(socket, POLLIN, deadline);
@@ -131,7 +132,7 @@ sennit_status receive_message(int socket, std::uint64_t cookie, const Deadline &
     if (descriptors->count == expected) return SENNIT_OK;
     close_all(*descriptors);
     if (got < 0) return fail_os(SENNIT_ERR_BOOTSTRAP, reason, "receiving descriptors");
-    // The kernel drops those for which there is no room, or that a security module refuses.
+    // The kernel drops descriptors for which there is no room or which a security module refuses.
     if (is_ours)
         return fail(SENNIT_ERR_OS,
                     "%d of %d descriptors of other ranks were dropped on their way to this one: "
@@ -151,7 +152,7 @@ void append(DescriptorMessage *message, Descriptors *descriptors, int rank, int 
     ++message->count;
 }
 
-// Stores received descriptors with their peers; those nobody wants are closed.
+// Stores received descriptors with their peers and closes those that nobody wants.
 void keep(Rank &rank, const DescriptorMessage &message, const Descriptors &descriptors) {
     int next = 0;
     for (int i = 0; i < message.count; ++i) {
@@ -170,7 +171,7 @@ void keep(Rank &rank, const DescriptorMessage &message, const Descriptors &descr
     }
 }
 
-// The user of the other side, or -1.
+// The uid of the other side, or -1.
 uid_t user_of(int socket) {
     ucred who{};
     socklen_t length = sizeof who;
@@ -182,12 +183,12 @@ bool same_user(int socket) {
     return user_of(socket) == geteuid();
 }
 
-// A blame, not a reason: the rank itself has that, and tells it in the exchange that follows.
+// Names the rank, not the reason: the rank itself reports the reason in the exchange that follows.
 sennit_status fail_gave_up(int member) {
     return fail_peer(SENNIT_ERR_BOOTSTRAP, member, "", "rank %d gave up in its start-up", member);
 }
 
-// A member closes its listener when it fails, and so does the kernel when it dies.
+// A member that fails closes its listener; the kernel closes that of a dead one.
 bool has_given_up(const std::uint8_t *name) {
     const int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (made < 0) return false;
@@ -206,7 +207,8 @@ int place_of(const NodeExchange &exchange, int world_rank) {
     return -1;
 }
 
-// One connection of the leader: who it is, or -1 for a stranger, which is closed.
+// Accepts one connection of the leader and returns its rank, or -1 for a stranger, whose connection
+// is closed.
 sennit_status accept_member(Rank &rank, const NodeExchange &exchange, const Deadline &deadline,
                             int *sockets) {
     sennit_status status = wait_socket(exchange.listener->socket, POLLIN, deadline);
@@ -239,7 +241,8 @@ sennit_status accept_member(Rank &rank, const NodeExchange &exchange, const Dead
 
 sennit_status collect(Rank &rank, const NodeExchange &exchange, const Deadline &deadline,
                       int *sockets) {
-    constexpr std::int64_t kLook_ns = 200'000'000;  // look so often for members that have failed
+    constexpr std::int64_t kLook_ns =
+        200'000'000;  // interval of the checks for members that failed
     for (;;) {
         int missing = 0;
         for (int i = 1; i < exchange.count; ++i)
@@ -377,13 +380,13 @@ void listener_close(Listener *listener) {
 sennit_status node_exchange(Rank &rank, const NodeExchange &exchange, const Deadline &deadline) {
     if (exchange.count < 2) return SENNIT_OK;
     const bool leads = exchange.members[0] == rank.world_rank;
-    // Two of each other rank, and two of this one that come back with them; a socket to each rank
-    // for the first one, one to that rank for the others; the pidfd, and one to spare.
+    // Descriptors: two of each other rank, and two of this one that come back. Sockets: one per
+    // rank for the leader, one in all for the others. Then the pidfd, and one spare.
     const int others = exchange.count - 1;
     const sennit_status reserved =
         reserve_descriptors((leads ? 3 : 2) * others + (leads ? 2 : 5), exchange.count);
     if (reserved != SENNIT_OK) return reserved;
-    // Refused by old kernels and some containers: then a death is seen by other means, or late.
+    // Old kernels and some containers refuse it: then a death is noticed by other means, or late.
     const int own_pid_fd = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
     const sennit_status status = leads ? lead(rank, exchange, own_pid_fd, deadline)
                                        : follow(rank, exchange, own_pid_fd, deadline);

@@ -1,7 +1,8 @@
-// How the ranks of a node hand each other their descriptors: the memory file, and a pidfd that each
-// opened on itself. The lowest rank of the node listens on an abstract socket with a random name;
-// every other connects, shows the job's cookie and gives its two descriptors, and gets everybody's.
-// Used once, in start-up; leaves nothing behind.
+// SPDX-License-Identifier: BSD-3-Clause
+// Passes descriptors between the ranks of a node: each rank's memory file, and a pidfd that it
+// opened on itself. The lowest rank of the node listens on an abstract socket with a random name.
+// Every other rank connects, shows the job's cookie, sends its two descriptors and receives
+// everybody's. Used once, in start-up; leaves nothing behind.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,7 +12,7 @@ namespace sennit::runtime {
 
 inline constexpr std::size_t kSocketNameBytes = 16;
 
-// A socket that listens, before anybody knows the name.
+// A listening socket whose name nobody knows yet.
 struct Listener {
     int socket = -1;
     std::uint8_t name[kSocketNameBytes] = {};
@@ -21,11 +22,11 @@ struct Listener {
 sennit_status listener_open(Listener *listener);
 void listener_close(Listener *listener);
 
-// `members` are the world ranks of this node in rising order, `count` of them, this rank among
-// them; `socket_names` are those of their listeners. Fills memory_file and pid_fd of those peers. A
-// stranger that connects (other uid, wrong cookie) is turned away. Errors: OS, TIMEOUT, BOOTSTRAP;
-// one that blames another rank has it as its peer. After an error the caller closes its listener,
-// which tells the others.
+// `members` are the `count` world ranks of this node in rising order, this rank included;
+// `socket_names` are the names of their listeners. Fills memory_file and pid_fd of these peers.
+// Turns away a stranger (other uid, wrong cookie). Errors: OS, TIMEOUT, BOOTSTRAP; an error that
+// another rank caused names it as its peer. After an error the caller closes its listener, which
+// tells the others.
 struct NodeExchange {
     Listener *listener = nullptr;
     const int *members = nullptr;

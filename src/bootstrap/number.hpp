@@ -1,4 +1,5 @@
-// Numbers and hexadecimal digits that launchers write into the environment and into messages.
+// SPDX-License-Identifier: BSD-3-Clause
+// Parses numbers and hexadecimal digits of launchers' variables and messages.
 #pragma once
 
 #include <cerrno>
@@ -8,8 +9,8 @@
 
 namespace sennit::runtime {
 
-// Is the text, which may be null, a number from `least` to `most` and nothing else? Then it is in
-// *out.
+// Whether the text (may be null) is a number from `least` to `most` and nothing else; then *out has
+// it.
 template <class Number>
 bool number_of(const char *text, long least, long most, Number *out) {
     if (text == nullptr || *text == '\0') return false;
@@ -21,13 +22,13 @@ bool number_of(const char *text, long least, long most, Number *out) {
     return true;
 }
 
-// -1 for a character that is no digit.
+// -1 if the character is not a digit.
 constexpr int hex_value(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// `count` bytes from two digits each, and nothing behind them. False: it is something else.
+// Reads `count` bytes of two digits each. False: the text is anything else.
 inline bool from_hex(std::string_view text, unsigned char *bytes, std::size_t count) {
     if (text.size() != 2 * count) return false;
     for (std::size_t i = 0; i < count; ++i) {
@@ -39,7 +40,7 @@ inline bool from_hex(std::string_view text, unsigned char *bytes, std::size_t co
     return true;
 }
 
-// Two digits for each byte, without an end.
+// Writes two digits for each byte, without a terminator.
 inline void to_hex(const unsigned char *bytes, std::size_t count, char *text) {
     constexpr char kDigits[] = "0123456789abcdef";
     for (std::size_t i = 0; i < count; ++i) {

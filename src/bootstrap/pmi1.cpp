@@ -1,11 +1,11 @@
-// Launchers that talk PMI-1 (MPICH's mpiexec.hydra and its kin): they hand every process a
-// connected socket in PMI_FD, or an address in PMI_PORT.
+// SPDX-License-Identifier: BSD-3-Clause
+// Launchers with PMI-1 (MPICH's mpiexec.hydra and relatives): each process gets a connected socket
+// in PMI_FD, or an address in PMI_PORT.
 //
-// The connection belongs to the process and outlives sennit_finalize: a launcher hangs up after
-// "finalize", and an MPI_Init that comes later would then bring the job down. So the end is said
-// when the process exits, by whoever finalises last: by Sennit only if no MPI of this process uses
-// PMI-1, and only if the rank has left with sennit_finalize. A rank that exits without is for the
-// launcher a rank that has died, as with MPI.
+// The connection belongs to the process and outlives sennit_finalize. A launcher hangs up after
+// "finalize", and a later MPI_Init would then end the job. So whoever finalizes last sends it when
+// the process exits: Sennit only if no MPI of this process uses PMI-1, and only after
+// sennit_finalize. For the launcher, a rank that exits without it has died, as with MPI.
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -30,20 +30,20 @@ namespace {
 
 constexpr std::int64_t kFarewellTimeout_ns = 2'000'000'000;
 
-// The process's conversation with its launcher. One rank of the process at a time uses it.
+// The process's connection to its launcher. One rank of the process at a time uses it.
 struct Conversation {
-    Pmi1Wire *wire = nullptr;  // never freed once made: the exit handler needs it
+    Pmi1Wire *wire = nullptr;  // never freed: the exit handler needs it
     int fd = -1;
     bool fd_is_ours = false;  // connected to PMI_PORT; else inherited in PMI_FD, and never closed
-    dev_t device = 0;         // which socket fd was; MPI closes it, and the number may be used anew
+    dev_t device = 0;  // identity of fd's socket: MPI closes it, and the number may be reused
     ino_t inode = 0;
     bool initialised_by_us = false;
     bool exit_handler_is_set = false;
     bool rank_is_open = false;
-    pid_t pid = 0;  // a forked child has nothing to say to the launcher
+    pid_t pid = 0;  // a forked child must not talk to the launcher
     int rank = -1;
     int size = 0;
-    std::uint32_t generation = 0;  // of the exchanges; goes on when a later sennit_init starts anew
+    std::uint32_t generation = 0;  // of the exchanges; continues in a later sennit_init
 };
 
 Conversation conversation;
@@ -56,7 +56,7 @@ bool is_socket(int fd, dev_t *device, ino_t *inode) {
     return true;
 }
 
-// Does the socket that the conversation began on still have its number?
+// Whether the socket of the conversation still has its number.
 bool still_connected() {
     dev_t device = 0;
     ino_t inode = 0;
@@ -65,7 +65,7 @@ bool still_connected() {
            inode == conversation.inode;
 }
 
-// An MPI of this process that shares the launcher's socket with Sennit. Open MPI does not.
+// The state of an MPI of this process that shares the launcher's socket. Open MPI does not.
 MpiState mpi_on_socket() {
     const MpiPresence mpi = mpi_presence();
     return mpi.is_open_mpi ? MpiState::kAbsent : mpi.state;
@@ -79,14 +79,14 @@ void say_farewell() {
     (void)conversation.wire->finalise(Deadline::after(kFarewellTimeout_ns));
 }
 
-// The launcher counts one caller per process, so a second connection is taken for the first.
+// The launcher expects one caller per process, so it would take a second connection for the first.
 sennit_status fail_port_taken() {
     return fail(SENNIT_ERR_BOOTSTRAP,
                 "MPI has taken the one connection to PMI_PORT; use sennit_init_mpi, or start "
                 "without -pmi-port");
 }
 
-// May an exchange go ahead?
+// Whether an exchange may start.
 sennit_status check_connection() {
     const MpiState mpi = mpi_on_socket();
     if (still_connected() && conversation.fd_is_ours && mpi == MpiState::kRunning)
@@ -153,8 +153,7 @@ bool pmi1_present(char *reason, std::size_t bytes) {
     return true;
 }
 
-// Connects to one address, at most until the deadline. Returns the socket, or -1 and errno in
-// *error.
+// Connects to one address until the deadline. Returns the socket, or -1 and errno in *error.
 int connect_to(const addrinfo &address, Deadline deadline, int *error) {
     const int fd = socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
                           address.ai_protocol);
@@ -177,7 +176,7 @@ int connect_to(const addrinfo &address, Deadline deadline, int *error) {
     return -1;
 }
 
-// Connects to PMI_PORT, "host:port". Looking up the host's name is bounded by the resolver alone.
+// Connects to PMI_PORT, "host:port". Only the resolver limits the look-up of the host's name.
 sennit_status connect_to_port(const char *address, Deadline deadline, int *connected) {
     char host[256];
     const char *colon = std::strrchr(address, ':');
@@ -201,7 +200,7 @@ sennit_status connect_to_port(const char *address, Deadline deadline, int *conne
     return SENNIT_OK;
 }
 
-// Finds the socket and makes the wire; nothing has been said on it yet.
+// Finds the socket and makes the wire; sends nothing.
 sennit_status take_socket(Deadline deadline, bool *is_ours) {
     int fd = -1;
     const char *port = getenv("PMI_PORT");
@@ -236,9 +235,9 @@ void drop_socket() {
     conversation.initialised_by_us = false;
 }
 
-// hydra does not mind a second "init" on the same socket. Slurm (--mpi=pmi2) takes it for nonsense
-// and ends the job while MPI_Init waits, so an MPI that is still to be started has to come first.
-// hydra in a job of Slurm's inherits Slurm's variables, but has one of its own.
+// hydra accepts a second "init" on the same socket. Slurm (--mpi=pmi2) takes it for an error and
+// ends the job, so an MPI that will still start must come first. hydra within a job of Slurm
+// inherits Slurm's variables but sets one of its own.
 bool mpi_would_be_shut_out() {
     const bool is_slurm = getenv("PMI_JOBID") != nullptr && getenv("SLURM_STEP_ID") != nullptr &&
                           getenv("HYDI_CONTROL_FD") == nullptr;
@@ -256,7 +255,7 @@ sennit_status start_conversation(Deadline deadline) {
     if (is_ours)
         status = conversation.wire->introduce(getenv("PMI_ID"), deadline, &conversation.rank,
                                               &conversation.size);
-    // After MPI_Init the conversation is open, and it is MPI that ends it.
+    // After MPI_Init the conversation is open, and MPI ends it.
     if (status == SENNIT_OK && (is_ours || mpi_on_socket() != MpiState::kRunning)) {
         status = conversation.wire->initialise(deadline);
         conversation.initialised_by_us = status == SENNIT_OK;

@@ -1,5 +1,6 @@
-// Every request is one write and one wait for one line, on a socket that is left in whatever mode
-// its owner set: MSG_DONTWAIT and poll bound each wait without touching it.
+// SPDX-License-Identifier: BSD-3-Clause
+// Each request is one write and a wait for one line. The socket keeps the mode that its owner set:
+// MSG_DONTWAIT and poll() limit each wait without changing it.
 #include "bootstrap/pmi1_wire.hpp"
 
 #include <poll.h>
@@ -21,13 +22,13 @@ namespace {
 
 constexpr std::int64_t kPollMaximum_ns = 3'600'000'000'000;
 
-// The name says whose it is, so it can not meet the keys of an MPI in the same key space.
+// The name begins with "sennit", so it differs from the keys of an MPI in the same key space.
 void key_name(const Pmi1Exchange &exchange, int owner, std::size_t part, char *text,
               std::size_t bytes) {
     (void)std::snprintf(text, bytes, "sennit-%u-%d-%zu", exchange.generation, owner, part);
 }
 
-// For messages: what of an unexpected answer is worth showing.
+// How much of an unexpected answer an error message shows.
 constexpr int kShownCharacters = 80;
 
 }  // namespace
@@ -45,7 +46,7 @@ sennit_status Pmi1Wire::wait_for(short events, Deadline deadline) {
         notice.warn_if_due("pmi1");
         pollfd entry{fd_, events, 0};
         const int ready = poll(&entry, 1, wait_ms);
-        if (ready > 0) return SENNIT_OK;  // errors of the socket show in the call that follows
+        if (ready > 0) return SENNIT_OK;  // the next call reports errors of the socket
         if (ready < 0 && errno != EINTR)
             return break_off(fail_os(SENNIT_ERR_OS, errno, "waiting for the PMI-1 launcher"));
         if (deadline.over())
@@ -110,7 +111,7 @@ sennit_status Pmi1Wire::read_line(Deadline deadline) {
     }
 }
 
-// Sends request_ and reads its answer, which must be the command `expected` and nothing more.
+// Sends request_ and reads its answer, which must be the command `expected`.
 sennit_status Pmi1Wire::ask(const char *expected, Deadline deadline) {
     if (broken_)
         return fail(SENNIT_ERR_BOOTSTRAP, "the connection to the PMI-1 launcher failed before");
@@ -127,7 +128,7 @@ sennit_status Pmi1Wire::ask(const char *expected, Deadline deadline) {
     return SENNIT_OK;
 }
 
-// Finds what follows the name, which ends in "=", up to the next space.
+// Finds the text after the name, which ends in "=", up to the next space.
 bool Pmi1Wire::field(std::string_view name, std::string_view *value) const {
     const auto is_another = [&](std::string_view word) { return !has_value(word, name, value); };
     return first_refused(line_, ' ', is_another).data() != nullptr;
@@ -140,7 +141,7 @@ bool Pmi1Wire::number_field(std::string_view name, long *number) const {
            number_of(text, LONG_MIN, LONG_MAX, number);
 }
 
-// The launcher's verdict on a request. A refusal leaves the wire in order.
+// The launcher's result of a request. After a refusal the wire still works.
 sennit_status Pmi1Wire::check_result(const char *what) {
     long result = 0;
     if (!number_field("rc=", &result))
@@ -194,7 +195,7 @@ sennit_status Pmi1Wire::learn_limits(Deadline deadline) {
     if (status != SENNIT_OK) return status;
     long key_bytes = 0;
     long value_bytes = 0;
-    // The longest name is sennit-4294967295-2147483647-99999, with its end 36 bytes.
+    // The longest name, sennit-4294967295-2147483647-99999, takes 36 bytes with its terminator.
     if (!number_field("keylen_max=", &key_bytes) || !number_field("vallen_max=", &value_bytes) ||
         key_bytes < 36 || value_bytes < 16)
         return break_off(fail(SENNIT_ERR_BOOTSTRAP,

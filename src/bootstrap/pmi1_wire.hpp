@@ -1,7 +1,8 @@
-// The PMI-1 protocol on one connected socket: a line asked, a line answered. Owned by
-// pmi1.cpp, one for the process; used by one thread at a time.
-// Invariants: nothing is unread between two calls, because MPI may use the same socket; after a
-// call that did not get its whole answer the wire is broken and every later call fails.
+// SPDX-License-Identifier: BSD-3-Clause
+// The PMI-1 protocol on one connected socket: one line per request, one per answer. Owned by
+// pmi1.cpp, one per process; used by one thread at a time. Invariants: nothing is unread between
+// two calls, because MPI may use the same socket; after a call without its complete answer the wire
+// is broken and every later call fails.
 #pragma once
 
 #include <sennit/error.h>
@@ -14,35 +15,36 @@
 
 namespace sennit::runtime {
 
-// Who takes part in an exchange, and its number: the names of its keys come from it.
+// The members of an exchange, and its number: they make the names of its keys.
 struct Pmi1Exchange {
     int rank;
     int size;
     std::uint32_t generation;
 };
 
-// All calls return BOOTSTRAP (the launcher refused, closed or answered nonsense), TIMEOUT or OS.
+// Errors of all calls: BOOTSTRAP (the launcher refused, closed or sent an invalid answer), TIMEOUT,
+// OS.
 class Pmi1Wire {
   public:
     explicit Pmi1Wire(int fd) : fd_(fd) {}
 
-    // The greeting of a connection that was made to a port: says who calls, learns rank and size.
+    // The greeting after connecting to a port: identifies the caller, learns rank and size.
     sennit_status introduce(const char *pmi_id, Deadline deadline, int *rank, int *size);
 
-    // Opens the conversation. Not sent again on a socket whose MPI has done so.
+    // Opens the conversation. Not called on a socket on which MPI has done so.
     sennit_status initialise(Deadline deadline);
 
-    // Learns the name of the key space and the limits; needed before allgather.
+    // Learns the name of the key space and its limits. Needed before allgather().
     sennit_status learn_limits(Deadline deadline);
 
     sennit_status barrier(Deadline deadline);
 
-    // Each rank gives `bytes` bytes, all ranks get them in order. Splits what is longer than a
-    // value may be over several keys.
+    // Each rank gives `bytes` bytes and gets those of all ranks in order. Splits data that is
+    // longer than a value over several keys.
     sennit_status allgather(const Pmi1Exchange &exchange, const void *mine, void *all,
                             std::size_t bytes, Deadline deadline);
 
-    // Closes the conversation for good: the launcher hangs up afterwards.
+    // Ends the conversation: the launcher hangs up afterwards.
     sennit_status finalise(Deadline deadline);
 
     bool broken() const { return broken_; }
@@ -67,13 +69,13 @@ class Pmi1Wire {
 
     int fd_;
     bool broken_ = false;
-    std::size_t part_bytes_ = 0;  // how many bytes one value carries, two digits each
+    std::size_t part_bytes_ = 0;  // bytes per value, two digits each
     char key_space_[kNameBytes] = {};
     std::size_t request_bytes_ = 0;
-    std::size_t received_bytes_ = 0;  // in received_, from which read_line takes its lines
+    std::size_t received_bytes_ = 0;  // in received_, the source of read_line()
     char request_[kLineBytes] = {};
     char received_[kLineBytes] = {};
-    char line_[kLineBytes] = {};  // the answer in hand, without its newline
+    char line_[kLineBytes] = {};  // the current answer without its newline
 };
 
 }  // namespace sennit::runtime

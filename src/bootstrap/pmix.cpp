@@ -1,11 +1,11 @@
-// Launchers that serve PMIx (Open MPI's mpirun, prterun, srun --mpi=pmix). The library is opened at
-// run time and only under such a launcher, so nothing depends on it.
+// SPDX-License-Identifier: BSD-3-Clause
+// Launchers with PMIx (Open MPI's mpirun, prterun, srun --mpi=pmix). The library is opened at run
+// time and only under such a launcher, so nothing depends on it.
 //
-// PMIx counts its initialisations, and an MPI in the process uses the same copy of it: whoever
-// finalises last leaves the launcher. Sennit's own count outlives sennit_finalize, because PMIx
-// can not be initialised anew after its last finalize; it is given back when the process exits,
-// and only if the rank has left with sennit_finalize. A rank that exits without is for the launcher
-// a rank that has died, as with MPI.
+// PMIx counts its initializations, and an MPI in the process uses the same copy of it: the last
+// finalize leaves the launcher. Sennit's own count outlives sennit_finalize, because PMIx can not
+// be initialized again after its last finalize. It is released when the process exits, and only
+// after sennit_finalize. For the launcher, a rank that exits without it has died, as with MPI.
 #include <dlfcn.h>
 #include <pmix.h>
 #include <pthread.h>
@@ -50,24 +50,23 @@ struct PmixFunctions {
 struct Membership {
     PmixFunctions pmix;
     bool is_member = false;  // PMIx_Init has been called, PMIx_Finalize has not
-    bool is_stuck = false;   // a call did not come back in time; nothing is tried after that
+    bool is_stuck = false;   // a call did not return in time; no further call is tried
     bool exit_handler_is_set = false;
     bool rank_is_open = false;
-    // MPI_Finalize had left PMIx when this process joined again, as the others may not have done
-    // yet.
+    // MPI_Finalize had left PMIx when this process joined again; other ranks may not have left yet.
     bool joined_again = false;
     pid_t pid = 0;  // a forked child has nothing to say to the launcher
     pmix_proc_t self{};
     int size = 0;
-    std::uint32_t generation = 0;  // of the exchanges; goes on when a later sennit_init starts anew
+    std::uint32_t generation = 0;  // of the exchanges; continues in a later sennit_init
     std::size_t last_bytes = 0;    // see value_bytes()
 };
 
 Membership membership;
 
-// A call of PMIx that may not return in time, or completes by a callback. Both the waiting thread
-// and the one that completes it hold it; the last to let go frees it, so that a late completion
-// finds it alive.
+// A call of PMIx that may not return in time, or that completes by a callback. The waiting thread
+// and the completing thread both hold it, and the last holder frees it, so a late completion finds
+// it alive.
 class PendingCall {
   public:
     static PendingCall *make() { return new (std::nothrow) PendingCall(); }
@@ -82,7 +81,7 @@ class PendingCall {
         let_go();
     }
 
-    // Waits and lets go. False when the time was over first.
+    // Waits, then releases its hold. False: timeout.
     bool wait(Deadline deadline, pmix_status_t *result) {
         LateNotice notice;
         bool done = false;
@@ -100,16 +99,16 @@ class PendingCall {
     }
 
     void let_go() {
-        // SYNC pmix-pending: pairs with the acquire of the last holder; what each holder has
-        // written comes before the object is freed.
+        // SYNC pmix-pending: pairs with the acquire of the last holder; the writes of each holder
+        // come before the object is freed.
         if (holders_.fetch_sub(1, std::memory_order_release) > 1) return;
         // SYNC pmix-pending: pairs with the releases of the holders before.
         (void)holders_.load(std::memory_order_acquire);
         delete this;
     }
 
-    pmix_proc_t proc{};   // what the call is told; it must live as long as the call
-    pmix_info_t info[2];  // the same
+    pmix_proc_t proc{};   // argument of the call; must live as long as the call
+    pmix_info_t info[2];  // also an argument
     pmix_status_t (*function)(PendingCall *) = nullptr;
 
   private:
@@ -140,7 +139,7 @@ void set_info(pmix_info_t *info, const char *key) {
     (void)std::snprintf(info->key, sizeof info->key, "%s", key);
 }
 
-// Runs a call that PMIx offers no bound for on a thread of its own.
+// Runs a call that has no time limit in PMIx on its own thread.
 sennit_status run_bounded(pmix_status_t (*function)(PendingCall *), const char *what,
                           Deadline deadline) {
     PendingCall *call = PendingCall::make();
@@ -169,11 +168,11 @@ sennit_status run_bounded(pmix_status_t (*function)(PendingCall *), const char *
     return result == PMIX_SUCCESS ? SENNIT_OK : fail_pmix(result, what);
 }
 
-// An Open MPI that brings its own PMIx has joined with that copy. The launcher takes a process
-// once, and a second attempt makes it call the process dead in the end, so it is not made.
+// Whether an Open MPI with its own PMIx has joined with that copy: the launcher accepts a process
+// once; after a second attempt it finally reports the process as dead, so Sennit must not make one.
 bool mpi_joined_with_another_copy() {
     const MpiPresence mpi = mpi_presence();
-    // After MPI_Finalize Open MPI has unloaded its copy, whichever it was.
+    // After MPI_Finalize Open MPI has unloaded its copy of PMIx.
     if (!mpi.is_open_mpi || mpi.state != MpiState::kRunning) return false;
     void *library = dlopen(kLibrary, RTLD_NOLOAD | RTLD_LAZY);
     if (library != nullptr) (void)dlclose(library);
@@ -191,8 +190,8 @@ sennit_status load_library() {
         return fail(SENNIT_ERR_BOOTSTRAP,
                     "MPI has joined the launcher's job with a PMIx of its own; use "
                     "sennit_init_mpi, or call sennit_init before MPI_Init");
-    // Local: its symbols are no business of the program's. If MPI has loaded it, this is that copy.
-    // It is never unloaded, for it has a thread of its own.
+    // Local: the program must not see its symbols. If MPI has loaded the library, this is the same
+    // copy. Never unloaded, since it has a thread.
     void *library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) return fail(SENNIT_ERR_BOOTSTRAP, "loading PMIx: %s", dlerror());
     PmixFunctions found;
@@ -218,7 +217,7 @@ void say_farewell() {
                       "PMIx_Finalize", Deadline::after(kFarewellTimeout_ns));
 }
 
-// Values that PMIx_Get returns are plain memory of malloc.
+// Values of PMIx_Get are plain memory of malloc().
 void free_value(pmix_value_t *value) {
     if (value->type == PMIX_BYTE_OBJECT) std::free(value->data.bo.bytes);
     std::free(value);
@@ -229,13 +228,13 @@ sennit_status get_value(const pmix_proc_t &from, const char *key, Deadline deadl
     pmix_info_t info;
     set_info(&info, PMIX_TIMEOUT);
     info.value.type = PMIX_INT;
-    // 0 means forever to PMIx; a second is its grain.
+    // PMIx takes 0 as forever, and its unit is a second.
     if (!deadline.forever())
         info.value.data.integer = static_cast<int>(
             1 + std::min<std::int64_t>(deadline.left_ns() / 1'000'000'000, 1'000'000));
     pmix_status_t result = membership.pmix.get(&from, key, &info, 1, value);
-    // No fence has told that it is there, and the launcher gives up a request for what is not there
-    // after a time of its own: 2 s with Open MPI 4.1.
+    // No fence has confirmed that the value exists, and the launcher drops a request for a missing
+    // value after its own time limit: 2 s with Open MPI 4.1.
     timespec pause{0, 200'000};
     LateNotice notice;
     while (membership.joined_again && !deadline.over() &&
@@ -275,14 +274,14 @@ sennit_status fence(bool collect, Deadline deadline) {
     return result == PMIX_SUCCESS ? SENNIT_OK : fail_pmix(result, "PMIx_Fence_nb");
 }
 
-// How long the value of this exchange is. Where no fence is made, longer than the last one:
-// PMIx 4.2 loses at times what is committed if the value before was as long.
+// The length of this exchange's value. Without a fence it must be longer than the last one: PMIx
+// 4.2 sometimes loses a commit if the value before was as long.
 std::size_t value_bytes(std::size_t bytes) {
     if (membership.joined_again) bytes = std::max(bytes, membership.last_bytes + 1);
     return membership.last_bytes = bytes;
 }
 
-// `whole`: of the value, which begins with those bytes.
+// `whole`: the length of the value, which begins with these bytes.
 sennit_status publish(const char *key, const void *mine, std::size_t bytes, std::size_t whole) {
     const Array<char> copy(whole);
     if (copy == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for an exchange");
@@ -346,7 +345,7 @@ int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes,
 int pmix_barrier(void *context, std::int64_t timeout_ns) {
     const int status = check_membership();
     if (status == SENNIT_OK && membership.joined_again) {
-        // Whoever has everybody's word knows that all have come.
+        // A rank that has the words of all ranks knows that all have come.
         unsigned char mine = 1;
         const Array<unsigned char> all(static_cast<std::size_t>(membership.size));
         if (all == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a barrier");
@@ -359,8 +358,9 @@ void pmix_release(void *) {
     membership.rank_is_open = false;
 }
 
-// Open MPI sets the variables of a launcher itself when MPI_Init finds none: then there is one rank
-// for PMIx, and another launcher may know more. The kernel shows what the process began with.
+// MPI_Init of Open MPI sets the variables of a launcher if it finds none: then PMIx knows one rank,
+// and another launcher may know more. The kernel keeps the environment with which the process
+// started.
 bool set_by_this_process(const char *name) {
     std::FILE *file = std::fopen("/proc/self/environ", "re");
     if (file == nullptr) return false;

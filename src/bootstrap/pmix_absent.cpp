@@ -1,5 +1,6 @@
-// Stands for pmix.cpp in a build without PMIx: it says so and why, and
-// recognises the launcher nevertheless, so that nobody wonders why the ranks are alone.
+// SPDX-License-Identifier: BSD-3-Clause
+// In place of pmix.cpp in a build without PMIx: still recognizes the launcher and says why it can
+// not be used, so that nobody wonders why the ranks are alone.
 #include <cstdio>
 #include <cstdlib>
 

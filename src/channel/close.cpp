@@ -1,6 +1,7 @@
-// Closing channels: what this rank has written is read first, unless nobody will read it. A rank
-// that closes says so before it waits, so two that close at once do not wait for each other; and it
-// never waits for the other to close.
+// SPDX-License-Identifier: BSD-3-Clause
+// Closes channels: waits until this rank's messages are read, unless nobody will read them. A
+// closing rank says so before it waits, so two that close at once do not wait for each other; it
+// never waits for the peer's close.
 #include "base/fail.hpp"
 #include "channel/channels.hpp"
 #include "runtime/detector.hpp"
@@ -26,7 +27,7 @@ bool is_drained(const Rank &rank, const Channel &channel) {
     return known_gone(rank, channel.peer) != Gone::no;
 }
 
-// The end of a peer ends the wait for that peer alone: it is noted, and the next look sees it.
+// A dead peer ends the wait for that peer only: it is noted, and the next look sees it.
 int note_lost(Rank &rank, const void *context) {
     const auto &closing = *static_cast<const Closing *>(context);
     for (std::size_t i = 0; i < closing.count; ++i) {

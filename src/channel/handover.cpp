@@ -1,4 +1,5 @@
-// The calls of a hand-over where something is out of the ordinary, and the waits. See channel.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// The cold part of the hand-over calls, and the waits.
 #include "base/fail.hpp"
 #include "channel/channel.hpp"
 #include "op/rma.hpp"
@@ -9,7 +10,7 @@ namespace sennit::channel {
 namespace {
 
 constexpr std::uint32_t kMissesPerLook = 64;
-constexpr std::int64_t kLookNs = 1'000'000;  // as often as waits do
+constexpr std::int64_t kLookNs = 1'000'000;  // the interval of waits
 
 const char *path_of(const Rank &rank, int peer) {
     return sennit_path_name(rank.peers[peer].path);
@@ -20,16 +21,14 @@ sennit_status closed_by_peer(const Rank &rank, const Channel &channel) {
                      "rank %d has closed the channel", channel.peer);
 }
 
-// Asked by every test that finds nothing; looks itself about once a millisecond.
+// Every test that finds nothing calls this; it really looks about once a millisecond.
 bool is_peer_gone(Rank &rank, Channel &channel) {
     if (channel.peer == rank.world_rank) return false;
     if (known_gone(rank, channel.peer) != Gone::no) return true;
-    // relaxed: a rough count.
+    // All relaxed: a rough count and a rough time.
     if (channel.misses.fetch_add(1, std::memory_order_relaxed) % kMissesPerLook != 0) return false;
     const std::int64_t now = now_ns();
-    // relaxed: when somebody looked last, roughly.
     if (now - channel.looked_ns.load(std::memory_order_relaxed) < kLookNs) return false;
-    // relaxed: as above.
     channel.looked_ns.store(now, std::memory_order_relaxed);
     return peer_gone(rank, channel.peer) != Gone::no;
 }
@@ -38,16 +37,16 @@ bool pushes(const Channel &channel) {
     return channel.mirror != nullptr && (channel.flags & SENNIT_CHANNEL_PULL) == 0;
 }
 
-// Between the mirror and the peer's memory.
+// Copies between the mirror and the peer's memory.
 sennit_status move_mirror(Rank &rank, const Channel &channel, op::Direction direction) {
     return op::transfer(rank, direction, channel.peer_memory, channel.mirror, channel.peer_bytes,
                         {});
 }
 
-// The message that may be read, into the mirror, once.
+// Copies the readable message into the mirror, once.
 sennit_status pull(Rank &rank, Channel &channel) {
     if (channel.mirror == nullptr || pushes(channel)) return SENNIT_OK;
-    // relaxed: of this thread.
+    // relaxed: this side's own count.
     const std::uint64_t message = channel.read.load(std::memory_order_relaxed) + 1;
     if (channel.pulled == message) return SENNIT_OK;
     const sennit_status status = move_mirror(rank, channel, op::Direction::get);
@@ -61,7 +60,7 @@ sennit_status test_write(Rank &rank, Channel &channel, int *can) {
     if (is_closed_by_peer(channel)) return closed_by_peer(rank, channel);
     bool may = may_write(channel);
     if (!may && is_peer_gone(rank, channel)) {
-        may = may_write(channel);  // its last step came before its end
+        may = may_write(channel);  // the peer's last step came before its end
         if (!may)
             return is_closed_by_peer(channel) ? closed_by_peer(rank, channel)
                                               : fail_lost(rank, channel.peer);
@@ -74,7 +73,7 @@ sennit_status test_write(Rank &rank, Channel &channel, int *can) {
 sennit_status test_read(Rank &rank, Channel &channel, int *can) {
     bool may = may_read(channel);
     if (!may && (is_closed_by_peer(channel) || is_peer_gone(rank, channel))) {
-        // Its last message came before its mark, or its end.
+        // The peer's last message came before its mark or its end.
         may = may_read(channel);
         if (!may)
             return is_closed_by_peer(channel) ? closed_by_peer(rank, channel)
@@ -91,7 +90,7 @@ sennit_status test_read(Rank &rank, Channel &channel, int *can) {
 
 sennit_status hand_over_written(Rank &rank, Channel &channel) {
     if (is_closed_by_peer(channel)) return closed_by_peer(rank, channel);
-    // relaxed: of this thread.
+    // relaxed: this side's own count.
     const bool is_first = channel.written.load(std::memory_order_relaxed) == 0;
     if (!may_write(channel))
         return fail_peer(SENNIT_ERR_STATE, channel.peer, path_of(rank, channel.peer),
@@ -137,7 +136,7 @@ sennit_status wait_read(Rank &rank, Channel &channel, const Deadline &deadline) 
         return may_read(channel) || is_closed_by_peer(channel);
     });
     if (status != SENNIT_OK) return status;
-    // Its last message came before its mark.
+    // The peer's last message came before its mark.
     if (!may_read(channel)) return closed_by_peer(rank, channel);
     return pull(rank, channel);
 }
@@ -149,12 +148,12 @@ sennit_status wait_messages(Rank &rank, Channel &channel, std::uint32_t least,
         found = count_messages(channel, least);
         return found >= least;
     };
-    // A peer that closes waits for what it wrote to be read, and writes no more.
+    // A closing peer waits until its messages are read and writes no more.
     const sennit_status status = wait_until(rank, deadline, channel.peer, [&] {
         return look() || is_closed_by_peer(channel) || is_peer_closing(channel);
     });
     if (status != SENNIT_OK) return status;
-    // Its last message came before it said that it closes.
+    // The peer's last message came before it announced its close.
     if (found < least && !look())
         return fail_peer(SENNIT_ERR_STATE, channel.peer, path_of(rank, channel.peer),
                          "rank %d closes the channel, and of %u messages there are %u",

@@ -1,12 +1,13 @@
-// How two ranks agree that the next channel between them is open: one word, changed by compare and
-// swap alone, so that each step is one instant for both and either may die or give up between any
-// two steps. Pure functions on the word's value; who calls them when is open.cpp's affair.
+// SPDX-License-Identifier: BSD-3-Clause
+// How two ranks agree that the next channel between them is open: through one word that changes
+// only by compare and swap, so each step is atomic for both, and either may die or give up between
+// two steps. Pure functions on the word's value; open.cpp calls them.
 //
-// The word holds the number of the channel that the two will open next, which of them have an offer
-// on their desk for it and which have found the other's offer good, and how the number before
-// ended. The number is raised by the step that decides: both ready, or one of two offers taken back
-// or refused. While a rank has an offer for number n the word holds n or n + 1, never more, because
-// n + 1 ends only with an offer of both. So nobody misses how his number ended.
+// The word holds the number of the next channel of the pair, which of the two ranks have an offer
+// for it on their desk, which have accepted the other's offer, and how the number before ended. The
+// deciding step increments the number: both are ready, or one of two offers is withdrawn or
+// refused. While a rank has an offer for number n, the word holds n or n + 1, never more, because n
+// + 1 needs an offer of both to end. So no rank misses how its number ended.
 #pragma once
 
 #include <sennit/error.h>
@@ -15,7 +16,7 @@
 
 namespace sennit::channel {
 
-// What one rank of the pair says; the higher rank's bits are one further.
+// The bits of the lower rank of the pair; those of the higher rank are shifted by one.
 inline constexpr std::uint64_t kOfferedBit = 1u << 0;
 inline constexpr std::uint64_t kReadyBit = 1u << 2;
 inline constexpr unsigned kEndShift = 4;  // sennit_status of the number before, 5 bits
@@ -33,23 +34,23 @@ struct Side {
 constexpr std::uint64_t number_in(std::uint64_t word) {
     return word >> kNumberShift;
 }
-// How the number before the word's ended: OK, TIMEOUT (taken back), or why it was refused.
+// How the number before this one ended: OK, TIMEOUT (withdrawn), or the reason of the refusal.
 constexpr sennit_status end_in(std::uint64_t word) {
     return static_cast<sennit_status>(word >> kEndShift & 0x1F);
 }
-// The word after its number has ended in this way.
+// The word after its number has ended like this.
 constexpr std::uint64_t ended(std::uint64_t word, sennit_status how) {
     return (number_in(word) + 1) << kNumberShift | static_cast<std::uint64_t>(how) << kEndShift;
 }
 inline bool both_offered(std::uint64_t word) {
     return (word & (kOfferedBit | kOfferedBit << 1)) == (kOfferedBit | kOfferedBit << 1);
 }
-// The word after this rank has found the other's offer good.
+// The word after this rank has accepted the other's offer.
 inline std::uint64_t made_ready(std::uint64_t word, Side side) {
     return (word & side.other(kReadyBit)) != 0 ? ended(word, SENNIT_OK)
                                                : word | side.own(kReadyBit);
 }
-// The word after this rank has taken its offer back. Alone on the desk it leaves no trace.
+// The word after this rank has withdrawn its offer. An offer without a counterpart leaves no trace.
 inline std::uint64_t taken_back(std::uint64_t word, Side side) {
     return both_offered(word) ? ended(word, SENNIT_ERR_TIMEOUT) : word & ~side.own(kOfferedBit);
 }

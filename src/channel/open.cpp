@@ -1,5 +1,6 @@
-// Opening channels with several targets at once. Each target is a meeting of two (meeting.hpp);
-// this rank goes round all of them until each has ended, and never waits for one before another.
+// SPDX-License-Identifier: BSD-3-Clause
+// Opens channels with several targets at once. Each target is a meeting of two ranks (meeting.hpp).
+// This rank polls all meetings until each has ended, and never waits for one before another.
 #include <cstring>
 #include <new>
 
@@ -15,9 +16,9 @@ enum class Phase : std::uint8_t {
     unprepared,
     waiting,  // for this rank's turn with the peer
     offered,  // the offer lies on the desk
-    ready,    // and the peer's was found good
-    met,      // the channel is there
-    over      // it is not
+    ready,    // and the peer's is accepted
+    met,      // the channel is open
+    over      // it has failed
 };
 
 // The meeting with one target.
@@ -38,7 +39,7 @@ struct Opening {
     unsigned flags;
     Item *items;
     std::size_t count;
-    sennit_status status = SENNIT_OK;  // of the first that failed
+    sennit_status status = SENNIT_OK;  // of the first failure
     sennit_error error{};
 };
 
@@ -47,7 +48,7 @@ bool sleeps_with_barrier(const Rank &rank) {
     return rank.sleeps_with_barrier.load(std::memory_order_relaxed);
 }
 
-// Both ends are one: what this rank writes to its peer it finds itself.
+// Both ends are one: this rank writes to its peer, which is itself.
 void prepare_self(Opening &opening, Item &item, const ChannelArgs &args) {
     Channel &channel = *item.channel;
     channel.theirs = channel.own;
@@ -96,7 +97,8 @@ sennit_status prepare(Opening &opening, const ChannelArgs *args_of_all) {
 }
 
 bool take_turn(Opening &opening, Item &item) {
-    // SYNC channel-pair: pairs with the release in end_turn(); the desk as the last thread left it.
+    // SYNC channel-pair: pairs with the release in end_turn(); the last thread's use of the desk
+    // comes before.
     item.has_turn = opening.rank.channels->pairs[item.channel->peer].exchange(
                         1, std::memory_order_acquire) == 0;
     return item.has_turn;
@@ -123,7 +125,7 @@ void fail_item(Opening &opening, Item &item, sennit_status status) {
     finish(opening, item, Phase::over);
 }
 
-// Changes the word, if it still is *word; else *word is what it has become.
+// Changes the word if it still equals *word; else *word gets its new value.
 bool change(const Item &item, std::uint64_t *word, std::uint64_t wanted) {
     // SYNC channel-meeting: pairs with the acquires in put_offer(), advance(), take_back() and
     // here, at the peer; the offer and the half that it names come before.
@@ -135,8 +137,8 @@ bool change(const Item &item, std::uint64_t *word, std::uint64_t wanted) {
 }
 
 void write_offer(const Item &item) {
-    // SYNC channel-offer: pairs with the fence in look_at_offer(); the word's change that ended the
-    // last offer comes before this one's first store.
+    // SYNC channel-offer: pairs with the fence in look_at_offer(); the change of the word that
+    // ended the last offer comes before the first store of this one.
     order_stores();
     store_words(&item.own_place->offer, &item.offer, sizeof item.offer);
 }
@@ -151,7 +153,7 @@ void put_offer(Item &item) {
     item.phase = Phase::offered;
 }
 
-// The peer's offer on its desk is usable from here: then *item.channel has all of it.
+// Takes the peer's offer from its desk into *item.channel.
 sennit_status accept(Opening &opening, Item &item, const ChannelOffer &theirs) {
     Channel &channel = *item.channel;
     const std::uint32_t flags = theirs.flags & ~(kOwnRegion | kSleepsWithBarrier);
@@ -175,12 +177,13 @@ sennit_status accept(Opening &opening, Item &item, const ChannelOffer &theirs) {
     return reach_memory(opening.rank, channel);
 }
 
-// Both offers are there. False if the word has changed, so that there is more to see.
+// Handles the peer's offer; both offers are there. False if the word has changed: the caller looks
+// again.
 bool look_at_offer(Opening &opening, Item &item, std::uint64_t word) {
     ChannelOffer theirs{};
     load_words(&theirs, &item.peer_place->offer, sizeof theirs);
     // SYNC channel-offer: pairs with the fence in write_offer(), of the peer; the copy comes before
-    // the look whether that offer was still meant.
+    // the check that the offer still stands.
     order_loads();
     // relaxed: the fence above orders it.
     std::uint64_t now = item.word->load(std::memory_order_relaxed);
@@ -205,7 +208,7 @@ bool look_at_offer(Opening &opening, Item &item, std::uint64_t word) {
     return true;
 }
 
-// What the peer found wrong with this rank's offer, as far as the status tells.
+// Why the peer refused this rank's offer, as far as the status tells.
 const char *why_refused(sennit_status end, const ChannelOffer &own) {
     if (end == SENNIT_ERR_ARG) return ": its flags differ from this rank's";
     if (end != SENNIT_ERR_UNSUPPORTED) return "";
@@ -215,7 +218,7 @@ const char *why_refused(sennit_status end, const ChannelOffer &own) {
            "by SENNIT_CHANNEL_MIRROR";
 }
 
-// The number of this rank's offer is over.
+// The number of this rank's offer has ended: takes over the result.
 void learn_end(Opening &opening, Item &item, std::uint64_t word) {
     const sennit_status end = end_in(word);
     if (end == SENNIT_OK && item.phase == Phase::ready) {
@@ -224,7 +227,7 @@ void learn_end(Opening &opening, Item &item, std::uint64_t word) {
     }
     forget_memory(opening.rank, *item.channel);
     if (end == SENNIT_ERR_TIMEOUT) {
-        put_offer(item);  // the peer did not wait so long, and may come again
+        put_offer(item);  // the peer gave up earlier, and may come again
         return;
     }
     const int peer = item.channel->peer;
@@ -252,7 +255,7 @@ void advance(Opening &opening, Item &item) {
     }
 }
 
-// Goes round once. True when all have met or one has failed.
+// Advances each meeting once. True when all have met or one has failed.
 bool step(Opening &opening) {
     bool all_met = true;
     for (std::size_t i = 0; i < opening.count; ++i) {
@@ -264,21 +267,21 @@ bool step(Opening &opening) {
     return all_met;
 }
 
-// A rank whose end leaves a meeting without hope, or -1.
+// A lost rank with which a meeting can not succeed, or -1.
 int find_lost_peer(Opening &opening) {
     for (std::size_t i = 0; i < opening.count; ++i) {
         Item &item = opening.items[i];
         if (item.phase == Phase::met || item.phase == Phase::over) continue;
         const int peer = item.channel->peer;
         if (peer_gone(opening.rank, peer) == Gone::no && !is_leaving(opening.rank, peer)) continue;
-        // What the peer did came before its end.
+        // The peer's steps came before its end.
         if (item.phase != Phase::waiting) advance(opening, item);
         if (item.phase != Phase::met) return peer;
     }
     return -1;
 }
 
-// Whom it waits for, for messages.
+// The error names the ranks that are late.
 sennit_status fail_late(const Opening &opening) {
     std::size_t late = 0;
     int first = -1;
@@ -294,7 +297,7 @@ sennit_status fail_late(const Opening &opening) {
         late, opening.count, first);
 }
 
-// Ends a meeting that has not ended yet; it may turn out that it has.
+// Ends an open meeting; the peer may have ended it at the same time.
 void take_back(Opening &opening, Item &item) {
     // SYNC channel-meeting: pairs with the release in change(), of the peer.
     std::uint64_t word = item.word->load(std::memory_order_acquire);
@@ -308,7 +311,7 @@ void take_back(Opening &opening, Item &item) {
     finish(opening, item, has_met ? Phase::met : Phase::over);
 }
 
-// The time is over, or one has failed: ends every meeting. OK if all have met meanwhile.
+// After a timeout or a failure: ends every meeting. OK if all have met meanwhile.
 sennit_status give_up(Opening &opening, sennit_status why) {
     if (opening.status == SENNIT_OK) {
         opening.status = why;

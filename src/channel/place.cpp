@@ -1,5 +1,6 @@
-// What one end of a channel has: a place in the rank's table, a half, and the way to the peer's
-// buffer. See channels.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of one end of a channel: a place in the rank's table, a half, and access to the peer's
+// buffer.
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMirrorAlignment = 64;
 
-// The rank's channels, made when the first is opened. Needs the cold mutex.
+// Makes the rank's channels when the first one is opened. Needs the cold mutex.
 sennit_status channels_of(Rank &rank) {
     if (rank.channels != nullptr) return SENNIT_OK;
     auto *pairs = static_cast<std::atomic<std::uint8_t> *>(
@@ -77,11 +78,11 @@ sennit_status take_place(Rank &rank, int peer, Channel **channel) {
 }
 
 void begin_not_ready(Channel &channel) {
-    // relaxed, in all of these: the offer comes afterwards.
+    // All relaxed: the offer follows and publishes them.
     channel.read.store(kNotReady, std::memory_order_relaxed);
     channel.own->written.word.store(pack(0, kNotReady), std::memory_order_relaxed);
-    // So may_write_one() finds another count than that of messages written, which is 0, and
-    // may_write_ahead() that none may be.
+    // So may_write_one() finds a count other than 0 messages written, and may_write_ahead() finds
+    // that none may be written.
     channel.own->read.count.store(0 - std::uint64_t{channel.ahead}, std::memory_order_relaxed);
 }
 
@@ -140,7 +141,7 @@ void forget_memory(Rank &rank, Channel &channel) {
 }
 
 void close_own_end(Channel &channel) {
-    // relaxed twice: of this rank, and the program has ordered its threads' calls before.
+    // relaxed twice: this rank's own, and the program has ordered the calls of its threads.
     const std::uint64_t word = pack(channel.written.load(std::memory_order_relaxed),
                                     channel.read.load(std::memory_order_relaxed));
     // SYNC channel-closed: pairs with the acquires in is_closed_by_peer() and is_rested(), at the
@@ -153,10 +154,9 @@ void release_place(Rank &rank, Channel &channel, bool was_met) {
     forget_memory(rank, channel);
     const ColdLock lock(rank);
     Channels &all = *rank.channels;
-    // relaxed: a call that finds the handle still is made at the same time as the close,
-    // which is wrong.
+    // All relaxed: a call that still finds the handle runs during the close, which is the program's
+    // error.
     channel.short_handle.store(0, std::memory_order_relaxed);
-    // relaxed: as above.
     channel.ahead_handle.store(0, std::memory_order_relaxed);
     if (was_met) {
         half_retire(all.pool, channel.half);

@@ -1,4 +1,4 @@
-// See pool.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "channel/pool.hpp"
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ struct OwnChunk {
     Chunk *chunk;
     std::uint64_t offset;  // in the memory file
     Use uses[kHalvesPerChunk];
-    std::int32_t peers[kHalvesPerChunk];  // who writes the half
+    std::int32_t peers[kHalvesPerChunk];  // the writer of the half
 };
 
 struct PeerChunk {
@@ -29,7 +29,7 @@ struct PeerChunk {
 
 namespace {
 
-// An array that grows by one, of plain structs.
+// Grows an array of plain structs by one.
 template <class T>
 T *add_one(T **items, std::uint32_t *count) {
     void *more = std::realloc(*items, sizeof(T) * (std::size_t{*count} + 1));
@@ -42,7 +42,8 @@ T *add_one(T **items, std::uint32_t *count) {
 }
 
 void use_chunk(void *chunk) {
-    // relaxed: the owner uses it too while its control block is shown, so the count is not 0.
+    // relaxed: the owner also counts as a user while its control block is shown, so the count is
+    // not 0.
     static_cast<Chunk *>(chunk)->users.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -65,7 +66,7 @@ bool is_rested(Rank &rank, const OwnChunk &own, std::uint32_t place, bool thorou
     return known_gone(rank, peer) != Gone::no;
 }
 
-// A free half, or one that has rested; false if there is none.
+// Finds a free half, or one that has rested. False: none.
 bool find_half(Rank &rank, Pool &pool, bool thorough, std::uint32_t *half) {
     for (std::uint32_t i = 0; i < pool.chunk_count; ++i) {
         OwnChunk &own = pool.chunks[i];
@@ -114,7 +115,7 @@ sennit_status view_chunk(Rank &rank, int peer, const ChannelOffer &offer, PeerCh
         view->chunk = reinterpret_cast<Chunk *>(address);
         return status;
     }
-    // The peer may have given up and begun to end since it made the offer.
+    // The peer may have given up and started to end after its offer.
     auto *chunk = reinterpret_cast<Chunk *>(offer.chunk_address);
     if (!the_peer.same_process || !process_use_control(the_peer.control, use_chunk, chunk))
         return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, sennit_path_name(the_peer.path),
@@ -149,9 +150,8 @@ sennit_status half_take(Rank &rank, Pool &pool, int peer, std::uint32_t *half) {
     own.uses[*half % kHalvesPerChunk] = Use::taken;
     own.peers[*half % kHalvesPerChunk] = peer;
     Half *own_half = half_at(pool, *half);
-    // relaxed, here and below: nobody writes it now, and who will is told of it by the offer.
+    // All relaxed: nobody writes the half now, and the offer tells the peer of it later.
     own_half->written.word.store(0, std::memory_order_relaxed);
-    // relaxed, as above.
     own_half->written.is_closing.store(0, std::memory_order_relaxed);
     own_half->read.count.store(0, std::memory_order_relaxed);
     return SENNIT_OK;

@@ -1,11 +1,12 @@
-// What the two ranks of a channel write for each other. Byte by byte in docs/design/layouts.md; the
-// protocols are in docs/design/channels.md.
+// SPDX-License-Identifier: BSD-3-Clause
+// The words that the two ranks of a channel write for each other. docs/design/layouts.md has each
+// byte, docs/design/channels.md the protocols.
 //
-// A half is one rank's end of a channel: two lines in its own memory file that its peer alone
-// writes, so that each rank polls its own memory. The halves of a rank lie in chunks.
+// A half is one rank's end of a channel: two lines in its own memory file that only its peer
+// writes, so each rank polls its own memory. The halves of a rank lie in chunks.
 //
-// The desk (control_block.hpp) has a place for each rank of the world. There stands what the owner
-// offers to that rank; and in the desk of the lower rank of a pair, the word by which both agree.
+// The desk (control_block.hpp) has a place for each rank of the world, with the owner's offer to
+// that rank. The desk of the lower rank of a pair also has the word by which both agree.
 #pragma once
 
 #include <sennit/channel.h>
@@ -17,14 +18,14 @@
 
 namespace sennit::channel {
 
-// What a rank says of its messages, in one word that it stores at once: bits 0 to 7 the last of the
-// messages that it wrote, as counted; bits 8 to 62 how many of the peer's it had read by then; bit
-// 63 that it has closed, with the last write of all to the half. So whoever answers by a message
-// needs no other word, and seeing the end costs nothing.
+// A rank's message word, stored at once: bits 0 to 7 the low bits of the number of messages that it
+// has written; bits 8 to 62 the number of the peer's messages that it had read by then; bit 63 set
+// by its last write, the close. So a rank that answers by a message needs no other word, and
+// detecting the close costs nothing.
 //
-// Of the count 8 bits are enough: it is ahead of what its reader has read by
-// SENNIT_CHANNEL_AHEAD_MOST at most. The other may be as old as the last message back, so it must
-// not come round: 2^55 messages take longer than any job.
+// 8 bits of the written count are enough: it is ahead of its reader by at most
+// SENNIT_CHANNEL_AHEAD_MOST. The other count may be as old as the last message back, so it must
+// never wrap: 2^55 messages take longer than any job.
 inline constexpr unsigned kCountBits = 8;
 inline constexpr std::uint64_t kCountMask = (1u << kCountBits) - 1;
 static_assert(SENNIT_CHANNEL_AHEAD_MOST <= kCountMask);
@@ -36,24 +37,24 @@ constexpr std::uint64_t pack(std::uint64_t written, std::uint64_t read) {
 constexpr bool has_message(std::uint64_t word, std::uint64_t read) {
     return ((word ^ read) & kCountMask) != 0;
 }
-// How many there are that were not read: at most SENNIT_CHANNEL_AHEAD_MOST.
+// The number of unread messages, at most SENNIT_CHANNEL_AHEAD_MOST.
 constexpr std::uint32_t messages_in(std::uint64_t word, std::uint64_t read) {
     return static_cast<std::uint32_t>((word - read) & kCountMask);
 }
-// Never equal to a count where the bit of closing is set.
+// Equals no count while the closing bit is set.
 constexpr std::uint64_t reads_in(std::uint64_t word) {
     return word >> kCountBits;
 }
 
-// Stands for the count of messages read while their reader has not said that it is ready
-// (SENNIT_CHANNEL_NOT_READY). No count gets there, it leaves the bit of closing alone, and as it
-// ends in zeros there is no message yet.
+// The count of messages read while the reader is not ready (SENNIT_CHANNEL_NOT_READY). No count
+// reaches it, it does not touch the closing bit, and its low bits are 0: no message yet.
 inline constexpr std::uint64_t kNotReady = (std::uint64_t{1} << 55) - (kCountMask + 1);
 static_assert((kNotReady << kCountBits & kClosedBit) == 0 && (kNotReady & kCountMask) == 0);
 
 struct alignas(kLineBytes) WrittenLine {
     std::atomic<std::uint64_t> word;  // SYNC channel-written, channel-read, channel-closed
-    // 1 while it waits for its messages to be read and reads no more itself; SYNC channel-closing.
+    // 1 while the writer's close waits until its messages are read; it reads no more. SYNC
+    // channel-closing.
     std::atomic<std::uint32_t> is_closing;
     std::uint8_t unused[116];
 };
@@ -71,17 +72,18 @@ struct Half {
 };
 static_assert(sizeof(Half) == 256 && offsetof(Half, read) == 128);
 
-// Halves are used again once their writer has closed or is gone, and are zeroed before.
+// A half is zeroed and reused once its writer has closed or is gone.
 inline constexpr std::uint32_t kHalvesPerChunk = 255;
 struct alignas(kLineBytes) Chunk {
-    // Ranks of the owner's process that use the owner's mapping, the owner too; the last unmaps it.
+    // The number of ranks of the owner's process that use the owner's mapping, the owner included;
+    // the last one unmaps it.
     std::atomic<std::uint32_t> users;  // SYNC channel-users
     std::uint8_t unused[252];
     Half halves[kHalvesPerChunk];
 };
 static_assert(sizeof(Chunk) == 65536 && offsetof(Chunk, halves) == 256);
 
-// What a rank tells another one about its end of the channel that both are opening.
+// A rank's offer for the channel that it opens with another rank.
 struct ChannelOffer {
     std::uint64_t bytes;          // of its buffer
     std::uint64_t offset;         // of the buffer, in the segment
@@ -90,18 +92,18 @@ struct ChannelOffer {
     std::uint32_t flags;          // SENNIT_CHANNEL_*, and those below
     std::uint32_t half;           // in the chunk
     std::uint64_t chunk_offset;   // in the memory file
-    std::uint64_t chunk_address;  // of the owner; followed in the same process only
+    std::uint64_t chunk_address;  // address at the owner; used only in the same process
     std::uint8_t unused[16];
 };
 static_assert(sizeof(ChannelOffer) == 64 && offsetof(ChannelOffer, segment) == 16 &&
               offsetof(ChannelOffer, chunk_offset) == 32);
 // The segment was registered for this channel alone.
 inline constexpr std::uint32_t kOwnRegion = 1u << 31;
-// The rank has joined the barriers for all processors and sleeps with one (runtime/wait.hpp).
+// The rank has joined the barriers and sleeps with one (runtime/wait.hpp).
 inline constexpr std::uint32_t kSleepsWithBarrier = 1u << 30;
 
-// `offer` is the owner's. `meeting` is used where the owner is the lower of the two ranks; both
-// change it, by compare and swap (meeting.hpp).
+// The owner writes `offer`. `meeting` is used in the desk of the lower of the two ranks; both
+// change it by compare and swap (meeting.hpp).
 struct DeskPlace {
     alignas(kLineBytes) ChannelOffer offer;                  // SYNC channel-offer
     alignas(kLineBytes) std::atomic<std::uint64_t> meeting;  // SYNC channel-meeting

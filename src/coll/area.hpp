@@ -1,13 +1,13 @@
-// What the members of a team write for each other in collective calls: slots in the TeamSync of
-// each, used in turns, 8 for posts of some size, 32 for small ones, and 64 for tiny ones. Shared
-// between processes: docs/design/layouts.md has the bytes, docs/design/collectives.md when a slot
-// may be written again.
+// SPDX-License-Identifier: BSD-3-Clause
+// What the members of a team write for each other in collective calls: slots in each member's
+// TeamSync, used in turn: 8 for posts of any size, 32 for small ones, 64 for tiny ones. Shared
+// between processes: docs/design/layouts.md has the bytes, docs/design/collectives.md says when a
+// slot may be reused.
 //
-// A rank's post number n goes into slot n mod 8 (mod 4 if it is of middle size), small slot n mod
-// 32 or tiny slot n mod 64, and is complete when the slot's number says n. A post that nobody reads
-// leaves the slots alone. Everything else of a slot is written before, by its owner alone. Calls of
-// many bytes may have their payload in wide slots, in a segment of each member that its letter
-// names.
+// Post number n of a rank goes into slot n mod 8 (mod 4 at middle size), small slot n mod 32 or
+// tiny slot n mod 64. It is complete when the slot's number says n. A post that nobody reads uses
+// no slot. Only the owner writes a slot, and everything in it before the number. Large calls may
+// have their payload in wide slots, in a segment of each member that its letter names.
 #pragma once
 
 #include <sennit/memory.h>
@@ -18,53 +18,53 @@ namespace sennit::coll {
 
 inline constexpr std::size_t kSlots = 8;
 inline constexpr std::size_t kPayloadBytes = 8256;
-// With what is left unused, so that payloads of half a page do not all begin in the same half:
-// they would share the same half of the first cache.
+// Includes unused space, so that payloads of half a page do not all start in the same half of a
+// page: they would compete for the same half of the level-1 cache.
 inline constexpr std::size_t kSlotBytes = 10368;
 
-// Of these slots posts of middle size use the first four alone, which stay in the first cache.
+// Posts of middle size use only the first four slots, which stay in the level-1 cache.
 inline constexpr std::size_t kMiddleSlots = 4;
 inline constexpr std::size_t kMiddlePayloadBytes = 4096;
 
-// Many small ones, so that a root of small broadcasts can run ahead of ranks that have no
+// Many small slots, so that the root of small broadcasts can run ahead of ranks without a
 // processor.
 inline constexpr std::size_t kSmallSlots = 32;
 inline constexpr std::size_t kSmallSlotBytes = 640;
 inline constexpr std::size_t kSmallPayloadBytes = kSmallSlotBytes - 32;
 
-// Two to a line: where lines take long from one processor to the other, a root of broadcasts that
-// runs ahead moves one for two posts.
+// Two slots share a line: where a line moves slowly between processors, a root of broadcasts that
+// runs ahead moves one line for two posts.
 inline constexpr std::size_t kTinySlots = 64;
 inline constexpr std::size_t kTinyPayloadBytes = 16;
 
-// Wide slots, in a segment of their own. So few that they stay in the second cache. The room of one
-// is that of two slots (fill_and_post()), and posts of middle size and of full size that share a
-// slot share its book (needed_for()).
+// Wide slots have their own segment. They are few, so they stay in the level-2 cache. One takes the
+// room of two slots (fill_and_post()); posts of middle size and of full size in the same slot share
+// its book (needed_for()).
 inline constexpr std::size_t kWideSlots = 4;
 static_assert(kSlots == 2 * kWideSlots);
 static_assert(kSlots % kMiddleSlots == 0 && kMiddleSlots > 1);
 inline constexpr std::size_t kWideBytes = 65536;
 
-// The number of a rank that gave up the team's collective calls: greater than every other.
+// The number of a rank that gave up the team's collective calls; greater than any other number.
 inline constexpr std::uint64_t kGaveUp = UINT64_MAX;
 
 struct SlotHeader {
     std::atomic<std::uint64_t> number;  // of the post in this slot; kGaveUp
-    std::uint64_t call;                 // what call it belongs to, see signature_of()
-    std::uint64_t bytes;                // its size
+    std::uint64_t call;                 // its call, from signature_of()
+    std::uint64_t bytes;                // size of the call
     std::uint32_t rounds;               // of the call, 0 where its letters decide
-    std::uint32_t status;               // sennit_status: how the rank fares in the call so far
+    std::uint32_t status;               // sennit_status of the rank in this call so far
 };
 static_assert(sizeof(SlotHeader) == 32 && offsetof(SlotHeader, call) == 8 &&
               offsetof(SlotHeader, bytes) == 16 && offsetof(SlotHeader, rounds) == 24 &&
               offsetof(SlotHeader, status) == 28);
 
-// A header whose last 16 bytes are the payload; the size stands in `call`, see posted_call().
+// A header whose last 16 bytes are the payload; `call` includes the size (posted_call()).
 struct TinySlot {
     SlotHeader header;
 };
 
-// The payload begins with a cache line: copies of this size are faster so.
+// The payload starts at a cache line: copies of this size are faster.
 struct alignas(kLineBytes) Slot {
     SlotHeader header;
     std::byte zero[64 - sizeof(SlotHeader)];
@@ -73,16 +73,16 @@ struct alignas(kLineBytes) Slot {
 };
 static_assert(sizeof(Slot) == kSlotBytes && offsetof(Slot, payload) == 64);
 
-// The first 32 bytes of payload share the header's cache line, so a small message is one line.
+// The first 32 bytes of payload are in the header's cache line, so a small message takes one line.
 struct alignas(kLineBytes) SmallSlot {
     SlotHeader header;
     std::byte payload[kSmallPayloadBytes];
 };
 static_assert(sizeof(SmallSlot) == kSmallSlotBytes && offsetof(SmallSlot, payload) == 32);
 
-// The number of the owner's last post, whether it used a slot or not: who only wants to know how
-// far a member has got reads that, and learns of several posts at once. Behind it the reason of a
-// rank that gave up. The slots keep their words and payload then: others may still read them.
+// The number of the owner's last post, with or without a slot. A member that only needs another's
+// progress reads this word and learns of several posts at once. The other fields are the reason of
+// a rank that gave up; its slots keep their contents, since others may still read them.
 struct alignas(kLineBytes) LatestPost {
     std::atomic<std::uint64_t> number;  // kGaveUp; SYNC coll-post
     std::atomic<std::uint64_t> team;    // the handle of the team that was given up
@@ -104,10 +104,10 @@ static_assert(offsetof(Area, tiny_slots) == 128 && offsetof(Area, small_slots) =
               offsetof(TeamSync, coll) % alignof(Area) == 0);
 
 enum class SlotSize : std::uint8_t { full, middle, small, tiny };
-// Those that have slots of their own.
+// The sizes with slots of their own.
 inline constexpr SlotSize kSlotSizes[] = {SlotSize::full, SlotSize::small, SlotSize::tiny};
 
-// Where the slots of a size lie in an Area.
+// The layout of the slots of one size in an Area.
 struct SlotShape {
     std::size_t first;    // offset of the first slot
     std::size_t stride;   // from one to the next
@@ -115,7 +115,7 @@ struct SlotShape {
     std::size_t slots;    // a power of two
     std::size_t book;     // the first slot's place in TeamState::needed
 };
-// By SlotSize.
+// Indexed by SlotSize.
 inline constexpr SlotShape kSlotShapes[] = {
     {offsetof(Area, slots), sizeof(Slot), offsetof(Slot, payload), kSlots, 0},
     {offsetof(Area, slots), sizeof(Slot), offsetof(Slot, payload), kMiddleSlots, 0},
@@ -130,7 +130,7 @@ constexpr const SlotShape &shape_of(SlotSize size) {
     return kSlotShapes[static_cast<std::size_t>(size)];
 }
 
-// Which slot a post uses.
+// The slot of a post.
 struct Place {
     std::uint64_t number;
     SlotSize size;
@@ -168,10 +168,10 @@ struct LetterPlace {
 };
 static_assert(sizeof(LetterPlace) == 24 && offsetof(LetterPlace, extent) == 16);
 
-// What a rank says of its buffers where a call has a round of letters first: payload of a post.
-// Behind it, for blocks of several sizes, one LetterExtent for each member, if they fit.
+// A rank's description of its buffers, for a call that starts with a round of letters: payload of a
+// post. For blocks of several sizes one LetterExtent per member follows, if they fit.
 struct CollLetter {
-    std::uint64_t most_bytes;    // of a block that this rank sends
+    std::uint64_t most_bytes;    // in a block that this rank sends
     std::uint32_t flags;         // kLetter*
     std::uint32_t wide_segment;  // of the wide slots
     LetterPlace source;
@@ -179,14 +179,15 @@ struct CollLetter {
 };
 static_assert(sizeof(CollLetter) == 64 && offsetof(CollLetter, source) == 16);
 
-inline constexpr std::uint32_t kLetterInPlaceOk = 1;  // peers may use the buffers where they are
-inline constexpr std::uint32_t kLetterAddresses = 2;  // by address, as all are of one process
-inline constexpr std::uint32_t kLetterWide = 4;       // there are wide slots
-inline constexpr std::uint32_t kLetterShares = 8;     // the rank shares its processor with others
-inline constexpr std::uint32_t kLetterTakes = 16;     // peers may write into the destination
+inline constexpr std::uint32_t kLetterInPlaceOk = 1;  // peers may use the buffers in place
+inline constexpr std::uint32_t kLetterAddresses =
+    2;                                             // by address, since all ranks are of one process
+inline constexpr std::uint32_t kLetterWide = 4;    // the rank has wide slots
+inline constexpr std::uint32_t kLetterShares = 8;  // the rank shares its processor with others
+inline constexpr std::uint32_t kLetterTakes = 16;  // peers may write into the destination
 
 struct LetterExtent {
-    std::uint64_t offset;  // from the source
+    std::uint64_t offset;  // from the start of the source
     std::uint64_t bytes;
 };
 static_assert(sizeof(LetterExtent) == 16);

@@ -1,4 +1,4 @@
-// See buffers.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "coll/buffers.hpp"
 
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace sennit::coll {
 namespace {
 
-// Calls that overwrite what peers still read, or that peers would overwrite.
+// False for calls that overwrite what peers still read, or that peers would overwrite.
 bool can_be_in_place(const Call &call) {
     if (!call.in_place) return true;
     return call.kind != Kind::alltoall && call.kind != Kind::alltoallv &&
@@ -29,13 +29,14 @@ bool all_of_one_process(const TeamState &state) {
     return true;
 }
 
-// Can the members attach a segment with this id?
+// Whether the members can attach a segment with this id.
 bool is_known_to_members(const TeamState &state, std::uint32_t id) {
     const std::uint32_t slot = memory::team_slot_of(id);
     return slot == memory::kLocalSlot || slot == memory::kWorldSlot || slot == state.team->slot;
 }
 
-// The global pointer to `bytes` of this rank's memory, if they lie in one of its segments.
+// Finds the global pointer to `bytes` bytes of this rank's memory, if one of its segments contains
+// them.
 bool find_segment(TeamState &state, const std::byte *memory, std::size_t bytes, sennit_gptr *gptr) {
     const ColdLock lock(*state.rank);
     return memory::segment_at(*state.rank, memory, bytes, gptr) == memory::Overlap::whole &&
@@ -56,8 +57,8 @@ Block sent_range(const Call &call, const team::Team &team) {
     return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// Between nodes, where the longest block fills a slot: another round costs more than a question for
-// the key. Loans leave 64 bytes for each rank of the job behind, for each 255th of them.
+// Between nodes, if the longest block fills a slot: an extra round costs more than a request for
+// the key. Every 255 loans leave 64 bytes per rank of the job behind.
 constexpr std::size_t kLentToNodesFrom = kPayloadBytes;
 constexpr int kMostRanksLentTo = 128;
 
@@ -80,9 +81,9 @@ bool is_worth_dividing(const TeamState &state, const Call &call) {
            (call.kind == Kind::allreduce && call.in_place);
 }
 
-// From how many bytes on the kernel's copies are worth a registration for the call.
+// The size from which a registration pays off for the kernel's copies.
 std::size_t lent_from(const TeamState &state, const Call &call) {
-    // relaxed: not shared while the rank is in use.
+    // relaxed: constant while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast)
         return state.rank->shares_processors ? choices.broadcast_by_kernel_shared_from
@@ -90,19 +91,19 @@ std::size_t lent_from(const TeamState &state, const Call &call) {
     return folds(call.kind) ? choices.fold_by_kernel_from : choices.copy_by_kernel_from;
 }
 
-// Registers private memory for the time of the call, where the kernel may copy from it for peers,
-// or messages do.
+// Registers private memory for the duration of the call, if the kernel or messages copy from it for
+// peers.
 bool lend(TeamState &state, OpenCall &operation, const Block &block, LetterPlace *place) {
     const bool is_worth = state.kernel_copies ? block.bytes >= lent_from(state, operation.call)
                                               : may_lend_to_nodes(state, operation);
     if (!is_worth) return false;
-    // Elements go through the first caches on the way through the slots, which is faster.
+    // Reductions through the slots are faster: their elements stay in the first caches.
     if (folds(operation.call.kind) && state.reaches_data) return false;
     SegmentRecord *&record = operation.lent[operation.lent[0] == nullptr ? 0 : 1];
     const ColdLock lock(*state.rank);
     const sennit_error error = *thread_error();
     if (memory::segment_lend(*state.rank, block.memory, block.bytes, &record) != SENNIT_OK) {
-        // There is another way.
+        // Not an error: the call goes through the slots.
         *thread_error() = error;
         return false;
     }
@@ -112,7 +113,7 @@ bool lend(TeamState &state, OpenCall &operation, const Block &block, LetterPlace
     return true;
 }
 
-// Where peers find the block. False: they do not.
+// Finds how peers reach the block. False: they can not.
 bool name_place(TeamState &state, OpenCall &operation, const Block &block, std::uint32_t flags,
                 LetterPlace *place) {
     *place = {0, 0, 0, reinterpret_cast<std::uintptr_t>(block.memory)};
@@ -125,7 +126,7 @@ bool name_place(TeamState &state, OpenCall &operation, const Block &block, std::
     return true;
 }
 
-// What peers may write where this rank wants it, in a call that the members divide among them.
+// The memory into which peers may write, in a call that the members divide among them.
 Block written_range(const Call &call, const team::Team &team) {
     if (!can_be_divided(call.kind) || !gets_result(call, team.rank)) return {nullptr, 0};
     if (from_root(call.kind)) return block_from(call, team, call.root);
@@ -149,8 +150,8 @@ bool describe_destination(TeamState &state, OpenCall &operation, CollLetter *let
            name_place(state, operation, written, letter->flags, &letter->destination);
 }
 
-// A loan of a rank on another node, from what the letter says of it. Its id may have been that of
-// an earlier one.
+// Attaches a loan of a rank on another node without fetching its record: the letter has all of it.
+// An earlier loan may have had the same id.
 sennit_status attach_loan(Rank &rank, const sennit_gptr &gptr, const LetterPlace &place) {
     SegmentRecord record{};
     // relaxed twice: a private record.
@@ -163,7 +164,7 @@ sennit_status attach_loan(Rank &rank, const sennit_gptr &gptr, const LetterPlace
     return op::attach_known(rank, gptr, record);
 }
 
-// As the member's letter says.
+// Finds the place that the member's letter names.
 sennit_status find_place(TeamState &state, std::uint32_t member, const CollLetter &letter,
                          const LetterPlace &place, Where *out) {
     const int peer = state.team->world_ranks[member];
@@ -198,7 +199,7 @@ bool describe_buffers(TeamState &state, OpenCall &operation, CollLetter *letter)
     const bool has_source = describe_source(state, operation, letter);
     if (!has_source && is_read(call, *state.team, state.team->rank)) return false;
     if (!is_worth_dividing(state, call)) return true;
-    // The source of a reduction's root is read by others only if they divide the work.
+    // Other members read the source of a reduction's root only if they divide the work.
     if (has_source && describe_destination(state, operation, letter)) letter->flags |= kLetterTakes;
     return call.kind != Kind::allreduce || (letter->flags & kLetterTakes) != 0;
 }
@@ -228,7 +229,7 @@ sennit_status source_offset(TeamState &state, const OpenCall &operation, std::ui
         *offset = extent.offset;
         return status;
     }
-    // All know the sizes of all blocks.
+    // All members know the sizes of all blocks.
     *offset = static_cast<std::uint64_t>(call.bytes) * own;
     if (call.counts != nullptr) *offset = first_of(call, own) * call.element_bytes;
     return SENNIT_OK;

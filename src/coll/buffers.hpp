@@ -1,5 +1,7 @@
-// Where members' buffers lie: what a rank says of its own in its letter, and how another one gets
-// at them. Used by in_place.cpp and fold_in_place.cpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// The places of the members' buffers: a rank describes its own in its letter, and others reach
+// them. Used by in_place.cpp and
+// fold_in_place.cpp.
 #pragma once
 
 #include "coll/state.hpp"
@@ -7,9 +9,9 @@
 
 namespace sennit::coll {
 
-// Memory of a member: at an address where this rank can load and store, or at a global pointer.
+// Memory of a member: at an address for load and store, or at a global pointer.
 struct Where {
-    std::byte *address;  // null: by global pointer
+    std::byte *address;  // null: use the global pointer
     sennit_gptr place;
 };
 
@@ -18,29 +20,29 @@ struct Buffers {
     Where destination;
 };
 
-// Those of all members of a reduction have to fit into half of the scratch.
+// The Buffers of all members of a reduction must fit into half of the scratch.
 inline constexpr std::size_t kMostFolded = kScratchBytes / sizeof(Buffers);
 
-// Fills in where this rank's buffers lie, and registers private ones for the time of the call if
-// the kernel, or messages, may copy from them for peers. True if peers may use them there.
+// Describes this rank's buffers, and registers private ones for the duration of the call if the
+// kernel or messages may copy from them for peers. True if peers may use them in place.
 bool describe_buffers(TeamState &state, OpenCall &operation, CollLetter *letter);
 
-// Is each block's place told by the sender, because the receivers do not know it?
+// Whether the sender tells each block's place, because the receivers do not know it.
 bool has_extents(const Call &call);
-// Behind the letter in `payload`: where the block of each member lies.
+// Writes the place of each member's block after the letter in `payload`.
 void write_extents(const TeamState &state, const Call &call, std::byte *payload);
 
-// From the member's letter.
+// Reads the member's letter.
 sennit_status buffers_of(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          Buffers *out);
-// Where the block for this rank begins in the source that the letter names.
+// The offset of this rank's block in the source that the letter names.
 sennit_status source_offset(TeamState &state, const OpenCall &operation, std::uint32_t member,
                             std::uint64_t *offset);
 
-// Finds the address if load and store lead there.
+// Finds the address if load and store reach it.
 sennit_status find_address(Rank &rank, Where *where);
 
-// Copies between local memory and what lies `offset` behind `where`.
+// Copies between local memory and the place `offset` bytes after `where`.
 sennit_status copy(Rank &rank, op::Direction direction, const Where &where, std::uint64_t offset,
                    void *local, std::size_t bytes);
 

@@ -1,4 +1,4 @@
-// See call.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "coll/call.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Block block_at(const Blocks &blocks, std::uint32_t member) {
     return {blocks.memory == nullptr ? nullptr : blocks.memory + offset, blocks.bytes[member]};
 }
 
-// Are the blocks without places, of several sizes, and is this rank the one that has them?
+// Whether the blocks have several sizes and no offsets, and this rank has them all.
 bool lie_in_a_row(const Call &call, const team::Team &team, const Blocks &blocks) {
     const bool has_blocks = !(from_root(call.kind) || to_root(call.kind)) || team.rank == call.root;
     return has_blocks && blocks.bytes != nullptr && blocks.offsets == nullptr;
@@ -34,7 +34,7 @@ void sum_up(const std::size_t sizes[], std::uint32_t count, std::size_t sums[]) 
     }
 }
 
-// Where a reduction's elements of this rank lie.
+// This rank's elements of a reduction.
 std::byte *elements_of(const Call &call) {
     return call.in_place ? call.destination.memory : call.source.memory;
 }

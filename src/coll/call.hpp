@@ -1,5 +1,6 @@
-// A collective call as the caller made it, checked, and what follows from it: which blocks move
-// between which members. Pure functions of the arguments, the team's size and the own rank.
+// SPDX-License-Identifier: BSD-3-Clause
+// A collective call with checked arguments, and the blocks that move between its members. Pure
+// functions of the arguments, the team's size and the own rank.
 #pragma once
 
 #include <sennit/coll.h>
@@ -31,7 +32,7 @@ enum class Kind : std::uint8_t {
     scan_exclusive,
 };
 
-// Blocks of a buffer, one for each member. `bytes` null: all have `each` bytes.
+// Blocks of a buffer, one per member. `bytes` null: all have `each` bytes.
 struct Blocks {
     std::byte *memory = nullptr;
     const std::size_t *bytes = nullptr;
@@ -39,19 +40,19 @@ struct Blocks {
     std::size_t each = 0;
 };
 
-// Not larger than it is: it is filled for each call, and compilers clear larger ones by a loop.
+// Must not grow: each call fills it, and compilers clear a larger struct by a loop.
 struct Call {
     Kind kind = Kind::barrier;
     bool in_place = false;
     std::uint32_t root = 0;
-    Blocks source;          // one block where every member gets or gives the same
-    Blocks destination;     // a source is only read
-    std::size_t bytes = 0;  // of one block where all are alike; of all elements of a reduction
+    Blocks source;          // one block if every member gets or gives the same
+    Blocks destination;     // not const, but a source is only read
+    std::size_t bytes = 0;  // of one block if all are alike; of all elements of a reduction
     // Reductions.
     std::size_t element_bytes = 1;
     sennit_type type = SENNIT_UINT8;
     sennit_operator op = SENNIT_SUM;
-    Kernel kernel = nullptr;  // or:
+    Kernel kernel = nullptr;  // or the program's operator:
     sennit_combine combine = nullptr;
     void *context = nullptr;
     const std::size_t *counts =
@@ -65,7 +66,7 @@ struct Block {
     std::size_t bytes;
 };
 
-// Does everyone who gets something get the same bytes, or does each get a block of its own?
+// Whether each receiver gets its own block; else all get the same bytes.
 constexpr bool has_own_blocks(Kind kind) {
     return kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::scatterv ||
            kind == Kind::alltoallv || kind == Kind::reduce_scatter;
@@ -84,18 +85,18 @@ constexpr bool to_root(Kind kind) {
     return kind == Kind::gather || kind == Kind::gatherv || kind == Kind::reduce;
 }
 
-// May the members divide among them what one of them could do alone?
+// Whether the members may divide work that one of them could do alone.
 constexpr bool can_be_divided(Kind kind) {
     return kind == Kind::broadcast || kind == Kind::scatter || kind == Kind::gather ||
            kind == Kind::reduce || kind == Kind::allreduce;
 }
-// In such a call: is there a result for `member`, so that others must be able to write it there?
+// In such a call: whether `member` gets a result, so others must be able to write to it.
 inline bool gets_result(const Call &call, std::uint32_t member) {
     if (from_root(call.kind)) return member != call.root;
     return !to_root(call.kind) || member == call.root;
 }
 
-// Do members other than itself read what `member` posts? Does `member` read what `source` posts?
+// Whether other members read the post of `member`; whether `member` reads the post of `source`.
 inline bool is_read(const Call &call, const team::Team &team, std::uint32_t member) {
     if (team.size == 1) return false;
     if (from_root(call.kind)) return member == call.root;
@@ -111,24 +112,24 @@ inline bool reads(const Call &call, std::uint32_t member, std::uint32_t source) 
     return true;
 }
 
-// What this rank has for `member`, and where what comes from `member` goes. Of a reduction: all
-// that it gives to that member, and the result.
+// The block of this rank for `member`, and the place for the block from `member`. In a reduction:
+// all elements for that member, and the result.
 Block block_for(const Call &call, const team::Team &team, std::uint32_t member);
 Block block_from(const Call &call, const team::Team &team, std::uint32_t member);
 
-// Where blocks of several sizes lie one behind the other, the begin of each, once for the call: the
-// functions above would add up the sizes before each. `offsets` has room for two of each member and
-// lives as long as the call.
+// Computes the start of each block once, if blocks of several sizes lie one after another: else the
+// functions above would add up all earlier sizes at each use. `offsets` has room for two per member
+// and lives as long as the call.
 bool needs_offsets(const Call &call, const team::Team &team);
 void add_offsets(Call &call, const team::Team &team, std::size_t offsets[]);
 
-// The first element of a member's block. Where there are counts.
+// The first element of a member's block, if the call has counts.
 std::size_t first_of(const Call &call, std::uint32_t member);
 
-// The greatest block that this rank has for a member, of which peers know nothing else.
+// The size of this rank's largest block; peers do not know it.
 std::size_t most_bytes(const Call &call, const team::Team &team);
 
-// Equal on all members in calls that belong together.
+// Equal on all members of the same call.
 inline std::uint64_t signature_of(const Call &call) {
     const auto kind = static_cast<std::uint64_t>(call.kind);
     if (!folds(call.kind)) return kind | static_cast<std::uint64_t>(call.root) << 32;
@@ -136,7 +137,7 @@ inline std::uint64_t signature_of(const Call &call) {
            static_cast<std::uint64_t>(call.op) << 16 | static_cast<std::uint64_t>(call.root) << 32;
 }
 
-// The same with the size, of posts in tiny slots, which say both in one word.
+// The same plus the size, for tiny slots, which have one word for both.
 inline constexpr unsigned kTinySizeShift = 24;
 inline constexpr std::uint64_t kTinySizeMask = UINT64_C(0xff) << kTinySizeShift;
 inline std::uint64_t tiny_signature_of(const Call &call) {
@@ -147,7 +148,7 @@ inline std::uint64_t common_bytes(const Call &call) {
     return has_sizes(call.kind) ? 0 : call.bytes;
 }
 
-// The same call made again.
+// Whether `b` repeats the call `a`.
 bool is_same(const Call &a, const Call &b);
 
 // Errors: ARG (an operator of the program threw an exception).

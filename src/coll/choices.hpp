@@ -1,7 +1,7 @@
-// From which size on a collective call asks first whether its buffers can be used where they are.
-// Below, everything is copied through the slots, which takes one meeting of the ranks less for each
-// call. The numbers in choices.def are those of bench/collectives.json, made by
-// tools/tune-collectives.
+// SPDX-License-Identifier: BSD-3-Clause
+// The size from which a collective call first asks whether it can use its buffers in place. Smaller
+// calls copy everything through the slots, which takes one meeting of the ranks less.
+// tools/tune-collectives makes the numbers in choices.def from bench/collectives.json.
 #pragma once
 
 #include <cstddef>

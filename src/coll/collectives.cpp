@@ -1,4 +1,5 @@
-// What api/ calls: starting, waiting, requests. See collectives.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls of api/: starting, waiting, requests.
 #include "coll/collectives.hpp"
 
 #include <sched.h>
@@ -18,13 +19,13 @@
 namespace sennit::coll {
 namespace {
 
-constexpr std::int64_t kLookNs = 1'000'000;  // between looks for dead members
+constexpr std::int64_t kLookNs = 1'000'000;  // between searches for dead members
 
-// Posts of a generation of a team's slot are numbered from here. 2^36 calls of a team, and 2^28
-// teams of a slot, are more than any job makes.
+// The first post number of a generation of a team's slot. No job makes 2^36 calls of a team, or
+// 2^28 teams in a slot.
 constexpr std::uint64_t kGenerationShift = 36;
 
-// The state of the team, or null. Only the caller makes or drops it: it has the CollectiveCall.
+// The state of the team, or null. Only the caller makes or drops it: it holds the CollectiveCall.
 TeamState *state_of(const Rank &rank, const team::Team &team) {
     TeamState *state = rank.collectives->by_slot[team.slot];
     // relaxed: constant while the team lives.
@@ -33,11 +34,11 @@ TeamState *state_of(const Rank &rank, const team::Team &team) {
     return state;
 }
 
-// Others may put states before the first one meanwhile.
+// Removes a state from the list. Other threads may put states before the first one meanwhile.
 void take_out(Collectives &all, TeamState *state) {
     const MutexLock lock(all.polling);
     TeamState *first = state;
-    // relaxed twice: under the lock, and what is behind a new first state was there before.
+    // relaxed twice: under the lock; a new first state points to states that were there before.
     if (!all.states.compare_exchange_strong(first, state->next, std::memory_order_relaxed)) {
         // SYNC coll-states: pairs with the release in open_state(); the state comes before.
         first = all.states.load(std::memory_order_acquire);
@@ -48,9 +49,9 @@ void take_out(Collectives &all, TeamState *state) {
     all.by_slot[state->slot] = nullptr;
 }
 
-// It is in no list any more.
+// Frees a state that is in no list any more.
 void close_state(Rank &rank, TeamState *state) {
-    // What is still under way then is the engine's alone: nothing is lent to it.
+    // Fetches that are still under way belong to the engine alone: nothing is lent to it.
     for (std::uint32_t member = 0; member < state->size; ++member) {
         sennit_request &request = state->fetches[member];
         if (request.handle == 0) continue;
@@ -70,7 +71,7 @@ void close_state(Rank &rank, TeamState *state) {
     std::free(state);
 }
 
-// One piece of zeroed memory: the state, and behind it its arrays.
+// Makes the state: one piece of zeroed memory, with its arrays after it.
 sennit_status open_state(Rank &rank, team::Team &team) {
     const std::size_t members = team.size;
     const std::size_t each = sizeof(Area *) + sizeof(Doorbell *) + sizeof(std::byte *) +
@@ -111,7 +112,8 @@ sennit_status open_state(Rank &rank, team::Team &team) {
         }
         if (peer != rank.world_rank && path != SENNIT_PATH_INPROC && path != SENNIT_PATH_MAPPED)
             state->reaches_data = false;
-        // Who reaches some member of another node too still takes part in what its node does.
+        // A rank that also reaches a member of another node still takes part in the posts of its
+        // own node.
         if (control == nullptr || (by_nodes && !rank.peers[peer].same_node)) {
             state->reaches_control = false;
             continue;
@@ -127,7 +129,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     }
     state->turn.set_shared(rank.thread_level == SENNIT_THREAD_MULTIPLE);
     Collectives &all = *rank.collectives;
-    // relaxed: nothing is read through it before the exchange below succeeds.
+    // relaxed: nothing reads through the pointer before the exchange below succeeds.
     state->next = all.states.load(std::memory_order_relaxed);
     // SYNC coll-states: pairs with the acquires in poll_all() and take_out(); the state comes
     // before.
@@ -138,7 +140,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     return SENNIT_OK;
 }
 
-// The same of a team that has no state yet, or whose calls have ended.
+// The cold part of take_state(): the team has no state yet, or its calls have ended.
 [[gnu::noinline]] sennit_status find_state(Rank &rank, team::Team &team, TeamState **out) {
     if (!team.all_reached)
         return fail(SENNIT_ERR_OTHER_NODE,
@@ -150,7 +152,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
         if (status != SENNIT_OK) return status;
         *out = state_of(rank, team);
     }
-    // SYNC coll-broken: pairs with the release in end_all(), which another thread may be in.
+    // SYNC coll-broken: pairs with the release in end_all(), perhaps of another thread.
     const sennit_status broken = (*out)->broken.load(std::memory_order_acquire);
     if (broken == SENNIT_OK) return SENNIT_OK;
     return fail_peer(broken == SENNIT_ERR_PEER_LOST ? broken : SENNIT_ERR_STATE, (*out)->broken_by,
@@ -161,7 +163,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
 // The team's state, if it can take a call.
 inline sennit_status take_state(Rank &rank, team::Team &team, TeamState **out) {
     *out = state_of(rank, team);
-    // SYNC coll-broken: pairs with the release in end_all(), which another thread may be in.
+    // SYNC coll-broken: pairs with the release in end_all(), perhaps of another thread.
     if (*out != nullptr && !team::is_arrived(team) &&
         (*out)->broken.load(std::memory_order_acquire) == SENNIT_OK) [[likely]]
         return SENNIT_OK;
@@ -169,7 +171,8 @@ inline sennit_status take_state(Rank &rank, team::Team &team, TeamState **out) {
 }
 
 void prepare(OpenCall &operation, const Call &call, bool is_request) {
-    static constexpr CallState kFresh;  // copied from here, not made on the stack first
+    static constexpr CallState
+        kFresh;  // a static source for the copy, else it is made on the stack first
     static_cast<CallState &>(operation) = kFresh;
     operation.call = call;
     operation.is_request = is_request;
@@ -179,11 +182,11 @@ void prepare(OpenCall &operation, const Call &call, bool is_request) {
     operation.complete.store(false, std::memory_order_relaxed);
 }
 
-// Another thread of the rank has the queue, and may fold gigabytes: it, or whoever carries the
-// queue on next, takes the operation in. Operations come in order, because a rank makes one call of
-// a team at a time.
+// Another thread of the rank has the queue and may be folding gigabytes. It, or the next thread
+// that progresses the queue, takes the operation. Operations come in order, because a rank makes
+// one call of a team at a time.
 void hand_over(TeamState &state, OpenCall &operation) {
-    // relaxed: take_incoming() reads nothing through it before the exchange below succeeds.
+    // relaxed: nothing reads through the pointer before the exchange below succeeds.
     OpenCall *last = state.incoming.load(std::memory_order_relaxed);
     do {
         operation.next = last;
@@ -203,7 +206,8 @@ sennit_status take_result(const OpenCall &operation) {
     return operation.status;
 }
 
-// A member is gone: the thread's last error tells. False: another thread has the queue.
+// Ends the calls because a member is gone; the thread's last error names it. False: another thread
+// has the queue.
 bool try_lose(TeamState &state, sennit_status status) {
     if (!state.turn.try_take()) return false;
     end_all(state, status);
@@ -211,15 +215,15 @@ bool try_lose(TeamState &state, sennit_status status) {
     return true;
 }
 
-// Now and then, by tests of requests: nobody else waits for the members.
+// Tests of requests call this from time to time: nobody else checks the members.
 void look_for_dead(TeamState &state) {
     const std::int64_t now = now_ns();
-    // relaxed twice: two threads that look at the same time do no harm.
+    // relaxed twice: two threads that search at the same time do no harm.
     if (now - state.looked_at_ns.load(std::memory_order_relaxed) < kLookNs) return;
     state.looked_at_ns.store(now, std::memory_order_relaxed);
     const int peer = find_lost_member(*state.rank, &state);
     if (peer < 0 || !state.turn.try_take()) return;
-    // It may have posted just before it went.
+    // The member may have posted just before it ended.
     progress(state);
     if (!state.queue.is_empty() && find_lost_member(*state.rank, &state) == peer)
         end_all(state, fail_peer(SENNIT_ERR_PEER_LOST, peer, "",
@@ -233,8 +237,8 @@ void give_back(Collectives &all, OpenCall *operation) {
     all.table.give_back(*operation);
 }
 
-// See RequestCalls in rank/rank.hpp. Makes progress in any case: what carries on all teams passes
-// by while another thread has their list.
+// The test of RequestCalls (rank/rank.hpp). Always makes progress itself: poll_all() skips all
+// teams while another thread has their list.
 sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_progress*/, int *done) {
     Collectives &all = *rank.collectives;
     OpenCall *operation = nullptr;
@@ -254,16 +258,17 @@ sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_prog
     return status;
 }
 
-// Carries on what all teams have open, unless another thread does.
+// Progresses the open calls of all teams, unless another thread does.
 void poll_all(Rank &rank) {
     Collectives &all = *rank.collectives;
     if (pthread_mutex_trylock(&all.polling) != 0) return;
-    // A wait that ended with the time of the call that makes this progress would end the team.
+    // Without this, the time limit of the calling function would end the wait of another call, and
+    // so its team.
     const NoCall others;
     // SYNC coll-states: pairs with the release in open_state(); the state comes before.
     TeamState *state = all.states.load(std::memory_order_acquire);
     for (; state != nullptr; state = state->next)
-        // relaxed: a request that another thread has just started is that thread's to carry on.
+        // relaxed: a request that another thread has just started is that thread's to progress.
         if (state->open_requests.load(std::memory_order_relaxed) != 0) try_progress(*state);
     (void)pthread_mutex_unlock(&all.polling);
 }
@@ -279,7 +284,7 @@ sennit_status take_operation(Collectives &all, OpenCall **out) {
     return SENNIT_OK;
 }
 
-// What a wait of the blocking call looks at about once a millisecond.
+// What a wait of the blocking call checks about once a millisecond.
 struct Watch {
     const TeamState *state;
     team::LongWait *wait;
@@ -295,31 +300,30 @@ int look_at_members(Rank &rank, const void *context) {
 
 void report_late(const TeamState &state) {
     team::LateRanks late;
-    // relaxed: what this thread, or one that had the queue since, has posted.
+    // relaxed: a number that this thread, or a later owner of the queue, has posted.
     const std::uint64_t number = state.awaited.load(std::memory_order_relaxed);
     for (std::uint32_t member = 0; member < state.size; ++member) {
         if (state.areas[member] == nullptr) continue;
-        // relaxed: only its value counts.
+        // relaxed: only the value matters.
         if (state.areas[member]->latest.number.load(std::memory_order_relaxed) < number)
             late.add(state.team->world_ranks[member]);
     }
     late.report();
 }
 
-// For the blocking call.
+// Waits for the blocking call.
 sennit_status wait_for(TeamState &state, const OpenCall &operation, const Deadline &deadline) {
     team::LongWait long_wait(*state.rank, *state.team, call_of(operation.call.kind),
                              state.team->epoch);
     const Watch watch{&state, &long_wait};
     while (!is_complete(operation)) {
-        // relaxed: only that it changes counts.
+        // All relaxed: only a change of the number matters, not its order.
         const std::uint64_t moves = state.moves.load(std::memory_order_relaxed);
-        // Polling starts anew whenever something went on.
+        // Polling restarts after every step.
         sennit_status status =
             wait_until(*state.rank, deadline, LostSearch{look_at_members, &watch}, [&] {
                 try_progress(state);
                 return is_complete(operation) || long_wait.differs() ||
-                       // relaxed: as above.
                        state.moves.load(std::memory_order_relaxed) != moves;
             });
         if (status == SENNIT_ERR_TIMEOUT) {
@@ -349,8 +353,8 @@ sennit_status collectives_open(Rank &rank) {
 void collectives_close(Rank &rank) {
     Collectives *all = rank.collectives;
     if (all == nullptr) return;
-    // No lock: a thread that has left an operator by a jump may hold it. relaxed: no other thread
-    // of the rank is in Sennit any more.
+    // No lock: a thread that has left an operator by a jump may still hold it. relaxed: no other
+    // thread of the rank is in Sennit any more.
     TeamState *state = all->states.load(std::memory_order_relaxed);
     while (state != nullptr) {
         TeamState *next = state->next;
@@ -367,7 +371,7 @@ void collectives_close(Rank &rank) {
 
 namespace {
 
-// What the short way has not ended becomes an operation. Needs the turn.
+// Makes an operation of a call that the short way has not finished. Needs the turn.
 [[gnu::noinline]] void queue_up(TeamState &state, const Call &call, ShortWay way) {
     OpenCall &operation = state.blocking;
     prepare(operation, call, false);
@@ -410,13 +414,14 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
         prepare(state->blocking, call, false);
         hand_over(*state, state->blocking);
     }
-    // The time begins here, for who has to wait: the short way is over before a clock would tell.
+    // The time starts here, for calls that have to wait: the short way ends before a clock would
+    // notice.
     return wait_for_blocking(*state, call, timeout_ns);
 }
 
 namespace {
 
-// A barrier is posted when the puts and implicit operations that came before it are complete.
+// A barrier is posted after all earlier puts and implicit operations are complete.
 sennit_status note_puts(Rank &rank, OpenCall &operation) {
     if (operation.call.kind != Kind::barrier || rank.engine == nullptr) return SENNIT_OK;
     operation.puts =
@@ -453,7 +458,7 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     // relaxed: this thread has published it.
     const sennit_request made = request::make(request::RequestKind::collective,
                                               operation->handle.load(std::memory_order_relaxed));
-    // relaxed twice: counts that only say that somebody should poll.
+    // relaxed twice: counts that only tell whether somebody should poll.
     state->open_requests.fetch_add(1, std::memory_order_relaxed);
     rank.polled_requests.fetch_add(1, std::memory_order_relaxed);
     if (has_turn) {
@@ -489,8 +494,8 @@ sennit_status check_idle(Rank &rank, const team::Team &team) {
     if (status != SENNIT_OK) return status;
     TeamState *state = state_of(rank, team);
     if (state == nullptr) return SENNIT_OK;
-    // Another thread of the rank may be carrying the queue on. One that has left an operator by a
-    // jump never ends that.
+    // Another thread of the rank may be progressing the queue. A thread that has left an operator
+    // by a jump never gives the queue back.
     const Deadline deadline = default_deadline();
     while (!state->turn.try_take()) {
         if (team::is_in_operator()) return team::fail_in_operator();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective calls on a team, as api/ makes them.
 #pragma once
 
@@ -8,23 +9,23 @@
 
 namespace sennit::coll {
 
-// Of a rank, at its start and end. Errors: NOMEM.
+// At the start and end of a rank. Errors: NOMEM.
 sennit_status collectives_open(Rank &rank);
-// Before the memory of the rank goes; requests that are open end with STATE.
+// Called before the memory of the rank goes; open requests end with STATE.
 void collectives_close(Rank &rank);
 
 // The following need a CollectiveCall of the team.
 
-// Starts the call, or goes on with the same one that timed out, and waits for its end.
+// Starts the call, or continues the same one that timed out, and waits for its end.
 sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t timeout_ns);
-// Starts it and gives a request.
+// Starts the call and returns a request.
 sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *request);
 
-// Frees what is kept of the team in the slot, which has just been destroyed.
+// Frees the state of the team in the slot, which has just been destroyed.
 void release(Rank &rank, std::uint32_t slot);
-// A call of the team is still open: with a request, or one that timed out. Errors: STATE.
+// Fails if a call of the team is still open: with a request, or one that timed out. Errors: STATE.
 sennit_status check_idle(Rank &rank, const team::Team &team);
-// One that timed out is. Errors: STATE.
+// Fails if a call that timed out is open. Errors: STATE.
 sennit_status check_no_unfinished(Rank &rank, const team::Team &team);
 
 }  // namespace sennit::coll

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reductions in place: operands are read where they lie, or fetched in chunks, and results are
 // written where they go. Where messages fetch them, the next chunk is on its way while this one is
 // folded, and results are while the next is.

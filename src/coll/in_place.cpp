@@ -1,11 +1,11 @@
-// Large blocks: the ranks first tell each other, in a letter, where their buffers lie. If all that
-// are needed can be used there, the members read and write each other's buffers, and all meet once
-// more before anybody's buffer is its own again. If not, the same call goes through the slots. The
-// letters also carry the sizes that only one side knows.
+// SPDX-License-Identifier: BSD-3-Clause
+// Large blocks: each rank first describes its buffers in a letter. If all needed buffers can be
+// used in place, the members read and write each other's buffers and meet once more before anybody
+// reuses its own. If not, the same call goes through the slots. The letters also carry sizes that
+// only one side knows.
 //
-// Work that one member could do alone is divided: of a block that moves between the root and
-// another member both copy a part, and a vector that is reduced is cut into as many parts as there
-// are members.
+// Work that one member could do alone is divided: the root and another member each copy a part of a
+// block that moves between them, and a reduced vector is cut into one part per member.
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +18,7 @@
 namespace sennit::coll {
 namespace {
 
-// Do sender and receiver name the same size for the block that comes from `member`?
+// Checks that sender and receiver have the same size for the block of `member`.
 sennit_status check_size(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          const CollLetter &letter) {
     const Call &call = operation.call;
@@ -54,16 +54,16 @@ sennit_status copy_from(TeamState &state, OpenCall &operation, std::uint32_t mem
     return copy(*state.rank, Direction::get, buffers.source, offset, to.memory, to.bytes);
 }
 
-// ---- Blocks between the root and the others, copied by both ends.
+// ---- Blocks between the root and the others; both ends copy.
 
-// The root has such a block with every member, each of the others one only, so of each it copies
-// as much as leaves all with the same work. Whole pages, which the kernel copies best.
+// The root shares a block with every member, each other member only one. So the root copies a part
+// of each that gives all the same work. Whole pages, which the kernel copies best.
 std::size_t part_of_root(const Call &call, const team::Team &team) {
     constexpr std::size_t kPage = 4096;
     return call.bytes / team.size / kPage * kPage;
 }
 
-// The last bytes of a block are the root's to copy, the others the member's.
+// The root copies the last bytes of a block, the member the others.
 sennit_status copy_as_root(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
@@ -76,7 +76,7 @@ sennit_status copy_as_root(TeamState &state, OpenCall &operation) {
         const sennit_status status = buffers_of(state, operation, member, &buffers);
         if (status != SENNIT_OK) return status;
         const Block block = gives ? block_for(call, team, member) : block_from(call, team, member);
-        // One member out of reach does not keep the others from their parts.
+        // A member out of reach does not stop the others from copying their parts.
         note(operation,
              copy(*state.rank, gives ? Direction::put : Direction::get,
                   gives ? buffers.destination : buffers.source, first, block.memory + first, part));
@@ -105,8 +105,8 @@ sennit_status copy_as_member(TeamState &state, OpenCall &operation) {
 
 // ---- Wide slots.
 
-// Makes this rank's wide slots when they are first wanted. Without memory for them the call goes
-// through the slots there are.
+// Makes this rank's wide slots at their first use. Without memory for them the call uses the
+// existing slots.
 bool has_wide_slots(TeamState &state) {
     if (!state.reaches_data) return false;
     if (state.wide_segment != 0) return true;
@@ -115,7 +115,7 @@ bool has_wide_slots(TeamState &state) {
     const memory::SegmentArgs args{SegmentKind::slots, 0, kWideSlots * kWideBytes, 4096, 0};
     const sennit_error error = *thread_error();
     if (memory::segment_create(*state.rank, args, &record) != SENNIT_OK) {
-        // There is another way.
+        // Not an error: the call uses the other slots.
         *thread_error() = error;
         return false;
     }
@@ -192,7 +192,7 @@ sennit_status read_letter(TeamState &state, OpenCall &operation, std::uint32_t m
         operation.divided = false;
     if ((letter.flags & kLetterShares) != 0) operation.shares_processors = true;
     if ((letter.flags & kLetterWide) == 0) operation.can_be_wide = false;
-    // The others go on without knowing, so this rank takes its part and reports at the end.
+    // The others continue without knowing, so this rank does its part and reports at the end.
     note(operation, check_size(state, operation, member, letter));
     return SENNIT_OK;
 }
@@ -200,7 +200,7 @@ sennit_status read_letter(TeamState &state, OpenCall &operation, std::uint32_t m
 sennit_status work_in_place(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
-    // A size that differs: nothing can be copied rightly.
+    // After a size mismatch nothing can be copied correctly.
     if (operation.status != SENNIT_OK) return SENNIT_OK;
     if (folds(call.kind)) {
         bool has_part = call.kind == Kind::scan_exclusive ? own > 0 : reads(call, own, own);

@@ -1,15 +1,17 @@
-// Posts between nodes: what a rank sends to other nodes must not grow with the ranks of a node, and
-// only the first member of each node uses peers on other nodes. In each round of posts the leader
-// waits for the posts of its node, copies them as letters to its board, passes the letters on by
-// dissemination as exchanges do (team/nodes.hpp), and then stores the number in `released`: the
-// posts of all other nodes are here. It stays in the round until then, but for the root's leader,
-// which ends the round before its next one. Other members read letters of other nodes on the board,
-// and go on at once if they read none.
+// SPDX-License-Identifier: BSD-3-Clause
+// Posts between nodes. What a rank sends to other nodes must not grow with the ranks per node, so
+// only the first member of each node (its leader) uses peers on other nodes. In each round the
+// leader waits for the posts of its node, copies them as letters to its board, passes the letters
+// on by dissemination as exchanges do (team/nodes.hpp), and then stores the number in `released`:
+// the posts of all other nodes have arrived. It stays in the round until then; the leader of
+// the root's node may leave when only the last word is missing, and ends the round before its next
+// one. Other members read letters of other nodes on the board; a member that reads none continues
+// at once.
 //
-// A letter is the header of a post and so much of its payload as carried_bytes() says. A longer
-// payload is got from its slot, whose number need not be asked for any more.
+// A letter is the header of a post and the first carried_bytes() of its payload. A member gets a
+// longer payload from its slot, without polling the slot's number.
 //
-// docs/design/collectives.md has the invariants, tests/models/node_posts.pml is the model.
+// docs/design/collectives.md has the invariants, tests/models/node_posts.pml the model.
 #include <algorithm>
 #include <cstring>
 
@@ -22,17 +24,17 @@
 namespace sennit::coll {
 namespace {
 
-// While the word of another leader is late this leader looks so often whether that one gave up.
+// While another leader's word is late, the interval of asking whether that leader gave up.
 constexpr std::int64_t kAskNs = 100'000'000;
 
-// Of the letters with this length.
+// The room for payload in letters of this length.
 constexpr std::size_t room_in(std::size_t length) {
     return team::kPostBytes[length] - sizeof(SlotHeader);
 }
 static_assert(room_in(0) >= sizeof(CollLetter) && room_in(1) >= kSmallPayloadBytes &&
               room_in(std::size(team::kPostBytes) - 1) >= kPayloadBytes);
 
-// Of each payload of this round, from its beginning. The same on all members.
+// The bytes of each payload in this round's letters, from its start. Equal on all members.
 std::size_t carried_bytes(const TeamState &state, const OpenCall &operation) {
     const std::size_t most = room_in(team::post_lengths(*state.team) - 1);
     if (operation.step == Step::letters || operation.step == Step::in_place) {
@@ -69,12 +71,12 @@ bool comes_from_root(const OpenCall &operation) {
     return operation.step == Step::posts && from_root(operation.call.kind);
 }
 
-// The member's post is there.
+// Writes the letter of the member, whose post has come.
 void write_letter_of(TeamState &state, const OpenCall &operation, std::uint32_t member) {
     if (comes_from_root(operation) && member != operation.call.root) return;
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
-    // A post that nobody reads. If its call differs, its readers find no letter.
+    // A post that nobody reads. If its call differs, its readers find no letter and detect it.
     if (found.header == nullptr) return;
     const PostedCall posted = posted_call(found);
     SlotHeader &letter = letter_at(state, letters_of(state, operation), state.places[member]);
@@ -85,7 +87,7 @@ void write_letter_of(TeamState &state, const OpenCall &operation, std::uint32_t 
     if (found.size == operation.slot_size)
         std::memcpy(payload_in(letter), payload_at(*state.areas[member], place_of(operation)),
                     carried_bytes(state, operation));
-    // relaxed: the leaders' words and coll-released come after.
+    // relaxed: the leaders' words and coll-released follow.
     letter.number.store(operation.number, std::memory_order_relaxed);
 }
 
@@ -101,7 +103,8 @@ bool gather(TeamState &state, const OpenCall &operation) {
     return true;
 }
 
-// What was started is over, or *request is {0}. False: not yet, or it failed, which ends the team.
+// True: the request is complete, or *request is {0}. False: not yet, or it failed, which ends the
+// team.
 bool is_over(TeamState &state, sennit_request *request) {
     if (request->handle == 0) return true;
     int done = 0;
@@ -119,8 +122,8 @@ std::uint32_t node_of_root(const TeamState &state, const OpenCall &operation) {
         first - 1);
 }
 
-// What goes in this round, in how many parts. Of a call from a root its letter alone, from leaders
-// that have it to those that have not.
+// The parts of the board that go in this round; returns their number. In a call from a root only
+// its letter goes, from leaders that have it to leaders that have not.
 std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
                            team::BoardPart parts[2]) {
     const team::Team &team = *state.team;
@@ -138,8 +141,8 @@ std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
     return 1;
 }
 
-// To the same place, two rounds ago: its owner has had it, since it would not be in the last round
-// else. The request may not be over yet.
+// The last word to the same place, two rounds ago: its owner has received it, else it would not be
+// in the last round. The request may not be complete yet.
 sennit_request *last_word(TeamState &state) {
     Passing &passing = state.passing;
     return &passing.words[passing.number % 2][passing.round];
@@ -151,7 +154,7 @@ std::size_t offset_of_word(const TeamState &state) {
            sizeof(std::uint64_t) * (passing.number % 2 * kRounds + passing.round);
 }
 
-// False: it waits for something. Letters in one part, or none, go with the word, if they are short.
+// False: it still waits. Short letters in at most one part go together with the word.
 bool send(TeamState &state, const OpenCall &operation, sennit_status *status) {
     Rank &rank = *state.rank;
     const team::Team &team = *state.team;
@@ -194,8 +197,8 @@ bool has_word(const TeamState &state) {
                std::memory_order_acquire) >= passing.number;
 }
 
-// A leader that gave up sends no words. A get that fails says nothing: the wait itself hears what
-// has become of a peer.
+// A leader that gave up sends no words. A failed get means nothing: the wait itself detects a lost
+// peer.
 void ask_for_word(TeamState &state) {
     Passing &passing = state.passing;
     Rank &rank = *state.rank;
@@ -221,12 +224,12 @@ void ask_for_word(TeamState &state) {
                            {op::Completion::Mode::request, &passing.ask, true});
 }
 
-// A member whose call differs in size may have sent a letter of the other length. Its header goes
-// on with those that this leader sends, so that all see it. Nobody reads a payload behind it:
-// whoever makes the same call as the member has letters of the other length too.
+// A member with another size in its call may have sent a letter of the other length. Its header is
+// added to the letters that this leader sends, so that all see it. Nobody reads its payload: all
+// members that make that member's call have letters of the other length too.
 void take_over_letter(TeamState &state, const OpenCall &operation, std::uint32_t place) {
     SlotHeader &letter = letter_at(state, letters_of(state, operation), place);
-    // relaxed twice: the leaders' words come before, and after.
+    // All relaxed: the words of the leaders order the letter, before and after this function.
     if (letter.number.load(std::memory_order_relaxed) == operation.number) return;
     const SlotHeader *other = passed_header(state, state.team->by_place[place], operation.number);
     if (other == nullptr) return;
@@ -234,11 +237,10 @@ void take_over_letter(TeamState &state, const OpenCall &operation, std::uint32_t
     letter.bytes = other->bytes;
     letter.rounds = other->rounds;
     letter.status = other->status;
-    // relaxed: as above.
     letter.number.store(operation.number, std::memory_order_relaxed);
 }
 
-// Those that came in this round.
+// The letters that came in this round.
 void take_over_letters(TeamState &state, const OpenCall &operation) {
     if (comes_from_root(operation))
         return take_over_letter(state, operation, state.places[operation.call.root]);
@@ -260,8 +262,8 @@ void release_node(TeamState &state) {
     ring(state);
 }
 
-// Nobody on the root's node reads what other nodes have posted, and nothing is sent any more: the
-// leader need not wait for the last word.
+// True: no rank of the root's node reads posts of other nodes, and all is sent, so the leader does
+// not wait for the last word.
 bool may_leave(const TeamState &state, const OpenCall &operation) {
     const team::Team &team = *state.team;
     const Passing &passing = state.passing;
@@ -270,7 +272,7 @@ bool may_leave(const TeamState &state, const OpenCall &operation) {
            node_of_root(state, operation) == team.node;
 }
 
-// Before the round after one that was left. False: its word has not come.
+// Ends a round that this leader has left, before the next one. False: its word has not arrived.
 bool end_left(TeamState &state) {
     if (!has_word(state)) {
         ask_for_word(state);
@@ -281,7 +283,7 @@ bool end_left(TeamState &state) {
     return true;
 }
 
-// False: it waits for something, or failed, which has ended the team.
+// False: it still waits, or it failed, which has ended the team.
 bool take_pass_step(TeamState &state, const OpenCall &operation) {
     Passing &passing = state.passing;
     sennit_status status = SENNIT_OK;
@@ -294,7 +296,7 @@ bool take_pass_step(TeamState &state, const OpenCall &operation) {
             if (!send(state, operation, &status)) return false;
             break;
         case PassStep::deliver:
-            // Puts overtake each other: the letters come first.
+            // Puts may overtake each other, so the letters must be complete first.
             if (!is_over(state, &passing.sends[0]) || !is_over(state, &passing.sends[1]) ||
                 !is_over(state, last_word(state)))
                 return false;

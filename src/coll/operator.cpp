@@ -1,5 +1,6 @@
-// Calls operators of the program. This file alone is compiled with exceptions (CMakeLists.txt says
-// how): one that went through the frames above would leave the team's turns taken.
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls the program's operators. Only this file is compiled with exceptions (CMakeLists.txt): an
+// exception through the frames above would leave the team's turns taken.
 #include <cxxabi.h>
 
 #include <exception>
@@ -20,7 +21,7 @@ sennit_status call_operator(const Call &call, const void *left, const void *righ
         return fail(SENNIT_ERR_ARG, "the program's operator threw an exception: %s",
                     exception.what());
     } catch (abi::__forced_unwind &) {
-        // The thread ends, which can not be kept from ending.
+        // A thread that is ending can not be stopped.
         throw;
     } catch (...) {
         return fail(SENNIT_ERR_ARG, "the program's operator threw an exception");

@@ -1,4 +1,5 @@
-// Posting, in a header since most of a short collective call is one post.
+// SPDX-License-Identifier: BSD-3-Clause
+// Posting. In a header, since most of a short collective call is one post.
 #pragma once
 
 #include "coll/state.hpp"
@@ -6,12 +7,12 @@
 
 namespace sennit::coll {
 
-// Up to which number all must have come before the slot is written again.
+// The number that all members must reach before the slot is written again.
 inline std::uint64_t &needed_for(TeamState &state, Place place) {
     return state.needed[shape_of(place.size).book + slot_of(place)];
 }
 
-// has_room() without a look at the peers: false says nothing.
+// The same as has_room() without a look at the peers: false means unknown.
 inline bool room_is_known(TeamState &state, Place place) {
     const std::uint64_t needed = needed_for(state, place);
     const std::uint32_t own = state.team->rank;
@@ -27,11 +28,11 @@ inline void ring(const TeamState &state) {
     store_load_fence();
     const auto ring_one = [&](std::uint32_t member) {
         Doorbell *bell = state.bells[member];
-        // relaxed: the one fence above serves all peers, see ring_doorbell().
+        // relaxed: the fence above orders it, for all peers.
         if (bell != nullptr && bell->sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
             ring_sleepers(*bell);
     };
-    // Not all begin with the same one.
+    // Each rank starts with another member.
     const std::uint32_t own = state.team->rank;
     for (std::uint32_t member = own + 1; member < state.size; ++member)
         ring_one(member);
@@ -42,11 +43,11 @@ inline void ring(const TeamState &state) {
 struct Post {
     Place place;
     std::uint32_t rounds;
-    bool is_read;                      // by others, so that the slot has to last
-    sennit_status status = SENNIT_OK;  // of what this rank has done of the call so far
+    bool is_read;                      // by others, so the slot must stay valid
+    sennit_status status = SENNIT_OK;  // of this rank's part of the call so far
 };
 
-// The payload is in the slot, and there was room.
+// Posts. The payload is already in the slot, and has_room() was true.
 [[gnu::always_inline]] inline void post(TeamState &state, const Call &call, const Post &what) {
     const std::uint64_t number = what.place.number;
     if (what.is_read) {
@@ -64,7 +65,7 @@ struct Post {
         header.number.store(number, std::memory_order_release);
     }
     state.number = number;
-    // relaxed: see find_lost_member().
+    // relaxed: find_lost_member() repeats a search that an old number spoils.
     state.awaited.store(number, std::memory_order_relaxed);
     // SYNC coll-post: pairs with the acquires in has_come(), fetch_number() and find_lost_member();
     // the payload, and all that this rank read of earlier posts, come before.

@@ -1,4 +1,5 @@
-// Numbers, slots and who may write them when. See state.hpp and docs/design/collectives.md.
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers and slots, and who may write them when (docs/design/collectives.md).
 #include <algorithm>
 #include <cstdlib>
 
@@ -20,14 +21,14 @@ int world_rank_of(const TeamState &state, std::uint32_t member) {
     return state.team->world_ranks[member];
 }
 
-// Of a member out of reach: into state.headers.
+// Fetches the header of a member out of reach into state.headers.
 sennit_status get_header(TeamState &state, std::uint32_t member, Place place) {
     return op::get_control(*state.rank, world_rank_of(state, member),
                            area_offset(state) + slot_offset(place), &state.headers[member],
                            sizeof(SlotHeader));
 }
 
-// Takes a number that was loaded or fetched.
+// Records a number that was loaded or fetched.
 bool note_number(TeamState &state, std::uint32_t member, std::uint64_t found,
                  std::uint64_t number) {
     if (found < number) return false;
@@ -39,8 +40,8 @@ bool note_number(TeamState &state, std::uint32_t member, std::uint64_t found,
     return false;
 }
 
-// By a get that is started here and looked after by later calls. The number alone: a get of more
-// may bring the number of this post with the words of the one before.
+// Fetches the number by a get that later calls complete. Only the number: a longer get could bring
+// this post's number with the words of the post before.
 bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
     Rank &rank = *state.rank;
     const int peer = world_rank_of(state, member);
@@ -69,13 +70,13 @@ bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) 
     return done != 0 && note_number(state, member, word.load(std::memory_order_acquire), number);
 }
 
-// Of a member out of reach.
+// Looks for the number of a member out of reach. False: not there yet, or an error.
 bool find_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
     return state.board != nullptr ? is_passed_on(state, member, number)
                                   : fetch_number(state, member, number);
 }
 
-// Made when it is first needed. Null: the thread's last error tells.
+// Makes the memory at its first use. Null: the thread's last error tells.
 std::byte *memory_of(std::byte *&memory, std::size_t alignment, std::size_t bytes) {
     if (memory == nullptr) memory = static_cast<std::byte *>(std::aligned_alloc(alignment, bytes));
     if (memory == nullptr)
@@ -83,7 +84,7 @@ std::byte *memory_of(std::byte *&memory, std::size_t alignment, std::size_t byte
     return memory;
 }
 
-// Contents of larger teams come one after the other.
+// The contents of larger teams are fetched one after another.
 constexpr std::size_t kMostContents = 4 << 20;
 constexpr std::size_t kContentBytes = kSmallSlotBytes;
 
@@ -91,7 +92,8 @@ SlotHeader *content_of(const TeamState &state, std::uint32_t member) {
     return reinterpret_cast<SlotHeader *>(state.contents + kContentBytes * member);
 }
 
-// The content of the member's present post, if it was asked for, came, and is still that.
+// The content of the member's current post, if it was asked for, has come and still belongs to that
+// post.
 SlotHeader *find_content(const TeamState &state, std::uint32_t member, Place place) {
     if (state.contents == nullptr || state.fetched[member] != place.number) return nullptr;
     SlotHeader *const header = content_of(state, member);
@@ -104,13 +106,13 @@ SlotHeader *find_content(const TeamState &state, std::uint32_t member, Place pla
 bool make_contents(TeamState &state) {
     if (state.contents != nullptr) return true;
     const std::size_t bytes = kContentBytes * state.size;
-    // Without memory for them there is the other way.
+    // Without memory each content is fetched on its own.
     if (bytes <= kMostContents)
         state.contents = static_cast<std::byte *>(std::aligned_alloc(kLineBytes, bytes));
     return state.contents != nullptr;
 }
 
-// The member has posted. What comes is kept by the engine until it is asked for.
+// Asks for the content of the member's post. The engine keeps it until it is read.
 void ask_for_content(TeamState &state, Place place, std::uint32_t member, std::size_t bytes) {
     Rank &rank = *state.rank;
     const int peer = world_rank_of(state, member);
@@ -128,9 +130,9 @@ void ask_for_content(TeamState &state, Place place, std::uint32_t member, std::s
     if (status != SENNIT_OK) end_all(state, status);
 }
 
-// After so many looks into a slot whether its owner has gone another way.
+// The number of looks into a slot before a check whether its owner made another call.
 constexpr unsigned kPolls = 1024;
-constexpr unsigned kFewPolls = 8;  // where ranks share processors, and a look may follow a sleep
+constexpr unsigned kFewPolls = 8;  // if ranks share processors, since a look may follow a sleep
 
 }  // namespace
 
@@ -196,7 +198,7 @@ bool has_posted(TeamState &state, std::uint32_t member, Place place) {
     if (found >= place.number) {
         if (note_number(state, member, found, place.number)) return true;
         if (is_broken(state)) return false;
-        // An earlier team of the slot was given up, which says nothing of this one.
+        // An earlier team in the slot gave up; that means nothing for this one.
     }
     const unsigned polls = state.rank->spins == 0 ? kFewPolls : kPolls;
     return ++state.polls % polls == 0 && has_come(state, member, place.number);
@@ -242,7 +244,7 @@ bool has_room(TeamState &state, Place place) {
     const std::uint64_t needed = needed_for(state, place);
     for (; state.room_member < state.team->size; ++state.room_member) {
         if (has_come(state, state.room_member, needed)) continue;
-        // Those behind it that are out of reach are asked at the same time.
+        // Members after it that are out of reach are asked at the same time.
         for (std::uint32_t member = state.room_member + 1; member < state.size; ++member)
             if (state.areas[member] == nullptr && !is_broken(state))
                 (void)has_come(state, member, needed);
@@ -260,7 +262,7 @@ std::byte *payload_of(TeamState &state, const OpenCall &operation, std::uint32_t
 
 namespace {
 
-// The payload that came with the content of the member's post, if the part is in it.
+// The payload that came with the content of the member's post, if it includes the part.
 [[gnu::noinline]] const std::byte *find_payload(const TeamState &state, const OpenCall &operation,
                                                 std::uint32_t member, const PayloadPart &part) {
     if (state.board != nullptr)
@@ -313,7 +315,7 @@ bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::ui
              peer, name_of(theirs), static_cast<unsigned long long>(posted.bytes),
              name_of(call.kind), static_cast<unsigned long long>(common_bytes(call))));
     operation.differs = true;
-    // Calls of one round each end together, so that the next ones may still match.
+    // Calls of one round end together, so the next calls may still match.
     return posted.rounds == rounds && rounds <= 1;
 }
 
@@ -321,7 +323,7 @@ void give_up(TeamState &state, sennit_status status) {
     if (state.own == nullptr) return;
     LatestPost &latest = state.own->latest;
     const auto lost = static_cast<std::uint32_t>(thread_error()->peer + 1);
-    // relaxed twice: the team's handle comes after them.
+    // relaxed twice: the store of the team's handle follows.
     latest.lost.store(lost, std::memory_order_relaxed);
     latest.status.store(static_cast<std::uint32_t>(status), std::memory_order_relaxed);
     // SYNC coll-post: pairs with the acquire in gave_up(); who was lost, and why, come before.
@@ -333,14 +335,15 @@ void give_up(TeamState &state, sennit_status status) {
             header_at(*state.own, {i, size}).number.store(kGaveUp, std::memory_order_release);
         }
     }
-    // SYNC coll-post: pairs with the acquires in has_come() and fetch_number(); as above.
+    // SYNC coll-post: pairs with the acquires in has_come() and fetch_number(); the reason comes
+    // before.
     latest.number.store(kGaveUp, std::memory_order_release);
     ring(state);
 }
 
 namespace {
 
-// Of a member that is gone: does this rank wait for more than it has done?
+// Whether this rank waits for more than the dead member has done.
 bool is_missing(const TeamState &state, std::uint32_t member, std::uint64_t number) {
     const Area *area = state.areas[member];
     if (area == nullptr) return state.board == nullptr || !is_released(state, number);
@@ -357,17 +360,17 @@ bool is_missing(const TeamState &state, std::uint32_t member, std::uint64_t numb
 
 int find_lost_member(Rank &rank, const void *context) {
     const auto &state = *static_cast<const TeamState *>(context);
-    // relaxed: a number of the past only makes the search miss, and it is made again.
+    // relaxed: an old number only makes the search miss, and the search is repeated.
     const std::uint64_t number = state.awaited.load(std::memory_order_relaxed);
     team::for_each_here(*state.team, [&](std::uint32_t member) {
         if (member != state.team->rank) (void)peer_gone(rank, world_rank_of(state, member));
     });
-    // As long as nobody has ended, members on other nodes are not gone through.
+    // While no rank has ended, members on other nodes need no check.
     if (count_ended(rank) == 0) return -1;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         if (member == state.team->rank) continue;
         const int peer = world_rank_of(state, member);
-        // The order counts: a rank posts, and a leader releases its node, first and goes then.
+        // The order matters: a rank posts, and a leader releases its node, before it ends.
         if (known_gone(rank, peer) != Gone::no && is_missing(state, member, number)) return peer;
     }
     return -1;

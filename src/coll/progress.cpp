@@ -1,4 +1,5 @@
-// The row of steps of an operation, and the queue of a team. See state.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// The sequence of steps of an operation, and the queue of a team.
 #include <cstdlib>
 
 #include "base/fail.hpp"
@@ -11,12 +12,12 @@ namespace {
 enum class Went { on, nowhere, over };
 
 void count_move(TeamState &state) {
-    // relaxed: a waiting thread wants to know that it changed, and looks at `complete` besides.
+    // relaxed: a waiting thread only checks for a change, and also looks at `complete`.
     state.moves.fetch_add(1, std::memory_order_relaxed);
 }
 
-// The team makes no calls any more, with the thread's last error. The operation may have ended so
-// before, because a peer gave up.
+// Ends the team's calls with the thread's last error. The operation may already have ended so,
+// because a peer gave up.
 Went end_team(TeamState &state, const OpenCall &operation, sennit_status status) {
     if (state.queue.first() == &operation) end_all(state, status);
     return Went::over;
@@ -32,8 +33,8 @@ std::uint32_t posted_rounds(const OpenCall &operation) {
     return rounds > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(rounds);
 }
 
-// Of the present round: what other nodes have posted is here, or on its way by gets of the first
-// `bytes` of each payload.
+// True: what other nodes have posted in this round is here, or gets of the first `bytes` of each
+// payload are under way.
 inline Went look_out(TeamState &state, const OpenCall &operation, std::size_t bytes) {
     if (state.reaches_control) [[likely]]
         return Went::on;
@@ -46,7 +47,7 @@ inline Went look_out(TeamState &state, const OpenCall &operation, std::size_t by
 Went flush(TeamState &state, OpenCall &operation) {
     sennit_status status = SENNIT_OK;
     if (!op::engine_try_flush(*state.rank, operation.puts, &status)) return Went::nowhere;
-    // The others wait for this rank whatever became of its operations.
+    // The others wait for this rank whatever happened to its operations.
     note(operation, status);
     operation.step = Step::begin;
     return Went::on;
@@ -56,7 +57,7 @@ void make_offsets(const TeamState &state, OpenCall &operation) {
     if (!needs_offsets(operation.call, *state.team)) return;
     const std::size_t bytes = 2 * sizeof(std::size_t) * state.size;
     operation.offsets = static_cast<std::size_t *>(std::malloc(bytes));
-    // Without memory for them each use adds up the sizes.
+    // Without memory each use adds up the sizes.
     if (operation.offsets == nullptr) return;
     add_offsets(operation.call, *state.team, operation.offsets);
 }
@@ -80,16 +81,16 @@ Went begin(TeamState &state, OpenCall &operation) {
     return Went::on;
 }
 
-// How much of all blocks should go through a slot at a time. Pieces that everybody gets and that
-// stay in the first caches are the fastest. Otherwise each round costs more than the second cache
-// does, and the more so where ranks share processors and a round costs them turns.
+// The wanted payload of a slot in one round. Pieces for everybody that stay in the level-1 cache
+// are fastest. For others, a round costs more than the level-2 cache, even more so where ranks
+// share processors and each round costs them turns.
 std::size_t wanted_payload(const OpenCall &operation) {
     const Kind kind = operation.call.kind;
     const bool is_wide = operation.shares_processors || folds(kind) || has_own_blocks(kind);
     return is_wide ? kWideBytes : kPayloadBytes;
 }
 
-// All letters are there: in place, or how many rounds?
+// All letters have come: decides whether to work in place, or in how many rounds.
 sennit_status decide(TeamState &state, OpenCall &operation) {
     if (operation.in_place) {
         operation.step = Step::in_place;
@@ -133,7 +134,7 @@ Went read_letters(TeamState &state, OpenCall &operation) {
         if (status != SENNIT_OK) return end_team(state, operation, status);
     }
     if (operation.differs) {
-        // Everyone who makes this call has seen it too.
+        // All other members of this call have seen it too.
         finish(state, operation, operation.status);
         return Went::over;
     }
@@ -146,7 +147,7 @@ Went fill_and_post(TeamState &state, OpenCall &operation) {
     const bool is_read_by_others =
         operation.relayed || is_read(operation.call, *state.team, state.team->rank);
     if (!has_room(state, place_of(operation))) return Went::nowhere;
-    // Of the posts that had the same wide slot, those that had another slot.
+    // An earlier post in the same wide slot may have used another header slot.
     const Place earlier{operation.number - kWideSlots, SlotSize::full};
     if (operation.wide && !has_room(state, earlier)) return Went::nowhere;
     if (operation.relayed) {
@@ -161,7 +162,7 @@ Went fill_and_post(TeamState &state, OpenCall &operation) {
 
 Went take_posts(TeamState &state, OpenCall &operation) {
     const std::uint32_t own = state.team->rank;
-    // Of several pieces each has a place of its own in the slot, and comes when it is read.
+    // Each of several pieces has its own place in the slot and is fetched when it is read.
     const bool is_one = operation.cut.rounds() == 1 && !has_own_blocks(operation.call.kind);
     const Went went = look_out(state, operation, is_one ? operation.most_bytes : 0);
     if (went != Went::on) return went;
@@ -176,7 +177,7 @@ Went take_posts(TeamState &state, OpenCall &operation) {
                 return end_team(state, operation, operation.status);
             if (operation.differs) continue;
         }
-        // Of a relayed call, peers would pass this rank's part of the result on.
+        // In a relayed call peers would pass this rank's part of the result on.
         const sennit_status status = operation.relayed ? relay_take(state, operation, member)
                                                        : take(state, operation, member);
         if (status != SENNIT_OK) return end_team(state, operation, status);
@@ -195,7 +196,8 @@ Went take_posts(TeamState &state, OpenCall &operation) {
 Went use_in_place(TeamState &state, OpenCall &operation) {
     note(operation, work_in_place(state, operation));
     operation.step = Step::last_room;
-    // A peer that gave up has taken back what it lent, which says less than why it gave up.
+    // A peer that gave up has withdrawn its loans; the resulting error says less than the reason
+    // why it gave up.
     const bool has_failed = operation.status != SENNIT_OK;
     for (std::uint32_t member = 0; has_failed && member < state.size; ++member)
         (void)has_come(state, member, operation.number + 1);
@@ -210,7 +212,7 @@ Went post_last(TeamState &state, OpenCall &operation) {
     return Went::on;
 }
 
-// Where the work was divided this rank lacks what another one could not do.
+// If the work was divided, this rank lacks the part that another member could not do.
 void note_part_of(TeamState &state, OpenCall &operation, std::uint32_t member) {
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
@@ -261,7 +263,7 @@ Went take_step(TeamState &state, OpenCall &operation) {
     return Went::over;
 }
 
-// The second loan is there only with the first.
+// A second loan exists only with a first one.
 bool has_taken_memory(const OpenCall &operation) {
     return operation.lent[0] != nullptr || operation.copy != nullptr || operation.puts != nullptr ||
            operation.offsets != nullptr;
@@ -294,9 +296,8 @@ void finish(TeamState &state, OpenCall &operation, sennit_status status) {
     if (status != SENNIT_OK && operation.error.status != status) operation.error = *thread_error();
     if (has_taken_memory(operation)) give_memory_back(state, operation);
     count_move(state);
-    // relaxed twice: counts that only say that somebody should poll.
+    // All relaxed: counts that only tell whether somebody should poll.
     if (operation.is_request) {
-        // relaxed: as said above.
         state.open_requests.fetch_sub(1, std::memory_order_relaxed);
         state.rank->polled_requests.fetch_sub(1, std::memory_order_relaxed);
     }

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Long reductions of private vectors among many members, through wide slots. If every member folded
-// every piece, n members would each read n pieces. Instead each folds its share of a piece, and
-// passes the result on in its next post, beside its own elements of the next piece:
+// every piece, n members would each read n pieces. Instead each member folds its share of a piece
+// and passes the result on in its next post, beside its own elements of the next piece:
 //
 //   post of round r:  own elements of piece r | result of the own share of piece r - 1
 //
-// so there is one round more than pieces, and a member touches each byte about three times however
-// many members there are. Every share is folded in the members' order, as everywhere.
+// So there is one more round than pieces, and a member touches each byte about three times at any
+// number of members. Every share is folded in the order of the members.
 #include <algorithm>
 
 #include "base/copy.hpp"
@@ -26,8 +27,8 @@ ByteRange piece_of_round(const OpenCall &operation, std::uint64_t round) {
     return {begin, std::min(operation.cut.piece_bytes, operation.call.bytes - begin)};
 }
 
-// What `member` folds of the piece, counted from the piece's beginning. Whole lines, where the
-// piece is long enough.
+// The share of `member` of the piece, from the piece's start. Whole lines, if the piece is long
+// enough.
 ByteRange share_of(const OpenCall &operation, const team::Team &team, const ByteRange &piece,
                    std::uint32_t member) {
     const std::size_t unit = operation.call.element_bytes;
@@ -40,7 +41,7 @@ ByteRange share_of(const OpenCall &operation, const team::Team &team, const Byte
     return {begin * unit, (end - begin) * unit};
 }
 
-// Where the result of the own share is made: in the destination, if there is one.
+// The place for the result of the own share: in the destination, if there is one.
 std::byte *result_of(TeamState &state, const OpenCall &operation, const ByteRange &piece) {
     const Call &call = operation.call;
     if (call.kind == Kind::reduce && state.team->rank != call.root) return state.stages;

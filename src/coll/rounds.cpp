@@ -1,9 +1,10 @@
-// Rounds through the slots: cutting blocks into pieces, filling a slot, taking from the others'.
+// SPDX-License-Identifier: BSD-3-Clause
+// Rounds through the slots: cuts blocks into pieces, fills a slot, takes from the others' slots.
 //
-// Round i carries piece i / groups of the blocks for group i mod groups. A slot holds one piece
-// that is for everybody, or one for each member of the group, member d's at place_of_piece(...).
-// All pieces of one number are written before anything of that number is read, and a result only
-// overwrites what this rank has sent before: that is why every call works in place.
+// Round i carries piece i / groups of the blocks for group i mod groups. A slot holds one piece for
+// everybody, or one for each member of the group; member d's is at place_of_piece(...). All pieces
+// of a round are written before anything of that round is read, and a result only overwrites what
+// this rank has already sent. So every call works in place.
 #include <algorithm>
 #include <cstdlib>
 
@@ -30,7 +31,8 @@ Block piece_of(const OpenCall &operation, const Block &block) {
     return {block.memory + offset, std::min(operation.cut.piece_bytes, block.bytes - offset)};
 }
 
-// Where `source`'s piece for `destination` lies in its slot this round. False: in another group.
+// The offset of the piece from `source` for `destination` in the slot of this round. False: it goes
+// in another group.
 bool find_piece(const TeamState &state, const OpenCall &operation, std::uint32_t source,
                 std::uint32_t destination, std::size_t *offset) {
     *offset = 0;
@@ -40,7 +42,7 @@ bool find_piece(const TeamState &state, const OpenCall &operation, std::uint32_t
     return place / operation.cut.group == group_of(operation);
 }
 
-// Does this rank's own slot hold what it folds itself?
+// Whether this rank folds from its own slot.
 bool needs_own_slot(const TeamState &state, const Call &call) {
     return folds(call.kind) && call.in_place && reads(call, state.team->rank, state.team->rank);
 }
@@ -55,13 +57,13 @@ sennit_status fold_piece(TeamState &state, OpenCall &operation, const std::byte 
         return SENNIT_OK;
     }
     const bool is_second = operation.first_operand != to.memory;
-    // Only this rank's result is spoilt: it takes part to the end, and then reports.
+    // Only this rank's result is wrong: it takes part to the end, then reports.
     note(operation, fold(call, operation.first_operand, operand, to.memory, to.bytes));
     if (is_second) operation.first_operand = to.memory;
     return SENNIT_OK;
 }
 
-// The member's elements of this round by pointer; what is out of reach is fetched into the scratch.
+// Finds the member's elements of this round; fetches elements out of reach into the scratch.
 sennit_status find_operand(TeamState &state, OpenCall &operation, std::uint32_t member,
                            std::size_t offset, const std::byte **operand) {
     const Call &call = operation.call;
@@ -83,8 +85,8 @@ sennit_status find_operand(TeamState &state, OpenCall &operation, std::uint32_t 
     return fetch(state, operation, member, {offset, to.bytes}, scratch);
 }
 
-// Blocks in place are overwritten in the order in which they are sent. Where a round serves a part
-// of the members only, a result can reach a block that has its turn later: copy them all first.
+// In place, blocks are overwritten in the order in which they are sent. If a round serves only some
+// members, a result can overwrite a block that is sent later, so all blocks are copied first.
 sennit_status copy_elements(TeamState &state, OpenCall &operation) {
     Call &call = operation.call;
     if (call.kind != Kind::reduce_scatter || !call.in_place || operation.cut.groups == 1)
@@ -114,7 +116,7 @@ Cut cut_of(const Call &call, const team::Team &team, std::size_t most, std::size
         if (whole_lines >= call.element_bytes) room = whole_lines;
     }
     cut.piece_bytes = room / call.element_bytes * call.element_bytes;
-    // Small blocks lie close together, to travel on few lines.
+    // Small blocks are packed, so that they travel in few lines.
     const std::size_t small =
         memory::round_up(most, std::max(call.element_bytes, kSmallAlignment)) / call.element_bytes *
         call.element_bytes;
@@ -179,7 +181,7 @@ sennit_status take(TeamState &state, OpenCall &operation, std::uint32_t member) 
 
 void end_round(TeamState &state, OpenCall &operation) {
     if (operation.first_operand == nullptr) return;
-    // A fold of one operand.
+    // A fold of one operand is a copy.
     const Block to = piece_of(operation, block_from(operation.call, *state.team, state.team->rank));
     if (to.bytes != 0 && operation.first_operand != to.memory)
         copy_bytes(to.memory, operation.first_operand, to.bytes);

@@ -1,11 +1,11 @@
-// The short way of a blocking call of one round, the same posts without an operation: it is there
-// for the time that the general way takes to keep its books, which is most of the time of a call of
-// few bytes. It does what it can without waiting long; whenever something is not as in nearly
-// all calls (no room, a peer that is late, another call at a peer) it leaves the call to the
-// general way, before the post or after it. Peers can not tell which way a rank went. In a team of
-// one rank there is nothing to post.
+// SPDX-License-Identifier: BSD-3-Clause
+// The short way of a blocking call of one round: the same posts without an operation. The general
+// way spends most of the time of a short call on its bookkeeping. The short way never waits long.
+// In any unusual case (no room, a late peer, another call at a peer) it leaves the call to the
+// general way, before or after the post. Peers can not tell which way a rank took. In a team of one
+// rank there is nothing to post.
 //
-// Kind and size of the slot are known where the code is compiled, which makes the way straight.
+// Kind and slot size are template parameters, which leaves few branches.
 #include <cstring>
 
 #include "base/copy.hpp"
@@ -30,14 +30,14 @@ bool posts_payload(const TeamState &state, const Call &call) {
     return !from_root(kKind) || state.team->rank == call.root;
 }
 
-// Of an alltoall as cut_of() has it for pieces that all fit into a slot.
+// The piece size of an alltoall, equal to cut_of() if all pieces fit into a slot.
 template <Kind kKind>
 std::size_t piece_bytes_of(const Call &call) {
     if (kKind != Kind::alltoall) return call.bytes;
     return (call.bytes + kSmallAlignment - 1) / kSmallAlignment * kSmallAlignment;
 }
 
-// Where the piece for `destination` lies in the slot of `source`.
+// The offset of the piece for `destination` in the slot of `source`.
 template <Kind kKind>
 std::size_t offset_in_slot(const TeamState &state, const Call &call, std::uint32_t source,
                            std::uint32_t destination) {
@@ -61,7 +61,7 @@ void fill_slot(const TeamState &state, const Call &call, std::byte *payload) {
     }
 }
 
-// Is the member's post there, and does it belong to this call?
+// Whether the member's post has come and belongs to this call.
 template <SlotSize kSize>
 bool has_post_of(TeamState &state, const Call &call, std::uint64_t number, std::uint32_t member) {
     constexpr bool kIsTiny = kSize == SlotSize::tiny;
@@ -75,7 +75,7 @@ bool has_post_of(TeamState &state, const Call &call, std::uint64_t number, std::
     return true;
 }
 
-// The posts that this rank reads, from member *next on, are there and belong to this call.
+// Whether the posts that this rank reads, from member *next on, have come and belong to this call.
 template <Kind kKind, SlotSize kSize>
 bool has_all_posts(TeamState &state, const Call &call, std::uint64_t number, std::uint32_t *next) {
     const std::uint32_t own = state.team->rank;
@@ -86,8 +86,8 @@ bool has_all_posts(TeamState &state, const Call &call, std::uint64_t number, std
     return true;
 }
 
-// A root that runs ahead has written the next posts already: their lines come while this one is
-// waited for, instead of one after the other.
+// A root that runs ahead has already written the next posts: prefetches their lines during the wait
+// for this one.
 template <SlotSize kSize>
 void fetch_ahead(const TeamState &state, const Call &call, std::uint64_t number) {
     constexpr std::uint64_t kAhead = 3;
@@ -101,7 +101,7 @@ void fetch_ahead(const TeamState &state, const Call &call, std::uint64_t number)
     }
 }
 
-// `payload`: where it lies in an area.
+// `payload`: its offset in an area.
 sennit_status fold_all(const TeamState &state, const Call &call, std::size_t payload) {
     const team::Team &team = *state.team;
     const std::byte *left = nullptr;
@@ -144,7 +144,7 @@ sennit_status take_all(const TeamState &state, const Call &call, std::uint64_t n
 template <Kind kKind, SlotSize kSize>
 [[gnu::always_inline]] inline ShortWay take(TeamState &state, const Call &call) {
     const Place place{state.number + 1, kSize};
-    // A part of the polls of a wait, which begins anew afterwards.
+    // A part of the polls of a wait, which starts again afterwards.
     unsigned polls = state.rank->spins / 8;
     while (!room_is_known(state, place) && !has_room(state, place)) {
         if (polls-- == 0) return ShortWay::not_taken;
@@ -173,8 +173,8 @@ template <Kind kKind, SlotSize kSize>
     return ShortWay::done;
 }
 
-// In the slot that begin() would choose. Apart from take_short_way(), which then saves no register
-// for calls that have no short way.
+// Uses the slot that begin() would choose. A function of its own, so that take_short_way() saves no
+// registers for calls without a short way.
 template <Kind kKind>
 [[gnu::noinline]] ShortWay take_in_slot(TeamState &state, const Call &call) {
     std::size_t bytes = call.bytes;
@@ -197,7 +197,7 @@ template <Kind kKind>
     return take<kKind, SlotSize::full>(state, call);
 }
 
-// Nobody reads a post of the only rank.
+// Nobody reads a post of the only member.
 ShortWay take_alone(const TeamState &state, const Call &call) {
     if (folds(call.kind)) return ShortWay::not_taken;
     return copy_own_block(state, call) == SENNIT_OK ? ShortWay::done : ShortWay::failed;
@@ -206,7 +206,8 @@ ShortWay take_alone(const TeamState &state, const Call &call) {
 }  // namespace
 
 ShortWay take_short_way(TeamState &state, const Call &call) {
-    // relaxed: a request that was started before this call counts in it, and leaves it in a turn.
+    // relaxed: a request that was started before this call is counted; it is removed under the
+    // turn.
     if (state.open_requests.load(std::memory_order_relaxed) != 0 || !state.reaches_control)
         return ShortWay::not_taken;
     if (state.size == 1) return take_alone(state, call);

@@ -1,4 +1,4 @@
-// See grid.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "group/grid.hpp"
 
 #include <climits>
@@ -7,7 +7,7 @@
 namespace sennit::group {
 namespace {
 
-// Is base^exponent at least `value`?
+// Whether base^exponent is at least `value`.
 bool power_reaches(int base, int exponent, int value) {
     std::int64_t power = 1;
     for (int i = 0; i < exponent && power < value; ++i)
@@ -15,14 +15,14 @@ bool power_reaches(int base, int exponent, int value) {
     return power >= value;
 }
 
-// Writes `count` factors of `value`, none above `most` and none above the one before, the smallest
-// such sequence. False if there is none.
+// Writes `count` factors of `value`, in falling order and none above `most`: the smallest such
+// sequence. False if there is none.
 bool factor(int value, int count, int most, int factors[]) {
     if (count == 1) {
         factors[0] = value;
         return value <= most;
     }
-    // Below the root the others, which are no larger, can not make up the product.
+    // A first factor below the root is too small, since the others are no larger.
     int first = 1;
     while (!power_reaches(first, count, value))
         ++first;

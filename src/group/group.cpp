@@ -1,4 +1,4 @@
-// See group.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "group/group.hpp"
 
 #include <cstdlib>
@@ -26,7 +26,7 @@ struct KeptGroup {
     std::uint32_t count;
 };
 
-// So many at once, so that a program that never destroys them is told before memory ends.
+// The limit tells a program that never destroys groups before memory runs out.
 using GroupTable =
     HandleTable<KeptGroup, HandleLayout<std::uint64_t, 20, 32>, TableShape{1u << 20, 64}>;
 
@@ -49,7 +49,7 @@ KeptGroup *find_group(Rank &rank, sennit_group group) {
     return groups == nullptr ? nullptr : groups->table.find(group.handle);
 }
 
-// With the lock held. Null without memory.
+// With the lock held. Null: no memory.
 Groups *open_groups(Rank &rank) {
     if (rank.groups == nullptr) rank.groups = new (std::nothrow) Groups;
     return rank.groups;

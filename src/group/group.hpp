@@ -1,7 +1,8 @@
-// Groups: ordered sets of world ranks that one rank keeps for itself. Called by api/; nobody else
-// is told of them. A handle is index and generation, so that one that was destroyed is found out.
-// All calls are safe between threads of the rank: the contents of a group never change, and are
-// copied out under the rank's cold lock.
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups: ordered sets of world ranks, local to one rank. Called by api/; no other rank knows of
+// them. A handle is index and generation, so the handle of a destroyed group is detected. All calls
+// are safe between threads of the rank: the contents of a group never change and are copied out
+// under the rank's cold lock.
 #pragma once
 
 #include <sennit/group.h>
@@ -18,7 +19,7 @@ class RankList {
     // Room for `count` ranks. Errors: NOMEM.
     sennit_status reserve(std::size_t count);
     void push(int rank) { ranks_[count_++] = rank; }
-    // Reserved before.
+    // After reserve().
     void push(const int *ranks, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i)
             push(ranks[i]);
@@ -27,7 +28,7 @@ class RankList {
     int operator[](std::size_t place) const { return ranks_[place]; }
     const int *data() const { return ranks_; }
 
-    // The list goes to a new owner.
+    // Hands the list to a new owner.
     int *release() {
         count_ = 0;
         return ranks_.release();
@@ -38,11 +39,11 @@ class RankList {
     std::size_t count_ = 0;
 };
 
-// Where each world rank stands in a list. Errors of `fill`: NOMEM.
+// The place of each world rank in a list. Errors of `fill`: NOMEM.
 class Places {
   public:
     sennit_status fill(const Rank &rank, const RankList &list);
-    // SENNIT_RANK_NONE if it is not in the list. `world_rank` is one.
+    // SENNIT_RANK_NONE if it is not in the list. `world_rank` must be valid.
     int of(int world_rank) const { return places_[world_rank]; }
 
   private:

@@ -1,4 +1,5 @@
-// The protocol of the lock. See lock.hpp for the words, docs/design/locks.md for the argument.
+// SPDX-License-Identifier: BSD-3-Clause
+// The protocol of the lock. docs/design/locks.md has the argument.
 #include "lock/lock.hpp"
 
 #include <cstring>
@@ -13,12 +14,13 @@
 namespace sennit::lock {
 namespace {
 
-// One thread of the rank at a time.
+// Admits one thread of the rank at a time.
 class LockCall {
   public:
     LockCall(Rank &rank, sennit_lock lock) : status_(view.open(rank, lock)) {
         if (status_ != SENNIT_OK) return;
-        // SYNC lock-turn: pairs with the release in the destructor; the rank's own line.
+        // SYNC lock-turn: pairs with the release in the destructor; the changes of the rank's own
+        // line come before.
         if (view.own().busy.exchange(1, std::memory_order_acquire) == 0) {
             entered_ = true;
             return;
@@ -45,7 +47,7 @@ bool holds(const LockView &view) {
     return holder_of(view.own().last_word) == view.self_mark();
 }
 
-// This rank holds the lock by `word`.
+// This rank now holds the lock by `word`.
 sennit_status taken(LockView &view, std::uint64_t word) {
     view.own().last_word = word;
     if ((word & kLockDied) == 0) return SENNIT_OK;
@@ -54,8 +56,8 @@ sennit_status taken(LockView &view, std::uint64_t word) {
                 "may be half done");
 }
 
-// Takes the lock if it is free. `word` is what it may hold, and becomes what it holds; *got says
-// whether it was taken.
+// Takes the lock if it is free. `word` is the expected value and becomes the real one; *got says
+// whether the lock was taken.
 sennit_status take_if_free(LockView &view, std::uint64_t *word, bool *got) {
     *got = false;
     while (holder_of(*word) == 0) {
@@ -71,8 +73,8 @@ sennit_status take_if_free(LockView &view, std::uint64_t *word, bool *got) {
     return SENNIT_OK;
 }
 
-// The holder by `word` is gone. Gives the lock to the first that waits; `or_self`: to this rank, if
-// nobody does. Whether that succeeds the word tells.
+// The holder in `word` is gone. Gives the lock to the first waiting rank, or to this rank if
+// `or_self` and nobody waits. The word tells whether that succeeds.
 sennit_status take_from_dead(LockView &view, std::uint64_t word, bool or_self) {
     std::uint32_t mark = 0;
     std::uint64_t ticket = 0;
@@ -89,7 +91,7 @@ sennit_status take_from_dead(LockView &view, std::uint64_t word, bool or_self) {
     return status;
 }
 
-// Joins the queue: *got if the lock was free all the same.
+// Joins the queue. *got: the lock was free after all.
 sennit_status join_queue(LockView &view, std::uint64_t *ticket, bool *got) {
     sennit_status status = view.add_one(offsetof(LockPiece, tickets), ticket);
     if (status != SENNIT_OK) return status;
@@ -113,8 +115,8 @@ sennit_status join_queue(LockView &view, std::uint64_t *ticket, bool *got) {
     return status;
 }
 
-// What a waiting rank looks at about once a millisecond, besides its own grant: whoever should have
-// told it may have died.
+// What a waiting rank checks about once a millisecond besides its own grant: the rank that should
+// have told it may have died.
 struct Waiter {
     LockView *view;
     std::uint64_t ticket;
@@ -138,7 +140,7 @@ int look_at_word(Rank &, const void *context) {
     return -1;
 }
 
-// Out of the queue. *got if the lock had been given to this rank before.
+// Leaves the queue. *got: the lock had already been given to this rank.
 sennit_status leave_queue(LockView &view, std::uint64_t *word, bool *got) {
     *got = false;
     sennit_status status = view.set_waiting(0);
@@ -149,14 +151,14 @@ sennit_status leave_queue(LockView &view, std::uint64_t *word, bool *got) {
             return SENNIT_OK;
         }
         const std::uint64_t expected = *word;
-        // One change more: who read the queue before must read it again.
+        // Counts a change: a rank that read the queue before must read it again.
         status = view.compare_swap(word, expected + kLockChange);
         if (status == SENNIT_OK && *word == expected) return SENNIT_OK;
     }
     return status;
 }
 
-// In the queue with `waiter.ticket`: until this rank has the lock, or has left the queue.
+// Waits in the queue with `waiter.ticket` until this rank has the lock or has left the queue.
 sennit_status wait_in_queue(const Waiter &waiter, const Deadline &deadline) {
     LockView &view = *waiter.view;
     Rank &rank = view.rank();
@@ -191,10 +193,10 @@ sennit_status wait_in_queue(const Waiter &waiter, const Deadline &deadline) {
     }
 }
 
-// The lock if it is free, or if its holder is gone and nobody waits. *got says whether; `word` is
-// the one it is held by, by this rank or by another one.
+// Takes the lock if it is free, or if its holder is gone and nobody waits. *got says whether;
+// `word` is the word by which this or another rank holds it.
 sennit_status try_once(LockView &view, std::uint64_t *word, bool *got) {
-    // What this rank saw last saves the first look if the lock was free then.
+    // The last value that this rank saw saves the first load if the lock was free then.
     *word = view.own().last_word;
     sennit_status status = SENNIT_OK;
     if (holder_of(*word) != 0) status = view.load_word(word);
@@ -205,7 +207,7 @@ sennit_status try_once(LockView &view, std::uint64_t *word, bool *got) {
         if (status == SENNIT_OK) status = view.load_word(word);
         *got = status == SENNIT_OK && holder_of(*word) == view.self_mark();
         if (*got) return status;
-        // Another rank was quicker, and may have let go of the lock since.
+        // Another rank was faster and may have released the lock since.
     }
     return status;
 }
@@ -233,13 +235,13 @@ sennit_status lock_create(Rank &rank, team::Team &team, sennit_status refused, s
     auto *ranks = reinterpret_cast<std::int32_t *>(base + waiting_offset(team.size));
     for (std::uint32_t i = 0; i < team.size; ++i)
         ranks[i] = team.world_ranks[i];
-    // The shared words are right as zeros: free, nobody waits. So no rank waits here for others.
+    // Zeros are valid shared words: free, nobody waits. So no rank waits for others here.
     LockOwn &own = reinterpret_cast<LockPiece *>(base)->own;
     own.size = team.size;
     own.rank = team.rank;
     own.home = team.world_ranks[0];
     own.magic = kLockMagic;
-    // relaxed: this thread found the team by it.
+    // relaxed: this thread found the team by this handle.
     *lock = sennit_lock{gptr.segment, team.handle.load(std::memory_order_relaxed)};
     return SENNIT_OK;
 }
@@ -283,7 +285,7 @@ sennit_status lock_release(Rank &rank, sennit_lock lock) {
     if (call.status() != SENNIT_OK) return call.status();
     LockView &view = call.view;
     if (!holds(view)) return fail(SENNIT_ERR_STATE, "this rank does not hold the lock");
-    // What was done under the lock is complete before the next rank has it.
+    // Completes what was done under the lock before the next rank gets it.
     sennit_status flushed = SENNIT_OK;
     if (rank.engine != nullptr) flushed = request::flush(rank, kAnyPeer, default_deadline());
     if (flushed == SENNIT_ERR_TIMEOUT) return flushed;

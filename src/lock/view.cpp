@@ -1,4 +1,4 @@
-// See view.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "lock/view.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace sennit::lock {
 namespace {
 
-constexpr std::uint32_t kAtATime = 16;  // lines of the queue that are read together
+constexpr std::uint32_t kAtATime = 16;  // number of queue lines that are read together
 
 using Word = std::atomic<std::uint64_t>;
 
@@ -38,7 +38,7 @@ int LockView::world_rank(std::uint32_t member) const {
 }
 
 sennit_status LockView::lost_if_left(sennit_status status) const {
-    // Its memory went with it.
+    // The home's memory went with it.
     if (status == SENNIT_ERR_NOT_REGISTERED && peer_gone(*rank_, home_.rank) != Gone::no)
         return fail_lost(*rank_, home_.rank);
     return status;
@@ -53,8 +53,8 @@ sennit_status LockView::by_message(std::uint8_t operation, std::uint64_t offset,
 
 sennit_status LockView::load(std::uint64_t offset, std::uint64_t *value) const {
     if (base_ != nullptr) [[likely]] {
-        // SYNC lock-word: pairs with the releases below in other ranks; what the rank that changed
-        // the word did before comes before.
+        // SYNC lock-word: pairs with the releases below in other ranks; everything that the
+        // changing rank did before its change comes before.
         *value = word_at(base_, offset).load(std::memory_order_acquire);
         return SENNIT_OK;
     }
@@ -63,8 +63,8 @@ sennit_status LockView::load(std::uint64_t offset, std::uint64_t *value) const {
 
 sennit_status LockView::store(std::uint64_t offset, std::uint64_t value) const {
     if (base_ != nullptr) [[likely]] {
-        // SYNC lock-word: pairs with the acquire in load(); a place in the queue before the change
-        // of the word that tells of it.
+        // SYNC lock-word: pairs with the acquire in load(); the place in the queue comes before the
+        // change of the word that announces it.
         word_at(base_, offset).store(value, std::memory_order_release);
         return SENNIT_OK;
     }
@@ -73,7 +73,7 @@ sennit_status LockView::store(std::uint64_t offset, std::uint64_t value) const {
 
 sennit_status LockView::add_one(std::uint64_t offset, std::uint64_t *old) const {
     if (base_ != nullptr) [[likely]] {
-        // relaxed: only that tickets differ and grow counts.
+        // relaxed: tickets only have to differ and grow.
         *old = word_at(base_, offset).fetch_add(1, std::memory_order_relaxed);
         return SENNIT_OK;
     }
@@ -113,7 +113,7 @@ sennit_status LockView::read_queue(std::uint32_t first, std::uint32_t count,
 }
 
 sennit_status LockView::find_first(std::uint32_t *mark, std::uint64_t *ticket) const {
-    // Each round finds the lowest ticket above those whose ranks are gone.
+    // Each round finds the lowest ticket above those of dead ranks.
     for (std::uint64_t above = 0;;) {
         *mark = 0;
         *ticket = UINT64_MAX;
@@ -137,12 +137,12 @@ void LockView::grant_to(std::uint32_t mark, std::uint64_t ticket) const {
     const int peer = world_rank(mark - 1);
     const sennit_gptr there{peer, home_.segment, offsetof(LockPiece, grant)};
     if (auto *word = op::reached(*rank_, there, sizeof(std::uint64_t))) {
-        // Only upwards: a rank that was slow to tell must not hide what another one has told since.
+        // Only upwards: a slow rank must not overwrite a later grant.
         Word &grant = *reinterpret_cast<Word *>(word);
-        // relaxed: what counts is the exchange.
+        // relaxed: the exchange decides.
         std::uint64_t old = grant.load(std::memory_order_relaxed);
-        // SYNC lock-grant: pairs with the acquire in has_grant(); the change of the word by which
-        // the rank holds the lock comes before. relaxed on failure: it only looks again.
+        // SYNC lock-grant: pairs with the acquire in has_grant(); the change of the word that gives
+        // the rank the lock comes before. relaxed on failure: it only looks again.
         while (old < ticket && !grant.compare_exchange_weak(old, ticket, std::memory_order_release,
                                                             std::memory_order_relaxed)) {
         }

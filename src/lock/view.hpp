@@ -1,5 +1,6 @@
-// What one call of a lock works with: the rank's own piece, and the home's words by whatever path
-// leads there. Used by lock.cpp only.
+// SPDX-License-Identifier: BSD-3-Clause
+// What one call of a lock uses: the rank's own piece, and the home's words by whatever path. Used
+// only by lock.cpp.
 #pragma once
 
 #include "lock/lock.hpp"
@@ -11,7 +12,7 @@ namespace sennit::lock {
 constexpr std::uint32_t holder_of(std::uint64_t word) {
     return static_cast<std::uint32_t>(word & kHolderMask);
 }
-// The next word: one change more, `holder` + 1 and flags as given.
+// The next word: one more change, `holder` + 1 and flags as given.
 constexpr std::uint64_t next_word(std::uint64_t word, std::uint64_t holder_and_flags) {
     return (word & ~(kLockChange - 1)) + kLockChange + holder_and_flags;
 }
@@ -36,29 +37,29 @@ class LockView {
         return peer_gone(*rank_, world_rank(member)) != Gone::no;
     }
 
-    // Words of the home. Each release or acquire is said by the operation of op/atomic.hpp.
+    // Words of the home. The operations of op/atomic.hpp have the release or acquire.
     sennit_status load(std::uint64_t offset, std::uint64_t *value) const;
     sennit_status store(std::uint64_t offset, std::uint64_t value) const;
     sennit_status add_one(std::uint64_t offset, std::uint64_t *old) const;
-    // *word becomes what was there; equal to what it was before if it was swapped.
+    // *word becomes the old value; it is unchanged if the swap succeeded.
     sennit_status compare_swap(std::uint64_t *word, std::uint64_t desired) const;
 
     sennit_status load_word(std::uint64_t *word) const {
         return load(offsetof(LockPiece, word), word);
     }
-    // Says whether, and with which ticket, this rank waits.
+    // Publishes whether this rank waits, and with which ticket.
     sennit_status set_waiting(std::uint64_t ticket) const {
         return store(waiting_offset(self()), ticket);
     }
-    // The waiting rank that came first and lives; its number + 1, or 0 if there is none. `self`
-    // counts like any other.
+    // Finds the first living rank that waits: its number + 1, or 0 if none. `self` counts like any
+    // other.
     sennit_status find_first(std::uint32_t *mark, std::uint64_t *ticket) const;
-    // Tells a rank that it has the lock. It would find out by itself, so what fails here does not
+    // Tells a rank that it has the lock. The rank would find out itself, so a failure does not
     // matter.
     void grant_to(std::uint32_t mark, std::uint64_t ticket) const;
 
   private:
-    // PEER_LOST in place of NOT_REGISTERED, if the home has left.
+    // Returns PEER_LOST instead of NOT_REGISTERED if the home has left.
     sennit_status lost_if_left(sennit_status status) const;
     sennit_status by_message(std::uint8_t operation, std::uint64_t offset, const void *operands,
                              std::uint64_t *result) const;
@@ -68,7 +69,7 @@ class LockView {
     Rank *rank_ = nullptr;
     LockPiece *piece_ = nullptr;
     sennit_gptr home_ = SENNIT_GPTR_NULL;
-    std::byte *base_ = nullptr;  // of the home's piece, null where messages lead
+    std::byte *base_ = nullptr;  // of the home's piece; null if only messages reach it
 };
 
 }  // namespace sennit::lock

@@ -1,4 +1,6 @@
-// Adoption in a build without it: nothing moves, and every registration hears why.
+// SPDX-License-Identifier: BSD-3-Clause
+// In place of memory/adopt/ in a build without adoption: nothing moves, and every registration gets
+// the reason.
 #include "base/fail.hpp"
 #include "memory/adopt/adopt.hpp"
 

@@ -1,4 +1,4 @@
-// See control_map.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/control_map.hpp"
 
 #include <sys/mman.h>
@@ -18,8 +18,8 @@ std::uint64_t desk_bytes(std::uint64_t size) {
     return round_up(desk_and_table_bytes(size), kLargestSmallPage);
 }
 
-// The limit that was met, and that more of it is needed. Short: other ranks have it behind a text
-// of their own.
+// Reports the exceeded limit and that more of it is needed. Short: other ranks append it to their
+// own text.
 sennit_status no_view(std::uint64_t bytes, int reason) {
     (void)no_address_space(bytes, reason);
     const sennit_error met = *thread_error();
@@ -69,7 +69,7 @@ void control_unmap(ControlBlock *control, std::uint64_t size) {
 
 std::uint32_t control_chunks(const ControlBlock &control) {
     std::uint32_t chunks = 0;
-    // relaxed: of the owner, under its cold mutex; others have met it since.
+    // relaxed: the owner writes it under its cold mutex, and others have met it since.
     while (chunks < kTeamChunks &&
            control.chunk_offsets[chunks].load(std::memory_order_relaxed) != 0)
         ++chunks;

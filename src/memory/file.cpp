@@ -1,4 +1,4 @@
-// memfd, mmap and fallocate behind file.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/file.hpp"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ std::uint64_t page_bytes() {
 }
 
 bool is_mapped(const void *memory, std::uint64_t bytes) {
-    // mincore() and not msync(), for which valgrind reports every byte that was never written.
+    // mincore(), since valgrind reports every byte that was never written for msync().
     constexpr std::size_t kPages = 4096;
     unsigned char unused[kPages];
     const std::uint64_t page = page_bytes();
@@ -54,7 +54,7 @@ bool is_mapped(const void *memory, std::uint64_t bytes) {
 sennit_status no_address_space(std::uint64_t bytes, int reason) {
     const std::uint64_t mappings = reason == ENOMEM ? count_mappings() : 0;
     const std::uint64_t most = number_in_file("/proc/sys/vm/max_map_count", "", UINT64_MAX);
-    // One call may need two more: a mapping inside of another leaves three.
+    // One call may add two mappings: a mapping inside another one leaves three.
     if (most != UINT64_MAX && mappings + 2 >= most)
         return fail(SENNIT_ERR_NOMEM,
                     "the process has %llu mappings of memory and the kernel allows %llu: raise the "
@@ -86,7 +86,7 @@ sennit_status file_grow(int file, std::uint64_t end) {
     struct stat now {};
     if (fstat(file, &now) != 0) return fail_os(SENNIT_ERR_OS, errno, "fstat of the memory file");
     if (static_cast<std::uint64_t>(now.st_size) >= end) return SENNIT_OK;
-    // Growing past the limit would raise SIGXFSZ, which ends a program that does not expect it.
+    // Growing past the limit would raise SIGXFSZ, which ends an unprepared program.
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         end > limit.rlim_cur)
@@ -107,7 +107,7 @@ bool file_has_limit() {
 
 void file_punch(int file, std::uint64_t offset, std::uint64_t bytes) {
     if (bytes == 0) return;
-    // Without it the pages would stay until the file goes; there is nothing else to do about it.
+    // If it fails, the pages stay until the file goes; nothing else can be done.
     (void)fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                     static_cast<off_t>(bytes));
 }

@@ -1,8 +1,8 @@
-// The memory file of a rank: one memfd that holds its control block and every segment it owns, each
-// a range of its own. A peer that holds the descriptor maps any range once it knows the offset, so
-// no descriptor is passed after start-up. Offsets are never used twice: a peer that still maps a
-// freed range sees zeros there, never another segment. The file has no name and goes with its last
-// user.
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory file of a rank: one memfd with its control block and all its segments, each in its own
+// range. A peer with the descriptor maps any range once it knows the offset, so no descriptor is
+// passed after start-up. Offsets are never reused: a peer that still maps a freed range sees zeros,
+// never another segment. The file has no name and goes with its last user.
 #pragma once
 
 #include <cstddef>
@@ -16,50 +16,49 @@ namespace sennit::memory {
 std::uint64_t page_bytes();
 inline constexpr std::uint64_t kHugePageBytes = 2u << 20;
 
-// No page of any Linux port is larger, so a multiple of it is whole pages everywhere.
+// No Linux port has larger small pages, so a multiple of it is whole pages everywhere.
 inline constexpr std::uint64_t kLargestSmallPage = 65536;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
-// Are all pages of the range mapped in this process?
+// Whether all pages of the range are mapped in this process.
 bool is_mapped(const void *memory, std::uint64_t bytes);
 
 // An empty file. Errors: OS.
 sennit_status file_create(int *file);
 
-// Makes the file end at `end` at least. Errors: NOMEM (RLIMIT_FSIZE, or the kernel's own limit),
-// OS.
+// Grows the file to at least `end`. Errors: NOMEM (RLIMIT_FSIZE, or the kernel's own limit), OS.
 sennit_status file_grow(int file, std::uint64_t end);
 
-// Is there a limit on the size of files (RLIMIT_FSIZE)?
+// Whether there is a limit on file sizes (RLIMIT_FSIZE).
 bool file_has_limit();
 
-// Gives the pages of the range back. Reads of a mapping see zeros afterwards.
+// Frees the pages of the range. Mappings read zeros afterwards.
 void file_punch(int file, std::uint64_t offset, std::uint64_t bytes);
 
-// Takes the pages of the range now. Errors: NOMEM.
+// Allocates the pages of the range now. Errors: NOMEM.
 sennit_status file_reserve(int file, std::uint64_t offset, std::uint64_t bytes);
 
 // Maps the range for reading and writing at an address that is a multiple of `alignment`, not
 // inherited by fork. Errors: NOMEM, OS.
 sennit_status file_map(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t alignment,
                        std::byte **address);
-// What the kernel's refusal to map `bytes` comes to, with the limit that was met. Returns NOMEM.
+// Reports the kernel's refusal to map `bytes`, with the limit that was exceeded. Returns NOMEM.
 sennit_status no_address_space(std::uint64_t bytes, int reason);
-// `address` may be any in the first page.
+// `address` may be anywhere in the first page.
 void file_unmap(std::byte *address, std::uint64_t bytes);
 
-// Where the kernel says what memory there is.
+// The kernel's files on available memory.
 struct LimitPlaces {
     const char *meminfo = "/proc/meminfo";
     const char *own_groups = "/proc/self/cgroup";
     const char *groups = "/sys/fs/cgroup";
 };
 
-// Could the machine and the job's control group hold `bytes` in an otherwise empty machine
-// (`now` false), or with what is in use now? Errors: NOMEM, naming the limit.
+// Checks whether the machine and the job's control group could hold `bytes`: if everything else
+// were free (`now` false), or with the current use. Errors: NOMEM, naming the limit.
 sennit_status memory_check(std::uint64_t bytes, bool now, const LimitPlaces &places = {});
 
 }  // namespace sennit::memory

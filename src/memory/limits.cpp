@@ -1,5 +1,6 @@
-// How much memory there can be: /proc/meminfo and the control groups of versions 1 and 2. A limit
-// that can not be read is no limit.
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory limits: /proc/meminfo and control groups of versions 1 and 2. A limit that can not be read
+// is no limit.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +26,7 @@ std::uint64_t read_in(const char *folder, const char *file, std::uint64_t otherw
     return number_in_file(name, "", otherwise);
 }
 
-// What a group leaves, `now` or if it were empty.
+// The memory that a group leaves: `now`, or if it were empty.
 std::uint64_t left_in(const char *folder, bool second, bool now) {
     const std::uint64_t limit =
         read_in(folder, second ? "memory.max" : "memory.limit_in_bytes", kNoLimit);
@@ -35,7 +36,7 @@ std::uint64_t left_in(const char *folder, bool second, bool now) {
     return used < limit ? limit - used : 0;
 }
 
-// The least of the groups on the way from `path` to `root`, that included.
+// The least over the groups from `path` up to `root`, inclusive.
 std::uint64_t left_upwards(const char *root, const char *path, bool second, bool now) {
     char folder[400];
     (void)std::snprintf(folder, sizeof folder, "%.99s%.300s", root, path);
@@ -48,8 +49,8 @@ std::uint64_t left_upwards(const char *root, const char *path, bool second, bool
     }
 }
 
-// The least of this process's groups, and inside a container, where the group's own path is not
-// visible, that at the mount point.
+// The least over this process's groups. In a container, where the group's own path is not visible,
+// the group at the mount point.
 std::uint64_t left_in_groups(const LimitPlaces &places, bool now) {
     std::uint64_t left = kNoLimit;
     char text[4096];

@@ -1,4 +1,4 @@
-// The sentences of refusal.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/refusal.hpp"
 
 #include <cstdio>

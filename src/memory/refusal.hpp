@@ -1,4 +1,5 @@
-// Why a mechanism did not take a registration: a code and a number, turned into a sentence when
+// SPDX-License-Identifier: BSD-3-Clause
+// Why a mechanism did not take a registration: a code and a number, which become a sentence when
 // somebody asks. The owner publishes both in the record of the segment.
 #pragma once
 
@@ -20,7 +21,7 @@ struct Refused {
     bool is_none() const { return code == Refusal::none; }
 };
 
-// One sentence, cut to `bytes`, always terminated. Any value may be asked for.
+// Writes one sentence, cut to `bytes` and always terminated. Accepts any value.
 void refusal_text(Refused refused, char *text, std::size_t bytes);
 
 }  // namespace sennit::memory

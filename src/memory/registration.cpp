@@ -1,5 +1,5 @@
-// See registration.hpp. The order of mechanisms is that of the architecture: the address itself,
-// XPMEM, adoption, copies by the kernel.
+// SPDX-License-Identifier: BSD-3-Clause
+// Tries the mechanisms in this order: the address itself, XPMEM, adoption, copies by the kernel.
 #include "memory/registration.hpp"
 
 #include <cstdio>
@@ -23,7 +23,7 @@ constexpr Mechanism kOrder[] = {Mechanism::same_process, Mechanism::xpmem, Mecha
                                 Mechanism::copied};
 constexpr std::size_t kMechanisms = sizeof kOrder / sizeof kOrder[0];
 
-// The mechanisms that SENNIT_REGISTER names, as a set of indices. False: a word is none.
+// Reads the mechanisms of SENNIT_REGISTER as a set of indices. False: an invalid word.
 bool read_list(const char *list, unsigned *set) {
     if (*list == '\0') {
         *set = (1u << kMechanisms) - 1;
@@ -42,7 +42,7 @@ bool read_list(const char *list, unsigned *set) {
 }
 
 struct Peers {
-    bool all_in_process = true;  // that have a path
+    bool all_in_process = true;  // of the peers with a path
     bool some_map = false;
 };
 
@@ -57,7 +57,7 @@ Peers look_at_peers(const Rank &rank) {
     return found;
 }
 
-// One registration on its way: the mechanisms are tried in order and leave their reasons.
+// One registration in progress: tries the mechanisms in order and keeps their reasons.
 struct Attempt {
     Rank &rank;
     const RegistrationArgs &args;
@@ -98,7 +98,7 @@ void choose(Attempt &attempt) {
         attempt.refused[i] = try_one(attempt, kOrder[i]);
         if (attempt.refused[i].is_none()) attempt.taken = kOrder[i];
     }
-    // Nothing lies there that could be reached in a wrong way.
+    // An empty region can not be reached in a wrong way.
     if (attempt.args.bytes == 0 && attempt.taken == Mechanism::none)
         attempt.taken = Mechanism::copied;
 }
@@ -120,7 +120,7 @@ sennit_status none_takes_it(const Attempt &attempt) {
                 static_cast<unsigned long long>(attempt.args.bytes), attempt.args.memory, text);
 }
 
-// Which run each record of adopted memory counts on. Made with the first.
+// The run of each record of adopted memory. The first use makes the array.
 std::uint32_t *runs_of(Rank &rank) {
     LocalSegments &own = *rank.segments;
     if (own.runs == nullptr)
@@ -156,7 +156,7 @@ void give_up_all(const Adoption &adoption) {
     adopt::give_up(runs, adoption.count);
 }
 
-// A chain of records, the last one first, so that each knows its successor when it is published.
+// Publishes a chain of records, the last one first, so that each one knows its successor.
 sennit_status publish_chain(Attempt &attempt, SegmentRecord **out) {
     const Adoption &adoption = attempt.adoption;
     std::uint32_t *const runs = runs_of(attempt.rank);
@@ -217,7 +217,7 @@ sennit_status publish_one(Attempt &attempt, SegmentRecord **out) {
 sennit_status segment_register(Rank &rank, const RegistrationArgs &args, SegmentRecord **out) {
     Attempt attempt{rank, args, 0, look_at_peers(rank)};
     (void)read_list(runtime::knobs().register_by.text, &attempt.allowed);
-    // What a mechanism that was refused has said of itself is no error of the call.
+    // The error of a refused mechanism is no error of the call.
     const sennit_error before = *thread_error();
     choose(attempt);
     if (attempt.taken == Mechanism::none) return none_takes_it(attempt);

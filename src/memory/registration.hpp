@@ -1,5 +1,6 @@
-// Memory that the program has already, as segments: which mechanism takes it, and the records that
-// tell the peers. Called with the rank's cold mutex held, except where noted.
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes segments of existing memory of the program: chooses the mechanism and writes the records
+// for the peers. Called with the rank's cold mutex held, except where noted.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +14,33 @@ struct RegistrationArgs {
     void *memory = nullptr;
     std::uint64_t bytes = 0;
     bool consents = false;  // SENNIT_REGISTER_SHARED_PAGES
-    // SENNIT_REGISTER_STACK: no frame of the program lies below it; 0: stacks stay.
+    // SENNIT_REGISTER_STACK: no frame of the program is below it; 0: stacks stay.
     std::uint64_t stack_frames = 0;
 };
 
-// A live segment over the memory, which stays where the program sees it. Errors: NOMEM (the
-// segments of a rank), UNSUPPORTED (SENNIT_REGISTER leaves no mechanism that can take it).
+// Makes a live segment of the memory, which keeps its address in the program. Errors: NOMEM (the
+// segments of a rank), UNSUPPORTED (SENNIT_REGISTER leaves no usable mechanism).
 sennit_status segment_register(Rank &rank, const RegistrationArgs &args, SegmentRecord **record);
 
-// The same for the time of a collective call: the memory stays where it is, and the kernel copies
+// The same for the duration of a collective call: the memory stays in place, and the kernel copies
 // for the peers. Errors: NOMEM.
 sennit_status segment_lend(Rank &rank, void *memory, std::uint64_t bytes, SegmentRecord **record);
 
-// The part of segment_destroy() for such a segment, after its words of life have gone.
+// The part of segment_destroy() for such a segment, after its live words are cleared.
 void registration_end(Rank &rank, const SegmentRecord &record);
 
-// Does the record continue another one's region? It is no segment by itself.
+// Whether the record continues the region of another one; it is no segment itself.
 inline bool continues_region(const SegmentRecord &record) {
     return record.kind == SegmentKind::registered && record.view_offset != 0;
 }
 
-// Is the list of SENNIT_REGISTER one? In start-up. Errors: ARG.
+// Checks the list of SENNIT_REGISTER at start-up. Errors: ARG.
 sennit_status registration_check_knob();
 
-// As in SENNIT_REGISTER and `sennit_mechanism_name`.
+// The name in SENNIT_REGISTER and `sennit_mechanism_name`.
 const char *mechanism_name(Mechanism mechanism);
 
-// Which of the reasons in a record is about the mechanism.
+// The reason in a record that belongs to the mechanism.
 Refused registration_refusal(const SegmentRecord &record, Mechanism mechanism);
 
 }  // namespace sennit::memory

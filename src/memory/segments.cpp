@@ -1,4 +1,4 @@
-// Record table, memory file and entry tables of one rank.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/segments.hpp"
 
 #include <sys/mman.h>
@@ -37,10 +37,10 @@ std::uint32_t generation_of_epoch(std::uint32_t epoch) {
     return epoch % kGenerations + 1;
 }
 
-// Nobody lives there: it belongs to the entry that a zeroed pointer leads to (find_named()).
+// Never used: it belongs to the entry that a zeroed pointer finds (find_named()).
 constexpr std::uint32_t kNoSlot = 0;
 
-// The lowest free slot that does not rest, so that few pages of the table are ever touched.
+// Finds the lowest free slot that does not rest, so that few pages of the table are touched.
 bool find_rested_slot(const LocalSegments &own, std::uint32_t *slot) {
     for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
         const std::uint64_t never = word == 0 ? std::uint64_t{1} << kNoSlot : 0;
@@ -71,9 +71,9 @@ void let_rest(LocalSegments &own, std::uint32_t slot) {
     own.resting_slots[slot / 64] |= std::uint64_t{1} << (slot % 64);
 }
 
-// Takes the pages now. Ranks that share a control group may each have found room for all they ask,
-// and beyond the group's limit the kernel ends processes instead of refusing. So each looks again
-// before every step, and what the others have taken meanwhile counts.
+// Allocates the pages now. Ranks of one control group may each have found room for all their
+// memory, and beyond the group's limit the kernel kills processes instead of refusing. So each rank
+// checks again before every step, including what the others have taken meanwhile.
 sennit_status reserve_in_steps(int file, std::uint64_t offset, std::uint64_t bytes) {
     constexpr std::uint64_t kStep = 2 * kHugePageBytes;
     for (std::uint64_t taken = 0; taken < bytes; taken += kStep) {
@@ -86,7 +86,7 @@ sennit_status reserve_in_steps(int file, std::uint64_t offset, std::uint64_t byt
     return SENNIT_OK;
 }
 
-// Gets pages for what is asked at a fresh offset and maps them.
+// Allocates pages at a new offset and maps them.
 sennit_status place(Rank &rank, const SegmentArgs &args, SegmentRecord *record) {
     LocalSegments &own = *rank.segments;
     const std::uint64_t page =
@@ -106,7 +106,7 @@ sennit_status place(Rank &rank, const SegmentArgs &args, SegmentRecord *record) 
     std::byte *address = nullptr;
     status = own.views.map(rank.memory_file, offset, mapped, alignment, &address);
     if (status != SENNIT_OK) return status;
-    // Without huge pages in the kernel this is refused, and small pages serve.
+    // A kernel without huge pages refuses it; small pages work too.
     if (page == kHugePageBytes) (void)madvise(address, mapped, MADV_HUGEPAGE);
     if (reserve) {
         status = reserve_in_steps(rank.memory_file, offset, mapped);
@@ -131,15 +131,15 @@ sennit_status no_slot() {
                 kSegmentsPerTeam - 1);
 }
 
-// The segment that `draft` describes goes live in the slot; its memory is there. `id` 0: one made
-// from the slot. Null: a network refused it, with the reason in the thread's error.
+// Publishes the segment `draft` in the slot; its memory exists. `id` 0: made from the slot. Null: a
+// network refused it; the thread's error has the reason.
 SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, SegmentRecord &draft) {
     SegmentRecord &record = rank.control->records[slot];
     draft.actor = (draft.flags & SENNIT_ALLOC_ACCUMULATE) != 0 ? AtomicsActor::lock_holder
                                                                : AtomicsActor::processor;
     draft.version = 1;
     draft.owner_slot = slot;
-    // The epoch outlives the segment: the slot's next tenant gets another generation from it.
+    // The epoch outlives the segment: the slot's next segment gets another generation from it.
     draft.epoch = record.epoch + 1;
     if (draft.epoch == 0) draft.epoch = 1;
     if (id == 0) id = make_id(kLocalSlot, slot, generation_of_epoch(draft.epoch));
@@ -147,7 +147,7 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
     if (watch.appears != nullptr && watch.appears(watch.context, draft, draft.epoch) != SENNIT_OK)
         return nullptr;
     mark_slot(*rank.segments, slot, true);
-    // All but `id` and `live`. A peer may still copy the slot, after the last tenant.
+    // All fields except `id` and `live`. A peer may still be copying the slot's last segment.
     constexpr std::size_t kFirst = offsetof(SegmentRecord, kind);
     constexpr std::size_t kLast = offsetof(SegmentRecord, live);
     store_words(reinterpret_cast<std::byte *>(&record) + kFirst,
@@ -162,8 +162,8 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
     return &record;
 }
 
-// The segment and its memory end. Where others reach that by address its pages go all the same, as
-// they do for a peer that has them mapped, but the addresses stay.
+// Ends the segment and its memory. If other ranks reach it by address, its pages are freed, as for
+// a peer that maps them, but the addresses stay.
 void segment_end(Rank &rank, SegmentRecord &record, bool is_reached) {
     segment_withdraw(rank, record);
     if (record.mechanism == Mechanism::file) {
@@ -176,8 +176,9 @@ void segment_end(Rank &rank, SegmentRecord &record, bool is_reached) {
     }
 }
 
-// Where the table begins in its first page, for the reason of kRankOffset in rank/process.cpp:
-// the entries of the first segments would lie where the first bytes of each segment do.
+// The offset of the table in its first page, for the reason of kRankOffset in rank/process.cpp:
+// else the entries of the first segments would be at the same page offset as the first bytes of
+// each segment.
 constexpr std::size_t kTableOffset = 23 * 64;
 
 std::size_t table_bytes(std::uint32_t size) {
@@ -195,7 +196,7 @@ sennit_status segments_open(Rank &rank, int world_rank, int size) {
     const std::uint64_t bytes = control_file_bytes(static_cast<std::uint64_t>(size));
     status = file_grow(rank.memory_file, bytes);
     if (status != SENNIT_OK) return status;
-    // The zeros of the file are the initial values; a constructor would touch every page.
+    // The file's zeros are the initial values; a constructor would touch every page.
     status = control_map(rank.memory_file, static_cast<std::uint64_t>(size), &rank.control);
     if (status != SENNIT_OK) return status;
     rank.segments->file_end = bytes;
@@ -205,7 +206,7 @@ sennit_status segments_open(Rank &rank, int world_rank, int size) {
 }
 
 void control_use(void *control) {
-    // relaxed: the owner is in start-up too, so the count is not 0 and nothing else is looked at.
+    // relaxed: the owner is still in start-up, so the count is not 0, and no other data is read.
     static_cast<ControlBlock *>(control)->header.users.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -220,7 +221,7 @@ void control_release(ControlBlock *control) {
 void segments_close(Rank &rank, bool all_left) {
     if (rank.control != nullptr) {
         process_hide_control(rank);
-        // relaxed: nobody comes by its address any more, and the last barrier ordered who came.
+        // relaxed: no new rank comes by its address, and the last barrier ordered those that came.
         const bool is_reached =
             !all_left && rank.control->header.users.load(std::memory_order_relaxed) != 1;
         for (std::uint32_t slot = 0; slot < kSegmentsPerTeam; ++slot) {
@@ -309,9 +310,9 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot) {
         const std::size_t rows = rank.table_rows[slot];
         for (std::size_t i = 0; i < rows * size; ++i) {
-            // relaxed: under the cold mutex, as are the changes.
+            // relaxed: all changes are made under the cold mutex.
             const SegmentEntry &entry = rank.tables[slot].load(std::memory_order_relaxed)[i];
-            // Private memory that a rank of this process registered has no pages of its own.
+            // Private memory that a rank of this process has registered has no own pages here.
             if (entry.id() == 0 || entry.base == nullptr || entry.mapped_bytes == 0) continue;
             if (begin >= entry.base + entry.bytes || begin + bytes <= entry.base) continue;
             if (begin < entry.base || begin + bytes > entry.base + entry.bytes)
@@ -325,9 +326,9 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
 }
 
 void segment_end(SegmentRecord &record) {
-    // relaxed twice: peers that still use the segment are wrong in any order; they see the words
-    // gone or zeros. SYNC segment-end: pairs with the acquire fence in read_record(); who copied
-    // something of the record's next tenant finds the id gone.
+    // relaxed twice: peers that still use the segment are wrong in any order; they see cleared
+    // words or zeros. SYNC segment-end: pairs with the acquire fence in read_record(); a peer that
+    // copied a part of the record's next segment finds the id cleared.
     record.live.store(0, std::memory_order_relaxed);
     record.id.store(0, std::memory_order_relaxed);
     order_stores();
@@ -360,16 +361,17 @@ sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t si
 
 void forget_entries(Rank &rank) {
     for (AtomicPartPointer<Part::entry> &place : rank.near)
-        // relaxed: threads that still call Sennit now are wrong.
+        // relaxed: a thread that still calls Sennit now is the program's error.
         place.store(nullptr, std::memory_order_relaxed);
 }
 
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size) {
-    // relaxed: the team's segments have ended, and who still uses one is wrong in any order.
+    // All relaxed: the team's segments have ended; a call that still uses one is the program's
+    // error.
     SegmentEntry *table = rank.tables[team_slot].load(std::memory_order_relaxed);
     if (table == nullptr) return;
     (void)munmap(reinterpret_cast<std::byte *>(table) - kTableOffset, table_bytes(size));
-    rank.tables[team_slot].store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    rank.tables[team_slot].store(nullptr, std::memory_order_relaxed);
     rank.table_rows[team_slot] = 0;
 }
 
@@ -385,7 +387,7 @@ sennit_status entry_to_fill(Rank &rank, std::uint32_t id, int peer, SegmentEntry
     const std::uint32_t slot = team_slot_of(id);
     const std::uint32_t size = size_of(rank);
     SENNIT_INVARIANT(generation_of(id) != 0 && static_cast<std::uint32_t>(peer) < size);
-    // relaxed: under the cold mutex, as are the changes.
+    // relaxed: all changes are made under the cold mutex.
     if (rank.tables[slot].load(std::memory_order_relaxed) == nullptr) {
         const sennit_status status = table_create(rank, slot, size);
         if (status != SENNIT_OK) return status;
@@ -404,11 +406,11 @@ void fill_entry(SegmentEntry *entry, const SegmentRecord &record, const sennit_g
     entry->base = fields.base;
     entry->bytes = record.bytes;
     entry->direct_bytes = fields.base != nullptr && !fields.is_observed ? record.bytes : 0;
-    // Out of sight: a word that never changes, so that only the value is compared.
+    // Record out of reach: a word that never changes, so only the value is compared.
     entry->live = fields.live != nullptr ? fields.live : &entry->live_value;
     entry->handle = fields.handle;
     entry->mapped_bytes = fields.mapped_bytes;
-    // relaxed: a private copy of the record, or the rank's own.
+    // relaxed: a private copy of the record, or the rank's own record.
     const std::uint32_t live = record.live.load(std::memory_order_relaxed);
     // SYNC entry-live: pairs with the acquire in is_live(); base and bounds come before.
     entry->live_value.store(live, std::memory_order_release);
@@ -417,7 +419,7 @@ void fill_entry(SegmentEntry *entry, const SegmentRecord &record, const sennit_g
 }
 
 void clear_entry(SegmentEntry *entry) {
-    // relaxed: the memory is unmapped next, so a concurrent user is wrong in any order.
+    // relaxed: the memory is unmapped next, so a concurrent use is wrong in any order.
     entry->name.store(kClearedName, std::memory_order_relaxed);
     entry->base = nullptr;
 }

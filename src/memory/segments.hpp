@@ -1,4 +1,5 @@
-// The segments a rank owns, and the entries by which it reaches those of others. Owns the rank's
+// SPDX-License-Identifier: BSD-3-Clause
+// The segments of a rank, and the entries by which it reaches segments of others. Owns the rank's
 // memory file and the record table in its control block. Called with the rank's cold mutex held,
 // except in start-up.
 #pragma once
@@ -20,30 +21,30 @@ struct sennit::PartType<sennit::Part::segments> {
 
 namespace sennit::memory {
 
-// What the owner keeps for itself. A slot is an index into the record table.
+// The owner's private state. A slot is an index into the record table.
 struct LocalSegments {
-    std::uint64_t file_end = 0;  // offsets below it have been handed out
+    std::uint64_t file_end = 0;  // offsets below it are handed out
     FileWindows views;           // of the segments in the memory file
     std::uint64_t used_slots[kSegmentsPerTeam / 64] = {};
-    // Free slots that have had all their generations: they rest until all slots have, so that ids
-    // repeat as late as they can.
+    // Free slots that have used all their generations: they rest until all slots have, so that ids
+    // repeat as late as possible.
     std::uint64_t resting_slots[kSegmentsPerTeam / 64] = {};
     std::uint32_t *runs = nullptr;  // of adopted memory, by slot; registration.cpp
 };
 
 // Creates the memory file and the control block of the rank. Errors: NOMEM, OS.
 sennit_status segments_open(Rank &rank, int world_rank, int size);
-// Unmaps everything the rank owns and closes the file. The control block stays mapped while ranks
-// of the same process use it, and so does the memory of segments where not `all_left`: one that did
-// not meet this rank at its end may be at them by their addresses.
+// Unmaps everything that the rank owns and closes the file. The control block stays mapped while
+// ranks of the same process use it. The memory of segments stays mapped unless `all_left`: a rank
+// that did not meet this one at its end may still use it by address.
 void segments_close(Rank &rank, bool all_left);
 
-// A rank of the same process begins and ends to use the owner's mapping of a control block.
+// A rank of the same process starts and stops using the owner's mapping of a control block.
 void control_use(void *control);
 void control_release(ControlBlock *control);
 
-// A range of the memory file for the library's own use, zeroed and mapped here; no segment. `bytes`
-// is a multiple of kLargestSmallPage. Whoever asked unmaps it. Errors: NOMEM, OS.
+// Makes a range of the memory file for the library's own use, zeroed and mapped here; not a
+// segment. `bytes` is a multiple of kLargestSmallPage. The caller unmaps it. Errors: NOMEM, OS.
 sennit_status range_create(Rank &rank, std::uint64_t bytes, std::uint64_t *offset,
                            std::byte **address);
 
@@ -55,47 +56,48 @@ struct SegmentArgs {
     std::uint32_t flags = 0;       // SENNIT_ALLOC_*
 };
 
-// A live segment in the rank's memory file; `record` points into the control block.
-// Errors: NOMEM, OS.
+// Makes a live segment in the rank's memory file; `record` points into the control block. Errors:
+// NOMEM, OS.
 sennit_status segment_create(Rank &rank, const SegmentArgs &args, SegmentRecord **record);
-// For registration.cpp: the segment of one rank that `draft` describes goes live in a slot of its
-// own. Errors: NOMEM (slots).
+// For registration.cpp: publishes the segment `draft` of one rank in a new slot. Errors: NOMEM
+// (slots).
 sennit_status segment_publish(Rank &rank, SegmentRecord &draft, SegmentRecord **record);
-// Its words of life go and the slot is free; its memory is not touched.
+// Clears the segment's live words and frees the slot; does not touch its memory.
 void segment_withdraw(Rank &rank, SegmentRecord &record);
-// Does the range lie in a segment of this rank's memory file? `whole`: *gptr points there.
+// Whether the range is in a segment of this rank's memory file. `whole`: *gptr points to it.
 enum class Overlap : std::uint8_t { none, part, whole };
 Overlap segment_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr);
 // The same for segments of other ranks that are attached here with a pointer.
 Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr);
 
-// Its words of life go, so that nobody begins to use it; memory and slot stay until it is
-// destroyed.
+// Clears the segment's live words, so that nobody starts to use it; memory and slot stay until
+// segment_destroy().
 void segment_end(SegmentRecord &record);
-// Ends it: the id goes first, then the mapping and the pages, if they are Sennit's.
+// Ends the segment: clears the id first, then frees the mapping and the pages, if they are
+// Sennit's.
 void segment_destroy(Rank &rank, SegmentRecord *record);
 
-// The table of entries of a team slot, for all segments and ranks; pages are used as needed.
+// Makes the table of entries of a team slot, for all segments and ranks; pages are used as needed.
 // Errors: NOMEM.
 sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
-// Before the tables are destroyed: a later put would otherwise follow memory that is unmapped.
+// Called before the tables are destroyed: else a later put would follow unmapped memory.
 void forget_entries(Rank &rank);
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
 
 // Null: the team slot has no table.
 SegmentEntry *entry_at(Rank &rank, std::uint32_t size, std::uint32_t id, int peer);
-// The place of an entry that is to be filled; makes the table. Needs the cold mutex. Errors: NOMEM.
+// The place of an entry to fill; makes the table. Needs the cold mutex. Errors: NOMEM.
 sennit_status entry_to_fill(Rank &rank, std::uint32_t id, int peer, SegmentEntry **entry);
 
-// What fill_entry stores.
+// The fields that fill_entry() stores.
 struct EntryFields {
     sennit_path path;
     std::byte *base;
     std::uint64_t handle;
-    const std::atomic<std::uint32_t> *live;  // null: the owner's record is out of sight
-    bool is_observed = false;                // calls take the cold way, which notes them
-    std::uint64_t mapped_bytes = 0;          // of address space, if there are pages of its own
-    std::uint8_t attach_errno = 0;           // as in the entry
+    const std::atomic<std::uint32_t> *live;  // null: the owner's record is out of reach
+    bool is_observed = false;                // calls take the cold way, which records them
+    std::uint64_t mapped_bytes = 0;          // own address space, 0 if none
+    std::uint8_t attach_errno = 0;           // see the entry
 };
 void fill_entry(SegmentEntry *entry, const SegmentRecord &record, const sennit_gptr &named,
                 const EntryFields &fields);

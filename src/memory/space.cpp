@@ -1,4 +1,4 @@
-// See space.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/space.hpp"
 
 #include <sys/mman.h>
@@ -10,7 +10,7 @@ namespace {
 
 std::byte *take(std::uint64_t bytes, std::uint64_t place, std::uint64_t multiple, int protection,
                 int more_flags) {
-    // Enough to find the address inside; the edges go back.
+    // Enough for an aligned address inside; the rest is unmapped.
     const std::uint64_t slack = multiple > page_bytes() ? multiple : 0;
     void *const whole =
         mmap(nullptr, bytes + slack, protection, MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0);
@@ -24,7 +24,7 @@ std::byte *take(std::uint64_t bytes, std::uint64_t place, std::uint64_t multiple
     return reinterpret_cast<std::byte *>(begin + shift);
 }
 
-// So that huge pages of a file can be mapped there, where there may be some.
+// The alignment for huge pages of a file, if the range can have any.
 std::uint64_t huge_page_for(std::uint64_t bytes) {
     return bytes >= kHugePageBytes ? kHugePageBytes : 1;
 }

@@ -1,4 +1,4 @@
-// See windows.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/windows.hpp"
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ namespace sennit::memory {
 namespace {
 
 constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 30;
-// At least 64 such segments share a window.
+// At least 64 segments of this size share a window.
 constexpr std::uint64_t kMostInWindow = kWindowBytes / 64;
 
 bool address_space_is_limited() {
@@ -40,7 +40,7 @@ FileWindows::Window *FileWindows::find(std::uint64_t file_begin) {
 sennit_status FileWindows::map(int file, std::uint64_t offset, std::uint64_t bytes,
                                std::uint64_t alignment, std::byte **address) {
     const std::uint64_t place = offset % kWindowBytes;
-    // The base of a window is a multiple of a huge page.
+    // The base of a window is aligned to a huge page.
     const bool fits = bytes <= kMostInWindow && place + bytes <= kWindowBytes &&
                       alignment <= kHugePageBytes && offset % alignment == 0;
     Window *const window = fits ? find(offset - place) : nullptr;
@@ -55,11 +55,11 @@ void FileWindows::unmap(std::byte *address, std::uint64_t bytes) {
     for (Window **link = &first_; *link != nullptr; link = &(*link)->next) {
         Window &window = **link;
         if (address < window.base || address >= window.base + kWindowBytes) continue;
-        // Reserved again. Without a mapping to spare the view stays: it shows an empty range.
+        // Reserves the range again. If no mapping is left the view stays: it shows an empty range.
         if (mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                  -1, 0) != MAP_FAILED)
             (void)madvise(address, bytes, MADV_DONTFORK);
-        // Offsets of the file are not used again, so only the newest gets more segments.
+        // File offsets are not reused, so only the newest window gets more segments.
         if (--window.segments == 0 && &window != first_) give_back(link);
         return;
     }

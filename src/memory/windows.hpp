@@ -1,12 +1,12 @@
-// The views that one process has of one memory file. Segments whose ranges of the file are
-// neighbours get neighbouring addresses, and the kernel then counts one mapping for all of them: it
-// allows a process some 65000 (vm.max_map_count), and 64 ranks would reach that with 1022 segments.
+// SPDX-License-Identifier: BSD-3-Clause
+// The views of one memory file in one process. Segments with adjacent ranges of the file get
+// adjacent addresses, and the kernel then counts one mapping for all of them. It allows a process
+// some 65000 mappings (vm.max_map_count); 64 ranks with 1022 segments each would reach that.
 //
-// A window is a piece of address space that stands for kWindowBytes of the file. It is reserved as
-// a whole when its first segment is mapped, and given back as a whole: when none of its
-// segments is left and another window came after it, or by close(). So an address in it never
-// belongs to anybody else. Large segments, and all where the address space is limited (ulimit
-// -v), are mapped by themselves.
+// A window is a piece of address space for kWindowBytes of the file. It is reserved as a whole when
+// its first segment is mapped. It is released as a whole when its last segment is gone and a newer
+// window exists, or by close(). So an address in it never belongs to anybody else. Large segments
+// are mapped separately, and so are all segments if the address space is limited (ulimit -v).
 //
 // Used under the rank's cold mutex: by the owner for its own segments, and by the transport mapped
 // for those of each peer.
@@ -21,13 +21,13 @@ namespace sennit::memory {
 
 class FileWindows {
   public:
-    // As file_map().
+    // The same as file_map().
     sennit_status map(int file, std::uint64_t offset, std::uint64_t bytes, std::uint64_t alignment,
                       std::byte **address);
-    // As file_unmap(), of what map() or file_map() gave.
+    // The same as file_unmap(), for addresses of map() or file_map().
     void unmap(std::byte *address, std::uint64_t bytes);
-    // Ends every view in a window, whether unmapped or not. `is_reached`: others may be at them by
-    // their addresses, so these stay.
+    // Ends every view in a window, unmapped or not. `is_reached`: others may still use the
+    // addresses, so the windows stay.
     void close(bool is_reached = false);
 
   private:
@@ -35,7 +35,7 @@ class FileWindows {
         Window *next;
         std::byte *base;
         std::uint64_t file_begin;
-        std::uint32_t segments;  // that are mapped
+        std::uint32_t segments;  // mapped segments
     };
     Window *find(std::uint64_t file_begin);
     void give_back(Window **link);

@@ -1,4 +1,4 @@
-// See xpmem.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/xpmem.hpp"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 namespace sennit::memory {
 namespace {
 
-// As in xpmem.h.
+// Values of xpmem.h.
 constexpr int kReadWrite = 2;
 constexpr int kPermitByMode = 1;
 constexpr std::uintptr_t kOwnerOnly = 0600;
@@ -27,7 +27,7 @@ struct XpmemLibrary {
 
 XpmemLibrary open_library() {
     XpmemLibrary library;
-    // A second C library would come with it.
+    // It would load a second C library.
     if (linked_statically()) return library;
     void *const handle = dlopen("libxpmem.so.0", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return library;
@@ -60,7 +60,7 @@ const XpmemCalls *xpmem_calls(Refused *why) {
 }
 
 void xpmem_replace(const XpmemCalls *calls) {
-    // relaxed: see xpmem_calls().
+    // relaxed: set by a test before it registers anything.
     replaced.store(calls, std::memory_order_relaxed);
 }
 

@@ -1,6 +1,7 @@
-// XPMEM: a kernel module by which a process attaches another one's memory. Its library is opened at
-// run time, if it is there; what is called of it stands in one table, which a test replaces. Never
-// tried with a real module: none can be loaded where this was written.
+// SPDX-License-Identifier: BSD-3-Clause
+// XPMEM: a kernel module by which a process attaches memory of another. Its library is opened at
+// run time, if present; its functions are in one table, which a test replaces. Never tested with a
+// real module: none could be loaded during development.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 
 namespace sennit::memory {
 
-// The functions of libxpmem that are used, with the names and arguments they have there. Numbers of
-// segments and permits are 64 bits; -1 is an error, with errno.
+// The used functions of libxpmem, with their names and arguments. Numbers of segments and permits
+// have 64 bits; -1 is an error, with errno.
 struct XpmemCalls {
     struct Address {
         std::int64_t permit;
@@ -27,21 +28,22 @@ struct XpmemCalls {
     int (*detach)(void *at);
 };
 
-// Null: this process has none, and `why` says so. Looks once.
+// Null: this process has no XPMEM, and `why` says why. Checked once.
 const XpmemCalls *xpmem_calls(Refused *why);
-// For tests: what xpmem_calls() gives from now on; null: what is really there.
+// For tests: the table that xpmem_calls() returns from now on; null: the real one.
 void xpmem_replace(const XpmemCalls *calls);
 
 // The owner's side.
 struct XpmemPart {
     std::int64_t segment;
     std::uint64_t bytes;       // whole pages
-    std::uint32_t head_bytes;  // of the first page, before the buffer
+    std::uint32_t head_bytes;  // of the first page before the buffer
 };
 Refused xpmem_offer(std::uint64_t address, std::uint64_t bytes, XpmemPart *part);
 void xpmem_withdraw(std::int64_t segment);
 
-// The peer's: the first byte of the region, and what xpmem_unmap() needs. Errors: UNSUPPORTED.
+// The peer's side: the first byte of the region, and the argument of xpmem_unmap(). Errors:
+// UNSUPPORTED.
 sennit_status xpmem_map(const SegmentRecord &record, std::byte **pointer, std::uint64_t *permit);
 void xpmem_unmap(std::byte *pointer, std::uint64_t permit);
 

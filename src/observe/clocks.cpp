@@ -1,11 +1,11 @@
-// See clocks.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/clocks.hpp"
 
 #include <algorithm>
 
 namespace sennit::runtime {
 
-// What one rank entered before the other left bounds the offset, on one side for each direction:
+// One rank entered before the other left, which bounds the offset on one side for each direction:
 // entered_other + offset <= left_first, and entered_first <= left_other + offset.
 ClockOffset clock_offset(const ClockSample *first, const ClockSample *other, int rounds) {
     std::int64_t least = INT64_MIN;
@@ -14,7 +14,7 @@ ClockOffset clock_offset(const ClockSample *first, const ClockSample *other, int
         most = std::min(most, first[i].left_ns - other[i].entered_ns);
         least = std::max(least, first[i].entered_ns - other[i].left_ns);
     }
-    if (most < least) std::swap(most, least);  // a clock was set meanwhile
+    if (most < least) std::swap(most, least);  // a clock was changed meanwhile
     return {least + (most - least) / 2, (most - least + 1) / 2};
 }
 

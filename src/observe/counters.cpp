@@ -1,5 +1,6 @@
-// The counters of one rank, in memory of its own. With SENNIT_STATS=FILE they are written into that
-// file too from observer_ready() on, where `sennit stats` reads them at any time.
+// SPDX-License-Identifier: BSD-3-Clause
+// The counters of one rank, in its own memory. With SENNIT_STATS=FILE they are also written into
+// that file from observer_ready() on; `sennit stats` reads it at any time.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +17,7 @@ namespace sennit::runtime {
 namespace {
 
 std::uint64_t load(const std::atomic<std::uint64_t> &counter) {
-    // relaxed: a sum that nothing else hangs on.
+    // relaxed: a sum on which nothing depends.
     return counter.load(std::memory_order_relaxed);
 }
 
@@ -56,7 +57,7 @@ void counters_open(Observer &observer, const char *setting) {
         observer.stats_name[0] = '\0';
         return;
     }
-    // What an earlier job left. The others open the file after all have met.
+    // Removes the file of an earlier job. The other ranks open theirs after all have met.
     if (observer.rank->world_rank == 0 || names_rank(setting)) remove_own_file(observer.stats_name);
 }
 

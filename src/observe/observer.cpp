@@ -1,4 +1,4 @@
-// See observer.hpp: what begins and ends, and the observer's life.
+// SPDX-License-Identifier: BSD-3-Clause
 #include <unistd.h>
 
 #include <cstdio>
@@ -20,11 +20,10 @@ void make_progress_observed(Rank &rank) {
     using runtime::Observed;
     runtime::Observer &observer = *rank.observer;
     Observed turn(rank, "progress", runtime::kNobody, 0, runtime::Noted::progress);
-    // relaxed, here and below: counts for people; nothing is handed over.
+    // All relaxed: counts for people, which hand nothing over.
     const std::uint64_t pieces = observer.pieces.load(std::memory_order_relaxed);
     const unsigned requests = rank.polled_requests.load(std::memory_order_relaxed);
     poll_progress(rank);
-    // relaxed: as above.
     const std::uint64_t moved = observer.pieces.load(std::memory_order_relaxed) - pieces;
     const unsigned left = rank.polled_requests.load(std::memory_order_relaxed);
     turn.set_bytes(moved + (requests > left ? requests - left : 0));
@@ -34,11 +33,11 @@ void make_progress_observed(Rank &rank) {
 namespace runtime {
 namespace {
 
-// What a thread knows of its own calls. Small: storage of threads is scarce where the library is
-// opened at run time.
+// A thread's own state. Small: thread-local storage is scarce in a library that is opened at run
+// time.
 struct ThreadLane {
     Observed *innermost = nullptr;
-    std::uint32_t observer = 0;  // whose number of this thread is below
+    std::uint32_t observer = 0;  // the observer of the thread's number below
     std::uint16_t thread = 0;
 };
 static_assert(sizeof(ThreadLane) == 16);
@@ -49,7 +48,7 @@ std::atomic<std::uint32_t> observers{0};
 std::uint16_t thread_number(Observer &observer) {
     if (lane.observer != observer.number) {
         lane.observer = observer.number;
-        // relaxed: only that numbers differ counts.
+        // relaxed: numbers only have to differ.
         lane.thread =
             static_cast<std::uint16_t>(observer.threads.fetch_add(1, std::memory_order_relaxed));
     }
@@ -58,14 +57,14 @@ std::uint16_t thread_number(Observer &observer) {
 
 // A free place among the open operations, or -1 if all are taken.
 int claim_place(Observer &observer) {
-    // relaxed: a guess that the exchange below confirms.
+    // relaxed: a guess; the exchange below confirms it.
     std::uint64_t used = observer.open_places.load(std::memory_order_relaxed);
     while (used != UINT64_MAX) {
         const int place = __builtin_ctzll(~used);
-        // SYNC trace-place: pairs with the release in release_place(); what the thread that had the
-        // place wrote there.
+        // SYNC trace-place: pairs with the release in release_place(); the last thread's writes
+        // come before.
         const std::uint64_t with_place = used | std::uint64_t{1} << place;
-        // relaxed: where it fails the loop looks again.
+        // relaxed: after a failure the loop looks again.
         if (observer.open_places.compare_exchange_weak(used, with_place, std::memory_order_acquire,
                                                        std::memory_order_relaxed))
             return place;
@@ -74,14 +73,14 @@ int claim_place(Observer &observer) {
 }
 
 void release_place(Observer &observer, int place) {
-    // relaxed: whoever reads it next is a person.
+    // relaxed: only people read it next.
     observer.trace->open[place].in_use.store(0, std::memory_order_relaxed);
-    // SYNC trace-place: pairs with the acquire in claim_place(); this thread has written its last.
+    // SYNC trace-place: pairs with the acquire in claim_place(); this thread's writes come before.
     observer.open_places.fetch_and(~(std::uint64_t{1} << place), std::memory_order_release);
 }
 
-// The thread has called an operator of the program that has not returned. If it left by longjmp,
-// what was noted around it lies on a part of the stack that is in use again.
+// Whether the thread is inside an operator of the program. If it has left that by longjmp, the
+// records around it are on a part of the stack that is in use again.
 bool has_left_frames() {
     const Callback *callback = thread_callback();
     return callback != nullptr && *callback == Callback::combine;
@@ -92,7 +91,7 @@ bool is_operation(Noted kind) {
 }
 
 void add(std::atomic<std::uint64_t> &counter, std::uint64_t value) {
-    // relaxed: a sum that nothing else hangs on.
+    // relaxed: a sum on which nothing depends.
     if (value != 0) counter.fetch_add(value, std::memory_order_relaxed);
 }
 
@@ -101,7 +100,7 @@ void add(std::atomic<std::uint64_t> &counter, std::uint64_t value) {
 void count_piece(Observer &observer, unsigned rail, std::uint64_t bytes) {
     add(observer.pieces, 1);
     if (rail >= kObservedRails) return;
-    // relaxed: a sum that nothing else hangs on.
+    // relaxed: a sum on which nothing depends.
     observer.rail_pieces[rail].fetch_add(1, std::memory_order_relaxed);
     if (observer.counters == nullptr) return;
     PeerCounters &counters = observer.counters[stats_rail_index(observer.size, rail)];
@@ -184,7 +183,7 @@ void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind
         const MutexLock lock(observer.lock);
         name_ = trace_name(observer, name);
         for (unsigned rail = 0; rail < kObservedRails; ++rail)
-            // relaxed: a sum that nothing else hangs on.
+            // relaxed: a sum on which nothing depends.
             rail_pieces_[rail] = observer.rail_pieces[rail].load(std::memory_order_relaxed);
     }
     start_ns_ = now_ns();
@@ -197,7 +196,7 @@ void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind
     open.peer = peer_;
     open.name = name_;
     open.thread = thread_number(observer);
-    // relaxed: the store below orders it.
+    // relaxed: the release below orders it.
     open.signal.store(0, std::memory_order_relaxed);
     // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the fields come before.
     open.in_use.store(1, std::memory_order_release);
@@ -237,7 +236,7 @@ void Observed::end() {
     if (observer.trace == nullptr) return;
     std::uint8_t rails = 0;
     for (unsigned rail = 0; rail < kObservedRails; ++rail)
-        // relaxed: a sum that nothing else hangs on.
+        // relaxed: a sum on which nothing depends.
         if (observer.rail_pieces[rail].load(std::memory_order_relaxed) != rail_pieces_[rail])
             rails = static_cast<std::uint8_t>(rails | 1u << rail);
     const TraceRecord record{start_ns_, duration_ns, bytes_ + bytes_of_parts_,
@@ -275,7 +274,7 @@ void observer_open(Rank &rank, int size, std::int64_t started_ns) {
     const bool traces = wishes.trace.text[0] != '\0';
     const char *stats = wishes.stats.text;
     bool counts = *stats != '\0';
-    (void)read_switch(stats, &counts);  // else it is a file
+    (void)read_switch(stats, &counts);  // else it names a file
     if (!traces && !counts) return;
     auto *observer = new (std::nothrow) Observer;
     if (observer == nullptr) {
@@ -284,7 +283,7 @@ void observer_open(Rank &rank, int size, std::int64_t started_ns) {
     }
     observer->rank = &rank;
     observer->size = size;
-    // relaxed: only that numbers differ counts.
+    // relaxed: numbers only have to differ.
     observer->number = observers.fetch_add(1, std::memory_order_relaxed) + 1;
     if (traces) trace_open(*observer, wishes.trace.text, started_ns);
     if (counts) counters_open(*observer, stats);
@@ -302,7 +301,8 @@ bool observer_traces(const Rank &rank) {
 void observer_align(Rank &rank, const Deadline &deadline) {
     constexpr std::size_t kRounds = 8;
     const auto size = static_cast<std::size_t>(rank.bootstrap.size);
-    // One row of samples for each round, and a last one to tell when the ranks left the last round.
+    // One row of samples per round, and a last one for the times at which the ranks left the last
+    // round.
     const Array<ClockSample> samples(size * (kRounds + 1));
     ClockSample mine{0, 0};
     bool met = samples != nullptr;
@@ -313,7 +313,7 @@ void observer_align(Rank &rank, const Deadline &deadline) {
         mine.left_ns = now_ns();
     }
     if (met && observer_traces(rank)) {
-        std::size_t leader = 0;  // of this node
+        std::size_t leader = 0;  // the leader of this node
         while (!rank.peers[leader].same_node)
             ++leader;
         ClockSample first[kRounds];

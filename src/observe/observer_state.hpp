@@ -1,4 +1,5 @@
-// The observer of a rank, between the files of this folder. trace_file.cpp owns the trace,
+// SPDX-License-Identifier: BSD-3-Clause
+// The observer of a rank, shared by the files of this folder. trace_file.cpp owns the trace,
 // counters.cpp the counters, observer.cpp the rest.
 #pragma once
 
@@ -12,37 +13,37 @@ inline constexpr std::size_t kNameSlots = 1024;  // a power of 2 above twice kTr
 struct StatsFile;
 
 struct Observer {
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // names, records
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // for names and records
     Rank *rank = nullptr;
     int size = 0;
-    std::uint32_t number = 0;  // of all observers of the process, from 1
+    std::uint32_t number = 0;  // among all observers of the process, from 1
     std::atomic<std::uint32_t> threads{0};
     std::atomic<std::uint64_t> pieces{0};
     std::atomic<std::uint32_t> rail_pieces[kObservedRails] = {};
 
-    // Null if nothing is traced. Mapped is as much as the file may become.
+    // Null if nothing is traced. The mapping has the largest size of the file.
     TraceFile *trace = nullptr;
     std::size_t mapped_bytes = 0;
     std::uint64_t most_records = 0;
     int trace_fd = -1;
     bool one_file = false;  // all ranks write into one text
     bool is_written = false;
-    bool is_ready = false;                      // the job has come to be
+    bool is_ready = false;                      // start-up has succeeded
     char trace_name[kFileNameBytes] = "";       // of the text
     char part_name[kFileNameBytes] = "";        // of the mapped file
-    std::atomic<std::uint64_t> open_places{0};  // bits of those in use
+    std::atomic<std::uint64_t> open_places{0};  // bits of the places in use
     const char *name_keys[kNameSlots] = {};
     std::uint16_t name_values[kNameSlots] = {};
 
-    // Null if nothing is counted, or not into a file.
+    // Null if nothing is counted, or if there is no file.
     PeerCounters *counters = nullptr;
     StatsFile *stats_file = nullptr;
     bool prints = false;
     char stats_name[kFileNameBytes] = "";
 };
 
-// `pattern` with each %r replaced by the rank, and `suffix` behind it; from the root, since the
-// program may change its folder. False if it is too long.
+// `pattern` with each %r replaced by the rank and `suffix` appended, as an absolute path, since the
+// program may change its directory. False: too long.
 bool file_name(const char *pattern, int rank, const char *suffix, char name[kFileNameBytes]);
 bool names_rank(const char *pattern);
 

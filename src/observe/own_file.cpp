@@ -1,4 +1,4 @@
-// See own_file.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/own_file.hpp"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ bool is_own(const struct stat &found) {
 }  // namespace
 
 int open_own_file(const char *name, int flags) {
-    // Not blocking: a pipe would wait for its reader.
+    // Nonblocking: a pipe would wait for its reader.
     const int file = open(name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
     if (file < 0) return -1;
     struct stat found {};

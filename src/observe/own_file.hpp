@@ -1,15 +1,17 @@
-// Files that a rank writes under names of the user's choice, perhaps in a folder where others may
-// write too. Such a file belongs to this user, is a plain file and has one name; nothing else is
-// written or removed.
+// SPDX-License-Identifier: BSD-3-Clause
+// Files with names chosen by the user, perhaps in a directory where others may write too. Such a
+// file must belong to this user, be a regular file and have one name; nothing else is written or
+// removed.
 #pragma once
 
 namespace sennit::runtime {
 
-// As open(). -1 with errno: ELOOP of a symbolic link, EPERM of what is not the user's own.
+// The same as open(). -1 with errno: ELOOP for a symbolic link, EPERM for a file that is not the
+// user's own.
 int open_own_file(const char *name, int flags);
-// What an earlier job left under the name.
+// Removes the file of an earlier job.
 void remove_own_file(const char *name);
-// What errno means after these, in words.
+// The text of errno after these functions.
 const char *file_error(int error);
 
 }  // namespace sennit::runtime

@@ -1,7 +1,8 @@
-// The files of SENNIT_TRACE and SENNIT_STATS while a job runs: what `sennit trace` and `sennit
-// stats` read, also when a rank has died. A rank maps its trace, and the page cache keeps what it
-// stored last, whatever ended the process; its counters it writes. Byte by byte in
-// docs/design/layouts.md.
+// SPDX-License-Identifier: BSD-3-Clause
+// The files of SENNIT_TRACE and SENNIT_STATS while a job runs: `sennit trace` and `sennit stats`
+// read them, also after a rank has died. A rank maps its trace, and the page cache keeps its last
+// stores, however the process ended. It writes its counters by write(). docs/design/layouts.md has
+// each byte.
 #pragma once
 
 #include <sennit/info.h>
@@ -20,14 +21,13 @@ inline constexpr std::uint32_t kTraceVersion = 4;
 inline constexpr std::size_t kTraceNames = 511;
 inline constexpr std::size_t kOpenOperations = 64;
 inline constexpr std::size_t kSentEvents = 128;
-inline constexpr unsigned kObservedRails = 8;  // those beyond are not told apart
-inline constexpr int kNobody = -1;             // the peer of what concerns several ranks
+inline constexpr unsigned kObservedRails = 8;  // further rails are counted together
+inline constexpr int kNobody = -1;             // the peer of an operation on several ranks
 
-// Messages to ranks of other nodes, by what they are for. `answer` brings answers and nothing else;
-// `answer_along` is an answer that came with such a message, or with a task. `other`: addresses,
-// fences, goodbyes.
-// `carried`: notified puts whose event is in completion data, each of which ends by one of the
-// tasks; `not_carried`: those that could be, had their owner an index left.
+// Messages to ranks of other nodes, by purpose. `answer` carries only answers; `answer_along` is an
+// answer that came with such a message or with a task. `other`: addresses, fences, goodbyes.
+// `carried`: notified puts with the event in completion data, each of which ends by one of the
+// tasks; `not_carried`: puts that could be such if their owner had an index left.
 enum class CountedMessage : std::uint8_t {
     task,
     task_again,
@@ -42,13 +42,13 @@ inline constexpr const char *kCountedNames[kCountedMessages] = {
     "tasks",          "tasks sent again",          "answers",           "answers with others",
     "other messages", "puts with completion data", "puts without index"};
 
-// A name that records refer to by its number; number 0 stands for all that found no room.
+// A name that records refer to by its number; number 0 means all names without room.
 struct TraceName {
     char text[48];
 };
 static_assert(sizeof(TraceName) == 48);
 
-// An operation that has begun and not ended, for whoever looks at a job that hangs or has died.
+// An operation that has started and not ended, for the diagnosis of a job that hangs or has died.
 struct OpenOperation {
     std::int64_t start_ns;
     std::uint64_t bytes;
@@ -56,20 +56,21 @@ struct OpenOperation {
     std::uint16_t name;
     std::uint16_t thread;
     std::atomic<std::uint32_t> in_use;  // stored last with 1, SYNC trace-open; 0: no operation
-    // The signal that it waits for: its handle, stored last, SYNC trace-open; 0: none.
+    // The handle of the signal that it waits for, stored last, SYNC trace-open; 0: none.
     std::atomic<std::uint32_t> signal;
     std::uint64_t epoch;   // of the signal
-    std::uint32_t events;  // that the signal expects in an epoch
+    std::uint32_t events;  // expected by the signal in an epoch
     std::uint8_t unused[4];
 };
 static_assert(sizeof(OpenOperation) == 48 && offsetof(OpenOperation, in_use) == 24 &&
               offsetof(OpenOperation, epoch) == 32);
 
-// What the rank has sent last to one signal, for whoever looks why that does not fire.
+// The latest events that the rank has sent to one signal, for the diagnosis of a signal that does
+// not fire.
 struct SentEvent {
     std::atomic<std::uint64_t> sent;     // the latest epoch, + 1; 0: none
     std::atomic<std::uint64_t> refused;  // the epoch that was too early, + 1; 0: none since
-    std::atomic<std::uint64_t> owners;   // which the owner was in when it refused
+    std::atomic<std::uint64_t> owners;   // the owner's epoch when it refused
     std::int32_t rank;                   // of the owner
     std::uint32_t handle;
     std::atomic<std::uint32_t> in_use;  // stored last with 1, SYNC trace-open; 0: free
@@ -77,11 +78,11 @@ struct SentEvent {
 };
 static_assert(sizeof(SentEvent) == 40 && offsetof(SentEvent, rank) == 24);
 
-// An operation, a wait or a turn of progress that has ended.
+// A completed operation, wait or turn of progress.
 struct TraceRecord {
     std::int64_t start_ns;  // CLOCK_MONOTONIC of the rank's node
     std::int64_t duration_ns;
-    std::uint64_t bytes;  // of progress: how many pieces it moved
+    std::uint64_t bytes;  // of progress: the number of pieces moved
     std::int32_t peer;    // world rank, or kNobody
     std::uint16_t name;
     std::uint16_t thread;  // of the rank, by first use
@@ -91,31 +92,31 @@ struct TraceRecord {
 };
 static_assert(sizeof(TraceRecord) == 40 && offsetof(TraceRecord, path) == 32);
 
-// The file of one rank: this header, then `capacity` records as a ring. Record i is in place
-// i % capacity. Written by the owner; `written` counts a record after it is whole.
+// The file of one rank: this header, then `capacity` records as a ring; record i is in place i %
+// capacity. Written by the owner; `written` counts a record after it is complete.
 struct alignas(kLineBytes) TraceFile {
     std::uint64_t magic;
     std::uint32_t version;
     std::int32_t rank;
     std::int32_t size;
     std::int32_t process_id;
-    std::int64_t start_ns;                // of sennit_init
-    std::int64_t clock_offset_ns;         // to be added to this node's clock to get that of rank 0
-    std::int64_t clock_error_ns;          // the offset is right by so much
-    std::atomic<std::uint64_t> capacity;  // records; grows until the file may grow no more
-    std::atomic<std::uint64_t> written;   // SYNC trace-record
+    std::int64_t start_ns;                  // of sennit_init
+    std::int64_t clock_offset_ns;           // this node's clock plus this is the clock of rank 0
+    std::int64_t clock_error_ns;            // bound of the error of the offset
+    std::atomic<std::uint64_t> capacity;    // records; grows until the file may grow no more
+    std::atomic<std::uint64_t> written;     // SYNC trace-record
     std::atomic<std::uint64_t> names_used;  // SYNC trace-name
-    std::uint64_t job_cookie;               // files with another one are of another job
+    std::uint64_t job_cookie;               // files with another cookie are of another job
     char host[48];
     OpenOperation open[kOpenOperations];
     TraceName names[kTraceNames + 1];
-    SentEvent events[kSentEvents];  // the first signals that the rank has sent to
+    SentEvent events[kSentEvents];  // the first signals to which the rank has sent
 };
 static_assert(sizeof(TraceFile) == 32896 && offsetof(TraceFile, capacity) == 48 &&
               offsetof(TraceFile, open) == 128 && offsetof(TraceFile, names) == 3200 &&
               offsetof(TraceFile, events) == 27776);
 
-// What was done with one peer over one path. Written by the owner's threads.
+// The operations with one peer over one path. Written by the owner's threads.
 struct PeerCounters {
     std::atomic<std::uint64_t> operations;
     std::atomic<std::uint64_t> bytes;
@@ -126,18 +127,17 @@ static_assert(sizeof(PeerCounters) == 32);
 
 enum class StatsState : std::uint32_t { none = 0, running = 1, ended = 2 };
 
-// One rank's part of the file, at stats_part_bytes(size) * rank, followed by
-// (size + 1) * SENNIT_PATH_END counters: by peer, then by path; the last peer is kNobody. Behind
-// them kObservedRails of the rails: their `operations` are pieces, and nobody waits for a rail. And
-// kCountedMessages of the messages.
-// Where a rank has not written, or the file was cut off, the part is zero.
+// One rank's part of the file, at stats_part_bytes(size) * rank. (size + 1) * SENNIT_PATH_END
+// counters follow: by peer, then by path; the last peer is kNobody. Then kObservedRails counters of
+// the rails, whose `operations` are pieces and whose waits are 0; then kCountedMessages counters of
+// the messages. A part is zero if its rank has not written or the file was truncated.
 struct alignas(kLineBytes) StatsPart {
     std::uint64_t magic;
     std::uint32_t version;
     std::int32_t rank;
     std::int32_t size;
     std::int32_t process_id;
-    std::uint64_t job_cookie;  // parts with another one are of another job
+    std::uint64_t job_cookie;  // parts with another cookie are of another job
     StatsState state;
     std::uint8_t unused[4];
     char host[56];
@@ -150,7 +150,7 @@ constexpr std::size_t stats_counters(int size) {
     return (static_cast<std::size_t>(size) + 1) * SENNIT_PATH_END + kObservedRails +
            kCountedMessages;
 }
-// A multiple of 64 KiB: a reader finds parts without knowing the size of the job.
+// A multiple of 64 KiB, so that a reader finds parts without the size of the job.
 constexpr std::size_t stats_part_bytes(int size) {
     constexpr std::size_t kPage = 65536;
     return (sizeof(StatsPart) + stats_counters(size) * sizeof(PeerCounters) + kPage - 1) / kPage *

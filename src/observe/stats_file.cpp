@@ -1,4 +1,4 @@
-// See stats_file.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/stats_file.hpp"
 
 #include <fcntl.h>
@@ -20,13 +20,13 @@ namespace sennit::runtime {
 struct StatsFile {
     int fd = -1;
     off_t offset = 0;
-    std::size_t bytes = 0;  // of the part
+    std::size_t bytes = 0;  // size of the part
     const PeerCounters *counters = nullptr;
-    // The part as it is written next, and as it was written last. Pages of their own: memory beside
-    // a program's buffers may be moved (memory/adopt) while the thread writes.
+    // The next and the last written version of the part. In their own pages: adoption
+    // (memory/adopt) may move memory beside a program's buffers while the thread writes.
     StatsPart *next = nullptr;
     StatsPart *written = nullptr;
-    int error = 0;  // of the first write that failed
+    int error = 0;  // of the first failed write
 
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     Condition wake;
@@ -45,7 +45,7 @@ void take_counters(StatsFile &file) {
     auto *to = reinterpret_cast<PeerCounters *>(file.next + 1);
     const auto copy = [](std::atomic<std::uint64_t> &word,
                          const std::atomic<std::uint64_t> &counter) {
-        // relaxed twice: sums that nothing else hangs on, and a copy that this thread alone has.
+        // relaxed twice: sums on which nothing depends, and a copy that only this thread has.
         word.store(counter.load(std::memory_order_relaxed), std::memory_order_relaxed);
     };
     for (std::size_t i = 0; i < counters_of(file); ++i) {
@@ -69,7 +69,7 @@ void write_all(StatsFile &file) {
     }
 }
 
-// By one thread at a time: the writer, and who closes when that has ended.
+// Called by one thread at a time: the writer, and the closing thread after the writer has ended.
 void write_if_changed(StatsFile &file) {
     take_counters(file);
     if (std::memcmp(file.next, file.written, file.bytes) == 0) return;
@@ -87,7 +87,7 @@ void *run_writer(void *argument) {
     return nullptr;
 }
 
-// Where there can be no thread all is written at the end.
+// Without a thread everything is written at the end.
 void start_writer(StatsFile &file) {
     file.has_thread = create_own_thread(&file.thread, run_writer, &file) == 0;
 }
@@ -108,7 +108,7 @@ void fill_head(const Observer &observer, StatsPart *part) {
     (void)gethostname(part->host, sizeof part->host - 1);
 }
 
-// A write behind the limit of the file size raises SIGXFSZ, which ends the program.
+// A write beyond the limit of the file size raises SIGXFSZ, which ends the program.
 bool is_allowed(const StatsFile &file) {
     rlimit limit{};
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||

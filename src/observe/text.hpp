@@ -1,7 +1,8 @@
-// Trace records as events of the Chrome trace format, one line each. Used by the library, which
-// writes the file when a rank ends, and by `sennit trace`, which makes it of what ranks have left.
-// Each event begins with the comma that separates it from the one before, so that a file that ends
-// after any line is still an array for the programs that show traces.
+// SPDX-License-Identifier: BSD-3-Clause
+// Trace records as events of the Chrome trace format, one per line. The library writes the file
+// with it when a rank ends, and `sennit trace` makes it from what ranks have left. Each event
+// starts with the comma after the event before, so a file that ends after any line is still an
+// array for trace viewers.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +14,8 @@ namespace sennit::runtime {
 
 inline constexpr std::size_t kEventTextBytes = 512;  // the longest event
 
-// "wait", "rma", ...: what a viewer can filter by. The first row with which the name begins.
+// "wait", "rma", ...: the category by which a viewer filters: that of the first row that is a
+// prefix of the name.
 inline const char *category_of(const char *name) {
     struct Row {
         const char *begin;
@@ -59,7 +61,7 @@ inline void quoted(const char *from, char *to, std::size_t bytes) {
     to[used] = '\0';
 }
 
-// Microseconds with three digits behind the point, as the format wants them.
+// Microseconds with three decimals, as the format requires.
 struct Microseconds {
     explicit Microseconds(std::int64_t ns) {
         const bool below = ns < 0;
@@ -72,7 +74,7 @@ struct Microseconds {
     char text[32];
 };
 
-// The name, the lane and the place of a rank in the picture. Returns the length.
+// Writes the name, the lane and the position of a rank in the picture. Returns the length.
 inline int rank_text(const TraceFile &file, std::uint64_t dropped, char *text, std::size_t bytes) {
     char host[sizeof file.host];
     quoted(file.host, host, sizeof host);

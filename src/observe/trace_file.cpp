@@ -1,5 +1,6 @@
-// The trace of one rank: a ring of records in a mapped file, and at the end of the rank its text,
-// after which the mapped file goes. What a rank that died left is for `sennit trace merge`.
+// SPDX-License-Identifier: BSD-3-Clause
+// The trace of one rank: a ring of records in a mapped file. At the end of the rank its text is
+// written and the mapped file removed. `sennit trace merge` uses the files of dead ranks.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -32,7 +33,7 @@ TraceRecord *records_of(TraceFile *trace) {
     return reinterpret_cast<TraceRecord *>(trace + 1);
 }
 
-// A file that has outgrown the limit would raise SIGXFSZ, which ends the program.
+// A file beyond the limit would raise SIGXFSZ, which ends the program.
 std::uint64_t allowed_records(std::uint64_t wanted) {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
@@ -41,8 +42,8 @@ std::uint64_t allowed_records(std::uint64_t wanted) {
                                    (limit.rlim_cur - sizeof(TraceFile)) / sizeof(TraceRecord));
 }
 
-// Room on the disk for more records: a mapped page that has none would be a SIGBUS. False if there
-// is none.
+// Reserves disk space for more records: a store to a mapped page without space raises SIGBUS.
+// False: no space.
 bool grow(Observer &observer) {
     TraceFile &trace = *observer.trace;
     // relaxed: only the holder of the lock changes it.
@@ -66,7 +67,7 @@ bool grow(Observer &observer) {
 
 // Maps the file of this rank. False with errno.
 bool map_part(Observer &observer) {
-    // A file of that name may still be mapped by another job: it keeps its own.
+    // Another job may still map a file of that name: it keeps its own.
     remove_own_file(observer.part_name);
     const int file = open_own_file(observer.part_name, O_RDWR | O_CREAT | O_EXCL);
     if (file < 0) return false;
@@ -104,8 +105,8 @@ void fill_head(Observer &observer, std::int64_t started_ns) {
     trace.magic = kTraceMagic;
 }
 
-// As write(), but a limit on the size of files is an error (EFBIG), and no SIGXFSZ, which would end
-// the program: the kernel sends that to the thread that writes.
+// The same as write(), but a limit on file sizes gives EFBIG instead of SIGXFSZ, which would end
+// the program: the kernel sends that signal to the writing thread.
 ssize_t write_without_signal(int file, const char *from, std::size_t bytes) {
     sigset_t limit;
     sigset_t before;
@@ -121,7 +122,7 @@ ssize_t write_without_signal(int file, const char *from, std::size_t bytes) {
     return wrote;
 }
 
-// Text on its way into a file.
+// Buffered text for a file.
 class Text {
   public:
     explicit Text(int file) : file_(file), buffer_(static_cast<char *>(std::malloc(kBytes))) {}
@@ -133,14 +134,14 @@ class Text {
     }
     bool is_ready() const { return file_ >= 0 && buffer_ != nullptr; }
 
-    // Where the next event may be written, of kEventTextBytes * 2; whole events leave together,
-    // since ranks append to one file.
+    // The place for the next event, kEventTextBytes * 2 long. Whole events are written together,
+    // since several ranks append to one file.
     char *place() {
         if (used_ + kEventTextBytes * 2 > kBytes) flush();
         return buffer_ + used_;
     }
     void add(int bytes) { used_ += static_cast<std::size_t>(std::max(bytes, 0)); }
-    // False with errno if not all could be written.
+    // False with errno: not everything was written.
     bool end() {
         flush();
         if (error_ != 0) errno = error_;
@@ -178,7 +179,7 @@ void add_foot(Text &text) {
 }
 
 void add_records(Text &text, TraceFile &trace) {
-    // relaxed, twice: this thread is the last that writes.
+    // relaxed twice: this thread is the last writer.
     const std::uint64_t written = trace.written.load(std::memory_order_relaxed);
     const std::uint64_t capacity = trace.capacity.load(std::memory_order_relaxed);
     const std::uint64_t first = written > capacity ? written - capacity : 0;
@@ -188,7 +189,7 @@ void add_records(Text &text, TraceFile &trace) {
             record_text(trace, records_of(&trace)[i % capacity], text.place(), kEventTextBytes));
 }
 
-// The one text of all ranks is begun by rank 0, before the others are far enough to add to it.
+// Rank 0 starts the common text of all ranks, before the others can add to it.
 bool begin_text(const Observer &observer) {
     remove_own_file(observer.trace_name);
     Text text(open_own_file(observer.trace_name, O_WRONLY | O_CREAT | O_EXCL));
@@ -211,7 +212,7 @@ void trace_open(Observer &observer, const char *pattern, std::int64_t started_ns
     }
     const auto args = static_cast<std::uint64_t>(std::max<std::int64_t>(knobs().trace_events, 0));
     observer.most_records = allowed_records(std::clamp(args, kFewestRecords, kMostRecords));
-    errno = EFBIG;  // of a limit that allows no record
+    errno = EFBIG;  // the limit permits no record
     if (observer.most_records == 0 || !map_part(observer)) {
         log(SENNIT_LOG_WARNING, "nothing is traced: rank %d can not write %.200s: %s", rank,
             observer.part_name, file_error(errno));
@@ -244,11 +245,11 @@ std::uint16_t trace_name(Observer &observer, const char *name) {
 
 void trace_append(Observer &observer, const TraceRecord &record) {
     TraceFile &trace = *observer.trace;
-    // relaxed, twice: only the holder of the lock changes them.
+    // All relaxed: only the holder of the lock changes them.
     const std::uint64_t number = trace.written.load(std::memory_order_relaxed);
     std::uint64_t capacity = trace.capacity.load(std::memory_order_relaxed);
     if (number >= capacity && capacity < observer.most_records && grow(observer))
-        capacity = trace.capacity.load(std::memory_order_relaxed);  // relaxed: as above
+        capacity = trace.capacity.load(std::memory_order_relaxed);
     records_of(&trace)[number % capacity] = record;
     // SYNC trace-record: pairs with the acquire in cli/trace/part.cpp; the record is whole.
     trace.written.store(number + 1, std::memory_order_release);
@@ -287,10 +288,10 @@ void observer_finish(Rank &rank, bool all_met) {
 
 void trace_close(Observer &observer) {
     if (observer.trace == nullptr) return;
-    // What is in the text is not needed twice, and a start-up that failed tells its reason
-    // otherwise; else the file stays for `sennit trace merge`.
+    // A written text replaces the file, and a failed start-up reports its reason itself; otherwise
+    // the file stays for `sennit trace merge`.
     if (observer.is_written || !observer.is_ready) (void)unlink(observer.part_name);
-    // relaxed: as in trace_append().
+    // relaxed: only the holder of the lock changes it.
     const std::uint64_t used = observer.trace->capacity.load(std::memory_order_relaxed);
     (void)munmap(observer.trace, observer.mapped_bytes);
     (void)ftruncate(observer.trace_fd, static_cast<off_t>(file_bytes(used)));

@@ -1,6 +1,7 @@
-// The shortest way to memory that the kernel copies: one check, one system call. After
-// a system call the processor has forgotten its branches, so that every call and return on the way
-// costs some ten nanoseconds; hence this, where transfer() in op/rma.hpp would do the same.
+// SPDX-License-Identifier: BSD-3-Clause
+// The shortest way to memory that the kernel copies: one check, one system call. After a system
+// call branch prediction is cold, and every call and return costs some ten nanoseconds; hence this
+// in addition to transfer() in op/rma.hpp.
 #pragma once
 
 #include "memory/entry.hpp"
@@ -8,15 +9,15 @@
 
 namespace sennit::op {
 
-// True if the bytes were moved. False, and nothing decided, when anything is out of the ordinary:
-// the caller then takes the general way, which finds out what. `entry` is that of `gptr` or null.
+// True if the bytes were moved. False in any unusual case: the caller then takes the general way,
+// which finds the reason. `entry` is that of `gptr`, or null.
 inline bool copied_at_once(Rank &rank, const memory::SegmentEntry *entry,
                            transport::Operation::Kind kind, const transport::CopyRun &run,
                            int peer) {
     if (entry == nullptr || !memory::is_live(*entry)) return false;
     if (entry->path != SENNIT_PATH_CMA || run.local == nullptr) return false;
     if (rank.observer != nullptr) [[unlikely]]
-        return false;  // transfer() notes it
+        return false;  // transfer() records it
     const std::uint64_t reach = entry->bytes;
     if (run.bytes - 1 >= reach || run.offset > reach - run.bytes) return false;
     return rank.peers[peer].copier->copy(peer, kind, {nullptr, entry->handle}, &run, 1) ==

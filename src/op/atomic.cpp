@@ -1,4 +1,4 @@
-// See atomic.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "op/atomic.hpp"
 
 #include "base/fail.hpp"
@@ -36,7 +36,7 @@ sennit_status misaligned(const AtomicArgs &args, std::size_t bytes) {
                      static_cast<unsigned long long>(args.target.offset), bytes);
 }
 
-// Who may operate on the segment, as far as this rank is concerned?
+// Checks that this rank may operate on the segment.
 sennit_status check_actor(const memory::SegmentEntry &entry, sennit_gptr gptr) {
     const char *path = sennit_path_name(static_cast<sennit_path>(entry.path));
     if (entry.actor == AtomicsActor::network_card)
@@ -50,7 +50,7 @@ sennit_status check_actor(const memory::SegmentEntry &entry, sennit_gptr gptr) {
     return SENNIT_OK;
 }
 
-// At once, by this rank.
+// Does the operation at once, by this rank.
 sennit_status update(Rank &rank, const memory::SegmentEntry &entry, std::byte *place,
                      const AtomicArgs &args) {
     const ElementsArgs elements{args.operation,

@@ -1,5 +1,6 @@
-// Atomic operations as api/ and team/ call them. On memory that load and store reach they are done
-// here at once; the rest goes to the op engine as tasks for the owner.
+// SPDX-License-Identifier: BSD-3-Clause
+// Atomic operations for api/ and team/. Memory that load and store reach is changed here at once;
+// the rest goes to the op engine as tasks for the owner.
 #pragma once
 
 #include "op/direct.hpp"
@@ -8,8 +9,8 @@
 
 namespace sennit::op {
 
-// Where an atomic operation on the word at `gptr` may be done at once, or null when anything is out
-// of the ordinary: the caller then takes the cold way, which finds out what.
+// The address for an atomic operation on the word at `gptr` at once; null in any unusual case: the
+// caller then takes the cold way, which finds the reason.
 template <class T, Look kLook>
 inline T *direct_word(Rank &rank, sennit_gptr gptr) {
     const memory::SegmentEntry *entry = direct_entry<kLook>(rank, gptr, sizeof(T));
@@ -27,7 +28,7 @@ struct AtomicArgs {
     sennit_type type = SENNIT_INT64;
     sennit_gptr target = SENNIT_GPTR_NULL;
     const void *source = nullptr;  // `count` elements; expected and new value for kCompareSwap
-    void *result = nullptr;        // null: the old elements are not wanted
+    void *result = nullptr;        // null: without the old elements
     std::size_t count = 1;
 };
 

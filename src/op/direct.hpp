@@ -1,5 +1,6 @@
-// The shortest way: finding the plain pointer behind a global one. All that a put or get of
-// load/store memory costs is here and in base/copy.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// The shortest way: finds the plain pointer of a global one. This file and base/copy.hpp have the
+// whole cost of a put or get of load/store memory.
 #pragma once
 
 #include "base/copy.hpp"
@@ -7,8 +8,8 @@
 
 namespace sennit::op {
 
-// Whether load and store reach `bytes` bytes at `gptr` by its entry, and nothing at all is out of
-// the ordinary (a size of 0 is). A size that is known where this is inlined takes a test less.
+// Whether load and store reach `bytes` bytes at `gptr` by its entry, with nothing unusual (a size
+// of 0 is unusual). If the inlined size is a constant, one test is saved.
 inline bool reaches(const memory::SegmentEntry &entry, const sennit_gptr &gptr, std::size_t bytes) {
     if (!memory::is_live(entry)) [[unlikely]]
         return false;
@@ -16,15 +17,13 @@ inline bool reaches(const memory::SegmentEntry &entry, const sennit_gptr &gptr, 
     return bytes != 0 && gptr.offset <= reach && bytes <= reach - gptr.offset;
 }
 
-// The entry by which `bytes` bytes at `gptr` are reached, if it was found lately, or null, which
-// says nothing.
+// The recently found entry for `bytes` bytes at `gptr`, or null, which means unknown.
 inline const memory::SegmentEntry *near_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     const memory::SegmentEntry *entry = memory::find_near(rank, gptr);
     return entry != nullptr && reaches(*entry, gptr, bytes) ? entry : nullptr;
 }
 
-// The entry of `gptr` by way of the tables, whatever leads there and whether it lives or not, or
-// null.
+// The entry of `gptr` from the tables, for any path and whether it lives or not, or null.
 inline memory::SegmentEntry *named_entry(Rank &rank, sennit_gptr gptr) {
     const std::uint32_t size = size_of(rank);
     if (static_cast<std::uint32_t>(gptr.rank) >= size || gptr.segment == 0) [[unlikely]]
@@ -32,9 +31,8 @@ inline memory::SegmentEntry *named_entry(Rank &rank, sennit_gptr gptr) {
     return memory::find_named(rank, size, gptr);
 }
 
-// True if `bytes` bytes at `gptr` are reached by what named_entry() found, which is remembered
-// then. False when anything at all is out of the ordinary: the caller takes the cold way, which
-// finds out what.
+// Whether the entry of named_entry() reaches `bytes` bytes at `gptr`; if so, it is remembered.
+// False in any unusual case: the caller takes the cold way, which finds the reason.
 inline bool reaches_by(Rank &rank, memory::SegmentEntry *entry, sennit_gptr gptr,
                        std::size_t bytes) {
     if (entry == nullptr || !reaches(*entry, gptr, bytes)) [[unlikely]]
@@ -43,7 +41,7 @@ inline bool reaches_by(Rank &rank, memory::SegmentEntry *entry, sennit_gptr gptr
     return true;
 }
 
-// As near_entry(), by way of the tables, or null as reaches_by() is false.
+// The same as near_entry() from the tables; null if reaches_by() is false.
 inline const memory::SegmentEntry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     memory::SegmentEntry *entry = named_entry(rank, gptr);
     return reaches_by(rank, entry, gptr, bytes) ? entry : nullptr;

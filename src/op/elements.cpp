@@ -1,7 +1,8 @@
-// The arithmetic of accumulate. Elements are changed in containers: one element, or, where the
-// memory is aligned to 8 bytes, as many small ones as fit into 8, which then cost one locked
-// instruction together. Every element is still changed by one atomic step, and processors keep
-// atomic operations of different sizes on the same bytes in order.
+// SPDX-License-Identifier: BSD-3-Clause
+// The arithmetic of accumulate. Elements are changed in containers: one element, or, if the memory
+// is aligned to 8 bytes, as many small ones as fit into 8 bytes, which then cost one locked
+// instruction together. Every element is still changed by one atomic step, and processors order
+// atomic operations of different sizes on the same bytes.
 #include "op/elements.hpp"
 
 #include <atomic>
@@ -21,12 +22,12 @@ static_assert(std::atomic_ref<std::uint8_t>::is_always_lock_free &&
               std::atomic_ref<std::uint32_t>::is_always_lock_free &&
               std::atomic_ref<std::uint64_t>::is_always_lock_free);
 
-// Sum and product of integers wrap around: unsigned arithmetic does, and 64 bits of it have the
-// right low bits for every size and sign.
+// Integer sums and products wrap around, as unsigned arithmetic does; the low bits of a 64-bit
+// result are right for every size and sign.
 template <class T>
 T combine(std::uint8_t operation, T old, T value) {
     if (operation == SENNIT_MIN || operation == SENNIT_MAX) {
-        // Of a NaN and a number the number.
+        // A NaN loses against a number.
         if (std::is_floating_point_v<T> && old != old) return value;
         const bool is_new = operation == SENNIT_MIN ? value < old : value > old;
         return is_new ? value : old;
@@ -62,47 +63,49 @@ Container combine_by_compare(std::atomic_ref<Container> word, std::uint8_t opera
     Container old = word.load(std::memory_order_acquire);
     for (;;) {
         const Container made = combine_all<T>(operation, old, value);
-        // Nothing to change, as a minimum often has: then the line stays where it is.
+        // Nothing to change, as often for a minimum: the line stays in its cache.
         if (made == old) return old;
-        // SYNC atomic-word: release and acquire in one, with update_bits() of other ranks;
-        // what a rank did before it changed the word is seen by who saw the change.
+        // SYNC atomic-word: release and acquire in one, with update_bits() of other ranks; who sees
+        // a change also sees what its rank did before.
         if (word.compare_exchange_weak(old, made, std::memory_order_acq_rel,
                                        std::memory_order_acquire))
             return old;
     }
 }
 
-// Operators that know no elements: the same for every type, one atomic step for a container.
-// Returns what was there if `keep`.
+// Operators without arithmetic: the same for every type, one atomic step per container. Returns the
+// old value if `keep`.
 template <class Container>
 [[gnu::noinline]] Container update_bits(Container *place, std::uint8_t operation, Container value,
                                         bool keep) {
     const std::atomic_ref<Container> word(*place);
-    // Where nobody asks for it, an instruction that does not return what was there is enough.
+    // Without `keep` the compiler can use an instruction that does not return the old value.
     const auto change = [&](auto step) {
         if (keep) return step();
         (void)step();
         return value;
     };
     // SYNC atomic-word: each of these is release and acquire in one, and pairs with the same in
-    // another rank; what a rank did before it changed the word is seen by who saw the change.
+    // another rank; who sees a change also sees what its rank did before.
     switch (operation) {
         case SENNIT_AND:
-            // SYNC atomic-word: as above.
+            // SYNC atomic-word: pairs with itself in another rank.
             return change([&] { return word.fetch_and(value, std::memory_order_acq_rel); });
         case SENNIT_OR:
-            // SYNC atomic-word: as above.
+            // SYNC atomic-word: pairs with itself in another rank.
             return change([&] { return word.fetch_or(value, std::memory_order_acq_rel); });
         case SENNIT_XOR:
-            // SYNC atomic-word: as above.
+            // SYNC atomic-word: pairs with itself in another rank.
             return change([&] { return word.fetch_xor(value, std::memory_order_acq_rel); });
         case SENNIT_REPLACE:
-            // SYNC atomic-word: as above; the store has nothing to acquire.
+            // SYNC atomic-word: pairs with itself in another rank; the store has nothing to
+            // acquire.
             if (keep) return word.exchange(value, std::memory_order_acq_rel);
             word.store(value, std::memory_order_release);
             return value;
         default:
-            // SYNC atomic-word: as above; the load has nothing to release.
+            // SYNC atomic-word: pairs with the releases in another rank; the load has nothing to
+            // release.
             return word.load(std::memory_order_acquire);
     }
 }
@@ -112,7 +115,7 @@ template <class T, class Container>
 Container update_numbers(Container *place, std::uint8_t operation, Container value) {
     const std::atomic_ref<Container> word(*place);
     if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(Container)) {
-        // SYNC atomic-word: as in update_bits().
+        // SYNC atomic-word: pairs with itself in another rank.
         if (operation == SENNIT_SUM) return word.fetch_add(value, std::memory_order_acq_rel);
     }
     return combine_by_compare<T>(word, operation, value);
@@ -155,7 +158,7 @@ void compare_swap(const ElementsArgs &args) {
     Word operands[2];
     std::memcpy(operands, args.source, sizeof operands);
     const std::atomic_ref<Word> word(*reinterpret_cast<Word *>(args.memory));
-    // SYNC atomic-word: as in update_bits().
+    // SYNC atomic-word: pairs with itself in another rank.
     (void)word.compare_exchange_strong(operands[0], operands[1], std::memory_order_acq_rel,
                                        std::memory_order_acquire);
     if (args.result != nullptr) std::memcpy(args.result, &operands[0], sizeof(Word));
@@ -173,7 +176,7 @@ bool is_float(int type) {
     return type == SENNIT_FLOAT || type == SENNIT_DOUBLE;
 }
 
-// In the order of sennit_type, which starts with 1.
+// In the order of sennit_type, whose first value is 1.
 constexpr void (*kUpdates[])(const ElementsArgs &) = {
     update<std::int8_t>,  update<std::int16_t>,  update<std::int32_t>,  update<std::int64_t>,
     update<std::uint8_t>, update<std::uint16_t>, update<std::uint32_t>, update<std::uint64_t>,

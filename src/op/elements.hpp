@@ -1,5 +1,6 @@
-// Atomic operations on elements in memory, by the processor: what both a direct atomic operation
-// and a task that arrived end in. Called by op/atomic.cpp and op/task.cpp; owns nothing.
+// SPDX-License-Identifier: BSD-3-Clause
+// Atomic operations on elements in memory, by the processor: the end of both a direct atomic
+// operation and an arrived task. Called by op/atomic.cpp and op/task.cpp; owns nothing.
 #pragma once
 
 #include <sennit/type.h>
@@ -9,16 +10,16 @@
 
 namespace sennit::op {
 
-// 0 for a value that is no type, and for long double, which no processor changes at once.
+// 0 for an invalid type, and for long double, which no processor changes atomically.
 std::size_t element_bytes(int type);
 
-// Is there such an operator for elements of that type? kCompareSwap is one for 4 and 8 bytes.
+// Whether the operator exists for elements of that type. kCompareSwap exists for 4 and 8 bytes.
 bool operator_fits(int operation, int type);
 
 // memory[i] := memory[i] OPERATION source[i], each element by one atomic step. `memory` is aligned
-// to the element, `source` and `result` need not be; `result`, which gets the old elements, may be
-// null. `source` may be null for NO_OP, and has two elements for kCompareSwap. The operation fits
-// the type.
+// to the element; `source` and `result` need not be. `result` gets the old elements and may be
+// null. `source` may be null for NO_OP, and has two elements for kCompareSwap. The operation must
+// fit the type.
 struct ElementsArgs {
     std::uint8_t operation = 0;
     sennit_type type = SENNIT_INT64;
@@ -29,7 +30,7 @@ struct ElementsArgs {
 };
 void update_elements(const ElementsArgs &args);
 
-// The same by plain vector instructions: of memory that nobody else changes meanwhile.
+// The same by plain vector instructions, for memory that nobody else changes meanwhile.
 void update_elements_alone(const ElementsArgs &args);
 
 }  // namespace sennit::op

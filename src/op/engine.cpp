@@ -1,5 +1,6 @@
-// What callers of the op engine start, wait for and take. The moving part is engine_pump.cpp, the
-// reasons are in docs/design/engine.md.
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls of the op engine: start, wait, take. engine_pump.cpp moves the operations;
+// docs/design/engine.md has the reasons.
 #include "op/engine.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ const char *path_name(const MessagePath *path) {
     return path == nullptr ? "" : path->transport->traits().name;
 }
 
-// Why an operation on the peer failed, as far as more is known than the status.
+// The reason of a failed operation on the peer, if more is known than the status.
 struct Trouble {
     char text[160] = "";
 
@@ -44,7 +45,7 @@ struct Trouble {
     }
 };
 
-// Why an operation failed, for the thread that takes its status.
+// Sets the error of a failed operation for the thread that takes its status.
 sennit_status report(Engine &engine, const OperationRecord &record) {
     if (record.why != nullptr)
         return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)), "%s",
@@ -59,7 +60,7 @@ sennit_status report(Engine &engine, const OperationRecord &record) {
                      Trouble(engine, record.peer, record.status).text);
 }
 
-// The record is over, and its caller is still there.
+// Passes the answer to the caller, if it still waits when the record has ended.
 void hand_over_answer(const OperationRecord &record) {
     if (record.answer_to == nullptr || record.status != SENNIT_OK) return;
     if (record.payload_bytes != 0) {
@@ -76,21 +77,21 @@ sennit_status take_status(Engine &engine, OperationRecord *record) {
     return status;
 }
 
-// Is its error of no use to anybody, once nobody takes the record? So it is where a get brings
-// something to kept memory.
+// Decides whether nobody needs the record's error once nobody takes the record: so for a get into
+// kept memory.
 void forget(OperationRecord *record, Abandoned kind) {
     record->is_forgotten = kind == Abandoned::library_s || is_question(*record) ||
                            (record->direction == Direction::get && record->kept != nullptr);
 }
 
-// Nobody takes the record any more: it frees itself, and leaves its error to flush.
+// Nobody takes the record any more: it will free itself and leave its error to flush.
 void let_go_on(Engine &engine, OperationRecord *record, Abandoned kind = Abandoned::program_s) {
     record->answer_to = nullptr;
     record->mode = Completion::Mode::implicit;
     forget(record, kind);
     const bool cancels = record->then != nullptr && kind != Abandoned::goes_on;
-    // Events of a message that are under way may still come, and the task that takes them back is
-    // the last of it.
+    // Events of the message that are in progress may still come; the task that undoes them comes
+    // last.
     if (cancels && record->carried.parts != 0)
         record->cancels_then = true;
     else if (cancels)
@@ -103,12 +104,12 @@ bool covers(const PeerQueue &queue, std::uint64_t number) {
     return queue.open_first == nullptr || queue.open_first->number > number;
 }
 
-// What a flush waits for, of what is on a peer's flush list now.
+// The part of a peer's current flush list for which a flush waits.
 enum class FlushScope : std::uint8_t { all, lent };
 
-// Where the peer is gone, the wait goes on until the transport has ended what it still has: until
-// then it may write into the caller's memory. It is for this rank itself then, which never ends by
-// the death of another one.
+// If the peer is gone, the wait continues until the transport has ended its operations, which may
+// write into the caller's memory until then. So it is a wait for this rank itself, which the death
+// of another rank never ends.
 template <class Ready>
 sennit_status wait_until_ended(Engine &engine, const Deadline &deadline, int peer, Ready ready) {
     Rank &rank = *engine.rank;
@@ -117,7 +118,7 @@ sennit_status wait_until_ended(Engine &engine, const Deadline &deadline, int pee
                                           : status;
 }
 
-// TIMEOUT.
+// Errors: TIMEOUT.
 sennit_status wait_for_queue(Engine &engine, int peer, FlushScope scope, const Deadline &deadline) {
     std::uint64_t number = 0;
     const PeerQueue *queue = nullptr;
@@ -142,7 +143,7 @@ sennit_status wait_for_queue(Engine &engine, int peer, FlushScope scope, const D
 
 void poll(void *context) {
     Engine &engine = *static_cast<Engine *>(context);
-    // If another thread has the mutex, it makes progress or is about to let go.
+    // If another thread has the mutex, it makes progress or is about to release it.
     if (pthread_mutex_trylock(&engine.lock) != 0) return;
     progress(engine);
     (void)pthread_mutex_unlock(&engine.lock);
@@ -168,7 +169,7 @@ sennit_status fill_paths(Engine &engine) {
                     ? path->task_bytes
                     : std::min(traits.payload_bytes, transport::kMostPayloadBytes);
         path->eager_bytes = std::min(data_room(*path), traits.eager_bytes);
-        // Messages with events end by tasks. Those of one path are told apart.
+        // Messages with events end by tasks. Only the events of one path can be distinguished.
         if (path->payload_bytes < sizeof(EventTask) || traits.event_bits == 0 ||
             engine.width.bits != 0)
             continue;
@@ -209,7 +210,7 @@ bool carries_task(const MessagePath &path, const OperationArgs &args) {
 
 namespace {
 
-// A record that is complete, or on its way to be, has set *is_recorded.
+// *is_recorded: a record that is complete or in progress exists.
 sennit_status start_record(Engine &engine, const OperationArgs &args, OperationRecord **out,
                            bool *is_recorded) {
     const int peer = args.target->peer;
@@ -245,13 +246,14 @@ sennit_status start_record(Engine &engine, const OperationArgs &args, OperationR
     *is_recorded = true;
     record->is_forgotten = args.completion.mode == Completion::Mode::implicit &&
                            (is_question(*record) || args.completion.at_end.takes_error);
-    // Requests of the library's own are not the program's to wait for.
+    // The library's own requests are not for the program to wait for.
     const bool is_own =
         args.completion.mode == Completion::Mode::request && args.completion.is_kept;
     if (args.completion.mode == Completion::Mode::implicit ||
         (args.direction != Direction::get && !is_own))
         append_to_flush_list(queue, record);
-    // Behind its data: a flush of private buffers does not wait for the event.
+    // The event comes after its data in the list, so a flush of private buffers does not wait for
+    // the event.
     if (record->then != nullptr && record->then->on_flush_list) {
         leave_flush_list(queue, record->then);
         append_to_flush_list(queue, record->then);
@@ -273,7 +275,7 @@ sennit_status start_record(Engine &engine, const OperationArgs &args, OperationR
         return SENNIT_OK;
     }
     const sennit_status status = record->status;
-    // Where the very first piece was refused, the transport's own words are in the thread's error.
+    // If the very first piece was refused, the thread's error has the transport's own text.
     if (status != SENNIT_OK && (record->moved || thread_error()->status != status))
         (void)report(engine, *record);
     hand_over_answer(*record);
@@ -352,7 +354,7 @@ sennit_status engine_create(Rank &rank) {
 void engine_destroy(Rank &rank, const Deadline &deadline) {
     Engine *engine = rank.engine;
     if (engine == nullptr) return;
-    // The wait is for this rank itself, which never ends by the death of another one.
+    // A wait for this rank itself, which the death of another rank never ends.
     (void)wait_until(rank, deadline, rank.world_rank, [&] {
         const MutexLock locked(engine->lock);
         if (engine->records.in_use() == 0) return true;
@@ -363,13 +365,13 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
             if (has_work(engine->queues[peer])) return false;
         return engine->with_transports == 0;
     });
-    // relaxed: no other thread of the rank is in Sennit any more.
+    // All relaxed: no other thread of the rank is in Sennit any more.
     unsigned hooks = rank.hook_count.load(std::memory_order_relaxed);
     for (unsigned i = 0; i < hooks; ++i) {
         if (rank.hooks[i].context != engine) continue;
         rank.hooks[i] = rank.hooks[--hooks];
     }
-    rank.hook_count.store(hooks, std::memory_order_relaxed);  // relaxed: as above
+    rank.hook_count.store(hooks, std::memory_order_relaxed);
     rank.engine = nullptr;
     rank.split_from_bytes = SIZE_MAX;
     request::register_kind(rank, request::RequestKind::operation, {});
@@ -382,14 +384,14 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
 
 namespace {
 
-// While it lives a thread for progress leaves the rank alone.
+// While it lives, a progress thread leaves the rank alone.
 class Starting {
   public:
-    // relaxed twice: a hint.
+    // relaxed: a hint.
     explicit Starting(Rank &rank) : starts_(rank.progress_bell.starts) {
         starts_.fetch_add(1, std::memory_order_relaxed);
     }
-    ~Starting() { starts_.fetch_sub(1, std::memory_order_relaxed); }  // relaxed: as above
+    ~Starting() { starts_.fetch_sub(1, std::memory_order_relaxed); }  // relaxed: a hint
     Starting(const Starting &) = delete;
     Starting &operator=(const Starting &) = delete;
 
@@ -426,7 +428,7 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
 
 namespace {
 
-// The record of a handle that a caller may name, or null.
+// The record of a caller's handle, or null.
 OperationRecord *find_request(Engine &engine, sennit_request request) {
     OperationRecord *record = engine.records.find(request);
     return record != nullptr && record->mode == Completion::Mode::request ? record : nullptr;
@@ -436,7 +438,7 @@ OperationRecord *find_request(Engine &engine, sennit_request request) {
 
 sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *done) {
     if (request.handle == 0) {
-        // Whoever polls like this may be waited for: tasks of others are carried out here.
+        // Another rank may wait for a rank that polls: its tasks are executed here.
         if (make && rank.engine != nullptr) poll(rank.engine.get());
         *done = 1;
         return SENNIT_OK;
@@ -476,7 +478,7 @@ void engine_abandon(Rank &rank, sennit_request request, Abandoned kind) {
 
 namespace {
 
-// The error of implicit operations to the lowest of the peers that has one. It is reported once.
+// The error of implicit operations to the lowest peer that has one. Reported once.
 sennit_status take_implicit_error(Engine &engine, std::span<const int> peers) {
     const MutexLock locked(engine.lock);
     int failed = -1;
@@ -507,7 +509,7 @@ sennit_status take_implicit_error(Engine &engine, std::span<const int> peers) {
     return error;
 }
 
-// The peer, or of all of them those that are used by now.
+// The peer, or all peers that are used so far.
 std::span<const int> peers_to_flush(Engine &engine, const int *peer) {
     if (*peer != kAnyPeer) return std::span(peer, 1);
     const MutexLock locked(engine.lock);
@@ -517,7 +519,7 @@ std::span<const int> peers_to_flush(Engine &engine, const int *peer) {
 sennit_status flush(Rank &rank, int peer, FlushScope scope, const Deadline &deadline) {
     if (rank.engine == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;
-    // Also where nothing is open: a loop of flushes carries out the tasks of others.
+    // Also if nothing is open: a loop of flushes executes the tasks of others.
     poll(&engine);
     const std::span<const int> peers = peers_to_flush(engine, &peer);
     for (const int each : peers) {
@@ -571,9 +573,9 @@ sennit_status engine_fence(Rank &rank, int to) {
     for (const int peer : engine.queues.used()) {
         PeerQueue &queue = engine.queues[peer];
         if (queue.path == nullptr || (to != kAnyPeer && peer != to)) continue;
-        // Ordered rails bring puts in order, but a put may overtake the execution of a task.
+        // Ordered rails deliver puts in order, but a put may overtake the execution of a task.
         if (queue.path->keeps_order && queue.tasks_started == 0) continue;
-        // Queued records may be puts; a barrier put too many only costs time.
+        // Queued records may be puts; an unnecessary barrier put only costs time.
         if (queue.puts_open > 0 || !queue.pending.is_empty() || !queue.bulk.is_empty())
             queue.next_put_is_barrier = true;
     }

@@ -1,5 +1,6 @@
-// Events: of puts that carry them in completion data, and tasks that bring them. Cutting and
-// completing are in engine_pump.cpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// Events: puts that carry them in completion data, and tasks that bring them. engine_pump.cpp cuts
+// and completes.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -146,7 +147,7 @@ void hurry_if_slow(PeerQueue &queue, std::int64_t since_ns) {
     queue.path->transport->hurry(queue.peer);
 }
 
-// Whose thread this is has nothing to do with it, and keeps its own last error.
+// Any thread may run this, so it keeps that thread's last error.
 void end_event(Engine &engine, OperationRecord *record) {
     EventTask task;
     std::memcpy(&task, record->operands, sizeof task);
@@ -207,7 +208,7 @@ void engine_take_events(Rank &rank, const EventHandlers *handlers) {
     if (rank.engine != nullptr) rank.engine->handlers.store(handlers, std::memory_order_release);
 }
 
-// Null: this rank has no signals, or is leaving.
+// Null: the rank has no signals, or is leaving.
 const EventHandlers *handlers_of(const Rank &rank) {
     // SYNC engine-handlers: pairs with the release in engine_take_events().
     return rank.engine == nullptr ? nullptr : rank.engine->handlers.load(std::memory_order_acquire);
@@ -215,7 +216,7 @@ const EventHandlers *handlers_of(const Rank &rank) {
 
 void engine_event_arrived(void *context, const transport::EventData &event) {
     Rank &rank = *static_cast<Rank *>(context);
-    // Null: it has given no index to anybody.
+    // If null, the rank has given out no index.
     if (const EventHandlers *const all = handlers_of(rank); all != nullptr)
         all->take(rank, rank.engine->width, event);
 }

@@ -1,6 +1,7 @@
-// What follows on operations: records that are held until others are over, functions that are
-// called at the end, lists of what flush waits for, and the errors that are left to it.
-// docs/design/engine.md has the states.
+// SPDX-License-Identifier: BSD-3-Clause
+// The effects of an operation's end: records that are held until others have ended, functions that
+// are called at the end, lists for flush, and the errors left to it. docs/design/engine.md has the
+// states.
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -32,8 +33,8 @@ void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
 
 namespace {
 
-// An event was to tell that a message is whole, some of whose own events may have come: it tells
-// that the message has failed. False: it is of no such message.
+// For an event that would confirm a message of which some events may have come: it now reports that
+// the message has failed. False: not such an event.
 bool cancel_message(OperationRecord *held) {
     if (held->payload_bytes == 0 || held->operation != kEventTask) return false;
     EventTask task;
@@ -48,12 +49,12 @@ bool cancel_message(OperationRecord *held) {
 
 }  // namespace
 
-// Those that wait for the record, and who asked to be called.
+// Serves the records that wait for this one, and its AtEnd.
 void follow(Engine &engine, OperationRecord *record) {
     if (record->at_end.call != nullptr)
         record->at_end.call(*engine.rank, record->at_end.context, record->peer, record->status);
     if (record->then == nullptr) return;
-    // Who waits for a question is told what it was answered.
+    // Records that wait for a question get its answer as their reason.
     const bool is_told = record->is_forgotten && record->why != nullptr;
     char *const why = is_told ? strdup(record->why) : nullptr;
     const bool is_cancelled = record->cancels_then && record->status == SENNIT_OK;
@@ -86,7 +87,7 @@ void count_down(Engine &engine, OperationRecord *held, sennit_status status, cha
         activate(engine, queue);
         return;
     }
-    held->is_forgotten |= is_event;  // what it was to tell of has been told
+    held->is_forgotten |= is_event;  // its message was already reported
     if (cancel_message(held)) {
         enqueue_event(queue, held);
         activate(engine, queue);
@@ -120,10 +121,10 @@ void engine_count_up(Rank &rank, std::uint32_t *counter, std::uint32_t operation
 sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter,
                                 const Deadline &deadline) {
     Engine &engine = *rank.engine;
-    constexpr std::uint32_t kLooksPerHurry = 64;  // there may be many peers
+    constexpr std::uint32_t kLooksPerHurry = 64;  // since there may be many peers
     const std::int64_t since_ns = boot_ns();
     std::uint32_t looks = 0;
-    // Their transports end what goes to a rank that is lost.
+    // The transports end operations to a lost rank.
     return wait_until(rank, deadline, rank.world_rank, [&] {
         const MutexLock locked(engine.lock);
         if (counter == 0) return true;

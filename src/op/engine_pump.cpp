@@ -1,4 +1,5 @@
-// Cutting, submitting, completing: the moving part of the op engine. See engine_state.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// Cutting, submitting, completing: the moving part of the op engine.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -25,23 +26,23 @@ bool is_packed(const OperationPiece &piece) {
     return piece.record->packed.count != 0;
 }
 
-// Its runs may lie far apart.
+// The bytes that the piece moves; its runs may be far apart.
 std::uint64_t moved_bytes(const OperationPiece &piece) {
     return is_packed(piece) ? piece.operation.task.payload_bytes : piece.operation.bytes;
 }
 
-// Of all pieces together, or about so many.
+// The bytes of all pieces together, roughly.
 std::uint64_t whole_bytes(const OperationPiece &piece) {
     const OperationRecord &record = *piece.record;
     return is_packed(piece) ? record.packed.count * moved_bytes(piece) : record.bytes;
 }
 
-// What a piece adds to the load of its rail. Small pieces are not free.
+// The load that a piece adds to its rail. Small pieces are not free.
 std::uint64_t cost(const OperationPiece &piece) {
     return moved_bytes(piece) + 64;
 }
 
-// The clock is asked for these alone.
+// Only these pieces read the clock.
 bool is_large(const MessagePath &path, const OperationPiece &piece) {
     return path.rails > 1 && moved_bytes(piece) >= kLargePiece;
 }
@@ -56,7 +57,7 @@ PeerQueue *next_active(Engine &engine) {
     return queue;
 }
 
-// Called by the transport, in the middle of submit, progress or close.
+// Called by the transport, within submit, progress or close.
 void piece_completed(transport::Operation *operation, sennit_status status) {
     auto *piece = reinterpret_cast<OperationPiece *>(operation);
     Engine &engine = *piece->engine;
@@ -74,9 +75,9 @@ std::uint64_t usable_rails(const MessagePath &path, int peer) {
     return path.transport->rails_to(peer) & (~std::uint64_t{0} >> (kRails - path.rails));
 }
 
-// Where small pieces go: each rail serves other peers, and a program's small operations on one peer
-// do not wait for the slowest rail. The same for both of two ranks: who waits for what it has sent
-// and for what the other sends has one rail to look at.
+// The rail for small pieces: each rail serves other peers, and a program's small operations on one
+// peer do not wait for the slowest rail. Equal for both ranks of a pair: a rank that waits for its
+// own and the other's messages polls one rail.
 unsigned home_rail(std::uint64_t usable, int rank, int peer) {
     const int pair = std::min(rank, peer) + std::max(rank, peer) / 2;
     for (int before = pair % std::popcount(usable); before > 0; --before)
@@ -84,8 +85,8 @@ unsigned home_rail(std::uint64_t usable, int rank, int peer) {
     return static_cast<unsigned>(std::countr_zero(usable));
 }
 
-// For a piece of a large operation the usable rail that will have it done first, for others the
-// home rail if it is not to be avoided. -1: there is none.
+// For a piece of a large operation: the usable rail that will finish it first; for others the home
+// rail, unless it must be avoided. -1: none.
 int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_t avoided) {
     const int rank = piece.engine->rank->world_rank;
     const int peer = piece.operation.peer;
@@ -104,14 +105,14 @@ int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_
     return static_cast<int>(best);
 }
 
-// Tries the rails in turn. `failed` leaves the reason in piece->status and in the thread's error.
+// Tries the rails in turn. `failed`: piece->status and the thread's error have the reason.
 Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
     std::uint64_t full_rails = 0;
     for (;;) {
         const int rail = pick_rail(path, *piece, piece->tried_rails | full_rails);
         if (rail < 0) break;
         piece->operation.rail = static_cast<std::uint8_t>(rail);
-        // Counted before, because the transport may complete it before submit() returns.
+        // Counted first, because the transport may complete it before submit() returns.
         RailLoad &load = path.loads[rail];
         load.out_bytes += cost(*piece);
         if (is_large(path, *piece)) note_submitted(load, moved_bytes(*piece), now_ns());
@@ -143,7 +144,7 @@ bool changes(const OperationRecord &record) {
     return record.direction != Direction::get;
 }
 
-// What a piece of a task carries, its number included.
+// Fills in a task's piece, including its number.
 void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Operation *operation) {
     const std::uint64_t bytes = operation->bytes;
     std::uint64_t payload = bytes;
@@ -155,7 +156,7 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
         reply = sizeof record.answer;
     }
     if (record.packed.count != 0) payload = packed_task(record, record.cut).payload_bytes;
-    // Of messages with narrow completion data few are under way without an answer.
+    // With narrow completion data only few messages can be in progress without an answer.
     constexpr unsigned kWideBits = 64;
     const bool may_wait = record.may_wait && !queue.is_hurried &&
                           (!record.is_of_message || queue.path->event_bits >= kWideBits);
@@ -173,8 +174,8 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
         operation->reply = &packed_task(record, record.cut).answer;
 }
 
-// Messages in several tasks are numbered in the order in which they go: one that is held is started
-// before it goes.
+// Messages of several tasks are numbered in the order of sending: a held one is started before it
+// is sent.
 void number_message(PeerQueue &queue, OperationRecord *record) {
     PackedTasks &packed = record->packed;
     if (!packed.is_numbered) return;
@@ -183,7 +184,7 @@ void number_message(PeerQueue &queue, OperationRecord *record) {
                 &packed.word, sizeof packed.word);
 }
 
-// What of the record goes with its next piece.
+// Sets the part of the record in its next piece.
 void place_piece(OperationRecord *record, transport::Operation *operation) {
     if (record->packed.count != 0) {
         operation->offset = record->offset;
@@ -202,12 +203,12 @@ void place_piece(OperationRecord *record, transport::Operation *operation) {
     operation->bytes = std::min(record->piece_bytes, part.bytes);
 }
 
-// How much of the record that is.
+// The part of the record in the piece.
 std::uint64_t cut_bytes(const OperationPiece &piece) {
     return is_packed(piece) ? 1 : piece.operation.bytes;
 }
 
-// A task is over: the window moves behind the oldest that is not.
+// A task has ended: the window moves to the oldest that has not.
 void end_task(PeerQueue &queue, std::uint64_t sequence) {
     SENNIT_INVARIANT(sequence - queue.first_task < kTaskWindow);
     queue.tasks_done |= 1u << (sequence - queue.first_task);
@@ -217,7 +218,7 @@ void end_task(PeerQueue &queue, std::uint64_t sequence) {
     }
 }
 
-// The next event of the record goes with the piece.
+// Adds the record's next event to the piece.
 void carry_event(OperationRecord *record, OperationPiece *piece) {
     CarriedEvents &carried = record->carried;
     piece->has_event = true;
@@ -226,14 +227,14 @@ void carry_event(OperationRecord *record, OperationPiece *piece) {
     --carried.uncut;
 }
 
-// Data comes before the events that tell of it.
+// Whether the record's events must still wait for its data.
 bool waits_for_data(const OperationRecord &record) {
     const CarriedEvents &carried = record.carried;
     return carried.parts != 0 && carried.uncut == carried.parts &&
            record.cut == carried.plain_bytes && record.open > 0;
 }
 
-// The next piece of a record; null if as many as may be are out.
+// Cuts the next piece of a record; null if the most pieces are already out.
 OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *record) {
     OperationPiece *piece = nullptr;
     const bool is_task = record->direction == Direction::execute;
@@ -259,7 +260,7 @@ OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *rec
     if (is_task) fill_task(queue, *record, &operation);
     const CarriedEvents &carried = record->carried;
     if (carried.parts != 0 && record->cut >= carried.plain_bytes) {
-        SENNIT_INVARIANT(carried.uncut != 0);  // as many pieces as were counted
+        SENNIT_INVARIANT(carried.uncut != 0);  // as many pieces as counted
         carry_event(record, piece);
     }
     record->cut += cut_bytes(*piece);
@@ -324,7 +325,7 @@ namespace {
 
 void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sennit_status status);
 
-// Its rail has failed: another one, if there is one left.
+// Its rail has failed: uses another one, if any is left.
 void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     if (pick_rail(*queue.path, *piece, piece->tried_rails) < 0)
         return complete_piece(engine, queue, piece, SENNIT_ERR_FABRIC);
@@ -332,16 +333,16 @@ void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     activate(engine, queue);
 }
 
-// The peer has answered, or can not: then nothing of the message can be known.
+// The peer has answered, or can not; then nothing of the message can be known.
 void end_question(Engine &engine, PeerQueue &queue) {
     const sennit_status status = queue.closing->question.status;
-    // Without memory it is sent again, until there is some or the waits for it end.
+    // Without memory it is sent again, until there is some or its waits end.
     if (status == SENNIT_ERR_NOMEM) return;
     bool goes_again = false;
     PieceQueue closed = take_closed(queue, &goes_again);
     while (OperationPiece *piece = closed.pop()) {
         piece->operation.kind = transport::Operation::Kind::put;
-        // The rail may live on: of a put without an event the transport finds out.
+        // The rail may still work: for a put without an event the transport finds that out.
         piece->tried_rails = 0;
         if (status == SENNIT_OK && goes_again)
             repeat(engine, queue, piece);
@@ -350,7 +351,7 @@ void end_question(Engine &engine, PeerQueue &queue) {
     }
 }
 
-// The piece is over for good.
+// The piece has finally ended.
 void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sennit_status status) {
     OperationRecord *record = piece->record;
     if (piece->operation.kind == transport::Operation::Kind::execute)
@@ -366,9 +367,9 @@ void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sen
     if (record->open == 0 && record->state == RecordState::in_flight) finish(engine, queue, record);
 }
 
-// Takes one piece, or says that the pump must stop.
+// Submits one piece, or returns that the pump must stop.
 bool pump_retry(Engine &engine, PeerQueue &queue) {
-    // Taken out first: a completion inside submit() links the piece elsewhere.
+    // Removed first: a completion inside submit() links the piece elsewhere.
     OperationPiece *piece = queue.retry.pop();
     const Submit answer = submit_piece(engine, *queue.path, piece);
     if (answer == Submit::again) {
@@ -379,7 +380,7 @@ bool pump_retry(Engine &engine, PeerQueue &queue) {
     return true;
 }
 
-// Not behind what is pending: that may wait for the pieces which wait for this.
+// Not after pending records: they may wait for pieces that wait for this question.
 bool pump_question(Engine &engine, PeerQueue &queue) {
     prepare_question(engine, queue);
     OperationRecord &message = queue.closing->question;
@@ -396,7 +397,7 @@ bool pump_question(Engine &engine, PeerQueue &queue) {
     return answer == Submit::accepted;
 }
 
-// The next piece of the first record.
+// Submits the next piece of the first record.
 bool pump_first(Engine &engine, PeerQueue &queue, RecordQueue &from) {
     OperationRecord *record = from.first();
     OperationPiece *piece = cut_piece(engine, queue, record);
@@ -415,7 +416,8 @@ bool pump_first(Engine &engine, PeerQueue &queue, RecordQueue &from) {
     return true;
 }
 
-// A record that would hold up what is started behind it. Where puts come in order they go in order.
+// Whether the record would delay operations that start after it. With ordered puts, puts keep their
+// order.
 bool is_bulk(const MessagePath &path, const OperationRecord &record) {
     return !path.keeps_order && record.direction == Direction::put && record.layout == nullptr &&
            record.bytes > kBulkPieces * path.max_piece_bytes;
@@ -441,7 +443,7 @@ bool may_cut_bulk(const PeerQueue &queue) {
            !waits_for_data(*record);
 }
 
-// Events that are late for want of a task's number hold nothing up, nor do bulk records.
+// Events that wait for a task number delay nothing, nor do bulk records.
 bool pump_records(Engine &engine, PeerQueue &queue) {
     if (!queue.released.is_empty() && pump_first(engine, queue, queue.released)) return true;
     if (may_cut_bulk(queue) && pump_first(engine, queue, queue.bulk)) return true;
@@ -575,14 +577,14 @@ void progress(Engine &engine) {
         work_off(engine);
     }
     int budget = kSubmitsPerProgress;
-    // One turn for each queue that is active now; one that stays active comes again next time.
+    // One turn for each queue that is active now; a queue that stays active comes again next time.
     const PeerQueue *last = engine.active.last();
     while (last != nullptr && budget > 0) {
         PeerQueue *queue = next_active(engine);
         if (queue == last) last = nullptr;
         pump(engine, *queue, &budget);
     }
-    // Another one is first next time: where there is room for one piece, each gets it in turn.
+    // Rotates the queues: if there is room for one piece, each queue gets it in turn.
     if (engine.active.first() != engine.active.last()) activate(engine, *next_active(engine));
     if constexpr (kChecksInvariants) check_invariants(engine);
 }

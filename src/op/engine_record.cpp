@@ -1,4 +1,5 @@
-// What a record is made of, as its caller has started it.
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes a record from the arguments of its caller.
 #include <cstring>
 
 #include "op/engine_state.hpp"
@@ -33,7 +34,7 @@ std::uint64_t payload_of_event(const OperationArgs &args) {
 
 namespace {
 
-// Where it is short, the task's payload lies in the record.
+// A short payload of a task is inside the record.
 void fill_event(OperationRecord *record, const OperationArgs &args) {
     const Work &work = *args.target->work;
     const bool is_word = work.word != nullptr;
@@ -45,7 +46,7 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     record->answer_to = work.result;
     record->judge = work.judge;
     const bool is_implicit = args.completion.mode == Completion::Mode::implicit;
-    // Somebody waits for the answer to a question.
+    // The answer to a question has a waiter.
     record->may_wait = is_word || (is_implicit && work.event->messages != 0);
     record->is_judged = work.judge != nullptr &&
                         (is_implicit || (args.completion.mode == Completion::Mode::request &&
@@ -57,7 +58,7 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     record->local = reinterpret_cast<std::byte *>(record->operands);
 }
 
-// All runs of the layout, in as many payloads as they take. False: no memory.
+// Packs all runs of the layout into as many payloads as needed. False: no memory.
 bool keep_packed(Engine &engine, OperationRecord *record, const OperationArgs &args) {
     const Layout &layout = *args.target->layout;
     const MessagePath &path = *path_to(engine, record->peer);
@@ -86,7 +87,7 @@ bool keep_packed(Engine &engine, OperationRecord *record, const OperationArgs &a
     return true;
 }
 
-// With much data, in memory of the record's. False: there is none.
+// Keeps the event's data; much data in separate memory of the record. False: no memory.
 bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
     if (data == nullptr) return true;
     const std::size_t head = head_bytes(record->operation);
@@ -124,7 +125,7 @@ void fill_record(OperationRecord *record, const OperationArgs &args) {
     record->type = static_cast<std::uint8_t>(work.type);
     record->element_bytes = static_cast<std::uint8_t>(work.element_bytes);
     record->result = static_cast<std::byte *>(work.result);
-    // One element: taken now, so that the caller's word may go out of scope.
+    // One element is copied now, so that the caller's word may go out of scope.
     if (args.bytes != work.element_bytes || args.local == nullptr) return;
     const std::size_t operands = work.operation == kCompareSwap ? 2 : 1;
     std::memcpy(record->operands, args.local, operands * work.element_bytes);
@@ -150,7 +151,7 @@ bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
             record->local = record->kept;
             break;
         case Direction::execute:
-            // Operands of one element lie in the record already.
+            // Operands of one element are already in the record.
             record->answer_to = record->result;
             if (record->result != nullptr) record->result = record->kept;
             break;

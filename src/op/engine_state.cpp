@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The invariants of the op engine as a function, for the tests and for builds that check them.
 #include "op/engine_state.hpp"
 
@@ -40,7 +41,7 @@ const char *check_record(const OperationRecord &record) {
     return nullptr;
 }
 
-// What the records say that the queue counts.
+// The counts of the queue, recomputed from the records.
 struct Counts {
     std::uint32_t puts_open;
     std::uint32_t answers_waited;
@@ -114,7 +115,7 @@ const char *engine_check(Engine &engine) {
     }
     if (in_use != engine.records.in_use()) return "the records in use are not as many as counted";
     if (const char *fault = check_rails(engine)) return fault;
-    std::uint64_t waiting = 0;  // pieces out that no transport holds
+    std::uint64_t waiting = 0;  // pieces that are out but not with a transport
     for (const OperationPiece *piece = engine.done.first(); piece != nullptr; piece = piece->next)
         ++waiting;
     for (const int peer : engine.queues.used()) {

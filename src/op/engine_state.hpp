@@ -1,6 +1,7 @@
-// The inside of the op engine, shared by engine.cpp (what callers start and wait for) and
-// engine_pump.cpp (cutting, submitting, completing). docs/design/engine.md has states and
-// invariants. Everything here needs the engine's mutex.
+// SPDX-License-Identifier: BSD-3-Clause
+// The implementation of the op engine, shared by engine.cpp (start and wait) and engine_pump.cpp
+// (cutting, submitting, completing). docs/design/engine.md has states and invariants. Everything
+// here needs the engine's mutex.
 #pragma once
 
 #include <pthread.h>
@@ -15,14 +16,14 @@
 namespace sennit::op {
 
 inline constexpr unsigned kMessagePaths = 4;
-inline constexpr unsigned kRails = 64;  // a rail beyond is not used
+inline constexpr unsigned kRails = 64;  // further rails are not used
 inline constexpr int kSubmitsPerProgress = 64;
-inline constexpr std::uint32_t kPiecesPerRecord = 64;  // out at a time
-inline constexpr std::uint64_t kBulkPieces = 8;        // whole ones: longer puts let others pass
-inline constexpr std::uint32_t kBulkOut = 8;           // of its pieces, for each rail
-inline constexpr std::uint64_t kSharedFromBytes = 524288;  // from here all rails get a part
-// Tasks open to one peer at a time, counted from the oldest, so that the target can tell a
-// repetition by remembering as many.
+inline constexpr std::uint32_t kPiecesPerRecord = 64;  // most pieces out at a time
+inline constexpr std::uint64_t kBulkPieces = 8;        // puts of more whole pieces let others pass
+inline constexpr std::uint32_t kBulkOut = 8;           // most pieces of a bulk record out per rail
+inline constexpr std::uint64_t kSharedFromBytes = 524288;  // from this size all rails get a part
+// The most tasks open to one peer, counted from the oldest, so that the target detects a repetition
+// by remembering this many.
 inline constexpr std::uint32_t kTaskWindow = 32;
 inline constexpr std::uint64_t kCopyBudget = 4 << 20;  // see engine_local_put()
 
@@ -34,24 +35,24 @@ struct MessagePath {
     std::uint64_t max_piece_bytes = 0;
     std::uint64_t task_bytes = 0;     // a multiple of 8; 0: no tasks
     std::uint64_t payload_bytes = 0;  // of an event's task
-    std::uint64_t eager_bytes = 0;    // of its data, where that lies together
-    unsigned event_bits = 0;          // 0 where there are no tasks
+    std::uint64_t eager_bytes = 0;    // of its data, if contiguous
+    unsigned event_bits = 0;          // 0 without tasks
     RailLoad loads[kRails];
 };
 
-// Pieces whose rail failed under an event. The event may be counted already, and its owner may have
-// written to the memory since: the message is closed first (EventAction::close), one at a time.
+// Pieces with an event whose rail failed. The event may already be counted, and its owner may have
+// written to the memory since, so the message is closed first (EventAction::close), one at a time.
 struct ClosingMessages {
     PieceQueue waiting;
-    OperationRecord question{};  // in flight, or complete; in no queue and no table
+    OperationRecord question{};  // in flight or complete; in no queue or table
 };
 
 // A task found the lock of its segment taken. Its number is not used up, and its sender sends it
 // again.
 inline constexpr sennit_status kTaskIsToBeRepeated = SENNIT_ERR_TIMEOUT;
 
-// What this rank has carried out for one peer: entry i holds the latest task whose number is i
-// modulo kTaskWindow, and the answer it got. Nearly all replies are of one word.
+// The tasks that this rank has executed for one peer: entry i holds the latest task whose number is
+// i modulo kTaskWindow, and its answer. Almost all replies have one word.
 struct TaskHistory {
     struct Answer {
         std::uint64_t sequence;  // 0: none yet
@@ -62,51 +63,53 @@ struct TaskHistory {
     struct LongReply {
         std::byte bytes[transport::kMostTaskBytes];
     };
-    // Messages are begun in order, and a window of tasks is under way: so of two that are under
-    // way none has the other's place.
+    // Messages start in order, and at most a window of tasks is in progress: so no two of them
+    // share a place.
     static constexpr std::uint32_t kMessages = 2 * kTaskWindow;
 
     Answer answers[kTaskWindow];
-    LongReply *long_replies;  // [kTaskWindow], made with the first task that has one
-    ComingParts *messages;    // [kMessages], by number; made with the first one
+    LongReply *long_replies;  // [kTaskWindow], made with the first long reply
+    ComingParts *messages;    // [kMessages], by number; made with the first message
 };
 static_assert(sizeof(TaskHistory) == 784);
 
 using RecordQueue = LinkedQueue<OperationRecord, &OperationRecord::next_pending>;
 
-// Of a peer that this rank has started an operation to, or that has sent tasks or events.
+// The state of a peer to which this rank has started an operation, or that has sent tasks or
+// events.
 struct PeerQueue {
     MessagePath *path = nullptr;  // null: a load/store peer, or none
     int peer = -1;
-    bool is_used = true;  // see SparseTable
+    bool is_used = true;  // for SparseTable
     bool active = false;  // in the engine's ring of queues with work
     bool next_put_is_barrier = false;
     sennit_status implicit_error = SENNIT_OK;
-    Direction implicit_direction = Direction::put;  // of the operation that had it
-    char *implicit_why = nullptr;                   // in words, or null: nothing is known
+    Direction implicit_direction = Direction::put;  // of the failed operation
+    char *implicit_why = nullptr;                   // its text, or null if unknown
     std::uint32_t puts_open = 0;                    // pieces of puts and of tasks
     std::uint32_t tasks_started = 0;   // records of Direction::execute that are not complete
-    std::uint32_t answers_waited = 0;  // of those, the ones whose answers may wait
-    std::uint32_t events_pending = 0;  // of those, the ones that no transport has seen
-    bool is_hurried = false;  // until all of these are there: the peer knows, and new ones may not
-    std::int64_t hurried_ns = 0;      // hurry_if_slow() told it
-    std::int64_t slow_until_ns = 0;   // it is taken to be
-    std::uint64_t tested_number = 0;  // of the record that was asked about last,
-    std::int64_t tested_ns = 0;       // and when that began
-    std::uint32_t tasks_done = 0;     // bit i: the task numbered first_task + i is over
-    std::uint64_t first_task = 1;     // the oldest that is not over
+    std::uint32_t answers_waited = 0;  // of these, the ones whose answers may wait
+    std::uint32_t events_pending = 0;  // of these, the ones that no transport has seen
+    bool is_hurried =
+        false;  // until all of these have come: the peer knows, and new answers may not wait
+    std::int64_t hurried_ns = 0;      // time of the last hurry by hurry_if_slow()
+    std::int64_t slow_until_ns = 0;   // the peer counts as slow until then
+    std::uint64_t tested_number = 0;  // number of the record that was tested last,
+    std::int64_t tested_ns = 0;       // and the time of its first test
+    std::uint32_t tasks_done = 0;     // bit i: the task first_task + i has ended
+    std::uint64_t first_task = 1;     // the oldest task that has not ended
     std::uint64_t next_task = 1;
-    std::uint32_t next_message = 0;  // of those that several tasks bring
+    std::uint32_t next_message = 0;  // number of the next message of several tasks
     std::uint64_t last_number = 0;
-    std::uint64_t last_lent = 0;  // the number of the last record whose caller lends a buffer
+    std::uint64_t last_lent = 0;  // number of the last record with a lent buffer
     RecordQueue pending;
-    RecordQueue bulk;      // long puts, few pieces at a time, while pending records pass them
-    RecordQueue released;  // events whose data is there; before what is pending
+    RecordQueue bulk;      // long puts, few pieces at a time; pending records pass them
+    RecordQueue released;  // events whose data is there; they precede pending records
     PieceQueue retry;
     OperationRecord *open_first = nullptr;  // the flush list
     OperationRecord *open_last = nullptr;
     PeerQueue *next_active = nullptr;
-    // What came from the peer.
+    // Data from the peer.
     TaskHistory *history = nullptr;      // made with its first task
     ClosingMessages *closing = nullptr;  // made with the first put that carries events
 };
@@ -117,29 +120,29 @@ struct Engine {
     RequestTable records;
     PiecePool pieces;
     std::atomic<const EventHandlers *> handlers{nullptr};  // SYNC engine-handlers
-    EventWidth width;                                      // of events that come here
+    EventWidth width;                                      // of events to this rank
     MessagePath paths[kMessagePaths];
     unsigned path_count = 0;
     int size = 0;
     SparseTable<PeerQueue> queues;  // [size]
     LinkedQueue<PeerQueue, &PeerQueue::next_active> active;
-    PieceQueue done;                     // completed, not yet worked off
+    PieceQueue done;                     // completed, not yet processed
     std::uint64_t with_transports = 0;   // pieces accepted and not completed
-    std::uint64_t unchecked_rounds = 0;  // see check_invariants()
+    std::uint64_t unchecked_rounds = 0;  // for check_invariants()
     std::uint64_t started[3] = {};       // operations so far, by Direction
-    bool outlived = false;               // engine_destroy() is over; the last completion frees
+    bool outlived = false;  // engine_destroy() has returned; the last completion frees the engine
 };
 
-// How messages go to the peer; null: it is a load/store peer, or none. Without the mutex too.
+// The message path to the peer; null: a load/store peer, or no path. Also without the mutex.
 MessagePath *path_to(Engine &engine, int peer);
-// A peer has its queue from its first use on.
+// A peer gets its queue at its first use.
 [[gnu::cold]] PeerQueue &make_queue(Engine &engine, int peer);
 inline PeerQueue &use_queue(Engine &engine, int peer) {
     PeerQueue *const known = engine.queues.find(peer);
     return known != nullptr ? *known : make_queue(engine, peer);
 }
 
-// What a caller starts.
+// The arguments of a start.
 struct OperationArgs {
     Direction direction;
     const Target *target;
@@ -148,81 +151,80 @@ struct OperationArgs {
     Completion completion;
 };
 void fill_record(OperationRecord *record, const OperationArgs &args);
-// What the caller has in variables of its own goes through memory of the record's. False: there is
-// none.
+// Copies the caller's local variables into memory of the record. False: no memory.
 bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args);
-// How much data an event's task brings, at most.
+// The most data of an event's task.
 std::size_t data_room(const MessagePath &path);
-// An event's task, and one that counts nothing.
+// The payload length of an event's task, and whether the record is one that counts nothing.
 std::uint64_t payload_of_event(const OperationArgs &args);
 bool is_question(const OperationRecord &record);
-// What its caller would call it: tasks that bring data are puts.
+// The direction from the caller's view: tasks with data are puts.
 inline Direction told_direction(const OperationRecord &record) {
     return record.payload_bytes != 0 ? Direction::put : record.direction;
 }
-// OK and *out null: complete already. An error: over, and nothing to take.
+// OK and *out null: already complete. An error: it has ended, and there is nothing to take.
 sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out);
-// Waits for what start() has given. Without the mutex. Where the wait ends first the operation goes
-// on as an implicit one.
+// Waits for the record of start(). Called without the mutex. If the wait ends first, the operation
+// continues as an implicit one.
 sennit_status wait_for_record(Engine &engine, OperationRecord *record);
 
-// How long the pieces of a transfer are.
+// The length of the pieces of a transfer.
 std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes);
 
 // Appends a new record to its peer's queue, which need not be empty.
 void enqueue(Engine &engine, OperationRecord *record);
-// The same of an event that was held, to those that go first.
+// The same for an event that was held: appends it to the queue that goes first.
 void enqueue_event(PeerQueue &queue, OperationRecord *record);
-// Cuts and submits what is queued for one peer; takes from `budget`. Works off completions.
+// Cuts and submits the queued records of one peer; decreases `budget`. Processes completions.
 void pump(Engine &engine, PeerQueue &queue, int *budget);
 // One round: every transport, then the queues with work.
 void progress(Engine &engine);
-// Works off the pieces that transports have completed.
+// Processes the pieces that transports have completed.
 void work_off(Engine &engine);
-// From now on the queue is pumped; it has work.
+// Makes the queue active; it must have work.
 void activate(Engine &engine, PeerQueue &queue);
 const EventHandlers *handlers_of(const Rank &rank);
-// Somebody waits for answers that may wait.
+// Hurries delayed answers, since a wait for them has started.
 void hurry(PeerQueue &queue);
-// Somebody waits for the peer, and has done so since then. Its thread may leave it alone while it
-// computes, so it is told where it is slow, or was lately.
+// A wait for the peer has lasted since `since_ns`. A computing peer's thread may be idle, so the
+// peer is told if it is slow, or was lately.
 void hurry_if_slow(PeerQueue &queue, std::int64_t since_ns);
-// Of an event's task whose answer no caller judges: it is judged, and the record says why it has
-// failed.
+// For an event's task without a caller to judge its answer: judges it, and stores the reason of a
+// failure in the record.
 void end_event(Engine &engine, OperationRecord *record);
-// What failed is told by flush, if nothing else is yet.
+// Leaves the record's failure to flush, unless an earlier one is waiting.
 void leave_error(PeerQueue &queue, OperationRecord *record);
-// The record is over.
+// Ends the record.
 void finish(Engine &engine, PeerQueue &queue, OperationRecord *record);
-// Who asked to be called at its end, and what is held until then.
+// Serves the record's AtEnd, and records that are held until its end.
 void follow(Engine &engine, OperationRecord *record);
-// The same of an operation without a record.
+// The same for an operation without a record.
 void end_at_once(Engine &engine, const Completion &completion, int peer, sennit_status status);
-// One of those that the record waits for is over; `why`, which is taken over, says in words what
-// has failed, or is null.
+// One operation that the held record waits for has ended; `why`, which is taken over, has the text
+// of a failure, or is null.
 void count_down(Engine &engine, OperationRecord *held, sennit_status status, char *why);
-// Must the peer be asked about a message?
+// Whether the peer must be asked about a message.
 bool has_to_close(const PeerQueue &queue);
 bool has_work(const PeerQueue &queue);
 
-// Divides a record that carries events. False: no memory.
+// Prepares a record that carries events. False: no memory.
 bool carry_events(Engine &engine, OperationRecord *record, const EventForm &form);
 // Fills the record of the next question.
 void prepare_question(Engine &engine, PeerQueue &queue);
-// It is over: the pieces that it was about, and whether their data has to go again.
+// After the question: returns its pieces, and whether their data must be sent again.
 PieceQueue take_closed(PeerQueue &queue, bool *goes_again);
-// Everything that is queued for the peer and not with a transport fails with `status`.
+// Fails everything that is queued for the peer and not with a transport.
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status);
 void append_to_flush_list(PeerQueue &queue, OperationRecord *record);
 void leave_flush_list(PeerQueue &queue, OperationRecord *record);
-void free_history(TaskHistory *history);  // or null
+void free_history(TaskHistory *history);  // may be null
 // Frees the memory of the engine; no transport may hold a piece.
 void engine_free(Engine *engine);
 
-// Compares the state with the invariants of docs/design/engine.md; null if they hold, else the
-// first that does not.
+// Checks the invariants of docs/design/engine.md; null if they hold, else the text of the first
+// broken one.
 const char *engine_check(Engine &engine);
-// Ends the process if one is broken. The more records and queues there are, the rarer it looks.
+// Ends the process if one is broken. Checks less often with more records and queues.
 void check_invariants(Engine &engine);
 
 }  // namespace sennit::op

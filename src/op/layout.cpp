@@ -1,4 +1,4 @@
-// See layout.hpp. The loops that copy boxes are here.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "op/layout.hpp"
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ std::uint64_t size_of_stride(std::int64_t stride) {
                       : static_cast<std::uint64_t>(stride);
 }
 
-// Widens the hull by a dimension.
+// Widens the hull by one dimension.
 bool widen(Hull *hull, std::uint64_t count, std::int64_t stride) {
     std::int64_t reach = 0;
     if (__builtin_mul_overflow(static_cast<std::int64_t>(count - 1), stride, &reach)) return false;
@@ -37,8 +37,8 @@ struct Dimensions {
     int index[kBoxDimensions];
 };
 
-// Are the elements apart? They are if the dimensions, sorted by their strides, lie in each other:
-// each stride at least as long as all that the shorter ones span.
+// Whether the elements do not overlap: if the dimensions, sorted by stride, are nested, each stride
+// is at least the span of all shorter ones.
 bool elements_are_apart(const sennit_box &box, const std::int64_t *strides, Dimensions dimensions) {
     std::uint64_t span = box.element_bytes;
     for (int *left = dimensions.index; dimensions.count > 0; --dimensions.count, ++left) {
@@ -52,7 +52,7 @@ bool elements_are_apart(const sennit_box &box, const std::int64_t *strides, Dime
     return true;
 }
 
-// Appends a dimension, or makes the run or the last dimension longer where nothing lies between.
+// Appends a dimension, or extends the run or the last dimension if there is no gap.
 void append(Layout *layout, int *dimensions, std::uint64_t count, std::int64_t remote,
             std::int64_t local) {
     const auto run = static_cast<std::int64_t>(layout->run_bytes);
@@ -63,7 +63,7 @@ void append(Layout *layout, int *dimensions, std::uint64_t count, std::int64_t r
     if (*dimensions > 0) {
         const int last = *dimensions - 1;
         const auto so_far = static_cast<std::int64_t>(layout->counts[last]);
-        // The products fit, for the hull did.
+        // The products do not overflow, since the hull did not.
         if (remote == layout->remote_strides[last] * so_far &&
             local == layout->local_strides[last] * so_far) {
             layout->counts[last] *= count;
@@ -80,7 +80,8 @@ bool is_empty(const sennit_box &box) {
     return box.counts[0] == 0 || box.counts[1] == 0 || box.counts[2] == 0;
 }
 
-// One size of run, known to the compiler or (0) not. Words are moved whole: others poll for them.
+// Copies a run of a size known to the compiler, or (0) not. Words are moved whole, since others
+// poll them.
 template <std::size_t bytes>
 void copy_run(std::byte *to, const std::byte *from, std::uint64_t run_bytes) {
     if constexpr (bytes == 8) {
@@ -151,7 +152,7 @@ void copy_list(const Layout &layout, Direction direction, std::byte *remote, std
     }
 }
 
-// Everything of one side into a buffer, or out of it, run by run.
+// Copies one side into a buffer, or out of it, run by run.
 void pack(const Layout &layout, std::byte *packed, std::byte *place, bool is_remote, bool is_in) {
     Cursor cursor;
     for (std::uint64_t at = 0; at < layout.bytes;) {
@@ -213,7 +214,7 @@ sennit_status layout_of_box(const sennit_box &box, Direction direction, Layout *
 }
 
 bool layout_of_plain_box(const sennit_box &box, Direction direction, Layout *layout) {
-    // Below it no product of two, nor the sum of three such, leaves 62 bits.
+    // Below this, products of two and sums of three such products stay below 62 bits.
     constexpr std::uint64_t kSmall = std::uint64_t{1} << 30;
     std::uint64_t remote_end = box.element_bytes;
     std::uint64_t local_end = box.element_bytes;
@@ -304,7 +305,7 @@ void layout_free(Layout *layout) {
 
 void layout_keep(Layout *layout, std::byte *packed, const std::byte *local) {
     pack(*layout, packed, const_cast<std::byte *>(local), false, true);
-    // The pieces are the copy's own.
+    // The copy owns its pieces.
     auto *const pieces = const_cast<sennit_piece *>(layout->pieces);
     std::int64_t at = 0;
     for (std::size_t i = 0; i < layout->piece_count; ++i) {

@@ -1,4 +1,4 @@
-// See packed.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "op/packed.hpp"
 
 #include <algorithm>
@@ -9,21 +9,21 @@
 namespace sennit::op {
 namespace {
 
-// The longest mean run that several tasks bring, and how many of them a payload has at least.
+// The longest mean run that several tasks carry, and the least number of runs in a payload.
 constexpr std::uint64_t kPackedRunBytes = 2048;
 constexpr std::uint64_t kRunsOfPayload = 4;
-// A payload with less room is not worth it.
+// A payload with less room does not pay.
 constexpr std::size_t kLeastRoom = 8 * sizeof(RunWord);
 constexpr std::uint64_t kMostTasks = EventTask::parts_in(UINT32_MAX);
 
 struct Taken {
-    std::uint64_t at = 0;    // in the layout, behind it
-    std::uint32_t runs = 0;  // perhaps a part of one
+    std::uint64_t at = 0;    // end position in the layout
+    std::uint32_t runs = 0;  // the last one perhaps in part
     std::size_t bytes = 0;   // with their words
 };
 
-// The runs from `at` on that go into one payload, each given to `take`. One that does not fit goes
-// into the next if it fits there, so that words stay whole.
+// Passes the runs from `at` on that fit into one payload to `take`. A run that does not fit goes
+// into the next payload if it fits there, so that words stay whole.
 template <class Take>
 Taken take_runs(const Layout &layout, std::size_t room, std::uint64_t at, Cursor *cursor,
                 Take take) {
@@ -44,7 +44,7 @@ Taken take_runs(const Layout &layout, std::size_t room, std::uint64_t at, Cursor
 
 constexpr auto kNothing = [](const LayoutPart &, std::uint64_t) {};
 
-// Runs of one size, none of which is cut.
+// Runs of one size, none of them cut.
 PackedSize size_of_box(const Layout &layout, std::size_t room) {
     const std::uint64_t each = layout.run_bytes + sizeof(RunWord);
     const std::uint64_t runs = layout.bytes / layout.run_bytes;

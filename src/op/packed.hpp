@@ -1,6 +1,7 @@
-// Runs of a put that tasks bring: the owner's processor puts each where it belongs. A payload has
-// one word for each run, and behind all words the bytes of the runs, one after the other.
-// docs/design/layouts.md, Task. Both ends are here: RunPacker of the sender, the rest of the owner.
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs of a put in tasks: the owner's processor stores each run. A payload has one word per run,
+// then the bytes of all runs, one after another (docs/design/layouts.md, Task). Both ends are here:
+// RunPacker is the sender's, the rest the owner's.
 #pragma once
 
 #include <span>
@@ -9,8 +10,8 @@
 
 namespace sennit::op {
 
-// In front of the bytes of each run: where it begins, from the lowest byte that the layout touches,
-// and above 48 bits of that how long it is.
+// The word of a run: its start, relative to the lowest byte that the layout touches (48 bits), and
+// above that its length.
 using RunWord = std::uint64_t;
 inline constexpr unsigned kRunOffsetBits = 48;
 inline constexpr std::uint64_t kMostRunBytes = 0xFFF8;  // a longer one is cut between words
@@ -29,31 +30,31 @@ inline std::uint64_t hull_bytes(const Hull &hull) {
     return static_cast<std::uint64_t>(hull.end - hull.begin);
 }
 
-// What the runs of a layout take in payloads with room for `room` bytes each. No tasks: they do not
-// fit into any.
+// The payloads for the runs of a layout, with `room` bytes each. No tasks: the runs do not fit into
+// any.
 struct PackedSize {
     std::uint64_t tasks = 0;
     std::size_t longest = 0;  // bytes of the longest payload, or more
 };
 PackedSize packed_size(const Layout &layout, std::size_t room);
 
-// What all runs take with their words.
+// The size of all runs with their words.
 inline std::uint64_t bytes_with_words(const Layout &layout) {
     return layout.bytes + run_count(layout) * sizeof(RunWord);
 }
 
-// Is it faster to have the owner spread the runs than to write each of them? docs/design/strided.md
-// has what was measured.
+// Whether it is faster if the owner spreads the runs than to write each of them.
+// docs/design/strided.md has the measurements.
 bool pays_to_pack(const Layout &layout, std::size_t room);
 
-// Fills payloads one after the other.
+// Fills payloads one after another.
 class RunPacker {
   public:
-    // Both stay there.
+    // `layout` and `local` must stay valid.
     RunPacker(const Layout &layout, std::size_t room, const std::byte *local)
         : layout_(layout), room_(room), local_(local) {}
 
-    // The next one, at `to`: its bytes, 0 behind the last.
+    // Fills the next payload at `to`. Returns its bytes, 0 after the last.
     std::size_t fill(std::byte *to, std::uint32_t *runs);
 
   private:
@@ -64,11 +65,11 @@ class RunPacker {
     Cursor cursor_;
 };
 
-// Does a payload say what can be done? Its runs lie in `memory_bytes` bytes, and its bytes are
-// those of all runs.
+// Whether a payload is valid: its runs are within `memory_bytes` bytes, and its bytes are those of
+// all runs.
 bool runs_are_sound(std::span<const std::byte> payload, std::uint32_t runs,
                     std::uint64_t memory_bytes);
-// Of one that is sound.
+// Stores the runs of a valid payload.
 void spread_runs(std::byte *memory, const std::byte *payload, std::uint32_t runs);
 
 }  // namespace sennit::op

@@ -1,4 +1,4 @@
-// See peer_memory.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "op/peer_memory.hpp"
 
 #include "base/fail.hpp"

@@ -1,6 +1,7 @@
-// See put_word.hpp. Data of few bytes and the operation are one task. Other data goes as a put, and
-// the operation behind it, as behind a fence. It is not held (Completion::held), since a fence of
-// the program orders what is in the queue alone.
+// SPDX-License-Identifier: BSD-3-Clause
+// Short data and the operation are one task. Longer data is a put, and the operation follows it as
+// after a fence. The operation is not held (Completion::held), since a fence of the program orders
+// only operations that are in the queue.
 #include "op/put_word.hpp"
 
 #include "base/fail.hpp"
@@ -27,7 +28,7 @@ sennit_status check_put_word(const PutWordArgs &args) {
     return SENNIT_OK;
 }
 
-// *goes: data and operation are one task, which is on its way.
+// *goes: data and operation were sent as one task.
 sennit_status send_together(Rank &rank, const PutWordArgs &args, bool *goes) {
     *goes = false;
     const int peer = args.destination.rank;
@@ -65,7 +66,7 @@ sennit_status put_word(Rank &rank, const PutWordArgs &args) {
     bool is_gone = false;
     if (status == SENNIT_OK) status = send_together(rank, args, &is_gone);
     if (status != SENNIT_OK || is_gone) return status;
-    // What is wrong with the word is found before the data goes.
+    // Errors of the word are found before the data is sent.
     memory::SegmentEntry *entry = nullptr;
     status = resolve(rank, args.word, &entry);
     if (status == SENNIT_OK) status = check_range(*entry, args.word, sizeof args.value);

@@ -1,4 +1,5 @@
-// A put, and an operation on a word of the same rank that tells of it: sennit_put_word().
+// SPDX-License-Identifier: BSD-3-Clause
+// A put, then an operation on a word of the same rank: sennit_put_word().
 #pragma once
 
 #include <sennit/atomic.h>
@@ -17,8 +18,8 @@ struct PutWordArgs {
     Completion::Mode mode;  // of the put: local or implicit
 };
 
-// Data of at most engine_most_word_data() bytes and the operation on a word of the same segment, as
-// one task. Errors: those of engine_start(), which only reads the data.
+// Sends data of at most engine_most_word_data() bytes and the operation on a word of the same
+// segment as one task. Errors: those of engine_start(), which only reads the data.
 sennit_status start_word_task(Rank &rank, Target target, const void *data, std::size_t bytes,
                               const WordTask &task, const Completion &completion);
 

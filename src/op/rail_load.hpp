@@ -1,6 +1,6 @@
-// What the rails of a path have to do and how fast they are, so that a large operation is divided
-// in proportion: a piece goes by the rail that will have it done first. Pure functions, with the
-// engine's mutex held.
+// SPDX-License-Identifier: BSD-3-Clause
+// The load and speed of the rails of a path, so that a large operation is divided in proportion: a
+// piece goes by the rail that will finish it first. Pure functions, with the engine's mutex held.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +10,24 @@
 namespace sennit::op {
 
 struct RailLoad {
-    std::uint64_t out_bytes = 0;  // of the pieces that it has
-    // Of large pieces, bytes a nanosecond, 0 before the first look: those of the last looks over
-    // their time, in which older ones count for less. So a short look, which may have found a queue
-    // empty, counts for little.
+    std::uint64_t out_bytes = 0;  // bytes of its open pieces
+    // Bytes of large pieces per nanosecond, 0 before the first look: the bytes of the last looks
+    // divided by their time; older looks count less. So a short look, which may have seen an empty
+    // queue, counts little.
     double rate = 0;
     double last_bytes = 0;
     double last_ns = 0;
-    // The present look: since when, and what was done.
+    // The current look: its start, and the bytes done.
     std::int64_t since_ns = 0;
     std::uint64_t done_bytes = 0;
-    std::uint32_t large_out = 0;  // pieces
+    std::uint32_t large_out = 0;  // number of large pieces out
 };
 
-// Smaller ones say more of the way there and back than of the rail.
+// Smaller pieces measure the round trip rather than the rail.
 inline constexpr std::uint64_t kLargePiece = 65536;
-// A look lasts as long as the rail is busy, or so long.
+// A look lasts as long as the rail is busy, but at most this long.
 inline constexpr std::int64_t kLongestLookNs = 50'000'000;
-// So much of a look is left when the next one is over.
+// The weight of a look that is left after the next one.
 inline constexpr double kLeftOfLook = 7.0 / 8;
 inline constexpr std::int64_t kLongUnseenNs = 2'000'000'000;
 
@@ -54,13 +54,13 @@ inline void note_done(RailLoad &load, std::uint64_t bytes, bool is_good, std::in
     load.done_bytes = 0;
 }
 
-// Not submitted after all.
+// Undoes the note of a piece that was not submitted.
 inline void unnote_submitted(RailLoad &load, std::uint64_t bytes) {
     if (bytes >= kLargePiece) --load.large_out;
 }
 
-// Would `a` have so many more bytes done before `b` has? One that is not known is as fast as the
-// other.
+// Whether `a` would finish this many more bytes before `b` does. A rail of unknown speed counts as
+// equally fast.
 inline bool is_sooner(const RailLoad &a, const RailLoad &b, std::uint64_t bytes) {
     const double by_a = static_cast<double>(a.out_bytes + bytes);
     const double by_b = static_cast<double>(b.out_bytes + bytes);
@@ -68,8 +68,8 @@ inline bool is_sooner(const RailLoad &a, const RailLoad &b, std::uint64_t bytes)
     return by_a * b.rate < by_b * a.rate;
 }
 
-// How long the pieces of a large operation are, over the rails whose bits are set. Where they are
-// about as fast as each other there is one for each; else so many that each rail gets its part.
+// The piece length of a large operation over the rails in `usable`. Rails of about equal speed get
+// one piece each; otherwise there are enough pieces for each rail to get its share.
 inline std::uint64_t share_of(RailLoad *loads, std::uint64_t usable, std::uint64_t bytes) {
     constexpr double kAlike = 1.5;
     constexpr std::uint64_t kPiecesForEach = 8;
@@ -82,7 +82,7 @@ inline std::uint64_t share_of(RailLoad *loads, std::uint64_t usable, std::uint64
     double fastest = 0;
     for (std::uint64_t left = usable; left != 0; left &= left - 1) {
         RailLoad &load = loads[std::countr_zero(left)];
-        // One that has had nothing to do while others had may have become faster: it is tried.
+        // A rail that was idle while others were busy may have become faster: it is tried again.
         if (load.large_out == 0 && latest_ns - load.since_ns > kLongUnseenNs) load.rate = 0;
         const double rate = load.rate;
         if (rate == 0) continue;

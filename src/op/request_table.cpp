@@ -1,4 +1,5 @@
-// What a record owns, and the pool of pieces. See request_table.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory of records, and the pool of pieces.
 #include "op/request_table.hpp"
 
 #include <cstdlib>

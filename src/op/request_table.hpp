@@ -1,6 +1,7 @@
-// Records of operations and the pieces they are cut into. Owned and called by the op engine with
-// its mutex held. Records never move: their chunks are kept until the table is closed, so a pointer
-// is good until give_back(). Nothing here throws or aborts; without memory take() returns null.
+// SPDX-License-Identifier: BSD-3-Clause
+// Records of operations and their pieces. Owned by the op engine and called with its mutex held.
+// Records never move: their chunks stay until the table is closed, so a pointer is valid until
+// give_back(). Nothing here throws or aborts; without memory take() returns null.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace sennit::op {
 
 struct OperationRecord;
 
-// A part of a record that is, or will be, with a transport.
+// A part of a record that is or will be with a transport.
 struct OperationPiece {
     transport::Operation operation;  // first: a transport hands back a pointer to it
     Engine *engine;
@@ -25,7 +26,7 @@ struct OperationPiece {
     OperationPiece *next;       // in the pool, in a retry queue, or among those just completed
     std::uint64_t tried_rails;  // bit r: rail r failed this piece
     sennit_status status;
-    bool has_event = false;  // it was made to carry one
+    bool has_event = false;  // it carries an event
 };
 static_assert(offsetof(OperationPiece, operation) == 0);
 
@@ -33,28 +34,29 @@ using PieceQueue = LinkedQueue<OperationPiece, &OperationPiece::next>;
 
 // The events of a record whose last pieces carry some.
 struct CarriedEvents {
-    transport::EventData first;    // of the first of those pieces
+    transport::EventData first;    // of the first such piece
     transport::EventData further;  // of the others
-    std::uint32_t parts = 0;       // such pieces; 0: the record carries none
-    std::uint32_t uncut = 0;       // of them
+    std::uint32_t parts = 0;       // number of such pieces; 0: the record carries none
+    std::uint32_t uncut = 0;       // such pieces not cut yet
     std::uint32_t index = 0;       // which message it is
     std::uint32_t number = 0;
-    std::uint64_t plain_bytes = 0;  // complete before a piece with an event is cut
+    std::uint64_t plain_bytes =
+        0;  // bytes that must be complete before a piece with an event is cut
 };
 
-// Tasks that bring the runs of a put: their payloads lie in what the record keeps, and `bytes` of
-// the record are tasks. packed.hpp has what is in them.
+// Tasks with the runs of a put: their payloads are in the record's kept memory, and `bytes` of the
+// record counts tasks. packed.hpp has their contents.
 struct PackedTasks {
-    std::uint32_t count = 0;   // 0: it is no such put
-    std::uint64_t hull = 0;    // bytes of the target's memory that each names
-    bool is_numbered = false;  // their message, with the first that goes
-    std::uint32_t word = 0;    // EventTask::parts_word(), then
+    std::uint32_t count = 0;   // 0: not such a put
+    std::uint64_t hull = 0;    // bytes of the target's memory named in each task
+    bool is_numbered = false;  // the message got its number when the first task went
+    std::uint32_t word = 0;    // then EventTask::parts_word()
 };
 struct PackedTask {
     std::uint64_t answer;
     std::uint64_t payload_bytes;
     std::byte *payload;
-    bool is_in_room;  // of OperationRecord::rooms
+    bool is_in_room;  // room of OperationRecord::rooms
 };
 
 enum class RecordState : std::uint8_t { free, held, pending, in_flight, complete };
@@ -62,51 +64,52 @@ enum class RecordState : std::uint8_t { free, held, pending, in_flight, complete
 struct OperationRecord {
     std::atomic<std::uint64_t> handle;  // in the table
     RecordState state;
-    Completion::Mode mode;  // blocking while its caller is inside of start()
+    Completion::Mode mode;  // blocking while its caller is inside start()
     Direction direction;
     bool barrier_put;  // cut only when no earlier put is open
-    bool own_in_use;   // the piece inside
+    bool own_in_use;   // the piece inside the record is in use
     bool on_flush_list;
     bool is_hint;       // see Completion
-    bool is_forgotten;  // given up, and no flush waits for it or has its error
-    bool moved;         // a transport accepted some piece of it
+    bool is_forgotten;  // released; no flush waits for it or reports its error
+    bool moved;         // a transport accepted one of its pieces
     // Direction::execute, see Work.
     std::uint8_t operation;
     std::uint8_t type;
     std::uint8_t element_bytes;
-    std::uint32_t payload_bytes;  // of an event's task; 0: the record is none
-    bool may_wait;                // the answer to it
-    bool is_of_message;           // it ends one whose events are in completion data
-    bool is_judged;               // at the end, since no caller judges the answer
+    std::uint32_t payload_bytes;  // of an event's task; 0: not an event's task
+    bool may_wait;                // its answer may wait
+    bool is_of_message;           // it ends a message with events in completion data
+    bool is_judged;               // judged at its end, since no caller judges the answer
     EventJudge judge;             // of it
-    std::uint32_t awaited;        // while it is held: of those that name it as `then`
+    std::uint32_t awaited;        // while held: number of open records that name it as `then`
     OperationRecord *then;        // held; see Completion
-    bool cancels_then;            // at the end: nobody takes the record any more
+    bool cancels_then;            // cancels `then` at its end: nobody takes the record any more
     AtEnd at_end;
-    char *why;  // it has failed, in words, or null; owned
+    char *why;  // text of its failure, or null; owned
     int peer;
     sennit_status status;  // first error
     std::uint32_t open;    // pieces out: with a transport or waiting to be repeated
     transport::RemoteMemory remote;
     std::uint64_t offset;
     std::byte *local;
-    std::byte *result;         // of execute, or null
-    std::byte *kept;           // what moves, in memory of the record's, or the PackedTasks of that;
-                               // null: the caller lends it
-    std::uint64_t kept_bytes;  // of that memory, with its payloads
-    transport::Transport *rooms;  // it is Transport::take_room()'s, or some of these are; or null
-    void *answer_to;              // of `kept`: where an answer goes that its caller takes; or null
+    std::byte *result;            // of execute, or null
+    std::byte *kept;              // the moving data in the record's own memory, or its PackedTasks;
+                                  // null: the caller lends it
+    std::uint64_t kept_bytes;     // size of that memory, with its payloads
+    transport::Transport *rooms;  // transport whose take_room() gave it, or some payloads; or null
+    void *answer_to;       // destination of an answer in `kept` that its caller takes; or null
     std::uint64_t answer;  // of an event's task; else `kept` points here where that is enough
-    // Of execute on one element, or an event's task with little data; `local` points here then.
+    // The operands of execute on one element, or an event's task with little data; `local` then
+    // points here.
     std::uint64_t operands[8];
     std::uint64_t bytes;
-    Layout *layout;             // owned; null: the bytes lie together on both sides
+    Layout *layout;             // owned; null: the bytes are contiguous on both sides
     Cursor cursor;              // of the layout
-    std::uint64_t cut;          // bytes that were made into pieces
-    std::uint64_t piece_bytes;  // how long they are
+    std::uint64_t cut;          // bytes already cut into pieces
+    std::uint64_t piece_bytes;  // length of the pieces
     CarriedEvents carried;
     PackedTasks packed;
-    std::uint64_t number;            // place in its peer's order of starting
+    std::uint64_t number;            // its place in the peer's start order
     OperationRecord *next_pending;   // in its peer's queue
     OperationRecord *previous_open;  // in its peer's flush list
     OperationRecord *next_open;
@@ -124,13 +127,14 @@ class RequestTable {
     OperationRecord *take();
     void give_back(OperationRecord *record);
 
-    // Memory for what the record moves, freed with it. False: there is none.
+    // Memory for the record's data, freed with it. False: none.
     bool keep(OperationRecord *record, std::uint64_t bytes);
-    // The same for the payload of a task, where the transport has room for it, or else as above.
+    // The same for the payload of a task: memory of the transport if it has some, else as in
+    // keep().
     bool keep_payload(OperationRecord *record, std::uint64_t bytes, transport::Transport &by);
-    // For packed.count payloads of up to so many bytes.
+    // For packed.count payloads of at most this many bytes.
     bool keep_packed(OperationRecord *record, std::uint64_t bytes, transport::Transport &by);
-    // Whether records and what they keep take less than `budget` with one more.
+    // Whether records and their kept memory take less than `budget` with one more.
     bool may_copy(std::uint64_t bytes, std::uint64_t budget) const {
         return bytes <= budget &&
                kept_bytes_ + in_use() * sizeof(OperationRecord) <= budget - bytes;
@@ -147,14 +151,14 @@ class RequestTable {
     }
 
     std::uint32_t in_use() const { return table_.in_use(); }
-    // All records ever made, for the checks: 0 .. made()-1.
+    // All records ever made, for the checks: 0 to made() - 1.
     std::uint32_t made() const { return table_.end() - 1; }
     OperationRecord &at(std::uint32_t index) const { return table_[index + 1]; }
 
   private:
-    // 4 million operations at a time.
+    // At most 4 million operations at a time.
     HandleTable<OperationRecord, request::Handles, TableShape{1u << 22, 128}> table_;
-    std::uint64_t kept_bytes_ = 0;  // beside the records
+    std::uint64_t kept_bytes_ = 0;  // besides the records
 };
 
 // Pieces beyond the one inside each record.

@@ -1,5 +1,6 @@
-// See resolve.hpp. A segment of a team was attached when it was allocated, so what is missing here
-// is either unknown or an allocation of one rank, whose record lies in the owner's control block.
+// SPDX-License-Identifier: BSD-3-Clause
+// Allocation attaches the segments of a team. So a segment without an entry is either unknown or
+// allocated by one rank, whose control block has its record.
 #include "op/resolve.hpp"
 
 #include "base/fail.hpp"
@@ -9,13 +10,13 @@
 namespace sennit::op {
 namespace {
 
-// No entry serves the pointer. A segment of a peer out of reach was never attached, live or not.
+// No entry fits the pointer. A segment of a peer out of reach was never attached, live or not.
 sennit_status unknown(const Rank &rank, sennit_gptr gptr) {
     if (gptr.rank != rank.world_rank && rank.peers[gptr.rank].transport == nullptr)
         return path::fail_no_path(gptr.rank);
     if (gptr.segment == 0)
         return fail(SENNIT_ERR_NOT_REGISTERED, "the global pointer is null: it names no segment");
-    // Who takes a rank of a team for one of the world ends here, or at another member's memory.
+    // A program that confuses team ranks with world ranks ends here, or at another member's memory.
     const std::uint32_t slot = memory::team_slot_of(gptr.segment);
     const bool of_a_team = slot != memory::kLocalSlot && slot != memory::kWorldSlot;
     return fail_peer(
@@ -24,7 +25,7 @@ sennit_status unknown(const Rank &rank, sennit_gptr gptr) {
         of_a_team ? " there (global pointers carry world ranks, not those of a team)" : "");
 }
 
-// The record of a local segment, from wherever its owner's control block can be read.
+// Fetches the record of a local segment, by whatever path reads its owner's control block.
 sennit_status fetch_record(Rank &rank, sennit_gptr gptr, SegmentRecord *copy) {
     const Peer &peer = rank.peers[gptr.rank];
     if (peer.control != nullptr || gptr.rank == rank.world_rank)
@@ -69,7 +70,7 @@ sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record) 
 
 sennit_status check_range(const memory::SegmentEntry &entry, sennit_gptr gptr, std::size_t bytes) {
     if (bytes <= entry.bytes && gptr.offset <= entry.bytes - bytes) return SENNIT_OK;
-    // Sizes below 0 and offsets before the segment have wrapped; people think of them as negative.
+    // Negative sizes and offsets have wrapped around; print them as negative.
     return fail_peer(SENNIT_ERR_RANGE, gptr.rank, "",
                      "%lld byte%s at offset %lld leave%s the segment of %llu bytes",
                      static_cast<long long>(bytes), plural(bytes),

@@ -1,5 +1,6 @@
-// From a global pointer to the entry that serves it, attaching the segment when this rank meets it
-// for the first time. The cold half of memory::find().
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds the entry of a global pointer, attaching the segment at its first use. The cold half of
+// memory::find().
 #pragma once
 
 #include "memory/entry.hpp"
@@ -9,14 +10,14 @@ namespace sennit::op {
 // Errors: RANGE (rank), NOT_REGISTERED, OTHER_NODE, PEER_LOST, NOMEM, OS.
 sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::SegmentEntry **entry);
 
-// The same where the record is at hand. An entry of an earlier segment with this id is replaced.
+// The same with the record at hand. Replaces the entry of an earlier segment with this id.
 sennit_status attach_known(Rank &rank, sennit_gptr gptr, const SegmentRecord &record);
 
-// A copy of what the owner says of a segment that one rank made alone (memory::kLocalSlot). The
-// rank is in range. Errors: NOT_REGISTERED, OTHER_NODE, PEER_LOST, NOMEM.
+// Copies the owner's record of a segment that one rank made alone (memory::kLocalSlot). The rank
+// must be in range. Errors: NOT_REGISTERED, OTHER_NODE, PEER_LOST, NOMEM.
 sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record);
 
-// Are `bytes` at the pointer's offset inside the segment? Errors: RANGE.
+// Checks that `bytes` bytes at the pointer's offset are inside the segment. Errors: RANGE.
 sennit_status check_range(const memory::SegmentEntry &entry, sennit_gptr gptr, std::size_t bytes);
 
 }  // namespace sennit::op

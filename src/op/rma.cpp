@@ -1,4 +1,4 @@
-// See rma.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "op/rma.hpp"
 
 #include "base/fail.hpp"
@@ -20,14 +20,14 @@ void copy_here(Direction direction, std::byte *place, std::byte *local, std::siz
     }
 }
 
-// The end of it goes by a rail while this processor copies the rest, and both are done when this
-// returns: so it is a copy for all that follows. What no rail brings is copied too. After TIMEOUT
-// the rail may still bring its part, as with every operation. docs/design/copies.md.
+// A rail carries the end of the data while this processor copies the rest; both are complete on
+// return, so for everything else it is a copy. Data that no rail carries is copied too. After
+// TIMEOUT the rail may still deliver its part, as in every operation (docs/design/copies.md).
 sennit_status copy_split(Rank &rank, Direction direction, const memory::SegmentEntry &entry,
                          sennit_gptr remote, std::byte *local, std::size_t bytes) {
     std::byte *const place = entry.base + remote.offset;
     Target target{remote.rank, {}, remote.offset};
-    // Pieces of what overlaps would be read after others have overwritten them.
+    // Pieces of overlapping ranges could be read after others have overwritten them.
     if (!are_apart(place, local, bytes) ||
         !path::reach_by_rail(rank, remote.rank, entry, &target.remote)) {
         copy_here(direction, place, local, bytes);
@@ -48,7 +48,7 @@ sennit_status copy_split(Rank &rank, Direction direction, const memory::SegmentE
     }
     path::let_go_by_rail(rank, remote.rank, target.remote);
     if (status == SENNIT_OK) return SENNIT_OK;
-    // Nothing of it moves any more. Nor is it an error of the call.
+    // The rail moves nothing any more, and this is no error of the call.
     log(SENNIT_LOG_INFO, "what a rail was to carry to or from rank %d is copied: %s", remote.rank,
         thread_error()->text);
     *thread_error() = before;

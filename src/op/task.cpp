@@ -1,11 +1,12 @@
-// The target's side of atomic operations that come as messages: a task is carried out once, however
-// often it arrives. Called by the transports from progress(), with the engine's mutex held.
+// SPDX-License-Identifier: BSD-3-Clause
+// The target's side of atomic operations in messages: a task is executed once, however often it
+// arrives. Called by the transports from progress(), with the engine's mutex held.
 //
 // A sender numbers its tasks to one target from 1 and keeps at most kTaskWindow of them open,
-// counted from the oldest. So when number s arrives, all numbers up to s - kTaskWindow are over at
-// the sender, and a history of kTaskWindow answers tells everything: the entry for s holds s itself
-// (a repetition: the same answer again), a later number (a copy that was late: the sender waits for
-// it no more), or an earlier one, which nobody will repeat.
+// counted from the oldest. So when number s arrives, all numbers up to s - kTaskWindow have ended
+// at the sender, and a history of kTaskWindow answers is enough. The entry for s holds s itself (a
+// repetition: same answer again), a later number (a late copy: the sender no longer waits for it),
+// or an earlier one, which nobody will repeat.
 #include <cstdlib>
 #include <cstring>
 
@@ -20,7 +21,7 @@
 namespace sennit::op {
 namespace {
 
-// What came over a wire is checked before it is believed.
+// Checks data from the network before it is used.
 bool well_formed(const transport::Arrived &arrived) {
     const transport::Task &task = *arrived.task;
     const std::size_t element = element_bytes(task.type);
@@ -50,19 +51,19 @@ bool is_event(const transport::Arrived &arrived) {
     return data == 0 || data == arrived.bytes;
 }
 
-// What has come of a message. Null: no memory.
+// The arrived parts of a message. Null: no memory.
 ComingParts *coming_parts(TaskHistory &history, std::uint32_t word) {
     if (history.messages == nullptr)
         history.messages =
             static_cast<ComingParts *>(std::calloc(TaskHistory::kMessages, sizeof(ComingParts)));
     if (history.messages == nullptr) return nullptr;
     ComingParts &parts = history.messages[EventTask::message_in(word) % TaskHistory::kMessages];
-    // What is there of another one has failed, or is over.
+    // The parts of another message here belong to one that has failed or ended.
     if (parts.word != word) parts = ComingParts{word, 0};
     return &parts;
 }
 
-// A rank that has no signals yet knows none. False: no memory.
+// A rank without signals answers kNoSuchSignal. False: no memory.
 bool take_event_task(Rank &rank, TaskHistory &history, const transport::Arrived &arrived,
                      std::byte *reply) {
     ArrivedEvent event{arrived.from,
@@ -93,7 +94,7 @@ TaskHistory *history_of(Engine &engine, int from) {
     return history;
 }
 
-// Of the task with that number. Null: no memory.
+// The place of the reply of the task with that number. Null: no memory.
 std::byte *place_of_reply(TaskHistory &history, const transport::Task &task) {
     const std::uint64_t place = task.sequence % kTaskWindow;
     if (task.reply_bytes <= sizeof TaskHistory::Answer::word) return history.answers[place].word;
@@ -131,8 +132,8 @@ bool is_word_task(const transport::Arrived &arrived) {
            arrived.task->reply_bytes == sizeof(std::uint64_t);
 }
 
-// The segment of the data is there, and its word in it. False: as carry_out(), and both are done
-// again.
+// The segment of the data exists and contains the word. False: as carry_out(), and both are
+// repeated.
 bool take_word_task(Rank &rank, const transport::Arrived &arrived, sennit_status *status,
                     std::byte *reply) {
     WordTask task;
@@ -185,7 +186,7 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
     Rank &rank = *static_cast<Rank *>(context);
     Engine *engine = rank.engine;
     const transport::Task &task = *arrived.task;
-    if (engine == nullptr) return SENNIT_ERR_PEER_LOST;  // this rank is leaving
+    if (engine == nullptr) return SENNIT_ERR_PEER_LOST;  // the rank is leaving
     if (task.sequence == 0 || arrived.from < 0 || arrived.from >= engine->size)
         return SENNIT_ERR_ARG;
     TaskHistory *history = history_of(*engine, arrived.from);
@@ -211,7 +212,7 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
         entry.sequence = task.sequence;
     }
     if (entry.status != SENNIT_OK || task.reply_bytes == 0) return entry.status;
-    // A repetition is like the first in all.
+    // A repetition equals the first try in everything.
     if (task.reply_bytes != entry.reply_bytes) return SENNIT_ERR_ARG;
     std::memcpy(arrived.reply, place_of_reply(*history, task), task.reply_bytes);
     return SENNIT_OK;

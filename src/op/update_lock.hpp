@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The lock of a segment of SENNIT_ALLOC_ACCUMULATE, under which atomic operations change its memory
-// by plain instructions. Called by op/atomic.cpp and op/task.cpp; the lock lies behind the bytes of
+// by plain instructions. Called by op/atomic.cpp and op/task.cpp; the lock is after the bytes of
 // the segment (rank/control_block.hpp). docs/design/atomics.md has states and failures;
-// tests/models/update_lock.pml searches all their runs.
+// tests/models/update_lock.pml searches all runs.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,8 +22,8 @@ inline std::uint32_t mark_of(const Rank &rank) {
 // Takes the lock if it is free.
 inline bool try_update_lock(const Rank &rank, UpdateLock &lock) {
     std::uint32_t free = 0;
-    // SYNC update-lock: pairs with the release in release_update_lock(); what the holder before has
-    // stored comes before. relaxed on failure: the caller looks again.
+    // SYNC update-lock: pairs with the release in release_update_lock(); the last holder's stores
+    // come before. relaxed on failure: the caller looks again.
     return lock.holder.compare_exchange_strong(free, mark_of(rank), std::memory_order_acquire,
                                                std::memory_order_relaxed);
 }
@@ -33,8 +34,8 @@ inline void release_update_lock(UpdateLock &lock) {
     lock.holder.store(0, std::memory_order_release);
 }
 
-// Waits for the lock, or takes it over from a rank that is gone. Makes progress meanwhile. Errors:
-// TIMEOUT, naming the holder.
+// Waits for the lock, or takes it over from a dead rank. Makes progress meanwhile. Errors: TIMEOUT,
+// naming the holder.
 sennit_status wait_for_update_lock(Rank &rank, UpdateLock &lock, const Deadline &deadline);
 
 // The same for progress, which must not wait: tries for some microseconds.

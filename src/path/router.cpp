@@ -1,4 +1,4 @@
-// The choice of paths, and attaching segments by the path chosen.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "path/router.hpp"
 
 #include <cstdlib>
@@ -29,12 +29,12 @@ using transport::Transport;
 struct Router {
     Transport *transports[kTransports + kNetworks] = {};  // in order of preference
     int count = 0;
-    int node_count = 0;                    // of one node: the first of them
-    Address *addresses[kTransports] = {};  // [transport of one node][rank]
-    std::uint8_t networks = 0;             // paths between nodes that may be opened, as a set
+    int node_count = 0;                    // the first of them are within one node
+    Address *addresses[kTransports] = {};  // [transport within a node][rank]
+    std::uint8_t networks = 0;             // set of paths between nodes that may be opened
     char settings[SENNIT_PATH_END][256] = {};
     Transport *by_path[SENNIT_PATH_END] = {};
-    Transport *immediate[SENNIT_PATH_END] = {};  // those that copy at once
+    Transport *immediate[SENNIT_PATH_END] = {};  // transports that copy at once
     std::uint8_t allowed = 1u << SENNIT_PATH_SELF;
 };
 
@@ -79,7 +79,7 @@ sennit_status add(Rank &rank, const Maker &maker, const char *settings,
     return SENNIT_OK;
 }
 
-// One word of the list: "name" or "name:settings".
+// Adds one word of the list: "name" or "name:settings".
 sennit_status add_named(Rank &rank, const char *word, std::size_t length,
                         const transport::EventSink &sink) {
     const auto *colon = static_cast<const char *>(std::memchr(word, ':', length));
@@ -121,7 +121,7 @@ void set_reasons_before_trying(Rank &rank, int peer, PeerPath &other) {
     }
 }
 
-// The best path that works, or the best one that does for private memory; or null.
+// The best path that works, or that works for private memory; or null.
 Transport *best_of(const Router &router, std::uint8_t common, bool for_private_memory) {
     for (int i = 0; i < router.count; ++i) {
         const transport::Traits &traits = router.transports[i]->traits();
@@ -132,7 +132,7 @@ Transport *best_of(const Router &router, std::uint8_t common, bool for_private_m
     return nullptr;
 }
 
-// Tries all paths, keeps the reasons in `other`, and returns those that work from this side.
+// Tries all paths, keeps the reasons in `other`, and returns the paths that work from this side.
 std::uint8_t try_all(Rank &rank, int peer, PeerPath &other) {
     unsigned usable = 0;
     set_reasons_before_trying(rank, peer, other);
@@ -148,7 +148,7 @@ std::uint8_t try_all(Rank &rank, int peer, PeerPath &other) {
     return static_cast<std::uint8_t>(usable);
 }
 
-// `mine` and `theirs`: the paths that work from this side and from the peer's, as sets.
+// `mine` and `theirs`: sets of the paths that work from this side and from the peer's.
 void choose(const Router &router, int peer, std::uint8_t mine, std::uint8_t theirs,
             PeerPath &other) {
     const std::uint8_t common = mine & theirs;
@@ -171,8 +171,8 @@ void choose(const Router &router, int peer, std::uint8_t mine, std::uint8_t thei
     other.reasons[other.copier->traits().path].code = Reason::Code::private_memory;
 }
 
-// Rails to a rank of this node, beside load and store. They are never the path itself: nobody tries
-// them, and what they do not bring must be copied.
+// Chooses rails to a rank of this node beside load and store. They are never the path itself:
+// nobody tries them, and data that they fail to bring must be copied.
 void choose_rails(Rank &rank, int peer, std::uint8_t common) {
     const Router &router = *rank.router;
     Peer &other = rank.peers[peer];
@@ -191,7 +191,8 @@ void choose_rails(Rank &rank, int peer, std::uint8_t common) {
     }
 }
 
-// To a rank of another node, as both have agreed: the rails between the nodes are known now.
+// Chooses the path to a rank of another node from what both agreed on; the rails between the nodes
+// are known.
 void choose_network(Rank &rank, int peer, const NodeTrial *trials, std::uint8_t agreed) {
     const Router &router = *rank.router;
     for (int i = router.node_count; i < router.count; ++i)
@@ -207,8 +208,8 @@ void choose_network(Rank &rank, int peer, const NodeTrial *trials, std::uint8_t 
         rank.peers.part(peer, found);
 }
 
-// The transport that reaches such a segment of the peer; null if none does, and then the reason is
-// in the thread's error.
+// The transport that reaches such a segment of the peer. Null: none; the thread's error has the
+// reason.
 Transport *transport_for(const Peer &peer, int world_rank, const SegmentRecord &record) {
     if (peer.transport == nullptr) {
         (void)fail_no_path(world_rank);
@@ -231,8 +232,8 @@ Transport *transport_for(const Peer &peer, int world_rank, const SegmentRecord &
     return nullptr;
 }
 
-// By the transport that is chosen. Where the owner offers its memory by XPMEM and this process can
-// not attach it, by the kernel's copies, as far as a path does them.
+// Attaches by the chosen transport. If the owner offers the memory by XPMEM and this process can
+// not attach it, by the kernel's copies where a path has them.
 sennit_status attach_by(Rank &rank, int peer, const SegmentRecord &record, Transport **transport,
                         transport::RemoteMemory *remote, std::uint8_t *attach_errno) {
     const sennit_error before = *thread_error();
@@ -346,7 +347,7 @@ sennit_status router_connect(Rank &rank, Slots slots, const Address *all,
     const std::size_t size = size_of(rank);
     for (int i = slots.first; i < router.count && i < slots.first + slots.count; ++i) {
         const bool is_of_node = i < router.node_count;
-        // The kernel has no page for what is not written: the places of other nodes' ranks.
+        // Untouched pages take no memory: the places of ranks of other nodes.
         auto *column = static_cast<Address *>(std::calloc(size, sizeof(Address)));
         if (column == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for addresses");
         for (std::size_t r = 0; r < size; ++r)
@@ -393,7 +394,7 @@ void router_try_nodes(Rank &rank, const Nodes &nodes, NodeTrial *out) {
     const auto own = static_cast<std::size_t>(nodes.of[rank.world_rank]);
     for (int i = router.node_count; i < router.count; ++i) {
         NodeTrial *const column = out + (i - router.node_count);
-        NodeTrial some;  // of the nodes that were tried, what leads to any
+        NodeTrial some;  // what leads to any of the tried nodes
         for (std::size_t node = 0; node < count; ++node) {
             NodeTrial &trial = column[node * kNetworks];
             trial = NodeTrial{};
@@ -417,7 +418,7 @@ void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *thei
     for (int peer = 0; peer < world_size(rank); ++peer)
         if (peer != rank.world_rank && rank.peers[peer].same_node)
             choose(*rank.router, peer, mine[peer], theirs[peer] & of_node, rank.peers[peer]);
-    // The network uses memory of the node when it settles.
+    // The network uses the node's memory when it settles.
     for (int peer = 0; peer < world_size(rank); ++peer)
         if (peer != rank.world_rank && rank.peers[peer].same_node)
             choose_rails(rank, peer, mine[peer] & theirs[peer]);
@@ -449,8 +450,8 @@ bool reach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
         reinterpret_cast<const std::byte *>(entry.live) - offsetof(SegmentRecord, live));
     SegmentRecord copy;
     load_words(&copy, record, sizeof copy);
-    // Of the segment that was attached, whatever is there now. relaxed twice: the caller has looked
-    // whether it lives.
+    // The state of the attached segment, whatever is in its place now. relaxed twice: the caller
+    // has checked that it lives.
     copy.live.store(entry.live_value.load(std::memory_order_relaxed), std::memory_order_relaxed);
     const ColdLock lock(rank);
     return message_transport_of(rank, peer)->attach(peer, copy, remote) == SENNIT_OK;
@@ -477,7 +478,7 @@ sennit_status attach_once(Rank &rank, sennit_gptr gptr, const SegmentRecord &rec
         return SENNIT_OK;
     const sennit_status status = memory::entry_to_fill(rank, gptr.segment, gptr.rank, entry);
     if (status != SENNIT_OK) return status;
-    // The place may still hold the segment that had this index before.
+    // The place may still hold the earlier segment of this index.
     detach_entry(rank, gptr.rank, *entry);
     return attach_entry(rank, gptr, record, *entry);
 }
@@ -507,12 +508,11 @@ bool read_record(Rank &rank, int peer, std::uint32_t id, SegmentRecord *copy) {
     // SYNC segment-live: pairs with the release in segment_create(); the record comes before.
     if (record.id.load(std::memory_order_acquire) != id) return false;
     load_words(copy, &record, sizeof *copy);
-    // Freed while it was copied: then the copy may be torn.
-    // SYNC segment-end: pairs with the release fence in segment_end(); the copy comes before
-    // the look.
+    // SYNC segment-end: pairs with the release fence in segment_end(); the copy comes before the
+    // check. A segment that was freed during the copy leaves a torn copy.
     std::atomic_thread_fence(std::memory_order_acquire);
     // relaxed twice: the fence above orders the first; the second is of the copy. A record that is
-    // just ending has the id still and no word of life any more, which a live one always has.
+    // ending still has the id but a live word of 0; a live one never has 0.
     return record.id.load(std::memory_order_relaxed) == id &&
            copy->live.load(std::memory_order_relaxed) != 0;
 }

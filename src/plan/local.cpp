@@ -1,4 +1,5 @@
-// The events that a run of a plan counts in signals of the rank's own. See plan.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// The events that a run of a plan counts in the rank's own signals.
 #include <algorithm>
 
 #include "base/fail.hpp"
@@ -11,7 +12,7 @@ sennit_status fail_not_own(sennit_signal signal) {
                 signal.handle);
 }
 
-// All events of a signal are one of `local`.
+// Combines all events of a signal into one entry of `local`.
 sennit_status make_local(Rank &rank, Plan &plan) {
     std::uint32_t count = 0;
     const RecordedOperation *const end = plan.operations + plan.operation_count;
@@ -47,7 +48,7 @@ sennit_status make_local(Rank &rank, Plan &plan) {
     return SENNIT_OK;
 }
 
-// Before anything moves.
+// Called before anything moves.
 sennit_status check_local(const Rank &rank, const Plan &plan) {
     for (std::uint32_t i = 0; i < plan.local_count; ++i) {
         const LocalEvents &local = plan.local[i];
@@ -61,7 +62,7 @@ sennit_status check_local(const Rank &rank, const Plan &plan) {
     return SENNIT_OK;
 }
 
-// Skips destroyed signals. The first error is told, and the others count all the same.
+// Skips destroyed signals. Returns the first error, and still counts the others.
 sennit_status count_local(const Rank &rank, const Plan &plan) {
     sennit_status first = SENNIT_OK;
     for (std::uint32_t i = 0; i < plan.local_count; ++i) {

@@ -1,5 +1,6 @@
-// The parts of a group as runs: those of all its puts together are one, where a task brings them
-// with their events. See plan.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of a group as runs: if a task brings them with their events, all puts of the group are
+// one.
 #include "base/fail.hpp"
 #include "op/strided.hpp"
 #include "plan/plan.hpp"
@@ -13,7 +14,7 @@ std::int64_t distance(const void *from, const void *to) {
                                      reinterpret_cast<std::uintptr_t>(from));
 }
 
-// Their runs, from the block and from `base`. Returns how many.
+// Writes their runs, relative to the block and to `base`. Returns the number.
 std::size_t list_runs(const BatchParts &parts, std::uint32_t first, std::uint32_t end,
                       sennit_piece *runs) {
     std::size_t count = 0;

@@ -1,4 +1,4 @@
-// See plan.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "plan/plan.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ sennit_status no_memory() {
     return fail(SENNIT_ERR_NOMEM, "no memory for the operations of a plan");
 }
 
-// What commit has made.
+// Frees what commit has made.
 void free_committed(Plan &plan) {
     for (std::uint32_t i = 0; i < plan.group_count; ++i)
         op::layout_free(plan.groups[i].packed);
@@ -36,7 +36,7 @@ void free_committed(Plan &plan) {
     plan.local_count = 0;
 }
 
-// It is as new.
+// Resets the plan.
 void free_plan(Plan &plan) {
     free_committed(plan);
     for (std::uint32_t i = 0; i < plan.operation_count; ++i)
@@ -60,9 +60,9 @@ const signal::Notified &notified_of(const signal::Attached &attached, op::Direct
     return direction == op::Direction::put ? attached.put : attached.get;
 }
 
-// An operation where its group has it.
+// An operation in the order of its group.
 struct Ordered {
-    const signal::Notified *notified;  // of its group
+    const signal::Notified *notified;  // of the group
     std::uint32_t first;               // the first operation of the group
     std::uint32_t operation;
 };
@@ -72,8 +72,8 @@ bool name_the_same(const RecordedOperation &a, const RecordedOperation &b) {
            signal::name_of(a.remote_signal) == signal::name_of(b.remote_signal);
 }
 
-// What each operation notifies. A signal that it names is reached for it, or for the operation
-// before it if that names the same.
+// Finds the signal of each operation. A named signal is reached once for consecutive operations
+// that name it.
 sennit_status find_notified(Rank &rank, Plan &plan, Ordered *ordered) {
     std::uint32_t named = 0;
     for (std::uint32_t i = 0; i < plan.operation_count; ++i) {
@@ -98,8 +98,8 @@ sennit_status find_notified(Rank &rank, Plan &plan, Ordered *ordered) {
     return SENNIT_OK;
 }
 
-// Sorts all operations into groups, in the order in which the groups and the operations of each
-// were recorded, and makes the groups.
+// Sorts all operations into groups, keeping the recorded order of groups and of operations in a
+// group, and makes the groups.
 sennit_status make_groups(Rank &rank, Plan &plan, Ordered *ordered) {
     const std::uint32_t count = plan.operation_count;
     const sennit_status status = find_notified(rank, plan, ordered);
@@ -126,7 +126,7 @@ sennit_status make_groups(Rank &rank, Plan &plan, Ordered *ordered) {
     return SENNIT_OK;
 }
 
-// The messages of a group as its signal has them.
+// The messages of a group to its signal.
 struct Counted {
     std::uint64_t signal;
     std::uint32_t group;
@@ -141,7 +141,7 @@ sennit_status too_many(const BlockGroup &group, std::uint64_t messages) {
                 group.notified->expected.events, plural(group.notified->expected.events));
 }
 
-// Blocks may share a signal, which must take the messages of all their groups.
+// Blocks may share a signal; it must take the messages of all their groups.
 sennit_status check_groups(const Plan &plan, Counted *counted) {
     std::uint32_t count = 0;
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
@@ -166,7 +166,7 @@ bool lies_behind(const Move &last, const Move &next) {
     return last.to + last.bytes == next.to && last.from + last.bytes == next.from;
 }
 
-// How many there may be.
+// The most moves that the plan may have.
 std::uint64_t most_moves(const Plan &plan) {
     std::uint64_t count = 0;
     for (std::uint32_t i = 0; i < plan.operation_count; ++i) {
@@ -176,8 +176,8 @@ std::uint64_t most_moves(const Plan &plan) {
     return count;
 }
 
-// What lies behind the last move, which is of the same group if there are more than `first`,
-// becomes a part of it.
+// Adds a move. If it continues the last move of the same group (there are more than `first` moves),
+// it extends that one.
 void add_move(Plan &plan, std::uint32_t first, const Move &next) {
     if (plan.move_count > first && lies_behind(plan.moves[plan.move_count - 1], next))
         plan.moves[plan.move_count - 1].bytes += next.bytes;
@@ -185,7 +185,7 @@ void add_move(Plan &plan, std::uint32_t first, const Move &next) {
         plan.moves[plan.move_count++] = next;
 }
 
-// The moves of a group, in the order in which they were recorded.
+// Makes the moves of a group, in the recorded order.
 void make_moves(Plan &plan, BlockGroup &group, const Ordered *ordered) {
     const std::uint32_t first = plan.move_count;
     for (std::uint32_t i = 0; i < group.messages; ++i) {
@@ -211,14 +211,14 @@ void make_moves(Plan &plan, BlockGroup &group, const Ordered *ordered) {
     }
 }
 
-// Of one group, so that a start looks at one.
+// Whether all moves are words of one group, so that a start checks only one group.
 bool is_of_words(const Plan &plan) {
     for (std::uint32_t i = 0; i < plan.run_count; ++i)
         if (plan.runs[i].bytes != sizeof(std::uint64_t)) return false;
     return plan.goes_at_once && plan.move_count != 0 && plan.group_count == 1;
 }
 
-// Where all sources, and all destinations, lie within 4 GiB. False: no memory.
+// Makes the word moves, if all sources and all destinations lie within 4 GiB. False: no memory.
 bool make_words(Plan &plan) {
     WordMoves words{nullptr, plan.moves[0].to, plan.moves[0].from};
     for (std::uint32_t i = 1; i < plan.move_count; ++i) {
@@ -240,7 +240,7 @@ bool make_words(Plan &plan) {
 }
 
 bool is_at_once(const BlockGroup &group) {
-    // relaxed: of this rank, which has attached the block.
+    // relaxed: this rank has attached the block.
     return group.attached->short_handle.load(std::memory_order_relaxed) == group.block.handle &&
            (group.notified->remote.is_none() || group.notified->remote.record != nullptr);
 }
@@ -262,7 +262,7 @@ void add_part(BatchParts *parts, const Plan &plan, std::uint32_t group,
     ++parts->count;
 }
 
-// The pieces of a group.
+// Makes the pieces of a group.
 void make_pieces(Plan &plan, std::uint32_t number, const Ordered *ordered) {
     BlockGroup &group = plan.groups[number];
     BatchParts &parts = plan.carried_out;
@@ -284,7 +284,7 @@ void make_pieces(Plan &plan, std::uint32_t number, const Ordered *ordered) {
     group.part_count = parts.count - first;
 }
 
-// Does all of it go by messages?
+// Whether all of the group goes by messages.
 sennit_status find_way(Rank &rank, BlockGroup *group) {
     const signal::RemoteSignal &remote = group->notified->remote;
     op::Target target;
@@ -317,7 +317,7 @@ sennit_status make_parts(Rank &rank, Plan &plan, const Ordered *ordered) {
     return SENNIT_OK;
 }
 
-// All that a start needs, in time that goes with the operations and not with their square.
+// Makes everything that a start needs, in time linear in the number of operations.
 sennit_status make_all(Rank &rank, Plan &plan, Ordered *ordered, Counted *counted) {
     const std::size_t room = std::size_t{plan.operation_count} + 1;
     plan.groups = Array<BlockGroup>(room);
@@ -408,7 +408,7 @@ sennit_status commit(Rank &rank, Plan &plan, std::uint64_t first_epoch, std::uin
     if (first_epoch == SENNIT_EPOCH_CURRENT && epoch_step != 0)
         return fail(SENNIT_ERR_ARG, "SENNIT_EPOCH_CURRENT goes with a step of 0, and not of %llu",
                     static_cast<unsigned long long>(epoch_step));
-    free_committed(plan);  // of an attempt that failed
+    free_committed(plan);  // of an earlier failed attempt
     plan.next_epoch = first_epoch;
     plan.epoch_step = epoch_step;
     const std::size_t room = std::size_t{plan.operation_count} + 1;

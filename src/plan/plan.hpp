@@ -1,11 +1,12 @@
-// Plans: recorded puts and gets with their events, resolved once. Owns the operations as they were
-// recorded, and what commit makes of them: moves of bytes that lie together on both sides, grouped
-// by the signal that they count. A start by load and store looks at every group, then moves and
-// counts group by group. Elsewhere a start also begins what messages carry, all of it together, and
-// the event of a group goes when its last piece is there.
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans: recorded puts and gets with their events, resolved once. A plan owns the recorded
+// operations and what commit makes of them: moves of bytes that are contiguous on both sides,
+// grouped by the signal that they count. A start by load and store checks every group, then moves
+// and counts group by group. Otherwise a start also starts all messages together, and the event of
+// a group follows its last piece.
 //
-// States: recording -> idle <-> running, which says that the run was not waited for. Of what
-// messages carry `open` pieces are not over then.
+// States: recording -> idle <-> running (the run was not waited for; `open` pieces of its messages
+// may be incomplete).
 #pragma once
 
 #include <sennit/plan.h>
@@ -26,16 +27,16 @@ struct sennit::PartType<sennit::Part::plans> {
 
 namespace sennit::plan {
 
-// As recorded.
+// A recorded operation.
 struct RecordedOperation {
     sennit_peer_block block;
     op::Direction direction;
     std::uint64_t offset;
-    std::byte *local;  // of a put only read
+    std::byte *local;  // only read by a put
     std::uint64_t bytes;
     sennit_signal remote_signal = SENNIT_SIGNAL_NULL;  // in place of the block's own
-    sennit_signal local_signal = SENNIT_SIGNAL_NULL;   // of the rank's own
-    const op::Layout *layout = nullptr;  // which bytes, if they do not lie together; the plan's
+    sennit_signal local_signal = SENNIT_SIGNAL_NULL;   // a signal of this rank
+    const op::Layout *layout = nullptr;  // the bytes, if not contiguous; owned by the plan
 };
 
 struct Move {
@@ -44,7 +45,7 @@ struct Move {
     std::uint64_t bytes;
 };
 
-// Moves of one size, one after the other, so that a start asks for the size once.
+// Consecutive moves of one size, so that a start checks the size once.
 struct EqualMoves {
     std::uint64_t bytes;  // of each
     std::uint32_t moves;
@@ -59,19 +60,19 @@ struct BlockGroup {
     std::uint32_t messages;
     bool goes_by_message;      // its data, and its event if it has one
     std::uint32_t part_count;  // of Plan::carried_out
-    // All parts as runs of one put, from the block and the local buffer of the first, where tasks
-    // bring them, perhaps one with their events; owned.
+    // All parts as runs of one put, relative to the block and to the local buffer of the first
+    // part, if tasks bring them, perhaps with their events; owned.
     op::Layout *packed;
 };
 
-// Events of a run in a signal of the rank's own, counted when all buffers are the caller's again.
+// Events of a run in one of the rank's own signals, counted when the caller may reuse all buffers.
 struct LocalEvents {
     signal::RemoteSignal signal;
     signal::Expected expected;
     std::uint32_t events;
 };
 
-// Of batches, of as many parts as there are.
+// Arrays with one element for each part.
 struct BatchParts {
     Array<sennit_notify_part> parts;
     Array<op::Direction> directions;
@@ -81,8 +82,8 @@ struct BatchParts {
 
 enum class PlanState : std::uint8_t { recording, idle, running };
 
-// The moves of a plan that moves nothing but words, each in one word itself: a start is bound by
-// what it loads and stores. Offsets from the lowest addresses, 32 bits each.
+// The moves of a plan of words only, each packed into one word: such a start is limited by its
+// loads and stores. Offsets of 32 bits from the lowest addresses.
 struct WordMoves {
     std::uint64_t *pairs =
         nullptr;  // [move_count], offset of the source << 32 | of the destination
@@ -90,29 +91,29 @@ struct WordMoves {
     const std::byte *from = nullptr;
 };
 
-// First all that the start and the wait of a plan of words look at.
+// The fields for start and wait of a plan of words come first.
 struct alignas(64) Plan {
     std::atomic<std::uint32_t> handle{0};  // SYNC handle
     PlanState state = PlanState::recording;
     bool is_by_pointer = false;  // all by load and store, and the rank has no observer
-    bool goes_at_once = false;   // is_by_pointer, with epochs of its own and no local events
+    bool goes_at_once = false;   // is_by_pointer, with its own epochs and no local events
     bool has_events = false;
     std::uint32_t group_count = 0;
     std::uint32_t move_count = 0;
     Array<BlockGroup> groups;  // [group_count]
-    // There where all goes at once, each move is a word, and all are of one group.
+    // Set if goes_at_once, each move is a word, and all are of one group.
     WordMoves words;
-    std::uint64_t next_epoch = 0;  // counts where there are events
+    std::uint64_t next_epoch = 0;  // counts if there are events
     std::uint64_t epoch_step = 0;
     Array<Move> moves;       // [move_count], in the order of groups
-    Array<EqualMoves> runs;  // [run_count], as the moves
+    Array<EqualMoves> runs;  // [run_count], in the order of the moves
     std::uint32_t run_count = 0;
     std::uint32_t operation_count = 0;
     std::uint32_t operation_room = 0;
     RecordedOperation *operations = nullptr;
     bool goes_in_current = false;  // is_by_pointer, is_current() and without local events
-    // Where it is not is_by_pointer: what a start looks at, what it carries out, by groups, and the
-    // notices of the parts. Adjacent operations are one part.
+    // If not is_by_pointer: the parts that a start checks, the parts that it carries out, by
+    // groups, and their notices. Adjacent operations are one part.
     BatchParts looked_at;
     BatchParts carried_out;
     Array<sennit_notice> notices;   // [group_count]
@@ -124,7 +125,7 @@ struct alignas(64) Plan {
     sennit_status failure = SENNIT_OK;  // of a piece that was started
     int failed_peer = -1;
 
-    // Its events are of the epoch that their owner is in.
+    // Its events are of the current epoch of their owner.
     bool is_current() const { return next_epoch == SENNIT_EPOCH_CURRENT && epoch_step == 0; }
 };
 
@@ -132,9 +133,9 @@ struct alignas(64) Plan {
 struct Plans
     : HandleTable<Plan, HandleLayout<std::uint32_t, 20, 11>, TableShape{1u << 20, 1u << 10}> {};
 
-// Of a plan that was found.
+// For a plan that find() returned.
 inline std::uint32_t handle_of(const Plan &plan) {
-    // relaxed: who has found it knows it.
+    // relaxed: find() has returned the plan for it.
     return plan.handle.load(std::memory_order_relaxed);
 }
 
@@ -156,34 +157,35 @@ sennit_status start(Rank &rank, Plan &plan);
 sennit_status wait(Rank &rank, Plan &plan, const Deadline &deadline);
 // Errors: STATE.
 sennit_status destroy(Rank &rank, Plan &plan);
-// The end of a rank.
+// At the end of a rank.
 void plans_close(Rank &rank);
-// Errors: STATE, if it is in another one. ARG.
+// Errors: STATE (another state), ARG.
 sennit_status check_state(const Plan &plan, PlanState wanted, const char *why);
 [[gnu::cold]] sennit_status not_attached(const Plan &plan);
 
-// Is the block attached as it was, and the region there?
+// Whether the block is still attached in the same way and the region exists.
 inline bool is_reached(const BlockGroup &group) {
     const signal::Attached &attached = *group.attached;
-    // relaxed twice: only equality counts; who detaches or frees meanwhile is wrong.
+    // relaxed twice: only equality matters; detaching or freeing at the same time is the program's
+    // error.
     return attached.handle.load(std::memory_order_relaxed) == group.block.handle &&
            attached.live->load(std::memory_order_relaxed) == attached.live_value;
 }
 
-// Does its signal take the next run's event?
+// Whether its signal takes the next run's event.
 inline bool is_taken(const Plan &plan, const BlockGroup &group) {
     const signal::RemoteSignal &remote = group.notified->remote;
     return remote.is_none() || signal::takes(*remote.record, remote.signal.handle, plan.next_epoch,
                                              group.notified->expected.most_ahead);
 }
 
-// May the next run of a plan of words begin?
+// Whether the next run of a plan of words may start.
 inline bool may_start_words(const Plan &plan) {
     return plan.state == PlanState::idle && plan.words.pairs != nullptr &&
            is_reached(plan.groups[0]) && (!plan.has_events || is_taken(plan, plan.groups[0]));
 }
 
-// May that of any plan, as far as load and store see?
+// Whether the next run of any plan may start, as far as load and store can check.
 inline bool may_start_at_once(const Plan &plan) {
     if (plan.state != PlanState::idle || !plan.goes_at_once) return false;
     for (std::uint32_t i = 0; i < plan.group_count; ++i)
@@ -191,14 +193,14 @@ inline bool may_start_at_once(const Plan &plan) {
     return true;
 }
 
-// May that of a plan that is_current()?
+// Whether the next run of a plan with is_current() may start.
 inline bool may_start_in_current(const Plan &plan) {
     if (plan.state != PlanState::idle || !plan.goes_in_current) return false;
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
         const BlockGroup &group = plan.groups[i];
         const signal::RemoteSignal &remote = group.notified->remote;
         if (!is_reached(group)) return false;
-        // relaxed: as in signal::takes().
+        // relaxed: only equality matters; the program orders the destruction of a signal.
         if (!remote.is_none() &&
             remote.record->handle.load(std::memory_order_relaxed) != remote.signal.handle)
             return false;
@@ -211,8 +213,8 @@ inline void move_word(const WordMoves &words, std::uint64_t pair) {
              sizeof(std::uint64_t));
 }
 
-// Calls nothing, and so saves no register: a store to the stack costs as much as one to the peer.
-// `words` is a copy, which no word that moves can change.
+// Calls nothing, so it saves no registers: a store to the stack costs as much as one to the peer.
+// `words` is a copy, which the moved words can not change.
 inline void move_words(WordMoves words, std::uint32_t count) {
     constexpr std::uint32_t kStride = 8;
     for (; count >= kStride; count -= kStride, words.pairs += kStride) {
@@ -224,15 +226,16 @@ inline void move_words(WordMoves words, std::uint32_t count) {
         move_word(words, *words.pairs);
 }
 
-// A run of a plan that may start at once, or is_by_pointer and in no epoch of its own: groups one
-// after the other, the event of each behind its moves. False: messages of a group were too many,
-// which is the thread's error.
+// Runs a plan that may start at once, or that is_by_pointer without its own epochs: one group after
+// another, each event after its moves. False: too many messages in a group; the thread's error
+// tells.
 bool run_groups(Plan &plan);
 bool run_groups_in_current(Plan &plan);
-// The event of a plan of words, whose moves are done. False: as above.
+// Counts the event of a plan of words, whose moves are done. False: too many messages; the thread's
+// error tells.
 bool count_words(Plan &plan);
 
-// Fills `packed` of a group whose parts are there (pieces.cpp). Errors: NOMEM.
+// Fills `packed` of a group with existing parts (pieces.cpp). Errors: NOMEM.
 sennit_status pack_group(Rank &rank, const Plan &plan, BlockGroup *group, std::uint32_t first);
 
 // Local events (local.cpp). Errors of a commit: ARG, NOMEM, and those of look(); of a start: ARG,

@@ -1,4 +1,5 @@
-// Runs of plans. See plan.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs of plans.
 #include <initializer_list>
 
 #include "base/fail.hpp"
@@ -15,16 +16,16 @@ namespace {
 
 template <class Copy>
 void move_each(const Move *move, const EqualMoves &run, Copy copy) {
-    const std::uint64_t bytes = run.bytes;  // no move changes it
+    const std::uint64_t bytes = run.bytes;  // a copy that no move can change
     for (const Move *const end = move + run.moves; move != end; ++move)
         copy(move->to, move->from, bytes);
 }
 
-// What is asked of a size is asked once for the run. Returns its end.
+// Checks the size once for the run. Returns the end of the run.
 const Move *move_run(const Move *move, const EqualMoves &run) {
     const Move *const end = move + run.moves;
     if (run.bytes == sizeof(std::uint64_t)) {
-        // Words go at one a cycle, which a loop would take for its counting.
+        // A word takes one cycle; a loop that is not unrolled would spend it on counting.
 #pragma GCC unroll 8
         for (; move != end; ++move)
             copy_any(move->to, move->from, sizeof(std::uint64_t));
@@ -38,7 +39,7 @@ const Move *move_run(const Move *move, const EqualMoves &run) {
     return end;
 }
 
-// False: too many, and taken back.
+// False: too many; the count was undone.
 bool count_group(const BlockGroup &group, std::uint64_t epoch) {
     const signal::RemoteSignal &remote = group.notified->remote;
     if (signal::is_unchecked(remote.signal.handle)) [[unlikely]]
@@ -74,7 +75,7 @@ signal::Batch batch_of(const BatchParts &parts) {
     return {op::Direction::put, parts.parts, parts.count, parts.directions};
 }
 
-// Nothing may move before all may.
+// Checks all groups before any moves.
 sennit_status check_start(Rank &rank, Plan &plan) {
     if (plan.next_epoch >= SENNIT_EPOCH_CURRENT && !plan.is_current())
         return fail(SENNIT_ERR_ARG, "the plan has no epochs left");
@@ -117,11 +118,11 @@ bool count_words(Plan &plan) {
 
 namespace {
 
-// A run, by groups. What messages carry is begun first, and the rest is done meanwhile.
+// A run, by groups. Starts the messages first and does the rest meanwhile.
 class Run {
   public:
     Run(Rank &rank, Plan &plan) : rank_(rank), plan_(plan) {}
-    // Errors: as sennit_plan_start(). After one the plan is idle, or still to be waited for.
+    // Errors: as sennit_plan_start(). After an error the plan is idle, or must still be waited for.
     sennit_status start();
 
   private:
@@ -156,8 +157,8 @@ class Run {
     const std::uint64_t epoch_ = plan_.next_epoch;
 };
 
-// An op::AtEnd. The last one has the local events counted: this is any thread of the rank, which
-// keeps its own last error.
+// An op::AtEnd. The last piece counts the local events. Any thread of the rank may run this, so it
+// keeps that thread's last error.
 void end_piece(Rank &rank, std::uint64_t context, int peer, sennit_status status) {
     Plan &plan = *reinterpret_cast<Plan *>(context);
     if (plan.failure == SENNIT_OK && status != SENNIT_OK) {
@@ -177,7 +178,7 @@ op::Completion of_piece(Plan &plan) {
     return how;
 }
 
-// Its data, if any, goes with its event, in one task or several.
+// Whether its data, if any, goes with its event, in one or more tasks.
 bool Run::goes_with_event(const BlockGroup &group, std::uint32_t first) const {
     const signal::RemoteSignal &remote = group.notified->remote;
     if (remote.is_none()) return false;
@@ -190,20 +191,20 @@ bool Run::goes_with_event(const BlockGroup &group, std::uint32_t first) const {
            op::engine_may_copy(rank_, plan_.carried_out.parts[first].bytes);
 }
 
-// Do tasks bring the runs of all parts together, without an event?
+// Whether tasks bring the runs of all parts together, without an event.
 bool Run::goes_packed(const BlockGroup &group) const {
     return group.packed != nullptr && group.notified->remote.is_none() &&
            op::goes_packed(rank_, group.attached->gptr.rank, *group.packed);
 }
 
-// Those of one part, before the event?
+// Whether tasks bring the runs of one part, before the event.
 bool Run::goes_packed(const BlockGroup &group, std::uint32_t number) const {
     const op::Layout *const layout = plan_.carried_out.layouts[number];
     return layout != nullptr && plan_.carried_out.directions[number] == op::Direction::put &&
            signal::goes_packed(rank_, group.notified->remote, *layout);
 }
 
-// All puts of a group are one message. False: completion data can not bring it.
+// Divides the puts of a group as one message. False: completion data can not carry it.
 bool Run::divide(const BlockGroup &group, std::uint32_t first, op::EventForm *form) const {
     const auto &all = plan_.carried_out;
     std::uint64_t bytes = 0;
@@ -220,7 +221,7 @@ bool Run::divide(const BlockGroup &group, std::uint32_t first, op::EventForm *fo
     return parts <= form->most_parts;
 }
 
-// Each of them has its part of `form`, or form->index is 0.
+// Each piece has its part of `form`, or form->index is 0.
 sennit_status Run::start_pieces(const BlockGroup &group, std::uint32_t first,
                                 op::OperationRecord *event, op::EventForm *form) {
     op::Completion how = of_piece(plan_);
@@ -282,7 +283,7 @@ sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
     return start_pieces(group, first, event.record, &form);
 }
 
-// The blocking part: complete on return.
+// The blocking part: it is complete on return.
 sennit_status Run::do_group(const BlockGroup &group, std::uint32_t first) {
     for (std::uint32_t i = first; i < first + group.part_count; ++i) {
         const Part part = part_of(group, i);
@@ -320,7 +321,7 @@ sennit_status Run::start() {
         if (status != SENNIT_OK) plan_.state = PlanState::idle;
         return status;
     }
-    // One more than there are pieces, until all have been started.
+    // Counts one more than the pieces, until all have been started.
     op::engine_count_up(rank_, &plan_.open, 1);
     const sennit_status status = carry_out();
     const sennit_error why = *thread_error();
@@ -328,19 +329,19 @@ sennit_status Run::start() {
     if (status == SENNIT_OK) return status;
     const bool is_over = op::engine_await_zero(rank_, plan_.open, default_deadline()) == SENNIT_OK;
     *thread_error() = why;
-    // Else its pieces are still to be waited for.
+    // Otherwise its pieces must still be waited for.
     plan_.state = is_over ? PlanState::idle : PlanState::running;
     return status;
 }
 
-// All pieces are over, and all events on their way: perhaps the program waits next for what their
-// owners do then, and not in Sennit.
+// Waits until all pieces are complete and all events are sent: the program may next wait, outside
+// of Sennit, for what their owners do.
 sennit_status await_run(Rank &rank, const Plan &plan, const Deadline &deadline) {
     sennit_status status = op::engine_await_zero(rank, plan.open, deadline);
     for (std::uint32_t i = 0; status == SENNIT_OK && i < plan.group_count; ++i)
         if (plan.groups[i].goes_by_message)
             status = op::engine_await_sent(rank, plan.groups[i].attached->gptr.rank, deadline);
-    // The pieces are over, and flush tells what became of the events.
+    // The pieces are complete, and flush reports the result of the events.
     return status == SENNIT_ERR_PEER_LOST ? SENNIT_OK : status;
 }
 
@@ -368,7 +369,7 @@ sennit_status start(Rank &rank, Plan &plan) {
     const WholeCall call;
     sennit_status status = check_start(rank, plan);
     if (status != SENNIT_OK) return status;
-    // The short way's check failed, and check_start() has passed since.
+    // The short way's check has failed, and check_start() has succeeded since.
     return run(rank, plan);
 }
 
@@ -378,7 +379,7 @@ sennit_status wait(Rank &rank, Plan &plan, const Deadline &deadline) {
         status = await_run(rank, plan, deadline);
     if (status != SENNIT_OK) return status;
     plan.state = PlanState::idle;
-    // Nothing is under way.
+    // Nothing is in progress.
     if (plan.failure == SENNIT_OK) return SENNIT_OK;
     return fail_peer(plan.failure, plan.failed_peer, "", "an operation of plan %#x failed: %s",
                      handle_of(plan), sennit_status_string(plan.failure));

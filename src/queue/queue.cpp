@@ -1,4 +1,4 @@
-// See queue.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "queue/queue.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void free_queue(Queue *queue) {
     delete queue;
 }
 
-// The segment of a queue, filled. Needs the cold mutex.
+// Makes and fills the segment of a queue. Needs the cold mutex.
 sennit_status make_memory(Rank &rank, const QueueArgs &args, Queue *made) {
     made->item_bytes = args.item_bytes;
     made->stride = memory::round_up(args.item_bytes, 8);
@@ -64,7 +64,7 @@ void free_memory(Rank &rank, const Queue &queue) {
     memory::segment_destroy(rank, &record);
 }
 
-// Where the queue at the address is, from here.
+// Finds the entry of the queue at the address.
 sennit_status reach(Rank &rank, sennit_queue_address address, memory::SegmentEntry **entry) {
     sennit_status status = op::resolve(rank, address.gptr, entry);
     if (status == SENNIT_OK) status = op::check_range(**entry, address.gptr, sizeof(QueueHead));
@@ -81,41 +81,41 @@ sennit_status reach(Rank &rank, sennit_queue_address address, memory::SegmentEnt
     return SENNIT_OK;
 }
 
-// May the ring of this word serve another producer?
+// Whether a ring with this word may go to another producer.
 bool is_abandoned(Rank &rank, std::uint32_t word) {
     if (word == 0 || (word & kLeavingBit) != 0) return true;
     const int producer = producer_in(word);
     return producer != rank.world_rank && peer_gone(rank, producer) != Gone::no;
 }
 
-// The ring's word while this rank has it.
+// The ring's word while this rank owns it.
 std::uint32_t word_of(const Rank &rank) {
     const auto number = static_cast<std::uint32_t>(rank.world_rank) + 1;
-    // relaxed: set under the cold mutex, or by this thread before.
+    // relaxed: set under the cold mutex, or earlier by this thread.
     const bool with_barrier = rank.sleeps_with_barrier.load(std::memory_order_relaxed);
     return with_barrier ? number | kSleepsWithBarrierBit : number;
 }
 
-// What the producer before has put in may still be there: the next one goes on behind it.
+// Items of the ring's last producer may still be in it: the next producer continues after them.
 bool claim(Rank &rank, ProducerRing &ring) {
-    // SYNC queue-ring: pairs with the releases below and in give_up(), of the producer before; its
+    // SYNC queue-ring: pairs with the releases below and in give_up(), of the last producer; its
     // last count comes before.
     std::uint32_t word = ring.producer.load(std::memory_order_acquire);
     if (!is_abandoned(rank, word)) return false;
     const std::uint32_t own = word_of(rank);
-    // SYNC queue-ring: as above, and pairs with the acquire of the next producer. relaxed on
-    // failure: another one was faster.
+    // SYNC queue-ring: pairs with the releases above, and with the acquire of the next producer.
+    // relaxed on failure: another producer was faster.
     return ring.producer.compare_exchange_strong(word, own, std::memory_order_acq_rel,
                                                  std::memory_order_relaxed);
 }
 
 bool is_empty(const ProducerRing &ring) {
-    // relaxed twice: an opinion on which ring to take; whoever takes it reads both again.
+    // relaxed twice: a hint for the choice of a ring; its new owner reads both again.
     return ring.put.load(std::memory_order_relaxed) == ring.taken.load(std::memory_order_relaxed);
 }
 
-// A ring for this rank: an empty one if there is, so that the new producer need not wait for what
-// an earlier one has left. UINT32_MAX: none.
+// Takes a ring for this rank, preferably an empty one, so that the new producer need not wait for
+// the items of an earlier one. UINT32_MAX: none.
 std::uint32_t claim_ring(Rank &rank, ProducerRing *rings, std::uint32_t count) {
     for (const bool wants_empty : {true, false})
         for (std::uint32_t i = 0; i < count; ++i)
@@ -123,8 +123,8 @@ std::uint32_t claim_ring(Rank &rank, ProducerRing *rings, std::uint32_t count) {
     return UINT32_MAX;
 }
 
-// Is a thread of some rank on its way into a queue, perhaps of this rank? Those of ranks that have
-// ended are not.
+// Whether a thread of any rank, this one included, is attaching to a queue. Ranks that have ended
+// do not count.
 bool is_somebody_attaching(Rank &rank) {
     for (int peer = 0; peer < world_size(rank); ++peer) {
         const ControlBlock *control = control_of(rank, peer);
@@ -137,8 +137,8 @@ bool is_somebody_attaching(Rank &rank) {
     return false;
 }
 
-// May a producer be in the memory of a queue that has ended? Who attaches is asked first: of one
-// that attaches no more the rings then say whether it is in.
+// Whether a producer may use the memory of an ended queue. Checks the attaching threads first: for
+// a thread that has finished attaching the rings then tell whether it uses the memory.
 bool is_held(Rank &rank, const Queue &queue) {
     if (is_somebody_attaching(rank)) return true;
     ProducerRing *rings = rings_of(queue.base);
@@ -150,7 +150,7 @@ bool is_held(Rank &rank, const Queue &queue) {
     return false;
 }
 
-// The memory of queues that have ended goes where nobody is in it. Needs the cold mutex.
+// Frees the memory of ended queues that nobody uses. Needs the cold mutex.
 void free_ended(Rank &rank, Queues &all) {
     for (Queue **link = &all.ended; *link != nullptr;) {
         Queue *queue = *link;
@@ -164,14 +164,14 @@ void free_ended(Rank &rank, Queues &all) {
     }
 }
 
-// While it lives, no memory goes of a queue that this thread finds alive.
+// While it lives, the memory of a queue that this thread finds alive is not freed.
 class Attaching {
   public:
     explicit Attaching(Rank &rank) : word_(rank.control->header.attaching) {
         // relaxed: the fence orders it.
         word_.fetch_add(1, std::memory_order_relaxed);
-        // SYNC queue-attaching: pairs with the fence in destroy(), of the owner: it sees the word,
-        // or this thread sees that the queue has ended.
+        // SYNC queue-attaching: pairs with the fence in destroy(), of the owner: the owner sees the
+        // word, or this thread sees that the queue has ended.
         store_load_fence();
     }
     ~Attaching() {
@@ -186,27 +186,27 @@ class Attaching {
     std::atomic<std::uint32_t> &word_;
 };
 
-// The ring holds the memory no more, and serves the next producer. The taker may find that nobody
-// is left to wait for. One that has left has freed its memory, whoever held a ring.
+// The ring no longer holds the memory and may go to the next producer. The taker may find that no
+// producer is left. A taker that has left has freed its memory, whoever had a ring.
 void give_up(Rank &rank, Producer &producer) {
     if (producer.ring == nullptr) return;
     if (peer_gone(rank, producer.taker) == Gone::no) {
         // SYNC queue-ring: pairs with the acquires in claim(), of the next producer, and is_held(),
-        // of the owner; the last count comes before, and all use of the memory.
+        // of the owner; the last count and all use of the memory come before.
         producer.ring->producer.store(word_of(rank) | kLeavingBit, std::memory_order_release);
         ring_doorbell(*producer.control);
     }
     producer.ring = nullptr;
 }
 
-// Whoever could still put something in is gone: one of them, or -1.
+// If all producers that could still add items are gone: one of them, else -1.
 int find_lost_producer(Rank &rank, const void *context) {
     const Queue &queue = *static_cast<const Queue *>(context);
     const ProducerRing *rings = rings_of(queue.base);
     int lost = -1;
     bool is_used = false;
     for (std::uint32_t i = 0; i < queue.rings; ++i) {
-        // relaxed: only who it is counts.
+        // relaxed: only the producer's number matters.
         const std::uint32_t word = rings[i].producer.load(std::memory_order_relaxed);
         if (word == 0 || (word & kLeavingBit) != 0) continue;
         is_used = true;
@@ -220,18 +220,18 @@ int find_lost_producer(Rank &rank, const void *context) {
 }
 
 bool is_live(const Producer &producer) {
-    // relaxed: only equality counts, as in memory::is_live().
+    // relaxed: only equality matters; freeing during a use is the program's error.
     return producer.live->load(std::memory_order_relaxed) == producer.live_value;
 }
 
-// The producer stays one, of nothing.
+// The queue has ended: the producer stays valid, without a ring.
 sennit_status ended(Rank &rank, Producer &producer) {
     give_up(rank, producer);
     return fail_peer(SENNIT_ERR_NOT_REGISTERED, producer.taker, "",
                      "the queue of rank %d has ended", producer.taker);
 }
 
-// Both come behind what is known already, if anything is.
+// Both texts follow what is already known.
 sennit_status fail_full(const Producer &producer, const char *before) {
     return fail_peer(SENNIT_ERR_TIMEOUT, producer.taker, "",
                      "%s%sall %llu places of producer %#x in the queue of rank %d are taken",
@@ -245,9 +245,9 @@ sennit_status fail_empty(const Queue &queue, const char *before) {
                 queue.handle);
 }
 
-// Finds the queue and takes a ring of it.
+// Finds the queue and takes one of its rings.
 sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
-    // Memory, and the sleep, come before the queue is held.
+    // Allocations and the sleep mode come before the queue is held.
     bool with_barrier = false;
     {
         const ColdLock lock(rank);
@@ -275,7 +275,7 @@ sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
     made->item_bytes = head.item_bytes;
     made->stride = head.stride;
     made->capacity = head.capacity;
-    // SYNC queue-put: pairs with the release in push_at_once(), of the producer before.
+    // SYNC queue-put: pairs with the release in push_at_once(), of the last producer.
     made->put = made->ring->put.load(std::memory_order_acquire);
     // SYNC queue-taken: pairs with the releases in take(), of the owner.
     made->seen_taken = made->ring->taken.load(std::memory_order_acquire);
@@ -315,12 +315,12 @@ sennit_status destroy(Rank &rank, Queue &queue) {
     Queues &all = *made_once(rank.queues);
     all.queues.remove(queue);
     memory::segment_end(rank.control->records[memory::index_of(queue.gptr.segment)]);
-    // SYNC queue-attaching: pairs with the fence in Attaching(), of who attaches: it sees that the
-    // queue has ended, or this thread sees its word below.
+    // SYNC queue-attaching: pairs with the fence in Attaching(), of the attaching thread: that
+    // thread sees that the queue has ended, or this one sees its word below.
     store_load_fence();
     for (std::uint32_t i = 0; i < queue.rings; ++i) {
-        // relaxed: only who it is counts. A producer that waits for a place is woken by the bell,
-        // and looks whether the queue lives.
+        // relaxed: only the producer's number matters. The bell wakes a producer that waits for a
+        // place, and it checks whether the queue lives.
         const std::uint32_t word = rings_of(queue.base)[i].producer.load(std::memory_order_relaxed);
         ControlBlock *control = word == 0 ? nullptr : control_of(rank, producer_in(word));
         if (control != nullptr) ring_doorbell(*control);
@@ -364,7 +364,7 @@ void detach(Rank &rank, Producer &producer) {
 void look_at_producer(Rank &rank, std::uint32_t word, RingView &view) {
     view.word = word;
     view.control = word == 0 ? nullptr : control_of(rank, producer_in(word));
-    // relaxed: set when the queue was made, and never taken back.
+    // relaxed: set when the queue was made, and never cleared.
     view.rings_lightly = rank.sleeps_with_barrier.load(std::memory_order_relaxed) &&
                          (word & kSleepsWithBarrierBit) != 0;
 }
@@ -372,7 +372,7 @@ void look_at_producer(Rank &rank, std::uint32_t word, RingView &view) {
 sennit_status push(Rank &rank, Producer &producer, const void *item, const Deadline &deadline) {
     bool done = false;
     if (deadline.over()) {
-        // One look, without the polling that a wait begins with.
+        // One look, without the polling at the start of a wait.
         make_progress(rank);
         if (!is_live(producer)) return ended(rank, producer);
         if (push_at_once(producer, item, 1) != 0) return SENNIT_OK;
@@ -395,7 +395,7 @@ sennit_status push(Rank &rank, Producer &producer, const void *item, const Deadl
 sennit_status pop(Rank &rank, Queue &queue, void *item, const Deadline &deadline) {
     std::uint32_t ring = UINT32_MAX;
     if (deadline.over()) {
-        // As in push().
+        // One look, without the polling at the start of a wait.
         make_progress(rank);
         ring = find_item(queue);
         if (ring == UINT32_MAX) {

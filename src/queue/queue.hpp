@@ -1,9 +1,10 @@
-// Queues of many producers and one taker, on a node. A ring for each producer: places, a count of
-// items put in, which the producer writes, and one of items taken out, which the taker writes. Both
-// only grow; the ring is empty where they are equal and full where they differ by the capacity. So
-// a producer that dies at any moment leaves a ring that is whole.
+// SPDX-License-Identifier: BSD-3-Clause
+// Queues of many producers and one taker, within a node. Each producer has a ring: places, a count
+// of items put in, written by the producer, and a count of items taken out, written by the taker.
+// Both counts only grow; the ring is empty if they are equal and full if they differ by the
+// capacity. So a producer that dies at any moment leaves a consistent ring.
 //
-// The queue is a segment of its owner's. Words that both read are on lines of their own.
+// The queue is a segment of its owner. Words that both sides read have their own lines.
 #pragma once
 
 #include <sennit/queue.h>
@@ -28,11 +29,11 @@ inline constexpr std::size_t kMostItemBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMostCapacity = std::size_t{1} << 30;
 inline constexpr unsigned kMostRings = 65536;
 
-// At the start of the segment; written by the owner before anyone is told of it.
+// At the start of the segment; the owner writes it before any other rank knows of the queue.
 struct alignas(kLineBytes) QueueHead {
     std::uint64_t magic;
     std::uint64_t item_bytes;
-    std::uint64_t stride;  // from place to place
+    std::uint64_t stride;  // distance between places
     std::uint64_t capacity;
     std::uint32_t rings;
     std::uint32_t sleeps_with_barrier;  // Rank::sleeps_with_barrier of the owner
@@ -41,15 +42,15 @@ struct alignas(kLineBytes) QueueHead {
 static_assert(sizeof(QueueHead) == 128 && offsetof(QueueHead, rings) == 32 &&
               offsetof(QueueHead, sleeps_with_barrier) == 36);
 
-// Whose the ring is: a world rank + 1, a bit that the producer sets when it goes, and whether it
-// sleeps with a barrier. 0: nobody's.
+// The owner of a ring: world rank + 1, a bit that the producer sets when it leaves, and a bit that
+// says whether it sleeps with a barrier. 0: free.
 inline constexpr std::uint32_t kLeavingBit = 1u << 31;
 inline constexpr std::uint32_t kSleepsWithBarrierBit = 1u << 30;
 constexpr int producer_in(std::uint32_t word) {
     return static_cast<int>(word & ~(kLeavingBit | kSleepsWithBarrierBit)) - 1;
 }
 
-// Behind the head; the places of all rings come behind the last ring.
+// After the head; the places of all rings follow the last ring.
 struct ProducerRing {
     alignas(kLineBytes) std::atomic<std::uint64_t> put;       // SYNC queue-put; writer: producer
     alignas(kLineBytes) std::atomic<std::uint64_t> taken;     // SYNC queue-taken; writer: owner
@@ -66,21 +67,21 @@ inline std::byte *places_of(std::byte *queue, std::uint32_t ring) {
            head.stride * head.capacity * ring;
 }
 
-// What the taker keeps of a ring.
+// The taker's view of a ring.
 struct RingView {
     std::uint64_t taken;
     std::uint64_t place;     // taken modulo capacity
-    std::uint64_t seen_put;  // as it was last looked at
-    std::uint32_t word;      // ProducerRing::producer, of which the rest was made
+    std::uint64_t seen_put;  // from the last look
+    std::uint32_t word;      // ProducerRing::producer, from which the rest was made
     bool rings_lightly;
-    ControlBlock *control;  // of the producer, or null
+    ControlBlock *control;  // of the producer; may be null
 };
 
 // The taker's side.
 struct Queue {
     std::uint32_t handle = 0;
     std::uint32_t rings = 0;
-    std::uint32_t next = 0;  // the ring that is looked at first
+    std::uint32_t next = 0;  // the ring that is checked first
     sennit_gptr gptr = SENNIT_GPTR_NULL;
     std::byte *base = nullptr;
     std::uint64_t item_bytes = 0;
@@ -93,7 +94,7 @@ struct Queue {
 // A producer's side.
 struct Producer {
     std::uint32_t handle = 0;
-    ProducerRing *ring = nullptr;  // null: given up, since the queue has ended
+    ProducerRing *ring = nullptr;  // null: given up, because the queue has ended
     std::byte *places = nullptr;
     ControlBlock *control = nullptr;  // of the taker
     const std::atomic<std::uint32_t> *live = nullptr;
@@ -105,16 +106,16 @@ struct Producer {
     std::uint64_t capacity = 0;
     std::uint64_t put = 0;
     std::uint64_t place = 0;       // put modulo capacity
-    std::uint64_t seen_taken = 0;  // as it was last looked at
+    std::uint64_t seen_taken = 0;  // from the last look
 };
 
-// All that a rank has of both. Made when the first is used; under `cold`.
+// All queues and producers of a rank. Made at the first use; under `cold`.
 struct Queues {
     template <class Object>
     using Table = PointerTable<Object, HandleLayout<std::uint32_t, 12, 19>, TableShape{4096, 4096}>;
     Table<Queue> queues;
     Table<Producer> producers;
-    Queue *ended = nullptr;  // destroyed, but their memory may be in use
+    Queue *ended = nullptr;  // destroyed queues whose memory may be in use
 };
 
 inline Queue *find(const Rank &rank, sennit_queue queue) {
@@ -140,19 +141,19 @@ sennit_status create(Rank &rank, const QueueArgs &args, sennit_queue *queue,
 sennit_status destroy(Rank &rank, Queue &queue);
 sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *producer);
 void detach(Rank &rank, Producer &producer);
-// As the calls say; push() and pop() are for what push_at_once(), and find_item() with take(),
-// could not do.
+// The public calls; push() and pop() do what push_at_once(), and find_item() with take(), could
+// not.
 sennit_status push_many(Rank &rank, Producer &producer, const void *items, std::size_t count,
                         const Deadline &deadline, std::size_t *pushed);
 sennit_status pop_many(Rank &rank, Queue &queue, void *items, std::size_t most,
                        const Deadline &deadline, std::size_t *popped);
 sennit_status push(Rank &rank, Producer &producer, const void *item, const Deadline &deadline);
 sennit_status pop(Rank &rank, Queue &queue, void *item, const Deadline &deadline);
-// The end of a rank.
+// At the end of a rank.
 void queues_close(Rank &rank);
 
-// A store to a count that the owner of the bell may wait for. With many items under way a fence for
-// each would be most of its time.
+// Stores a count for which the owner of the bell may wait. A fence for each of many items would
+// take most of the time.
 inline void show(std::atomic<std::uint64_t> &count, std::uint64_t value, ControlBlock &target,
                  bool lightly) {
     if (lightly) {
@@ -162,8 +163,8 @@ inline void show(std::atomic<std::uint64_t> &count, std::uint64_t value, Control
     }
 }
 
-// Small items go word by word: what the program has just stored of an item in words is not there
-// yet for a load of more than a word, which would have to wait until it is.
+// Copies small items word by word: a wider load of words that the program has just stored would
+// stall until the stores are done.
 inline void copy_item(std::byte *to, const std::byte *from, std::uint64_t bytes) {
     const auto word = [=](unsigned i) { std::memcpy(to + 8 * i, from + 8 * i, 8); };
     if (bytes % 8 != 0) {
@@ -200,20 +201,20 @@ inline void copy_item(std::byte *to, const std::byte *from, std::uint64_t bytes)
     }
 }
 
-// How many items may be moved before the other side is told, so that it can begin.
+// The number of items moved before the other side is told, so that it can start.
 inline std::uint64_t together(std::uint64_t item_bytes) {
     constexpr std::uint64_t kBytesTogether = 512;
     return item_bytes < kBytesTogether ? kBytesTogether / item_bytes : 1;
 }
 
-// So many of the items as there are places for, and shown all at once. Returns how many.
+// Puts in as many items as there are free places and shows them all at once. Returns the number.
 inline std::uint64_t push_at_once(Producer &producer, const void *items, std::uint64_t count) {
-    // relaxed: only equality counts, as in memory::is_live().
+    // relaxed: only equality matters; freeing during a use is the program's error.
     if (producer.live->load(std::memory_order_relaxed) != producer.live_value) [[unlikely]]
         return 0;
     if (producer.capacity - (producer.put - producer.seen_taken) < count) {
         // SYNC queue-taken: pairs with the release in take(), of the owner; its copies of the items
-        // that lay in the places come before.
+        // in these places come before.
         producer.seen_taken = producer.ring->taken.load(std::memory_order_acquire);
         const std::uint64_t free = producer.capacity - (producer.put - producer.seen_taken);
         if (free == 0) return 0;
@@ -225,8 +226,8 @@ inline std::uint64_t push_at_once(Producer &producer, const void *items, std::ui
         from += producer.item_bytes;
         producer.place = producer.place + 1 == producer.capacity ? 0 : producer.place + 1;
     }
-    // SYNC queue-put: pairs with the acquire in find_item(), of the owner; the items come before. A
-    // release at least.
+    // SYNC queue-put: pairs with the acquire in find_item(), of the owner; the items come before.
+    // At least a release.
     producer.put += count;
     show(producer.ring->put, producer.put, *producer.control, producer.rings_lightly);
     return count;
@@ -250,7 +251,7 @@ inline std::uint32_t find_item(const Queue &queue) {
 // After a change of the ring's word.
 void look_at_producer(Rank &rank, std::uint32_t word, RingView &view);
 
-// Takes so many items out of the ring, which has them.
+// Takes `count` items out of the ring, which has them.
 inline void take(Rank &rank, Queue &queue, std::uint32_t number, void *items, std::uint64_t count) {
     ProducerRing &ring = rings_of(queue.base)[number];
     RingView &view = queue.views[number];
@@ -261,18 +262,18 @@ inline void take(Rank &rank, Queue &queue, std::uint32_t number, void *items, st
         view.place = view.place + 1 == queue.capacity ? 0 : view.place + 1;
     }
     queue.next = number + 1 == queue.rings ? 0 : number + 1;
-    // relaxed: another producer looks at the count when it comes; one that comes now and is missed
-    // wakes by itself.
+    // relaxed: a new producer reads the count when it comes; one that comes now and is missed wakes
+    // by itself.
     const std::uint32_t word = ring.producer.load(std::memory_order_relaxed);
     if (word != view.word) [[unlikely]]
         look_at_producer(rank, word, view);
     view.taken += count;
     if (view.control != nullptr) {
         // SYNC queue-taken: pairs with the acquire in push_at_once(), of the producer; the copies
-        // of the items come before. A release at least.
+        // of the items come before. At least a release.
         show(ring.taken, view.taken, *view.control, view.rings_lightly);
     } else {
-        // SYNC queue-taken: as above, for whoever gets the ring next.
+        // SYNC queue-taken: pairs with the acquire in push_at_once(), of the next producer.
         ring.taken.store(view.taken, std::memory_order_release);
     }
 }

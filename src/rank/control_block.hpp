@@ -1,8 +1,8 @@
-// The control block: what the other ranks of a node may read and write of a rank before any segment
-// exists. It lies at the start of the rank's memory file (offset 0), is mapped by every mapped
-// peer, and is reached by put and get on paths without load and store. Nothing here is a pointer
-// that another process follows; every word names its writer. Byte by byte in
-// docs/design/layouts.md.
+// SPDX-License-Identifier: BSD-3-Clause
+// The control block: the words of a rank that the other ranks of its node may read and write before
+// any segment exists. It is at the start of the rank's memory file (offset 0). Every mapped peer
+// maps it; paths without load and store reach it by put and get. It has no pointer that another
+// process follows, and every word names its writer. docs/design/layouts.md has each byte.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allo
 inline constexpr std::size_t kMailboxBytes = 256;
 inline constexpr std::size_t kRounds = 16;  // dissemination rounds: up to 65536 ranks
 inline constexpr std::size_t kTeamSyncBytes = 110592;
-// Team slots that every file has room for from the start, and in how many the others come: 16 make
-// whole pages of any size.
+// Every file has room for the first team slots from the start; the others come in chunks. 16 of
+// them are whole pages of any page size.
 inline constexpr std::size_t kFirstTeams = 15;
 inline constexpr std::size_t kTeamsPerChunk = 16;
 inline constexpr std::size_t kTeamChunks = (kTeamSlots - 1 - kFirstTeams) / kTeamsPerChunk;
@@ -33,10 +33,10 @@ inline constexpr std::size_t kWatchHeadBytes = 128;
 inline constexpr std::size_t kWatchPlaceBytes = 64;
 inline constexpr std::size_t kSignalChunks = 16;
 
-// `leaving`: the rank is in its last barrier, and opens no channel any more.
+// `leaving`: the rank is in its last barrier and opens no more channels.
 enum class RankState : std::uint32_t { starting = 0, running = 1, left = 2, leaving = 3 };
 
-// Written by the owner before anyone is told where it is; `state` changes later.
+// The owner writes it before any other rank knows of the block; only `state` changes later.
 struct alignas(kLineBytes) ControlHeader {
     std::uint64_t magic;
     std::uint32_t layout_version;
@@ -45,18 +45,18 @@ struct alignas(kLineBytes) ControlHeader {
     std::atomic<std::uint32_t> state;  // RankState; writer: owner
     std::uint64_t job_cookie;
     std::uint64_t control_bytes;
-    // Ranks of the owner's process that use the owner's own mapping of this block, the owner too;
-    // the last one to go unmaps it.
+    // The number of ranks of the owner's process that use the owner's mapping of this block, the
+    // owner included; the last one unmaps it.
     std::atomic<std::uint32_t> users;
-    // Threads of the owner that attach to a queue, of whatever rank (src/queue/); writers: they.
-    // SYNC queue-attaching.
+    // The number of the owner's threads that are attaching to a queue of any rank (src/queue/);
+    // writers: these threads. SYNC queue-attaching.
     std::atomic<std::uint32_t> attaching;
-    // For a peer's try whether the kernel copies between the two processes: `probe_token` is read
-    // there and `probe_echo` written, with the value of the token, by the kernel.
-    std::uint64_t probe_token;  // random; writer: owner, before anyone is told of the block
-    std::uint64_t probe_echo;   // writers: peers; nobody in this process looks
-    // Segments that hold the chunks of the rank's signals, 0 where there is none yet (src/signal/);
-    // writer: owner; SYNC signal-view.
+    // For a peer's test whether the kernel copies between the two processes: it makes the kernel
+    // read `probe_token` and write its value to `probe_echo`.
+    std::uint64_t probe_token;  // random; writer: owner, before any other rank knows of the block
+    std::uint64_t probe_echo;   // writers: peers; never read in this process
+    // The segments with the chunks of the rank's signals, 0 if not made yet (src/signal/); writer:
+    // owner; SYNC signal-view.
     std::atomic<std::uint32_t> signal_chunks[kSignalChunks];
 };
 static_assert(sizeof(ControlHeader) == 128 && offsetof(ControlHeader, state) == 20 &&
@@ -65,8 +65,8 @@ static_assert(sizeof(ControlHeader) == 128 && offsetof(ControlHeader, state) == 
               offsetof(ControlHeader, probe_token) == 48 &&
               offsetof(ControlHeader, signal_chunks) == 64);
 
-// Where the rank's sleeping threads wait. `sleepers` is written by the owner's threads only,
-// `rings` by whoever wakes them. See runtime/wait.hpp for the protocol.
+// The rank's sleeping threads wait here. Only the owner's threads write `sleepers`; the threads
+// that wake them write `rings`. runtime/wait.hpp has the protocol.
 struct alignas(kLineBytes) Doorbell {
     std::atomic<std::uint32_t> sleepers;
     std::atomic<std::uint32_t> rings;
@@ -74,19 +74,19 @@ struct alignas(kLineBytes) Doorbell {
 };
 static_assert(sizeof(Doorbell) == 128 && offsetof(Doorbell, rings) == 4);
 
-// Of barriers; writer of all words: owner.
+// For barriers; writer of all words: owner.
 struct alignas(kLineBytes) ArrivalLine {
     std::atomic<std::uint64_t> epoch;
-    // The call that the owner has waited in for a second, 0 if none: team/long_wait.cpp.
+    // The call in which the owner has waited for a second, 0 if none: team/long_wait.cpp.
     std::atomic<std::uint64_t> waiting;
-    // Which words of a barrier between nodes the owner has sent: team/nodes.cpp.
+    // The words of a barrier between nodes that the owner has sent: team/nodes.cpp.
     std::atomic<std::uint64_t> sent;
     std::uint8_t unused[104];
 };
 static_assert(sizeof(ArrivalLine) == 128 && offsetof(ArrivalLine, waiting) == 8 &&
               offsetof(ArrivalLine, sent) == 16);
 
-// A counter alone on its line. Of a barrier: one round of a dissemination barrier (writer: the
+// A counter on its own line. In a barrier: one round of a dissemination barrier (writer: the
 // partner of that round).
 struct alignas(kLineBytes) EpochLine {
     std::atomic<std::uint64_t> epoch;
@@ -94,56 +94,56 @@ struct alignas(kLineBytes) EpochLine {
 };
 static_assert(sizeof(EpochLine) == 128);
 
-// Of a barrier by clusters, in the words of a cluster's first member (team/cluster.hpp). Writers:
-// the members of the cluster; of `clusters`, in those of the first cluster alone, all clusters; of
-// `released`, whoever comes last.
+// For a barrier by clusters, in the words of a cluster's first member (team/cluster.hpp). Writers:
+// the members of the cluster; of `clusters`, used only in the first cluster: all clusters; of
+// `released`: the last member to come.
 struct ClusterLines {
-    EpochLine come;      // members so far, 0 between two barriers
-    EpochLine clusters;  // that are complete, 0 between two barriers
-    EpochLine released;  // the barrier that all have come to
+    EpochLine come;      // members that have come, 0 between two barriers
+    EpochLine clusters;  // complete clusters, 0 between two barriers
+    EpochLine released;  // the last barrier to which all have come
 };
 static_assert(sizeof(ClusterLines) == 384);
 
-// What the owner says in a collective exchange; read by all after the barrier that follows. Two,
-// used in turns, so that the next exchange never overwrites what a slow rank still reads.
+// The owner's data in a collective exchange; all members read it after the barrier that follows.
+// Two mailboxes, used in turn, so that the next exchange never overwrites data that a slow rank
+// still reads.
 struct alignas(kLineBytes) Mailbox {
     std::uint8_t bytes[kMailboxBytes];
 };
 static_assert(sizeof(Mailbox) == 256);
 
-// Kinds of memory, and how peers get at it. The values are shared between processes: never
-// renumber.
+// Kinds of memory, and how peers reach it. The values are shared between processes: never renumber.
 enum class SegmentKind : std::uint8_t {
     none = 0,
     team = 1,        // collective allocation
     local = 2,       // allocation of one rank
-    registered = 3,  // memory the program had before
+    registered = 3,  // existing memory of the program
     statics = 4,     // .data and .bss of the executable
     signals = 5,     // a chunk of a rank's signals
     queue = 6,
-    slots = 7,  // of a rank for a team's collectives
+    slots = 7,  // a rank's wide slots or board for a team's collectives
 };
 enum class Mechanism : std::uint8_t {
     none = 0,
     file = 1,          // allocated in the owner's memory file
-    same_process = 2,  // reachable by its own address only
+    same_process = 2,  // reachable only by its own address
     xpmem = 3,
     adopted = 4,  // moved into the owner's memory file at its old address
     copied = 5,   // private memory, process_vm_readv/writev
 };
 enum class AtomicsActor : std::uint8_t {
-    processor = 0,     // load/store ranks directly, others by a message executed on the node
+    processor = 0,     // ranks with load/store directly, others by a message executed on the node
     network_card = 1,  // fi_atomic only; direct atomics are refused
-    lock_holder = 2,   // whichever of the processors holds the segment's UpdateLock
+    lock_holder = 2,   // the processor that holds the segment's UpdateLock
 };
 
-// What the bytes of a segment lie in. A peer attaches what it knows.
+// The memory of a segment. A peer attaches only kinds that it knows.
 enum class MemoryKind : std::uint8_t {
     host = 0,
 };
 
-// Of a segment whose atomic operations take turns (AtomicsActor::lock_holder): on the first line
-// behind its bytes. Writers: ranks that load and store the segment.
+// For a segment whose atomic operations take turns (AtomicsActor::lock_holder): on the first line
+// after its bytes. Writers: ranks that load and store the segment.
 struct alignas(kLineBytes) UpdateLock {
     std::atomic<std::uint32_t> holder;  // world rank + 1; 0: free
     std::uint8_t unused[124];
@@ -153,9 +153,9 @@ constexpr std::uint64_t update_lock_offset(std::uint64_t segment_bytes) {
     return (segment_bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
 }
 
-// A segment as its owner publishes it. Written by the owner; `live` and `id` are stored last when
-// it goes live and first when it ends (SYNC segment-live). Ids repeat after many segments, `live`
-// does not: whoever has attached the segment compares with it.
+// The owner's published record of a segment. Written by the owner; `live` and `id` are stored last
+// when the segment starts and first when it ends (SYNC segment-live). Ids repeat after many
+// segments, `live` does not: a rank that has attached the segment compares with it.
 struct alignas(kLineBytes) SegmentRecord {
     std::atomic<std::uint32_t> id;  // segment id while live, 0 otherwise
     SegmentKind kind;
@@ -165,21 +165,21 @@ struct alignas(kLineBytes) SegmentRecord {
     std::uint64_t bytes;           // size the user asked for; 0 if it continues a region
     std::uint64_t file_offset;     // place in the owner's memory file (mechanism file, adopted)
     std::uint64_t mapped_bytes;    // bytes, rounded up to whole pages
-    std::uint64_t owner_address;   // where the owner sees it; followed in the same process only
-    std::uint64_t alignment;       // of every rank's view of it
-    std::uint32_t page_bytes;      // page size the memory has, for placement and adoption
+    std::uint64_t owner_address;   // address at the owner; used only in the same process
+    std::uint64_t alignment;       // of every rank's mapping
+    std::uint32_t page_bytes;      // page size of the memory, for placement and adoption
     std::uint32_t flags;           // SENNIT_ALLOC_*
-    std::uint64_t mapping_device;  // identity of the owner's mapping as the kernel names it:
+    std::uint64_t mapping_device;  // identity of the owner's mapping in the kernel:
     std::uint64_t mapping_inode;   //   device and inode in /proc/self/maps; xpmem: the segment
-    std::uint32_t epoch;           // registrations of this slot so far: tells reuse from the same
+    std::uint32_t epoch;           // registrations of this slot so far: detects reuse
     std::uint32_t owner_slot;      // index of this record in the owner's table
     // Used by registered memory only (docs/design/adoption.md), else 0.
-    std::uint64_t view_offset;        // of this record's pages in a view of the whole region
+    std::uint64_t view_offset;        // offset of this record's pages in a view of the whole region
     std::uint64_t slot_bytes;         // room in the memory file, from file_offset
     std::uint32_t next_extent;        // index + 1 of the record that continues the region
-    std::uint32_t head_bytes;         // bytes of the first page that belong to strangers
+    std::uint32_t head_bytes;         // bytes of the first page before the buffer
     std::atomic<std::uint32_t> live;  // `epoch` while live, 0 otherwise
-    // Why inproc, xpmem, adopt and cma were not taken: memory::adopt::Refusal.
+    // The reasons why inproc, xpmem, adopt and cma were not taken: memory::adopt::Refusal.
     std::uint8_t refusals[4];
     std::int32_t refusal_details[2];  // errno: of xpmem, of adopt
     MemoryKind memory;
@@ -199,8 +199,8 @@ struct ProcessorSet {
 };
 static_assert(sizeof(ProcessorSet) == 128);
 
-// What the owner and the other members of one team say to each other. Every number in it only
-// grows, also when the slot goes to another team (team/team.hpp).
+// The words of the owner and the other members of one team. Every number in it only grows, also
+// when the slot goes to another team (team/team.hpp).
 struct alignas(kLineBytes) TeamSync {
     ArrivalLine arrived;
     EpochLine rounds[kRounds];
@@ -213,15 +213,15 @@ static_assert(sizeof(TeamSync) == kTeamSyncBytes && offsetof(TeamSync, rounds) =
               offsetof(TeamSync, coll) == 1024 + 128 * kRounds);
 
 // The block in the address space of the owner and of each peer that maps it. The file has the part
-// before `more_teams`, then the desk, and chunks of `more_teams` where the owner's file ended when
-// the first team of such a chunk was made: memory/control_map.hpp. Untouched pages cost nothing.
-// The words of the first teams share a page with the header: a rank that knows only the world
-// touches few pages of its peers.
+// before `more_teams`, then the desk. A chunk of `more_teams` is where the owner's file ended when
+// the first team of the chunk was made (memory/control_map.hpp). Untouched pages cost nothing. The
+// words of the first teams share a page with the header, so a rank that uses only the world touches
+// few pages of its peers.
 struct ControlBlock {
     ControlHeader header;
     Doorbell doorbell;
-    alignas(kLineBytes) ProcessorSet processors;  // that the owner might run on at start-up
-    // Where each chunk of `more_teams` begins in the file, 0 before it is made; they are made in
+    alignas(kLineBytes) ProcessorSet processors;  // of the owner at start-up
+    // The offset of each chunk of `more_teams` in the file, 0 before it is made; chunks are made in
     // order and stay. Writer: owner; SYNC team-chunk.
     alignas(kLineBytes) std::atomic<std::uint64_t> chunk_offsets[64];
     TeamSync first_teams[kFirstTeams];  // slots 1 to 15: slot 0 is no team
@@ -236,14 +236,14 @@ static_assert(offsetof(ControlBlock, doorbell) == 128 &&
               offsetof(ControlBlock, records) == 896 + kTeamSyncBytes * kFirstTeams &&
               offsetof(ControlBlock, more_teams) == 3801088 && sizeof(ControlBlock) == 115277824);
 
-// Behind the block: the owner's desk, a place for each rank of the world where
-// the two meet to open a channel; laid out by src/channel/.
+// After the block: the owner's desk, with a place for each rank of the world, where the two meet to
+// open a channel; laid out by src/channel/.
 inline std::byte *desk_place(ControlBlock &control, int peer) {
     return reinterpret_cast<std::byte *>(&control + 1) +
            kDeskPlaceBytes * static_cast<std::size_t>(peer);
 }
 
-// Behind the desk: what the node knows of other nodes; laid out by src/runtime/watch/.
+// After the desk: the node's knowledge of other nodes; laid out by src/runtime/watch/.
 inline std::byte *watch_table(ControlBlock &control, int size) {
     return desk_place(control, size);
 }

@@ -1,12 +1,13 @@
-// Opaque pointers from a rank to parts that folders above keep for it. rank/ knows that there is
-// such a part; the folder that owns it says the type, beside the type:
+// SPDX-License-Identifier: BSD-3-Clause
+// Opaque pointers from a rank to parts of folders above. rank/ only knows that the part exists; the
+// folder that owns it declares the type beside it:
 //
 //     template <>
 //     struct sennit::PartType<sennit::Part::engine> {
 //         using Type = sennit::op::Engine;
 //     };
 //
-// Where that is included, a PartPointer is used like a pointer of that type, and takes no other.
+// Where that is included, a PartPointer works like a pointer of that type and accepts no other.
 #pragma once
 
 #include <atomic>
@@ -40,8 +41,8 @@ struct PartType;
 template <Part kPart>
 using PartOf = typename PartType<kPart>::Type;
 
-// Is T the type of the part, or does a pointer to it become one to the part? Asked where a pointer
-// is used, not where it is declared.
+// Whether T is the type of the part, or a pointer to T converts to one to the part. Evaluated at a
+// use of a pointer, not at its declaration.
 template <class T, Part kPart>
 inline constexpr bool kIsPart = std::is_same_v<std::remove_const_t<T>, PartOf<kPart>>;
 template <class T, Part kPart>
@@ -51,7 +52,7 @@ concept IsPart = kIsPart<T, kPart>;
 template <class T, Part kPart>
 concept FitsPart = kFitsPart<T, kPart>;
 
-// Set during set-up, or under a lock.
+// Set during start-up, or under a lock.
 template <Part kPart>
 class PartPointer {
   public:
@@ -82,7 +83,7 @@ class PartPointer {
     void *part_ = nullptr;
 };
 
-// Read and set by several threads; used like a std::atomic.
+// For several threads; used like a std::atomic.
 template <Part kPart>
 class AtomicPartPointer {
   public:

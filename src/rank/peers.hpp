@@ -1,8 +1,9 @@
-// What a rank knows of the others of its job. Of each rank of its own node it has a Peer. Those of
-// another node share one, since they are reached alike: what they differ in the cards say, which
-// lie once in the memory of the node. One that is reached otherwise than the first of its node,
-// because it has no network, has a Peer of its own with its neighbours. Only the pages of the Peers
-// that there are take memory; beside them it is 5 bytes for each rank.
+// SPDX-License-Identifier: BSD-3-Clause
+// What a rank knows of the other ranks of its job. Each rank of its own node has a Peer. The ranks
+// of another node share one, since they are reached alike; the cards, kept once per node, have
+// their differences. A rank that is reached differently from the first rank of its node, because it
+// has no network, has another Peer with its neighbours. Only used Peers take memory; besides, each
+// rank takes 5 bytes.
 #pragma once
 
 #include <sennit/info.h>
@@ -22,7 +23,7 @@ namespace sennit {
 
 struct ControlBlock;
 
-// How a peer ended, as far as this rank knows. Goes up only.
+// How a peer ended, as far as this rank knows. Only increases.
 enum class Gone : std::uint8_t { no = 0, left = 1, died = 2 };
 
 // How a peer is reached.
@@ -41,29 +42,30 @@ struct PeerPath {
 struct Peer : PeerPath {
     int first_of_node = -1;            // the lowest rank of its node
     int node = -1;                     // the number of that node
-    std::uint64_t control_handle = 0;  // for the transport, where load and store do not reach it
+    std::uint64_t control_handle = 0;  // for the transport, if load and store do not reach it
     bool same_node = false;
 
-    // What follows is known of ranks of this node alone.
+    // The following are known only for ranks of this node.
     bool same_process = false;
-    std::uint8_t rail_path = SENNIT_PATH_NONE;  // that carries parts of large copies beside `path`
-    int memory_file = -1;                       // the peer's memory file, -1 if not received
+    std::uint8_t rail_path =
+        SENNIT_PATH_NONE;  // path that carries parts of large copies beside `path`
+    int memory_file = -1;  // the peer's memory file, -1 if not received
     int numa = -1;
     int process_id = -1;  // in the peer's own pid namespace, for messages
     int pid_fd = -1;      // readable once the process has ended; -1 if not known
-    // Where there is no pidfd: the start of its process, by which /proc tells whether it lives; 0
-    // if /proc does not.
+    // Without a pidfd: the start time of the process, by which /proc tells whether it lives; 0 if
+    // /proc does not.
     std::uint32_t start_ticks = 0;
-    std::atomic<std::int64_t> looked_ns{0};  // there last
+    std::atomic<std::int64_t> looked_ns{0};  // last look at /proc
     ControlBlock *control = nullptr;         // if load and store reach it
-    std::uint64_t team_chunks = 0;           // of `control` that are mapped; under `cold`
+    std::uint64_t team_chunks = 0;           // mapped chunks of `control`; under `cold`
 };
 static_assert(sizeof(Peer) <= 104);
 
-// By world rank. Closed by its owner.
+// Peers by world rank. Its owner closes it.
 class PeerTable {
   public:
-    // For so many ranks, none of which has a Peer yet. False: no memory.
+    // Makes room for that many ranks, none of them with a Peer yet. False: no memory.
     bool open(std::size_t size) {
         *this = PeerTable{};
         bytes_ = size * (sizeof(Peer) + sizeof *places_ + sizeof *ends_);
@@ -76,23 +78,23 @@ class PeerTable {
         free_zero_pages(all_, bytes_);
         *this = PeerTable{};
     }
-    // Has each rank one?
+    // Whether each rank has one.
     bool exists() const { return count_ != 0; }
 
-    // A Peer for that rank, which may share one.
+    // Makes a Peer for that rank, which others may share.
     Peer &make(int rank) {
         Peer &made = *new (all_ + count_) Peer;
         place(rank, count_++);
         return made;
     }
-    // The rank is known as `other` is.
+    // The rank shares the Peer of `other`.
     void share(int rank, int other) {
         // relaxed: set-up, by one thread.
         place(rank, places_[other].load(std::memory_order_relaxed));
     }
 
-    // A rank of another node that is not reached as those are whose Peer it has shared so far. It
-    // may share that of the last one.
+    // Separates a rank of another node that is not reached like the ranks whose Peer it shared. It
+    // may share the Peer of the last such rank.
     void part(int rank, const PeerPath &found) {
         const Peer &shared = (*this)[rank];
         const Peer &last = all_[count_ - 1];
@@ -120,12 +122,12 @@ class PeerTable {
         places_[rank].store(place, std::memory_order_release);
     }
     std::uint32_t place_of(std::size_t rank) const {
-        // SYNC peer-place: pairs with the release in place(); what is known of the rank.
+        // SYNC peer-place: pairs with the release in place(); the fields of the Peer come before.
         return places_[rank].load(std::memory_order_acquire);
     }
 
-    Peer *all_ = nullptr;                           // [size], of which the first `count_` are used
-    std::atomic<std::uint32_t> *places_ = nullptr;  // [size], of each rank in the former
+    Peer *all_ = nullptr;                           // [size], the first `count_` are used
+    std::atomic<std::uint32_t> *places_ = nullptr;  // [size], index of each rank in `all_`
     std::atomic<Gone> *ends_ = nullptr;             // [size]
     std::uint32_t count_ = 0;
     std::size_t bytes_ = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The process object and the thread-to-rank rule.
 #include "rank/process.hpp"
 
@@ -29,11 +30,12 @@ struct Process {
     bool published[kRanksPerProcess] = {};
     int published_count = 0;
     ControlBlock *controls[kRanksPerProcess] = {};  // shown by process_show_control()
-    std::uint64_t cookie = 0;                       // see process_cookie(); 0: not chosen yet
+    std::uint64_t cookie = 0;                       // for process_cookie(); 0: not chosen yet
     bool fork_handler_set = false;
     std::atomic<bool> forked_child{false};
-    std::atomic<const ForkHooks *> fork_hooks{nullptr};  // see process_watch_forks()
-    // The thread whose fork has called the first hook; the others are called for that fork alone.
+    std::atomic<const ForkHooks *> fork_hooks{nullptr};  // set by process_watch_forks()
+    // The thread whose fork has called the first hook; the other hooks are called only for that
+    // fork.
     std::atomic<pthread_t> watched_fork{0};
 };
 
@@ -48,15 +50,15 @@ void before_fork() {
     const ForkHooks *const hooks = fork_hooks();
     if (hooks == nullptr) return;
     hooks->prepare();
-    // relaxed: only this thread's own number means anything to it, and the hook has made the forks
-    // of threads wait for each other.
+    // relaxed: only this thread's own number means anything to it, and the hook has serialized the
+    // forks of threads.
     process.watched_fork.store(pthread_self(), std::memory_order_relaxed);
 }
 
-// A forked child has the number of the thread that forked.
+// A forked child keeps the number of the thread that forked.
 bool fork_is_watched() {
     pthread_t self = pthread_self();
-    // relaxed: as above.
+    // relaxed: only the number of the thread that forked matters.
     return process.watched_fork.compare_exchange_strong(self, 0, std::memory_order_relaxed);
 }
 
@@ -64,8 +66,8 @@ void after_fork_in_parent() {
     if (fork_is_watched()) fork_hooks()->parent();
 }
 
-// In the child of a fork nothing of the parent's ranks may be used: the segments are not mapped
-// there (MADV_DONTFORK) and the peers do not know the child.
+// A forked child must not use its parent's ranks: the segments are not mapped there (MADV_DONTFORK)
+// and the peers do not know the child.
 void after_fork_in_child() {
     if (fork_is_watched()) fork_hooks()->child();
     for (int slot = 0; slot < kRanksPerProcess; ++slot)
@@ -78,35 +80,34 @@ void after_fork_in_child() {
     only_rank.store(nullptr, std::memory_order_relaxed);
     only_tables.store(&nobody, std::memory_order_relaxed);
     (void)pthread_mutex_init(&process.lock, nullptr);
-    process.cookie = 0;  // names the parent's address space; the child has its own
+    process.cookie = 0;  // it names the parent's address space; the child has its own
 }
 
-// Segments begin at the start of a page, and so would the fields that every put reads. On AMD's
-// processors two lines at the same place of two pages can get in each other's way in the first
-// cache, depending on addresses that differ from run to run: a put to the first word of a segment
-// then took 6.7 ns instead of 2.7 ns in 13 of 150 runs, with this offset in none. (The fields were
-// then the size and the first tables; the entries that the rank remembers stand there now.)
+// Segments start at a page, and without the offset so would the fields that every put reads. On AMD
+// processors two lines at the same place of two pages can conflict in the level-1 cache, depending
+// on addresses that change from run to run: a put to the first word of a segment took 6.7 ns
+// instead of 2.7 ns in 13 of 150 runs; with this offset in none. (At that time the fields were the
+// size and the first tables; now they are the remembered entries.)
 constexpr std::size_t kRankOffset = 39 * 64;
 
 Rank *make_object() {
-    // Zeroed pages that are touched only where used: the table of team slots alone is 8 KiB.
+    // Zeroed pages that are touched only where used: the table of team slots alone has 8 KiB.
     void *memory = mmap(nullptr, kRankOffset + sizeof(Rank), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? nullptr
                                 : new (static_cast<std::byte *>(memory) + kRankOffset) Rank;
 }
 
-// Makes an object new that was a rank before, while a thread that was attached to that one may
-// still read it. What a call reads first is emptied first, by atomic stores, and stays empty until
-// start-up sets the size: such a call ends there, and does not come to the plain fields.
+// Resets an object that was a rank before, while a thread attached to that rank may still read it.
+// Atomic stores first clear what a call reads first, and it stays clear until start-up sets the
+// size: such a call ends there and does not reach the plain fields.
 void reset(Rank &rank) {
-    // relaxed, here and below: take_apart() has stored the same already, so the thread finds
-    // nothing in any order. The stores of the next rank's set-up come long after them.
+    // All relaxed: take_apart() has stored the same values, so the thread finds nothing in any
+    // order. The stores of the next rank's set-up come much later.
     rank.size.store(0, std::memory_order_relaxed);
     rank.channel_table.hide();
     rank.signal_table.hide();
     rank.block_table.hide();
-    // relaxed: as above.
     const auto empty = [](auto &pointer) { pointer.store(nullptr, std::memory_order_relaxed); };
     for (auto &entry : rank.near)
         empty(entry);
@@ -119,14 +120,13 @@ void reset(Rank &rank) {
     empty(rank.queues);
     std::memset(rank.table_rows, 0, sizeof rank.table_rows);
     rank.world_rank = -1;
-    // relaxed, all of them: as above.
     rank.hook_count.store(0, std::memory_order_relaxed);
     rank.sleeps_with_barrier.store(false, std::memory_order_relaxed);
-    rank.short_waits.store(0, std::memory_order_relaxed);      // relaxed: as above
-    rank.ended.store(0, std::memory_order_relaxed);            // relaxed: as above
-    rank.first_dead.store(0, std::memory_order_relaxed);       // relaxed: as above
-    rank.ended_elsewhere.store(0, std::memory_order_relaxed);  // relaxed: as above
-    rank.polled_requests.store(0, std::memory_order_relaxed);  // relaxed: as above
+    rank.short_waits.store(0, std::memory_order_relaxed);
+    rank.ended.store(0, std::memory_order_relaxed);
+    rank.first_dead.store(0, std::memory_order_relaxed);
+    rank.ended_elsewhere.store(0, std::memory_order_relaxed);
+    rank.polled_requests.store(0, std::memory_order_relaxed);
     static_cast<RankSetup &>(rank) = RankSetup{};
 }
 
@@ -167,7 +167,7 @@ sennit_status claim(Rank **rank) {
     return fail(SENNIT_ERR_NOMEM, "the process has %d ranks, which is the most", kRanksPerProcess);
 }
 
-// A rank whose world has more ranks in this process never is the only one, also while the others
+// A rank with other ranks of its world in this process is never the only one, even if the others
 // have not come yet or have left: their threads must not become its own.
 void publish_only_rank() {
     Rank *only = nullptr;
@@ -177,7 +177,7 @@ void publish_only_rank() {
         if (only->shares_process) only = nullptr;
     }
     // SYNC only-rank: pairs with the acquires in current_rank() and current_table(); the rank's
-    // set-up is complete.
+    // start-up comes before.
     only_rank.store(only, std::memory_order_release);
     only_tables.store(only == nullptr ? &nobody : only, std::memory_order_release);
 }
@@ -196,7 +196,7 @@ sennit_status process_claim_rank(Rank **rank) {
         handle_forks();
         status = claim(rank);
     }
-    // The log may be the program's own function, which may call Sennit.
+    // The log may be the program's function, which may call Sennit.
     if (status == SENNIT_OK) runtime::knobs_warn_of_unknown();
     return status;
 }
@@ -238,7 +238,7 @@ int process_rank_count() {
 void process_watch_forks(const ForkHooks *hooks) {
     const MutexLock lock(process.lock);
     handle_forks();
-    // relaxed: as in fork_hooks().
+    // relaxed: the hooks are constants of the program.
     process.fork_hooks.store(hooks, std::memory_order_relaxed);
 }
 

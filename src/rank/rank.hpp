@@ -1,11 +1,12 @@
-// The rank object: all run-time state of one rank, and what it knows of each peer. Every folder
-// keeps its own part behind a pointer here, so nothing of a rank is process-wide. The process
-// object holds the table of ranks and how a thread finds its own (architecture rule 1).
+// SPDX-License-Identifier: BSD-3-Clause
+// The rank object: all run-time state of one rank, and its knowledge of each peer. Every folder
+// keeps its part behind a pointer here, so no state of a rank is process-wide. The process object
+// has the table of ranks and the rule by which a thread finds its own (architecture rule 1).
 //
 // Life: process_claim_rank() -> filled by rank/life/startup.cpp -> process_publish_rank() -> in use
 // -> process_release_rank(). The memory of a rank object is never unmapped, and the next rank in it
-// begins by atomic stores: a thread that still points to a rank that has left finds that it
-// remembers no entry, has no hot table and has size 0, which every call checks anyway.
+// starts with atomic stores. So a thread that still points to a former rank finds no remembered
+// entry, no hot table and size 0, which every call checks anyway.
 #pragma once
 
 #include <pthread.h>
@@ -31,10 +32,10 @@ struct ProgressHook {
     void *context;
 };
 
-// How a thread that makes progress while nobody else does learns who does, see runtime/wait.hpp.
+// By this a progress thread learns whether somebody else makes progress, see runtime/wait.hpp.
 struct ProgressBell {
-    std::atomic<std::uint64_t> waits{0};   // that poll: those begun << 32 | those that go on
-    std::atomic<bool> is_wanted{false};    // the end of a wait rings
+    std::atomic<std::uint64_t> waits{0};   // polling waits: number begun << 32 | number in progress
+    std::atomic<bool> is_wanted{false};    // the end of a wait must ring
     std::atomic<std::uint32_t> starts{0};  // calls that are starting an operation by messages
     int descriptor = -1;                   // an eventfd
 
@@ -44,8 +45,9 @@ struct ProgressBell {
     }
 };
 
-// Who must hear of the rank's segments, under the rank's cold mutex: `appears` before any peer can
-// know of one, which then has the word of life `live`; `goes` when nobody may use it any more.
+// A listener for the rank's segments, called under the rank's cold mutex: `appears` before any peer
+// can know of a segment, which then has the live word `live`; `goes` when nobody may use it any
+// more.
 struct SegmentWatch {
     sennit_status (*appears)(void *context, const SegmentRecord &record,
                              std::uint32_t live) = nullptr;
@@ -55,71 +57,72 @@ struct SegmentWatch {
 
 inline constexpr std::size_t kProgressHooks = 4;
 
-// What the folder that makes requests of one kind does with them. request/request.hpp has the
-// kinds.
+// The functions of the folder that makes requests of one kind. request/request.hpp has the kinds.
 struct RequestCalls {
-    // Is the request over? OK and *done = 0, or *done = 1 with the request's own status, and then
-    // the request is freed. ARG if the handle is no request of this rank. `makes_progress`: first.
+    // Tests the request: OK and *done = 0, or *done = 1 with the request's own status, and then the
+    // request is freed. ARG if the handle is invalid for this rank. `makes_progress`: first make
+    // progress.
     sennit_status (*test)(Rank &rank, sennit_request request, bool makes_progress, int *done);
-    // Completes what has no handle, to one peer or kAnyPeer; null where there is no such thing.
+    // Completes operations without a handle, to one peer or kAnyPeer; null if there are none.
     sennit_status (*flush)(Rank &rank, int peer, const Deadline &deadline);
-    // The private buffers that were lent to it are the caller's again.
+    // Afterwards the caller may reuse the private buffers of these operations.
     sennit_status (*flush_local)(Rank &rank, int peer, const Deadline &deadline);
 };
 inline constexpr std::size_t kRequestKinds = 2;
 
 inline constexpr std::size_t kNearEntries = 128;
 
-// All that calls on a hot path look up before they move data. At the start of a rank, so the
-// pointer that leads threads to their rank leads here: process.hpp.
+// Everything that calls on a hot path look up before they move data. At the start of a rank, so the
+// pointer by which threads find their rank points here: process.hpp.
 struct HotTables {
-    // Entries that were found lately, by what they were asked for: memory::near_place().
+    // Recently found entries, by their names: memory::near_place().
     AtomicPartPointer<Part::entry> near[kNearEntries];
     // `size` is 0 unless the rank is in use.
     std::atomic<std::uint32_t> size{0};
     std::int32_t world_rank = -1;
-    // Without an observer, which has to see the calls: the short ways of channels and blocks are
-    // closed in each object, those of signals here.
+    // Set only without an observer, which must see the calls: the short ways of channels and blocks
+    // are closed in each object, those of signals here.
     HotTable channel_table;
     HotTable signal_table;
     HotTable block_table;
     // By team slot; each [segment index][world rank]. SYNC entry-table.
     AtomicPartPointer<Part::entry> tables[kTeamSlots];
-    std::uint16_t table_rows[kTeamSlots] = {};  // rows of each that were ever used
+    std::uint16_t table_rows[kTeamSlots] = {};  // number of rows of each that were ever used
 };
 
-// What is set up once and constant while the rank is in use, and what only its set-up, its end and
-// holders of `cold` look at. Nobody reads it where `size` is 0.
+// Fields that are set up once and constant while the rank is in use, and fields that only start-up,
+// teardown and holders of `cold` use. Nobody reads them while `size` is 0.
 struct RankSetup {
     PeerTable peers;
     int *mates = nullptr;  // [mate_count], the other ranks of its node
     int mate_count = 0;
     ControlBlock *control = nullptr;
     sennit_bootstrap bootstrap{};
-    int launcher_fd = -1;  // hangs up when the launcher ends, which ends the job; -1 if none does
+    int launcher_fd = -1;  // hangs up when the launcher ends, which ends the job; -1: none
     sennit_thread_level thread_level = SENNIT_THREAD_SINGLE;
     std::uint64_t job_cookie = 0;
     int memory_file = -1;
     PartPointer<Part::observer> observer;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
-    bool shares_processors = false;        // there are more ranks than processors for them
-    unsigned spins = 0;           // polls without progress, before a wait makes some; 0: none
+    bool shares_processors = false;        // more ranks than processors
+    unsigned spins = 0;           // polls without progress before a wait makes progress; 0: none
     bool shares_process = false;  // other ranks of its world are threads of this process
-    // SENNIT_RAIL_SHARE, as all ranks have agreed, and from how many bytes on; SIZE_MAX: none.
+    // SENNIT_RAIL_SHARE as agreed by all ranks, and the size from which it applies; SIZE_MAX:
+    // never.
     unsigned rail_share = 0;
     std::size_t split_from_bytes = SIZE_MAX;
     ProgressHook hooks[kProgressHooks] = {};
     SegmentWatch segment_watch;
-    // Called in a forked child: a port must end with the process that it belongs to. Null: none.
+    // Called in a forked child: a port must close with the process that owns it. May be null.
     void (*close_in_child)(Rank &rank) = nullptr;
-    bool progress_yields = false;  // the hooks give the processor away; set with them
+    bool progress_yields = false;                    // the hooks yield the processor; set with them
     RequestCalls request_kinds[kRequestKinds] = {};  // by request::register_kind()
-    void (*poll_requests)(Rank &rank) = nullptr;     // carries on Rank::polled_requests
+    void (*poll_requests)(Rank &rank) = nullptr;     // progresses Rank::polled_requests
 
     // Parts that belong to other folders.
     PartPointer<Part::segments> segments;
     PartPointer<Part::router> router;
     PartPointer<Part::engine> engine;
-    PartPointer<Part::domains> domains;  // null until it is asked for
+    PartPointer<Part::domains> domains;  // null until first used
     PartPointer<Part::team_registry> team_registry;
     PartPointer<Part::groups> groups;  // null until the first one; under `cold`
     PartPointer<Part::collectives> collectives;
@@ -131,18 +134,19 @@ struct RankSetup {
 };
 
 struct Rank : HotTables, RankSetup {
-    // Some peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only set.
+    // A peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only ever set.
     std::atomic<bool> sleeps_with_barrier{false};
-    std::atomic<std::uint32_t> short_waits{0};  // that timed out before they looked for dead peers
-    // Of runtime/detector.cpp: peers whose `gone` is set; one of those that have died, + 1; and the
-    // ends on other nodes, as far as `gone` has them.
+    std::atomic<std::uint32_t> short_waits{
+        0};  // waits that timed out before they checked for dead peers
+    // For runtime/detector.cpp: number of peers whose `gone` is set; one of the dead peers + 1;
+    // number of ends on other nodes that `gone` includes.
     std::atomic<std::uint32_t> ended{0};
     std::atomic<std::uint32_t> first_dead{0};
     std::atomic<std::uint32_t> ended_elsewhere{0};
     std::atomic<std::uint32_t> fruitless_polls{0};  // runtime/wait.hpp: note_fruitless_poll()
     std::atomic<unsigned> hook_count{0};
     ProgressBell progress_bell;
-    std::atomic<unsigned> polled_requests{0};  // that nothing but polling carries on
+    std::atomic<unsigned> polled_requests{0};  // requests that only polling progresses
 
     // Parts that belong to other folders.
     AtomicPartPointer<Part::signals> signals;         // null until the first is used
@@ -163,7 +167,7 @@ inline int world_size(const Rank &rank) {
     return static_cast<int>(size_of(rank));
 }
 
-// Progress of paths, which never runs anything of the program's.
+// Progress of the paths; never calls the program's functions.
 inline void poll_hooks(Rank &rank) {
     // relaxed: hooks are added during start-up, before the rank is in use.
     const unsigned count = rank.hook_count.load(std::memory_order_relaxed);
@@ -171,15 +175,15 @@ inline void poll_hooks(Rank &rank) {
         rank.hooks[i].poll(rank.hooks[i].context);
 }
 
-// Progress itself.
+// Progress of paths and requests.
 inline void poll_progress(Rank &rank) {
     poll_hooks(rank);
-    // relaxed: a request of another thread that is missed here is that thread's to carry on.
+    // relaxed: a missed request of another thread is that thread's to progress.
     if (rank.polled_requests.load(std::memory_order_relaxed) != 0) [[unlikely]]
         rank.poll_requests(rank);
 }
 
-// The same, noted where it moves something: observe/observer.cpp.
+// The same, recorded if it moves anything: observe/observer.cpp.
 [[gnu::cold, gnu::noinline]] void make_progress_observed(Rank &rank);
 
 inline void make_progress(Rank &rank) {
@@ -194,13 +198,13 @@ class ColdLock : private MutexLock {
     explicit ColdLock(Rank &rank) : MutexLock(rank.cold) {}
 };
 
-// How the peer has ended, as far as this rank has found out: runtime/detector.hpp.
+// How the peer has ended, as far as this rank knows: runtime/detector.hpp.
 inline Gone known_gone(const Rank &rank, int peer) {
-    // relaxed: see note_gone().
+    // relaxed: only the value matters, no earlier data.
     return rank.peers.end(peer).load(std::memory_order_relaxed);
 }
 
-// Null: load and store do not reach it.
+// Null: load and store do not reach the peer.
 inline ControlBlock *control_of(const Rank &rank, int peer) {
     return peer == rank.world_rank ? rank.control : rank.peers[peer].control;
 }

@@ -1,4 +1,4 @@
-// See request.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "request/request.hpp"
 
 #include "base/fail.hpp"
@@ -11,8 +11,8 @@ const RequestCalls &functions_of(const Rank &rank, RequestKind kind) {
     return rank.request_kinds[static_cast<std::size_t>(kind)];
 }
 
-// See RequestKind::test. The null request is done; whoever polls for it may be waited for, so it
-// makes the progress of an operation.
+// Tests one request (RequestCalls::test). The null request is complete; another rank may wait for a
+// rank that polls it, so it makes the same progress as an operation.
 sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, int *done) {
     const RequestCalls &kind = functions_of(rank, kind_of(request));
     if (kind.test != nullptr) return kind.test(rank, request, makes_progress, done);
@@ -50,8 +50,8 @@ sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline
     sennit_status own = test_one(rank, *request, true, &over);
     if (over == 0 && own != SENNIT_OK) return own;
     if (over == 0) {
-        // The transport completes the operation when its peer is lost, so the wait itself watches
-        // nobody: the request is then over, not left behind.
+        // The transport completes the operation when its peer is lost, so the wait watches no rank:
+        // then the request is complete and not left behind.
         const sennit_status waited = wait_until(rank, deadline, rank.world_rank, [&] {
             own = test_one(rank, *request, false, &over);
             return over != 0 || own != SENNIT_OK;
@@ -77,7 +77,7 @@ sennit_status wait_all(Rank &rank, std::size_t count, sennit_request requests[],
 sennit_status test_all(Rank &rank, std::size_t count, sennit_request requests[], int *done) {
     sennit_status first = SENNIT_OK;
     int all = 1;
-    bool refused = false;  // some handle is no request
+    bool refused = false;  // a handle is invalid
     for (std::size_t i = 0; i < count; ++i) {
         int over = 0;
         const sennit_status status = test(rank, &requests[i], &over);
@@ -93,7 +93,7 @@ sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
                        const Deadline &deadline, std::size_t *index) {
     std::size_t found = count;
     int open = 0;
-    bool refused = false;  // the handle found is no request
+    bool refused = false;  // the found handle is invalid
     sennit_status own = SENNIT_OK;
     const auto look = [&] {
         open = 0;
@@ -118,7 +118,7 @@ sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
 
 sennit_status flush(Rank &rank, int peer, const Deadline &deadline) {
     store_load_fence();
-    // Implicit operations are the only ones without a handle.
+    // Only implicit operations have no handle.
     const RequestCalls &operations = functions_of(rank, RequestKind::operation);
     return operations.flush == nullptr ? SENNIT_OK : operations.flush(rank, peer, deadline);
 }

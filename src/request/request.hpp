@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Requests of all kinds: waiting, testing and flushing. Each kind belongs to one folder, which
-// keeps the table of its requests and registers here how they are tested. api/ and every folder
-// that waits for a request come here, so nobody else asks for the kind of a handle.
+// keeps the table of its requests and registers its functions here. api/ and all folders that wait
+// for a request call this, so nothing else looks at the kind of a handle.
 //
-// A handle is the kind (the highest bit) and what the HandleTable of that kind knows it by; the
-// null handle is 0.
+// A handle is the kind (the highest bit) and the handle in the HandleTable of that kind; the null
+// handle is 0.
 #pragma once
 
 #include <sennit/rma.h>
@@ -21,7 +22,7 @@ enum class RequestKind : std::uint8_t {
 static_assert(static_cast<std::size_t>(RequestKind::collective) < kRequestKinds);
 
 inline constexpr unsigned kKindShift = 63;
-// Of the tables of all kinds.
+// The handles in the tables of all kinds.
 using Handles = HandleLayout<std::uint64_t, 31, 31>;
 
 constexpr sennit_request make(RequestKind kind, std::uint64_t handle) {
@@ -38,14 +39,13 @@ inline bool is_null(sennit_request request) {
     return request.handle == 0;
 }
 
-// For the folder that makes requests of that kind, in start-up and teardown. An empty RequestCalls
-// takes it back.
+// Called by the folder of that kind in start-up and teardown. An empty RequestCalls unregisters it.
 void register_kind(Rank &rank, RequestKind kind, const RequestCalls &functions);
 
-// The error of a handle that no request in use has. Returns ARG.
+// The error of an invalid handle. Returns ARG.
 [[gnu::cold]] sennit_status no_request(sennit_request request);
 
-// The public calls of these names, without the checks of their arguments.
+// The public calls of these names without checks of arguments.
 sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline);
 sennit_status test(Rank &rank, sennit_request *request, int *done);
 sennit_status wait_all(Rank &rank, std::size_t count, sennit_request requests[],

@@ -1,5 +1,6 @@
-// Death by pidfd (a descriptor that the peer opened on itself and sent over, so it can not name a
-// later process of the same number) or, where the kernel has none, by /proc; leaving by the state
+// SPDX-License-Identifier: BSD-3-Clause
+// Detects death by pidfd (a descriptor that the peer opened on itself and sent, so it can not mean
+// a later process with the same number) or, if the kernel has none, by /proc; leaving by the state
 // word of the control block; the end of the job by the launcher's connection.
 #include "runtime/detector.hpp"
 
@@ -12,20 +13,19 @@
 namespace sennit {
 namespace {
 
-// Is the process of /proc that the peer is known by still there? Reading costs microseconds, so not
-// each look reads.
+// Whether the peer's process still exists in /proc. Reading takes microseconds, so not every call
+// reads.
 bool is_gone_from_proc(Peer &peer) {
     constexpr std::int64_t kPause_ns = 5'000'000;
     if (peer.start_ticks == 0) return false;
     const std::int64_t now = now_ns();
-    // relaxed, both: a look too many or too few does no harm.
+    // relaxed twice: a look too many or too few does no harm.
     if (now - peer.looked_ns.load(std::memory_order_relaxed) < kPause_ns) return false;
     peer.looked_ns.store(now, std::memory_order_relaxed);
     return process_start_ticks(peer.process_id) != peer.start_ticks;
 }
 
-// The launcher that has ended takes its job along, though it may have been killed before it could
-// end the ranks.
+// The end of the launcher ends its job, even if it was killed before it could end the ranks.
 bool launcher_ended(const Rank &rank) {
     if (rank.launcher_fd < 0) return false;
     pollfd one{rank.launcher_fd, 0, 0};
@@ -33,7 +33,7 @@ bool launcher_ended(const Rank &rank) {
 }
 
 bool has_ended(const Rank &rank, Peer &peer) {
-    // What is negative is not looked at.
+    // poll() ignores negative descriptors.
     pollfd both[2] = {{peer.pid_fd, POLLIN, 0}, {rank.launcher_fd, 0, 0}};
     if ((peer.pid_fd >= 0 || rank.launcher_fd >= 0) && poll(both, 2, 0) > 0 &&
         ((both[0].revents & (POLLIN | POLLHUP)) != 0 || (both[1].revents & POLLHUP) != 0))
@@ -41,21 +41,23 @@ bool has_ended(const Rank &rank, Peer &peer) {
     return is_gone_from_proc(peer);
 }
 
-// The ends on other nodes are in the table of this node's watch, and that of the launcher is the
-// end of all: peers are gone through where the count of these has moved, and else not at all.
+// The table of this node's watch has the ends on other nodes, and the end of the launcher is the
+// end of all. Visits the peers only if the count of these has changed.
 void note_ends_elsewhere(Rank &rank) {
     const std::uint32_t ends = watch::watch_ended(rank) + (launcher_ended(rank) ? 1 : 0);
-    // SYNC ended-elsewhere: pairs with the release below, of another thread; what it has noted.
+    // SYNC ended-elsewhere: pairs with the release below, of another thread; the ends that it has
+    // noted come before.
     if (ends == rank.ended_elsewhere.load(std::memory_order_acquire)) return;
     for (int peer = 0; peer < world_size(rank); ++peer)
         (void)peer_gone(rank, peer);
-    // SYNC ended-elsewhere: pairs with the acquire above, of another thread; the ends of peers are
-    // noted before. A count that is too low makes others look again.
+    // SYNC ended-elsewhere: pairs with the acquire above, of another thread; the noted ends of
+    // peers come before. A count that is too low makes others look again.
     rank.ended_elsewhere.store(ends, std::memory_order_release);
 }
 
 bool has_state(const ControlBlock *control, RankState state) {
-    // SYNC rank-left: pairs with the releases in shutdown(); what the rank did before comes before.
+    // SYNC rank-left: pairs with the releases in shutdown(); everything that the rank did comes
+    // before.
     return control != nullptr && control->header.state.load(std::memory_order_acquire) ==
                                      static_cast<std::uint32_t>(state);
 }
@@ -64,27 +66,28 @@ bool has_state(const ControlBlock *control, RankState state) {
 
 void note_gone(Rank &rank, int peer, Gone how) {
     Gone known = Gone::no;
-    // relaxed: the count below orders it. Who reads the word alone wants its value and nothing that
-    // came before.
+    // relaxed: the count below orders it. A reader of the word alone needs only its value.
     if (!rank.peers.end(peer).compare_exchange_strong(known, how, std::memory_order_relaxed))
         return;
     std::uint32_t none = 0;
     const auto dead = static_cast<std::uint32_t>(peer) + 1;
     if (how == Gone::died)
-        // relaxed: as above; one that has died is enough, and stays.
+        // relaxed: the count below orders it. The first dead rank stays.
         (void)rank.first_dead.compare_exchange_strong(none, dead, std::memory_order_relaxed);
-    // SYNC peers-ended: pairs with the acquire in count_ended(); the words above.
+    // SYNC peers-ended: pairs with the acquire in count_ended(); the words above come before.
     rank.ended.fetch_add(1, std::memory_order_release);
 }
 
 std::uint32_t count_ended(Rank &rank) {
     note_ends_elsewhere(rank);
-    // SYNC peers-ended: pairs with the release in note_gone(); then what is known of those.
+    // SYNC peers-ended: pairs with the release in note_gone(); the words of these peers come
+    // before.
     return rank.ended.load(std::memory_order_acquire);
 }
 
 int find_dead(const Rank &rank) {
-    // relaxed: the acquire in count_ended(), and who misses it looks again soon.
+    // relaxed: the acquire in count_ended() orders it, and a caller that misses it looks again
+    // soon.
     return static_cast<int>(rank.first_dead.load(std::memory_order_relaxed)) - 1;
 }
 
@@ -93,7 +96,7 @@ Gone peer_gone(Rank &rank, int peer) {
     const Gone known = known_gone(rank, peer);
     if (known != Gone::no) return known;
     if (peer == rank.world_rank) return Gone::no;
-    // The order counts: a rank that leaves stores its state before its process ends.
+    // The order matters: a rank that leaves stores its state before its process ends.
     const Gone elsewhere = target.same_node ? Gone::no : watch::watch_gone(rank, peer);
     const bool ended = has_ended(rank, target) || elsewhere == Gone::died;
     if (has_state(target.control, RankState::left) || elsewhere == Gone::left) {

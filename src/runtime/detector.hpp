@@ -1,5 +1,6 @@
-// Who is still there. Cold: called about once a millisecond by waits that do not end, and by some
-// that end sooner.
+// SPDX-License-Identifier: BSD-3-Clause
+// Detects which ranks are still alive. Cold: waits that do not end call it about once a
+// millisecond, and some shorter waits once.
 #pragma once
 
 #include "base/fail.hpp"
@@ -7,33 +8,34 @@
 
 namespace sennit {
 
-// Looks at one peer now, and remembers. A peer that left by finalize is `left` even when its
+// Checks one peer now and remembers the result. A peer that left by finalize is `left`, even if its
 // process has ended since.
 Gone peer_gone(Rank &rank, int peer);
 
-// Is the peer in sennit_finalize? It answers there, but opens no channel any more.
+// Whether the peer is in sennit_finalize: it still answers, but opens no more channels.
 bool is_leaving(const Rank &rank, int peer);
-// Has it not called sennit_finalize, as its control block says? False where that is not to be seen.
+// Whether the control block says that the peer has not called sennit_finalize. False if the block
+// is out of reach.
 bool is_staying(const Rank &rank, int peer);
 
-// Finds what has become of peers on other nodes, which cost nothing while none of them ends. Those
-// of this node are found by peer_gone() alone. How many peers have ended: where that is as before,
-// known_gone() is too, of all.
+// Updates what is known of peers on other nodes; costs nothing while none of them ends. Only
+// peer_gone() checks peers of this node. Returns the number of ended peers: if it is unchanged, so
+// is known_gone() of all peers.
 std::uint32_t count_ended(Rank &rank);
-// Has any peer died? After count_ended(); -1: none.
+// A dead peer, or -1. Call count_ended() before.
 int find_dead(const Rank &rank);
 
-// The rank without which a wait for *peer (kAnyPeer: for all ranks) has no hope, or -1. A given
-// peer must neither have died nor left; of all ranks none must have died, while those that left did
+// A rank without which a wait for *peer (kAnyPeer: for all ranks) can not end, or -1. A given peer
+// must neither have died nor left; of all ranks none must have died, while ranks that left did
 // their part before. A LostSearch (wait.hpp).
 int find_lost(Rank &rank, const void *peer);
 
-// Another part (a transport) found that the peer is gone.
+// Called by another part (a transport) that found that the peer is gone.
 void note_gone(Rank &rank, int peer, Gone how);
 
-// How the peer is known to have ended, or that it is about to: "has left ...".
+// Text on how the peer has ended or is about to end: "has left ...".
 [[gnu::cold]] const char *how_lost(const Rank &rank, int peer);
-// PEER_LOST, with that.
+// PEER_LOST with that text.
 [[gnu::cold]] sennit_status fail_lost(const Rank &rank, int peer);
 
 }  // namespace sennit

@@ -1,4 +1,4 @@
-// What needs no hwloc: see domains.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/domains.hpp"
 
 #include <bit>

@@ -1,5 +1,6 @@
-// The tree of domains of this node: hwloc's topology, reduced to what programs place ranks by.
-// hwloc is opened when a tree is asked for and closed again; the library does not depend on it.
+// SPDX-License-Identifier: BSD-3-Clause
+// The tree of domains of this node: hwloc's topology, reduced to what programs need to place ranks.
+// hwloc is opened for a tree and closed again; the library does not depend on it.
 #pragma once
 
 #include <sennit/domain.h>
@@ -27,21 +28,22 @@ struct Domain {
     ProcessorSet processors;
 };
 
-// Which processors a rank of the node may run on.
+// The processors on which a rank of the node may run.
 struct RankPlace {
     int world_rank;
     ProcessorSet processors;
 };
 
-// Never changes once it is made.
+// Constant once it is made.
 struct Domains {
     int count = 0;
-    Domain *all = nullptr;  // each before those inside it
+    Domain *all = nullptr;  // each domain before the domains inside it
     int rank_count = 0;
     RankPlace *ranks = nullptr;  // by world rank
 };
 
-// Is every processor of `part` in `whole`? False for an empty `part`, of which nothing is known.
+// Whether every processor of `part` is in `whole`. False for an empty `part`: nothing is known of
+// it.
 bool is_within(const ProcessorSet &part, const ProcessorSet &whole);
 int count_of(const ProcessorSet &set);
 

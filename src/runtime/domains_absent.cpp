@@ -1,4 +1,5 @@
-// Stands for domains_hwloc.cpp in a build without the header of hwloc.
+// SPDX-License-Identifier: BSD-3-Clause
+// In place of domains_hwloc.cpp in a build without the header of hwloc.
 #include "base/build_info.hpp"
 #include "runtime/domains.hpp"
 

@@ -1,6 +1,6 @@
-// Reads the tree of domains by hwloc: see domains.hpp. Of hwloc only its header is needed to build;
-// its functions are looked up by name, so its inline helpers, which call them directly, are not
-// used here.
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads the tree of domains with hwloc. The build needs only hwloc's header; its functions are
+// looked up by name, so its inline helpers, which call them directly, can not be used here.
 #include "runtime/domains.hpp"
 
 #include <dlfcn.h>
@@ -47,13 +47,13 @@ sennit_status open_hwloc(Hwloc *hwloc) {
         look_up(hwloc->library, "hwloc_topology_destroy", &hwloc->topology_destroy) &&
         look_up(hwloc->library, "hwloc_get_obj_by_depth", &hwloc->get_obj_by_depth) &&
         look_up(hwloc->library, "hwloc_bitmap_isset", &hwloc->bitmap_isset);
-    // The upper half is the version of the structs that are read below.
+    // The upper half is the version of the structs that this file reads.
     if (complete && hwloc->get_api_version() >> 16 == HWLOC_API_VERSION >> 16) return SENNIT_OK;
     return fail(SENNIT_ERR_UNSUPPORTED, "%s is not the hwloc 2 that this library was built for",
                 kHwloc);
 }
 
-// Does the object become a domain?
+// Whether the object becomes a domain.
 bool kind_of(const hwloc_obj *object, sennit_domain_kind *kind) {
     constexpr struct {
         hwloc_obj_type_t type;
@@ -71,7 +71,7 @@ bool kind_of(const hwloc_obj *object, sennit_domain_kind *kind) {
     return false;
 }
 
-// Goes through hwloc's tree and writes domains, or only counts them.
+// Walks hwloc's tree and writes domains, or only counts them.
 class Walk {
   public:
     Walk(const Hwloc &hwloc, Domain *out) : hwloc_(hwloc), out_(out) {}
@@ -91,15 +91,15 @@ class Walk {
     int count() const { return count_; }
 
   private:
-    // In hwloc the memory hangs on the object whose processors are nearest to it. Here its NUMA
-    // domain lies between that object and what is inside it: returned, or -1. Of several, such as a
-    // faster memory of the same processors, all but the last stand empty beside it.
+    // hwloc attaches memory to the object with the nearest processors. Here its NUMA domain is
+    // between that object and the objects inside it; returned, or -1. Of several memories of the
+    // same processors, such as a faster one, all but the last are empty domains beside it.
     int add_memory(const hwloc_obj *object, int parent, int depth) {
         int numa = -1;
         for (const hwloc_obj *memory = object->memory_first_child; memory != nullptr;
              memory = memory->next_sibling) {
             int place = -1;
-            // A cache of the memory's side holds the domain behind it.
+            // A memory-side cache contains the domain behind it.
             if (!add(memory, parent, depth, &place)) place = add_memory(memory, parent, depth);
             if (place >= 0) numa = place;
         }

@@ -1,6 +1,7 @@
-// The slow part of waiting. A sleep and wake across cores costs tens of microseconds, a yield about
-// one (docs/design/waiting.md has the figures), so yielding goes on for some sleeps' worth before
-// the first sleep, and a wait for a rank on a shared core usually ends within a few yields.
+// SPDX-License-Identifier: BSD-3-Clause
+// The slow part of waiting. A sleep and wake across cores takes tens of microseconds, a yield about
+// one (docs/design/waiting.md has the figures). So a wait yields for the time of several sleeps
+// before its first sleep, and a wait for a rank on a shared core usually ends within a few yields.
 #include "runtime/wait.hpp"
 
 #include <sched.h>
@@ -15,22 +16,24 @@
 namespace sennit {
 namespace {
 
-constexpr std::int64_t kBusyNs = 100'000;     // of looks with progress, then yields between them
+constexpr std::int64_t kBusyNs = 100'000;     // looks with progress, then also yields between them
 constexpr std::int64_t kYieldNs = 500'000;    // then sleep
-constexpr std::int64_t kCheckNs = 1'000'000;  // look for dead peers this often
+constexpr std::int64_t kCheckNs = 1'000'000;  // interval of checks for dead peers
 constexpr std::int64_t kFirstTickNs = 1'000'000;  // sleeps double from here
-// A yield that is back within kAtOnceNs gave the processor to nobody. That many in a row, while
-// ranks share processors: those who could run are in scheduling groups of their own, which a yield
-// does not reach, and only a sleep lets them run.
+// A yield that returns within kAtOnceNs gave the processor to nobody. After kIdleYields of them in
+// a row, while ranks share processors, the ranks that could run are in other scheduling groups,
+// which a yield does not reach: only a sleep lets them run.
 constexpr std::int64_t kAtOnceNs = 2'000;
 constexpr unsigned kIdleYields = 16;
-constexpr std::int64_t kLastTickNs = 10'000'000;  // to here, which bounds how late a death is seen
+constexpr std::int64_t kLastTickNs =
+    10'000'000;  // to here, which bounds the delay of detecting a death
 
-// A wait that ends before kCheckNs looks for dead peers in one of this many cases, so that a
-// program which only ever waits shortly hears of a death, too.
+// One in this many waits that end before kCheckNs checks for dead peers, so that a program with
+// only short waits also learns of a death.
 constexpr std::uint32_t kShortWaitsPerLook = 64;
 
-// By the fractional part of a multiple of the golden ratio: in no step with what the program does.
+// Uses the fractional part of multiples of the golden ratio, which follows no pattern of the
+// program.
 bool is_turn_to_look(Rank &rank) {
     constexpr std::uint32_t kGolden = 2654435769;
     // relaxed: a rough count.
@@ -38,11 +41,11 @@ bool is_turn_to_look(Rank &rank) {
     return count * kGolden < UINT32_MAX / kShortWaitsPerLook;
 }
 
-// A program may do its own work between two polls, and a yield takes about a microsecond even where
-// nobody else wants to run.
+// A program may do its own work between two polls, and a yield takes about a microsecond even if
+// nobody else is ready.
 constexpr std::uint32_t kPollsPerYield = 8;
-// A rank with a processor of its own that polls paths looks at the clock, and yields, once in so
-// many looks.
+// A rank with its own processor that polls paths reads the clock, and yields, once per this many
+// looks.
 constexpr unsigned kLooksPerClock = 8;
 
 }  // namespace
@@ -54,8 +57,7 @@ void count_fruitless_poll(Rank &rank) {
 }
 
 void ring_sleepers(Doorbell &bell) {
-    // relaxed: a count that only has to differ from what the sleeper read; the futex call orders
-    // it.
+    // relaxed: the count only has to differ from the sleeper's; the futex call orders it.
     bell.rings.fetch_add(1, std::memory_order_relaxed);
     futex_wake_all(&bell.rings);
 }
@@ -70,7 +72,7 @@ WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &searc
       tick_ns_(kFirstTickNs),
       // relaxed: hooks are added during start-up only.
       polls_paths_(rank.hook_count.load(std::memory_order_relaxed) != 0) {
-    // relaxed: a progress thread that sees it late makes a look too many.
+    // relaxed: a progress thread that sees it late makes one look too many.
     if (polls_paths_)
         rank_.progress_bell.waits.fetch_add(ProgressBell::kBegun, std::memory_order_relaxed);
 }
@@ -82,7 +84,7 @@ void WaitLoop::end_polling() {
     // SYNC progress-bell: pairs with the fence in leaves_alone(); the end of the wait comes before
     // the look at the thread's wish.
     store_load_fence();
-    // relaxed twice: as above, and only who takes the wish rings.
+    // relaxed twice: the fence orders it, and only the one that takes the wish rings.
     if (bell.is_wanted.load(std::memory_order_relaxed) &&
         bell.is_wanted.exchange(false, std::memory_order_relaxed))
         ring_progress_thread(bell.descriptor);
@@ -106,12 +108,12 @@ WaitLoop::Step WaitLoop::step() {
         if (lost_ >= 0) return Step::lost;
     }
     if (over) {
-        note_fruitless_poll(rank_);  // a wait with no time is a poll
+        note_fruitless_poll(rank_);  // a wait without time is a poll
         return Step::timed_out;
     }
     // relaxed: hooks are added during start-up only.
     const bool must_poll = rank_.hook_count.load(std::memory_order_relaxed) != 0 ||
-                           // relaxed: as in make_progress().
+                           // relaxed: another thread's request is that thread's to carry on.
                            rank_.polled_requests.load(std::memory_order_relaxed) != 0;
     const bool may_yield = now - started_ns_ < kYieldNs && !yields_reach_nobody(now);
     if (must_poll || may_yield) {
@@ -133,7 +135,7 @@ bool sleep_with_barrier(Rank &rank) {
     // relaxed: under the lock.
     if (rank.sleeps_with_barrier.load(std::memory_order_relaxed)) return true;
     const bool joined = join_barriers();
-    // relaxed: before any peer hears of it.
+    // relaxed: no peer knows of it yet.
     if (joined) rank.sleeps_with_barrier.store(true, std::memory_order_relaxed);
     return joined;
 }
@@ -146,7 +148,7 @@ void WaitLoop::announce_sleep() {
     // SYNC doorbell: pairs with the fences in ring_doorbell(), store_and_ring() and
     // publish_arrival(); the sleeper is counted before the last look at its word.
     store_load_fence();
-    // relaxed: set before a peer hears that this rank sleeps so.
+    // relaxed: set before a peer knows that this rank sleeps so.
     if (rank_.sleeps_with_barrier.load(std::memory_order_relaxed)) barrier_everywhere();
 }
 
@@ -156,11 +158,11 @@ void WaitLoop::sleep() {
     futex_wait(&bell.rings, rings_seen_, left < tick_ns_ ? left : tick_ns_);
     if (tick_ns_ < kLastTickNs) tick_ns_ *= 2;
     cancel_sleep();
-    stepped_ns_ = now_ns();  // what a yield has cost is not known here: the count stays
+    stepped_ns_ = now_ns();  // the cost of a yield is unknown here: the count stays
 }
 
 void WaitLoop::cancel_sleep() {
-    // relaxed: only the setter's choice to wake hangs on it, and a wake too many does no harm.
+    // relaxed: it only decides whether a setter wakes, and a wake too many does no harm.
     rank_.control->doorbell.sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -1,14 +1,14 @@
-// The time limit of a call that waits more than once. It stands in the thread's record
-// (base/thread_limit.hpp).
+// SPDX-License-Identifier: BSD-3-Clause
+// The time limit of a call with several waits. Kept in the thread's record (base/thread_limit.hpp).
 #pragma once
 
 #include "base/clock.hpp"
 
 namespace sennit {
 
-// While it lives, default_deadline() of this thread is the same point in time, so that all waits of
-// the call together last no longer than the knob SENNIT_TIMEOUT says. The outermost one counts.
-// Where there is no memory for the thread's record, each wait has the whole time.
+// While it lives, default_deadline() of this thread is one point in time, so that all waits of the
+// call together take at most the knob SENNIT_TIMEOUT. The outermost object counts. Without memory
+// for the thread's record each wait has the full time.
 class WholeCall {
   public:
     WholeCall();
@@ -18,11 +18,11 @@ class WholeCall {
 
   private:
     const Deadline deadline_;
-    const Deadline **limit_ = nullptr;  // its place, of the outermost one alone
+    const Deadline **limit_ = nullptr;  // its place; only in the outermost object
 };
 
-// While it lives, the thread is in no call: what it does meanwhile is for others, and has the whole
-// time of SENNIT_TIMEOUT for each wait although the time of the call may be over.
+// While it lives, the thread counts as outside of any call: it works for others, and each wait has
+// the full time of SENNIT_TIMEOUT even if the time of the call is over.
 class NoCall {
   public:
     NoCall();

@@ -1,8 +1,9 @@
-// Notified puts and gets of a batch. What load and store reach goes part by part. Where messages
-// lead, parts are under way together, in steps: the owners are asked where it is not known that
-// they take the event, all move, all count. So a batch takes as many trips as one long put. Nothing
-// moves for a part before all parts ahead of it were let in; a short put brings its event along,
-// that of another goes when its data is there, and each tells of its own data alone.
+// SPDX-License-Identifier: BSD-3-Clause
+// Notified puts and gets of a batch. Parts that load and store reach are done one by one. Parts by
+// messages are in progress together, in steps: owners that may not take the event are asked, then
+// all data moves, then all events count. So a batch takes as many trips as one long put. No data of
+// a part moves before all earlier parts were let in. A short put brings its event along; another
+// event follows its data; each event covers only its own data.
 #include "signal/batch.hpp"
 
 #include <algorithm>
@@ -21,21 +22,21 @@ namespace {
 using op::Completion;
 using op::Direction;
 
-constexpr std::size_t kTogether = 32;  // parts under way at a time
-// Of a part that has had no end yet.
+constexpr std::size_t kTogether = 32;  // parts in progress at a time
+// The status of a part that has not ended yet.
 constexpr sennit_status kNoneYet = SENNIT_ERR_INTERNAL;
 
-// Of an owner that was not asked in the present step.
+// The answer of an owner that was not asked in this step.
 constexpr std::uint64_t kNoAnswer = UINT64_MAX;
 
-// A part on its way.
+// A part in progress.
 struct Flying {
     Prepared prepared;
     Seen seen{};
     std::uint64_t answer = kNoAnswer;
-    bool is_sent = false;              // its event goes with its data, or by itself behind that
+    bool is_sent = false;              // its event goes with its data, or follows it by itself
     sennit_status status = SENNIT_OK;  // of its steps so far
-    sennit_request request{};          // of the present one
+    sennit_request request{};          // of the current step
 
     bool is_by_message() const {
         return prepared.remote.record == nullptr && !prepared.remote.is_none();
@@ -47,9 +48,9 @@ struct BatchSlice {
     const Batch &batch;
     const std::size_t first;  // number of its first part in the batch
     std::size_t gathered = 0;
-    std::size_t count = 0;  // of these, from the first on, those that go on
+    std::size_t count = 0;  // number of parts, from the first on, that continue
     Flying parts[kTogether];
-    std::size_t failed = kTogether;  // the first part that did, and how
+    std::size_t failed = kTogether;  // the first part that failed
     sennit_status status = SENNIT_OK;
     sennit_error why{};
 
@@ -68,7 +69,7 @@ sennit_status no_block(sennit_peer_block block) {
     return fail(SENNIT_ERR_ARG, "%#x is no block that this rank has attached", block.handle);
 }
 
-// The error of the part is in the thread's error.
+// Notes a part's failure; the thread's error has its reason.
 void note_failure(BatchSlice &slice, std::size_t number, sennit_status status) {
     slice.parts[number].status = status;
     if (number >= slice.failed) return;
@@ -77,10 +78,10 @@ void note_failure(BatchSlice &slice, std::size_t number, sennit_status status) {
     slice.why = *thread_error();
 }
 
-// What goes on where a part fails: the parts ahead of it alone, or all.
+// Which parts continue after a failure: only the parts ahead, or all.
 enum class After : std::uint8_t { those_ahead, all };
 
-// Starts something for each part that wants it, and waits for all of that.
+// Starts an operation for each part that wants it, and waits for all of them.
 template <class Wants, class Start>
 void take_step(BatchSlice &slice, After after, bool is_kept, Wants wants, Start start) {
     std::size_t begun = 0;
@@ -99,15 +100,15 @@ void take_step(BatchSlice &slice, After after, bool is_kept, Wants wants, Start 
         Flying &part = slice.parts[i];
         if (part.request.handle == 0) continue;
         const sennit_status status = request::wait(slice.rank, &part.request, deadline);
-        // The wait was over first: the operation goes on by itself, and is counted once as a whole.
+        // The wait has timed out: the operation continues by itself and is counted once as a whole.
         op::engine_abandon(slice.rank, part.request, op::Abandoned::goes_on);
         if (status != SENNIT_OK) note_failure(slice, i, status);
     }
     if (after == After::those_ahead) slice.count = std::min(slice.count, slice.failed);
 }
 
-// Does what is known of the part depend on one that is in the slice already? Which epoch is its
-// own may, and whether its local signal takes one more event.
+// Whether the state of the part depends on a part that is already in the slice: its epoch may, and
+// so may the room in its local signal.
 bool depends_on_slice(const BatchSlice &slice, const Prepared &next, const sennit_notice *notice) {
     std::uint32_t local_events = 0;
     for (std::size_t i = 0; i < slice.count; ++i) {
@@ -143,7 +144,7 @@ void gather(BatchSlice &slice) {
     }
 }
 
-// Asks the owner of the part, and judges what it has answered.
+// Asks the owner of the part and judges its answer.
 sennit_status start_question(BatchSlice &slice, Flying &part, const Completion &how) {
     const Prepared &prepared = part.prepared;
     return start_event(slice.rank, {.remote = &prepared.remote, .messages = {prepared.epoch, 0}},
@@ -160,7 +161,7 @@ bool is_known_to_be_let_in(const BatchSlice &slice, const Flying &part) {
     return prepared.is_current() || is_let_in_soon(slice.rank, prepared.remote, prepared.epoch);
 }
 
-// Which of them are let in? Where it is not known the owners are asked.
+// Finds out which parts are let in; asks the owners if that is unknown.
 void look_all(BatchSlice &slice) {
     take_step(
         slice, After::those_ahead, true,
@@ -183,7 +184,7 @@ void look_all(BatchSlice &slice) {
     }
 }
 
-// All owners have let their events in.
+// Moves the data; all owners have let their events in.
 void move_all(BatchSlice &slice) {
     take_step(
         slice, After::those_ahead, false, [](const Flying &) { return true; },
@@ -200,8 +201,8 @@ void move_all(BatchSlice &slice) {
         });
 }
 
-// Where load and store reach the signals. From here on each part ends as it does: what is counted
-// is counted.
+// Counts events that load and store reach. From here on each part ends separately: a counted event
+// stays counted.
 void count_all(BatchSlice &slice) {
     take_step(
         slice, After::all, true,
@@ -211,7 +212,7 @@ void count_all(BatchSlice &slice) {
         });
 }
 
-// What cannot go in time goes on by itself.
+// What can not be sent in time continues by itself.
 void await_sent(const BatchSlice &slice) {
     for (std::size_t i = 0; i < slice.gathered; ++i)
         if (slice.parts[i].is_by_message())
@@ -219,7 +220,7 @@ void await_sent(const BatchSlice &slice) {
                                         default_deadline());
 }
 
-// Also what was sent behind a part that failed.
+// Also concludes parts that were sent after a failed one.
 void conclude_all(BatchSlice &slice) {
     for (std::size_t i = 0; i < slice.gathered; ++i) {
         Flying &part = slice.parts[i];
@@ -232,12 +233,12 @@ void conclude_all(BatchSlice &slice) {
     }
 }
 
-// The time is over before anything is counted, and what went on now could not be waited for.
+// On a timeout before anything is counted: no part continues, since it could not be waited for.
 void stop_if_late(BatchSlice &slice) {
     if (slice.status == SENNIT_ERR_TIMEOUT) slice.count = 0;
 }
 
-// Parts from *at on that messages lead to; at least the first is one.
+// Handles parts from *at on that go by messages; at least the first one does.
 sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     BatchSlice slice(rank, batch, *at);
     gather(slice);
@@ -253,7 +254,7 @@ sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     return slice.status;
 }
 
-// One that load and store reach.
+// Handles a part that load and store reach.
 sennit_status notify_one(Rank &rank, Attached &attached, const Batch &batch, std::size_t number) {
     const NotifyArgs args = args_of(batch, number);
     if (args.notice != nullptr || find_short(batch.parts[number].block) == nullptr)
@@ -277,7 +278,7 @@ sennit_status go_on(Rank &rank, const Batch &batch, std::size_t *at) {
     return status;
 }
 
-// What can be seen of all parts before anything moves.
+// Checks all parts as far as possible before anything moves.
 sennit_status check_all(Rank &rank, const Batch &batch) {
     for (std::size_t i = 0; i < batch.count; ++i) {
         const sennit_peer_block block = batch.parts[i].block;
@@ -306,7 +307,7 @@ sennit_status notify_batch(Rank &rank, const Batch &batch, std::size_t *done) {
         do
             status = go_on(rank, batch, done);
         while (status == SENNIT_ERR_SIGNAL_EARLY && *done == first && wait.pause(rank));
-        // Another part than the one whose time this was.
+        // Another part than the one whose time limit this was.
         if (status == SENNIT_ERR_SIGNAL_EARLY && *done != first) status = SENNIT_OK;
     }
     for (std::size_t i = *done; i < batch.count; ++i)

@@ -1,4 +1,5 @@
-// Many notified puts, or gets, in one call. Called by api/, and by plans.
+// SPDX-License-Identifier: BSD-3-Clause
+// Many notified puts or gets in one call. Called by api/ and by plans.
 #pragma once
 
 #include <sennit/notify.h>
@@ -11,16 +12,15 @@ struct Batch {
     op::Direction direction;
     sennit_notify_part *parts;
     std::size_t count;
-    const op::Direction *directions =
-        nullptr;  // [count], of a plan; or null, then all are as above
+    const op::Direction *directions = nullptr;  // [count], of a plan; null: all have `direction`
 };
 
-// *done: how many parts from the first on are over; their `status` says so for each. Errors: as the
-// public calls.
+// *done: the number of parts from the first on that are complete; their `status` tells the result.
+// Errors: as the public calls.
 sennit_status notify_batch(Rank &rank, const Batch &batch, std::size_t *done);
 
-// Do the signals of the parts, which messages lead to, take the epochs of these, as far as is
-// known? All others are asked together, and nothing moves. Errors: as check_epoch().
+// Checks whether the signals of the parts, which go by messages, take the parts' epochs, as far as
+// is known. Asks all others together; nothing moves. Errors: as check_epoch().
 sennit_status look_at_batch(Rank &rank, const Batch &batch);
 
 }  // namespace sennit::signal

@@ -1,4 +1,4 @@
-// The record of a block and the table of attached ones. See blocks.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "signal/blocks.hpp"
 
 #include <cstring>
@@ -28,7 +28,7 @@ sennit_status no_block(const char *why) {
     return fail(SENNIT_ERR_ARG, "this is no block: %s", why);
 }
 
-// The record of the caller's own segment that the entry serves.
+// The record of the caller's own segment that has this entry.
 const SegmentRecord &record_of(const memory::SegmentEntry &entry) {
     return *reinterpret_cast<const SegmentRecord *>(
         reinterpret_cast<const std::byte *>(entry.live) - offsetof(SegmentRecord, live));
@@ -51,8 +51,8 @@ sennit_status has_ended(int owner) {
                      "the region of rank %d that the block was made of has ended", owner);
 }
 
-// Does the region that the block was made of still live? Where the owner's words are out of sight
-// they are fetched.
+// Checks that the region of the block still lives. Fetches the owner's words if they are out of
+// reach.
 sennit_status check_region(Rank &rank, const BlockRecord &block,
                            const memory::SegmentEntry &entry) {
     bool lives = false;
@@ -73,7 +73,7 @@ sennit_status check_region(Rank &rank, const BlockRecord &block,
     return lives ? SENNIT_OK : has_ended(block.rank);
 }
 
-// An entry for one more block. Needs the cold mutex.
+// Takes an entry for another block. Needs the cold mutex.
 sennit_status take_entry(Rank &rank, Signals &all, Attached **entry) {
     if (all.blocks == nullptr) all.blocks = new (std::nothrow) AttachedBlocks;
     if (all.blocks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of blocks");
@@ -96,7 +96,7 @@ sennit_status publish(Rank &rank, const ReachedBlock &block, sennit_peer_block *
     if (status != SENNIT_OK) return status;
     Attached &place = *entry;
     static_cast<ReachedBlock &>(place) = block;
-    // Of a large block a rail may bring a part.
+    // A rail may bring a part of a large block.
     const bool is_short = place.base != nullptr && place.live != nullptr &&
                           rank.observer == nullptr && place.bytes < rank.split_from_bytes;
     const std::uint32_t handle = all->blocks->table.publish(place);
@@ -195,7 +195,7 @@ sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epo
 }
 
 sennit_status check_lives(Rank &rank, const Attached &attached) {
-    // relaxed: only equality counts, as in memory::is_live().
+    // relaxed: only equality matters; freeing during a use is the program's error.
     if (attached.live != nullptr)
         return attached.live->load(std::memory_order_relaxed) == attached.live_value
                    ? SENNIT_OK
@@ -214,7 +214,8 @@ void block_detach(Rank &rank, Attached &attached) {
     const RemoteSignal of_puts = attached.put.remote;
     {
         const ColdLock lock(rank);
-        // relaxed: a call that finds the handle still is made at the same time, which is wrong.
+        // relaxed: a call that still finds the handle runs at the same time, which is the program's
+        // error.
         attached.short_handle.store(0, std::memory_order_relaxed);
         blocks.table.give_back(attached);
     }

@@ -1,5 +1,6 @@
-// Blocks: making and checking the record that travels, and the table of those that a rank has
-// attached, with all that a notified put or get needs where load and store reach it.
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks: makes and checks the record that travels, and keeps the table of attached blocks, with
+// everything that a notified put or get by load and store needs.
 #pragma once
 
 #include <sennit/notify.h>
@@ -12,41 +13,41 @@
 
 namespace sennit::signal {
 
-// What a put, or a get, through the block notifies.
+// The signal that a put, or a get, through the block notifies.
 struct Notified {
     RemoteSignal remote;
     Expected expected;
-    // Of a call that names none. Those that do change it too, of any thread.
+    // The epoch of a call that names none. Calls that name one also change it, in any thread.
     alignas(std::atomic_ref<std::uint64_t>::required_alignment) mutable std::uint64_t next_epoch;
 
     std::uint64_t next() const {
-        // relaxed: nothing hangs on it; calls that want it come one at a time.
+        // relaxed: no data depends on it; the program orders the calls that use it.
         return std::atomic_ref(next_epoch).load(std::memory_order_relaxed);
     }
     void set_next(std::uint64_t epoch) {
-        // relaxed: as above.
+        // relaxed: no data depends on it.
         std::atomic_ref(next_epoch).store(epoch, std::memory_order_relaxed);
     }
 };
 
-// A block as it is reached from here.
+// How this rank reaches a block.
 struct ReachedBlock {
     std::byte *base;  // of the block, or null
     std::uint64_t bytes;
-    const std::atomic<std::uint32_t> *live;  // null: out of sight
-    std::uint32_t live_value;                // also then: the region's, as the entry has it
+    const std::atomic<std::uint32_t> *live;  // null: out of reach
+    std::uint32_t live_value;                // the region's, also if `live` is null
     Notified put;
     Notified get;
     sennit_gptr gptr;  // of the block
 };
 
 struct AttachedHandles {
-    // `handle` where calls may take the short way, else 0. The handle 0 leads to place 0, which has
+    // `handle` if calls may take the short way, else 0. Handle 0 leads to place 0, which holds
     // ones. SYNC block-handle.
     std::atomic<std::uint32_t> short_handle;
     std::atomic<std::uint32_t> handle;  // 0: not attached; SYNC handle
 };
-// The handles come first, on the line of what a call looks at next.
+// The handles come first, on the line that a call reads next.
 struct alignas(kLineBytes) Attached : AttachedHandles, ReachedBlock {};
 
 using BlockHandles = HandleLayout<std::uint32_t, 20, 11>;
@@ -56,10 +57,10 @@ struct AttachedBlocks {
     BlockTable table;
 };
 
-// The end of a rank. Null: it never attached a block.
+// At the end of a rank. Null: it never attached a block.
 void blocks_close(AttachedBlocks *blocks);
 
-// The region is the rank's own. Errors: NOT_REGISTERED, RANGE, ARG.
+// The region must be the rank's own. Errors: NOT_REGISTERED, RANGE, ARG.
 struct BlockArgs {
     sennit_region region;
     std::size_t offset;
@@ -69,15 +70,16 @@ struct BlockArgs {
 };
 sennit_status block_init(Rank &rank, const BlockArgs &args, sennit_block *block);
 
-// Is it a block of this job? Errors: ARG.
+// Checks that it is a block of this job. Errors: ARG.
 sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecord *record);
 
-// Does the region that an attached block was made of live, as far as this rank can see? Errors:
+// Checks that the region of an attached block lives, as far as this rank can see. Errors:
 // NOT_REGISTERED, and those of op::resolve().
 sennit_status check_lives(Rank &rank, const Attached &attached);
 
 sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_block *attached);
-// What counts in `signal`, of any rank or none, from `epoch` on. Errors: as reach() and look().
+// Makes the target for events in `signal`, of any rank or none, from `epoch` on. Errors: as reach()
+// and look().
 sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epoch,
                              Notified *notified);
 void block_detach(Rank &rank, Attached &attached);
@@ -86,7 +88,7 @@ void block_detach(Rank &rank, Attached &attached);
 inline Attached *find_attached(const Rank &rank, sennit_peer_block block) {
     return BlockTable::hot_find(rank.block_table.first(), block.handle, block.handle);
 }
-// That of the calling thread's rank, if calls on it may take the short way.
+// The attached block of the calling thread's rank, if calls on it may take the short way.
 inline Attached *find_short(sennit_peer_block block) {
     Attached *attached =
         BlockTable::hot_place(current_table<&HotTables::block_table>(), block.handle);
@@ -99,7 +101,7 @@ inline Attached *find_short(sennit_peer_block block) {
 
 enum class AtOnce : std::uint8_t { done, surplus, not_at_all };
 
-// A put or get and its event, where the short way is open. `local` is only read for a put.
+// A put or get and its event, if the short way is open. A put only reads `local`.
 template <op::Direction kDirection>
 inline AtOnce notify_at_once(Attached &attached, std::size_t offset, void *local,
                              std::size_t bytes) {
@@ -111,12 +113,12 @@ inline AtOnce notify_at_once(Attached &attached, std::size_t offset, void *local
         bytes > attached.bytes - offset) [[unlikely]]
         return AtOnce::not_at_all;
     std::byte *place = attached.base + offset;
-    // Together, and before the looks: the locked add waits for the stores before it, and would then
-    // take its own line after theirs.
+    // Prefetch both lines together, before the checks: the locked add waits for earlier stores and
+    // would otherwise fetch its own line after theirs.
     if (kPut) prefetch_to_write(place);
     prefetch_to_write(&remote.record->slot[slot_of(epoch)]);
-    // relaxed: only equality counts, as in memory::is_live(). The signal's memory goes with the
-    // rank, whose segments have gone before.
+    // relaxed: only equality matters. The signal's memory goes with the rank, whose segments have
+    // ended before.
     if (attached.live->load(std::memory_order_relaxed) != attached.live_value ||
         !takes(*remote.record, remote.signal.handle, epoch, notified.expected.most_ahead))
         [[unlikely]]
@@ -135,18 +137,18 @@ struct NotifyArgs {
     void *local;
     std::size_t bytes;
     const sennit_notice *notice;  // null: the block's own
-    // Which bytes, if they do not lie together; then `bytes` is how many.
+    // The runs of bytes, if not contiguous; then `bytes` is their sum.
     const op::Layout *layout = nullptr;
 };
-// The arguments of a box or a list: of one run they are those of a plain call.
+// The arguments of a box or a list; with one run they are those of a plain call.
 NotifyArgs args_of_layout(op::Direction direction, std::size_t offset, void *local,
                           const op::Layout &layout, const sennit_notice *notice);
 // Errors: RANGE.
 sennit_status check_inside(const Attached &attached, std::uint64_t offset, std::uint64_t bytes,
                            const op::Layout *layout);
 sennit_status notify(Rank &rank, Attached &attached, const NotifyArgs &args);
-// The same without a wait: `request` ends when the private buffer is the caller's again; null:
-// flush tells, or the local signal.
+// The same without a wait: `request` ends when the caller may reuse the private buffer; null: flush
+// or the local signal tells.
 sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
                         sennit_request *request);
 

@@ -1,5 +1,6 @@
-// See carried.hpp. An event that is early, late or one too many is left to the task of its message,
-// which its sender hears of.
+// SPDX-License-Identifier: BSD-3-Clause
+// An event that comes early, late or once too often is not counted here: the task of its message
+// decides, and answers the sender.
 #include "signal/carried.hpp"
 
 #include "base/fail.hpp"
@@ -19,20 +20,21 @@ static_assert(is_sound(layout_of(128)) && is_sound(layout_of(64)) && is_sound(la
               is_sound(layout_of(32, 8)) && is_sound(layout_of(32, 24)) &&
               is_sound(layout_of(16)) && is_sound(layout_of(8)));
 
-// For the waits of its set, after what they have to see and a full fence.
+// Marks the signal for the waits of its set. The caller has stored what they must see and made a
+// full fence.
 void mark_in_set(const Signals &all, const Own &own) {
-    // relaxed: after a full fence; an owner that is missed looks itself, after one of its own.
+    // relaxed: after a full fence. An owner that is missed looks itself, after its own fence.
     if (own.record->in_set.load(std::memory_order_relaxed) == 0) return;
     const std::uint32_t handle = handle_of(own);
-    // relaxed: the handle came after it.
+    // relaxed: the handle was published after it.
     mark_fired(all.chunks[chunk_of(index_of(handle))].load(std::memory_order_relaxed), handle);
 }
 
-// What has to follow on a count, after which the slot had `counter`.
+// The steps after a count that left `counter` in the slot.
 void tell_counted(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
                   std::uint64_t counter) {
     const std::uint64_t value = value_of(counter, own.events, epoch);
-    // A strict signal is not to get one of the next epoch.
+    // A strict signal must not get an event of the next epoch.
     const bool is_ahead = is_strict(own) && epoch != own_epoch(own);
     if (value == 0 || is_overflown(value, own.event_bits) || is_ahead) mark_in_set(all, own);
     ring_doorbell(*rank.control);
@@ -42,29 +44,28 @@ void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
            std::uint64_t addend) {
     SignalRecord &record = *own.record;
     // SYNC signal-count: pairs with the acquires in own_value() and poll(), of this rank's threads;
-    // the data comes before its event. SYNC signal-set: pairs with the fence in set_add(); a full
-    // fence too, between the count and the look at in_set.
+    // the data comes before its event. SYNC signal-set: pairs with the fence in set_add(); the add
+    // is also a full fence between the count and the look at in_set.
     const std::uint64_t counter = add_at_once(record.slot[slot_of(epoch)], addend);
     tell_counted(rank, all, own, epoch, counter + addend);
 }
 
 enum class Added : std::uint8_t {
     yes,
-    no_room,  // the epoch has had all its events
-    not_now   // something has changed meanwhile, perhaps the owner's epoch
+    no_room,  // the epoch has all its events
+    not_now   // something has changed, perhaps the owner's epoch
 };
 
-// What a message of so many events adds to an epoch that has room for them, where the owner is in
-// epoch `receivers`. An owner that is in that epoch does not leave it meanwhile: see
-// count_current().
+// Adds a message to an epoch that has room for it, while the owner is in epoch `receivers`. The
+// owner does not leave that epoch meanwhile: see count_current().
 Added add_in_room(Rank &rank, const Own &own, std::uint64_t receivers, const Messages &messages,
                   std::uint64_t addend) {
     SignalRecord &record = *own.record;
     std::atomic<std::uint64_t> &slot = record.slot[slot_of(messages.epoch)];
     // SYNC signal-count: pairs with the releases of senders: a value of a later epoch comes with
-    // that epoch, for the second look at it.
+    // that epoch, so the second look sees it.
     std::uint64_t counter = slot.load(std::memory_order_acquire);
-    // relaxed: ordered by the load of the slot.
+    // relaxed: the load of the slot orders it.
     if (record.epoch.load(std::memory_order_relaxed) != receivers) return Added::not_now;
     const std::uint64_t before = value_of(counter, own.events, messages.epoch);
     if (messages.count > own.events ||
@@ -74,7 +75,8 @@ Added add_in_room(Rank &rank, const Own &own, std::uint64_t receivers, const Mes
     if (!slot.compare_exchange_strong(counter, counter + addend, std::memory_order_release,
                                       std::memory_order_relaxed))
         return Added::not_now;
-    // SYNC signal-set: pairs with the fence in set_add(); the count before the look at in_set.
+    // SYNC signal-set: pairs with the fence in set_add(); the count comes before the look at
+    // in_set.
     store_load_fence();
     tell_counted(rank, *signals_of(rank), own, messages.epoch, counter + addend);
     return Added::yes;
@@ -84,12 +86,12 @@ Own *find_by_handle(const Rank &rank, std::uint32_t handle) {
     return find_own(rank, {rank.world_rank, handle});
 }
 
-// Of a message, whatever its sender knows.
+// Whether the owner takes a message, whatever its sender knows.
 bool is_taken(const Own &own, std::uint64_t epoch, std::uint64_t receivers) {
     return is_counted(epoch, receivers, is_unchecked(handle_of(own)) ? 1 : own.record->most_ahead);
 }
 
-// The owner is told now: its sender, who is told too, may say no more before the next reset.
+// Tells the owner now: the sender, which is told too, may send nothing more before the next reset.
 void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t epoch) {
     const std::uint64_t sum = refuse_message(message, epoch);
     if (sum != 0) count(rank, *signals_of(rank), own, epoch, 0 - sum);
@@ -100,9 +102,9 @@ void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t 
     *thread_error() = unrelated;
 }
 
-// Adds to the signal, if the epoch is not over and has room for the message. A message that has
-// begun stays in its epoch, which is not over without it; the first part of one is in
-// epoch_of(owner's).
+// Adds to the signal, if the epoch is not over and has room for the message. A started message
+// stays in its epoch, which can not end without it; the first part of a message is in epoch_of(the
+// owner's epoch).
 template <class EpochOf>
 void take_addend(Rank &rank, const Own &own, const Subscriber &subscriber, ArrivingMessage &message,
                  std::uint64_t addend, EpochOf epoch_of) {
@@ -149,7 +151,7 @@ unsigned number_bits_of(const Rank &rank) {
     return layout_of(width.bits, width.index_bits).number_bits;
 }
 
-// Null: it is over, or was never there.
+// Null: the message is complete, or never existed.
 ArrivingMessage *find_message(Rank &rank, int sender, const op::EventTask &task, Subscriber **of) {
     *of = signals_of(rank)->subscribers.find_of(task.index, sender);
     if (*of == nullptr) return nullptr;
@@ -174,7 +176,7 @@ void subscribe(Rank &rank, const RemoteSignal &remote, const SubscriptionKey &ki
     *thread_error() = unrelated;
 }
 
-// Indices that nothing is under way for go back to their owners.
+// Gives indices without pending messages back to their owners.
 void give_back_left(Rank &rank) {
     sennit_signal signal;
     std::uint32_t index = 0;
@@ -196,9 +198,9 @@ void give_back_left(Rank &rank) {
     }
 }
 
-// Do the bits say enough? This end may send fewer than the owner reads. And of an unchecked signal
-// nobody has looked at the epoch, which may be any: the owner should find out here, and not when
-// the message ends.
+// Whether the bits are enough. This side may send fewer bits than the owner reads. For an unchecked
+// signal nobody has checked the epoch, which may be any: then the owner should detect that here,
+// not at the end of the message.
 bool is_told_by(const NumberedMessage &message, const RemoteSignal &remote, unsigned bits) {
     constexpr unsigned kFewestTagBits = 3;
     const CarriedLayout layout = layout_of(message.event_bits, message.index_bits);
@@ -217,7 +219,7 @@ void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messa
     Subscriptions &subscriptions = signals_of(rank)->subscriptions;
     const SubscriptionKey kind = kind_of(remote.signal, messages);
     const Subscriptions::Begun begun = subscriptions.begin(kind, message);
-    // First, since the owner may have none left.
+    // Comes first, since the owner may have none left.
     give_back_left(rank);
     if (begun == Subscriptions::Begun::is_to_subscribe)
         subscribe(rank, remote, kind, messages.epoch);
@@ -306,10 +308,9 @@ CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool i
     if (message == nullptr) return CarriedEnd::to_count;
     const Own *const own = find_by_handle(rank, it->handle);
     const std::uint64_t whole = is_whole ? kWholeMessage * it->events : 0;
-    // Its tag was taken for that of another epoch: only a sender that does not look gets so far
-    // away.
+    // The tag was taken for another epoch: only a sender that does not check can be that far away.
     const bool is_astray = task.epoch != SENNIT_EPOCH_CURRENT && task.epoch != message->epoch;
-    // What brings its events has not come: there may be no room for them any more.
+    // The part with its events has not come: there may be no room for them any more.
     if (own != nullptr && message->sum != 0 && is_whole && !is_astray &&
         !has_events(*message, event_mask(own->event_bits)))
         take_addend(rank, *own, *it, *message, whole - message->sum,

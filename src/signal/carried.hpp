@@ -1,7 +1,8 @@
-// Events that ride in the completion data of puts: support levels 1 to 3. What is in the bits, and
-// both ends: the sender's form and the owner's count. The widths, what is lost with each, and the
+// SPDX-License-Identifier: BSD-3-Clause
+// Events in the completion data of puts: support levels 1 to 3. Has the layout of the bits, and
+// both ends: the sender's form and the owner's count. The widths, the losses of each and the
 // protocol are in docs/design/decisions/0005-notified-puts-in-one-message.md: each message ends by
-// a task (event_task.hpp), which sees to it that it is counted once.
+// a task (event_task.hpp), which ensures that it is counted once.
 #pragma once
 
 #include <sennit/notify.h>
@@ -13,8 +14,8 @@
 
 namespace sennit::signal {
 
-// From the lowest bit: the number of the message, the part code, the tag of the epoch, and the
-// index of the subscription. A tag of 64 bits is the epoch itself, in the high word.
+// From the lowest bit: message number, part code, tag of the epoch, index of the subscription. A
+// tag of 64 bits is the epoch itself, in the high word.
 struct CarriedLayout {
     unsigned bits;
     unsigned number_bits;
@@ -29,12 +30,12 @@ inline constexpr CarriedLayout kCarriedLayouts[] = {
     {128, 8, 24, 64, 32}, {64, 8, 16, 16, 24}, {32, 4, 8, 4, 16},
     {16, 3, 0, 3, 10},    {8, 2, 0, 1, 5},     {0, 0, 0, 0, 0},
 };
-// Of 32 bits, the index and the code share so many.
+// With 32 bits, the index and the code share this many bits.
 inline constexpr unsigned kSharedBits = 24;
 inline constexpr unsigned kFewestIndexBits = 8;
 
-// The widest that fits into completion data of so many bits. Where that is 32, `index_bits` of them
-// are the index, unless it is 0: the part code has what is left.
+// The widest layout for this many bits of completion data. At 32 bits `index_bits` of them are the
+// index (if not 0), and the part code has the rest.
 constexpr CarriedLayout layout_of(unsigned event_bits, unsigned index_bits = 0) {
     const CarriedLayout *layout = kCarriedLayouts;
     while (layout->bits > event_bits)
@@ -47,9 +48,9 @@ constexpr CarriedLayout layout_of(unsigned event_bits, unsigned index_bits = 0) 
     return it;
 }
 
-// What a part of a message says.
+// The contents of a part of a message.
 struct CarriedEvent {
-    std::uint32_t number;  // as many of its low bits as there are; so is the tag
+    std::uint32_t number;  // its low bits, as many as there are; the tag likewise
     std::uint64_t code;
     std::uint64_t tag;
     std::uint32_t index;
@@ -91,7 +92,7 @@ constexpr unsigned most_parts(const CarriedLayout &layout) {
     return layout.code_bits == 0 ? 1 : static_cast<unsigned>(further_code(layout.code_bits));
 }
 
-// What the event adds to a signal of N bits of events; its message counts for `events`.
+// The value that the event adds to a signal with N event bits; its message counts as `events`.
 constexpr std::uint64_t addend_of(const CarriedLayout &layout, const CarriedEvent &event,
                                   unsigned event_bits, std::uint32_t events) {
     if (layout.code_bits == 0) return kWholeMessage * events;
@@ -104,23 +105,23 @@ constexpr EpochKind kind_of_epoch(std::uint64_t epoch) {
     return epoch == SENNIT_EPOCH_CURRENT ? EpochKind::current : EpochKind::named;
 }
 
-// Messages to the signal that count for so many events.
+// The subscription for messages to the signal that count as this many events.
 constexpr SubscriptionKey kind_of(sennit_signal signal, const Messages &messages) {
     return {signal, kind_of_epoch(messages.epoch), messages.count};
 }
 
-// A number for a message, if completion data can bring its events; else message->index is 0. Asks
-// the owner for a subscription if there is none, and does not wait for it.
+// Takes a number for a message, if completion data can bring its events; else message->index is 0.
+// Asks the owner for a subscription if there is none, without waiting for it.
 void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                    NumberedMessage *message);
-// It is not sent after all.
+// Undoes begin_carried() for a message that is not sent.
 void unbegin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                      const NumberedMessage &message);
-// Of such a message.
+// The form of such a message.
 op::EventForm form_of(const NumberedMessage &message, std::uint64_t epoch);
-// Holds the event that ends a message, whose own events go with its data as *form says if
-// completion data can bring them: divide(form) says whether they fit. Else form->index is 0, and
-// the held event counts the message. Errors: as hold_event().
+// Holds the event that ends a message. If completion data can bring the message's own events, they
+// go with its data as in *form; divide(form) tells whether they fit. Else form->index is 0, and the
+// held event counts the message. Errors: as hold_event().
 template <class Divide>
 sennit_status hold_message(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                            op::Held *event, op::EventForm *form, Divide divide) {
@@ -136,25 +137,25 @@ sennit_status hold_message(Rank &rank, const RemoteSignal &remote, const Message
     if (status != SENNIT_OK) unbegin_carried(rank, remote, messages, message);
     return status;
 }
-// The caller will not send to the signal for now, so its index is given back.
+// The caller does not send to the signal for now: gives its index back.
 void leave_subscription(Rank &rank, sennit_signal signal);
 
-// Takes what comes for the rank's signals. Before the first of them is known to any peer.
+// Accepts events for the rank's signals. Called before any peer knows the first of them.
 void expect_events(Rank &rank);
 
-// The owner's half of the tasks that are about messages with completion data.
+// The owner's side of the tasks for messages with completion data.
 //
-// The answer to a sender that subscribes, as word_of().
+// The answer to a sender that subscribes, in the form of word_of().
 std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &task);
 void take_subscription_back(Rank &rank, int sender, const op::EventTask &task);
-// Have all events of the message come? From now on none of them is taken.
+// Whether all events of the message have come. From now on none is accepted.
 bool close_carried(Rank &rank, int sender, const op::EventTask &task);
-// The message is over: it is whole, or has failed. What becomes of its event.
+// The message has ended: it is complete or has failed. The result for its event.
 enum class CarriedEnd : std::uint8_t {
     counted,
-    late,     // a part of it was, and its epoch is over
-    surplus,  // its epoch has had no room for it, of which the owner was told
-    to_count  // nothing has been counted, and the caller does
+    late,     // a part was counted, and its epoch is over
+    surplus,  // its epoch has no room for it; the owner was told
+    to_count  // nothing was counted; the caller counts
 };
 CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool is_whole);
 

@@ -1,5 +1,5 @@
-// Counting an event where the way in signal.hpp is not open: errors, and signals that are reached
-// by messages.
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts events where the short way in signal.hpp is not open: errors, and signals by messages.
 #include <cstdio>
 
 #include "base/fail.hpp"
@@ -19,7 +19,7 @@ Seen seen_in(const SignalRecord &copy) {
 }
 
 sennit_status look_by_message(Rank &rank, const RemoteSignal &remote, Seen *seen) {
-    // So much of a record is fetched: all that is in use.
+    // The fetched part of a record: all used fields.
     constexpr std::size_t kFetchedBytes = 160;
     static_assert(kFetchedBytes > offsetof(SignalRecord, most_ahead));
     SignalRecord copy{};
@@ -54,14 +54,14 @@ void mark_fired(std::byte *chunk, std::uint32_t handle) {
     // the mark, and the mark before its bit in the summary.
     marks[place / 64].fetch_or(std::uint64_t{1} << place % 64, std::memory_order_release);
     summary[place / 4096].fetch_or(std::uint64_t{1} << place / 64 % 64, std::memory_order_release);
-    // SYNC doorbell: pairs with the fence in announce_sleep(); the marks before the caller's look
-    // at sleepers.
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the marks come before the caller's
+    // look at sleepers.
     store_load_fence();
 }
 
 namespace {
 
-// The owner, if it waits, is to look at the signal though it has not fired.
+// Makes a waiting owner look at the signal although it has not fired.
 void call_owner(const RemoteSignal &to) {
     mark_fired(to.chunk, to.signal.handle);
     ring_doorbell(*to.control);
@@ -70,13 +70,13 @@ void call_owner(const RemoteSignal &to) {
 }  // namespace
 
 void tell_refused(const RemoteSignal &to, std::uint64_t epoch, Uncounted what) {
-    // relaxed: no data hangs on it; the mark and the fence behind it come later.
+    // relaxed: no data depends on it; the mark and the fence follow.
     to.record->refused.store(refused_word(what, epoch), std::memory_order_relaxed);
     call_owner(to);
 }
 
-// Judged when it is counted, so that an owner which has got on meanwhile counts more of them. What
-// count_whole() says of an old look holds here too.
+// Judged when counted, so that an owner that has advanced meanwhile counts more messages. An old
+// look does no harm, for the reason given in docs/design/signals.md.
 bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Messages &messages) {
     // SYNC signal-epoch: pairs with the release in advance(), of the owner.
     const std::uint64_t receivers = to.record->epoch.load(std::memory_order_acquire);
@@ -86,24 +86,23 @@ bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Mes
         return true;
     }
     if (!count_whole(to, expected, epoch, messages.count)) return false;
-    // A strict signal's owner finds it in the slot.
+    // The owner of a strict signal finds the event in the slot.
     if (!is_counted(epoch, receivers, expected.most_ahead)) call_owner(to);
     return true;
 }
 
 void take_back(const RemoteSignal &to, const Expected &expected, const Messages &messages,
                std::uint64_t before) {
-    // relaxed: the messages were of nobody's epoch, and no data hangs on them.
+    // relaxed: the messages were in no epoch, and no data depends on them.
     to.record->slot[slot_of(messages.epoch)].fetch_add(messages.count, std::memory_order_relaxed);
-    // It may have looked in between and have found that the signal had not fired.
+    // The owner may have looked in between and found that the signal had not fired.
     tell_refused(to, messages.epoch);
     (void)fail_surplus(to.signal, expected, messages, before);
 }
 
-// An owner leaves an epoch only when that is complete. So where the slot has room in the epoch that
-// the owner was in when it was read, and still has the same value when it is exchanged, the owner
-// is in that epoch. To add first and take back what was too many would be seen:
-// tests/models/current_epoch_test.cpp.
+// An owner leaves an epoch only when it is complete. So if the slot had room in the owner's epoch
+// when it was read, and still has the same value at the exchange, the owner is in that epoch. An
+// add that is undone if it was too many would be visible: tests/models/current_epoch_test.cpp.
 bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32_t messages) {
     SignalRecord &record = *to.record;
     for (;;) {
@@ -111,10 +110,10 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
         const std::uint64_t epoch = record.epoch.load(std::memory_order_acquire);
         std::atomic<std::uint64_t> &slot = record.slot[slot_of(epoch)];
         // SYNC signal-count: pairs with the releases of other senders: a value of a later epoch
-        // comes with that epoch, for the second look at it.
+        // comes with that epoch, so the second look sees it.
         std::uint64_t counter = slot.load(std::memory_order_acquire);
-        // relaxed: ordered by the load of the slot. Values are compared in few bits, in which one
-        // of a later epoch may look as if there were room in this one.
+        // relaxed: the load of the slot orders it. Values are compared in few bits, so a value of a
+        // later epoch may look as if this epoch had room.
         if (record.epoch.load(std::memory_order_relaxed) != epoch) continue;
         const std::uint64_t before = value_of(counter, expected.events, epoch);
         if (is_surplus(before, messages, expected.events, expected.event_bits)) {
@@ -127,13 +126,14 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
         if (!slot.compare_exchange_weak(counter, counter + kWholeMessage * messages,
                                         std::memory_order_release, std::memory_order_relaxed))
             continue;
-        // SYNC signal-set: pairs with the fence in set_add(); the count before the look at in_set.
-        // SYNC doorbell: pairs with the fence in announce_sleep(); the same for sleepers.
+        // SYNC signal-set: pairs with the fence in set_add(); the count comes before the look at
+        // in_set. SYNC doorbell: pairs with the fence in announce_sleep(); the count comes before
+        // the look at sleepers.
         store_load_fence();
-        // relaxed: after a full fence; an owner that is missed looks itself, after one of its own.
+        // All relaxed: after a full fence. An owner that is missed looks itself, after its own
+        // fence.
         if (before == messages && record.in_set.load(std::memory_order_relaxed) != 0)
             mark_fired(to.chunk, to.signal.handle);
-        // relaxed: as above.
         if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0)
             ring_sleepers(to.control->doorbell);
         return true;
@@ -159,13 +159,13 @@ sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen) {
 
 namespace {
 
-// Of what look() has seen.
+// Judges the result of look().
 sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (seen->handle != remote.signal.handle) return was_destroyed(remote.signal);
     if (is_unchecked(remote.signal.handle) ||
         is_counted(epoch, seen->epoch, seen->expected.most_ahead))
         return SENNIT_OK;
-    // An owner that is gone never gets there, and the caller would come again for ever.
+    // A dead owner never reaches the epoch, and the caller would repeat the call for ever.
     if (is_early(epoch, seen->epoch) && peer_gone(rank, remote.signal.rank) != Gone::no)
         return fail_lost(rank, remote.signal.rank);
     return fail_epoch(rank, remote.signal, {epoch, seen->epoch, seen->expected.most_ahead});
@@ -188,7 +188,7 @@ sennit_status fail_epoch(Rank &rank, sennit_signal signal, const NotTaken &event
     const bool early = is_early(epoch, receivers);
     const sennit_status status = early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW;
     char advice[112] = "";
-    // Who sends again and again, to an owner that has forgotten the reset, sees here what is wrong.
+    // A sender that repeats its call to an owner that has forgotten the reset finds the cause here.
     if (early) {
         runtime::note_refused(rank, signal, epoch, receivers);
         (void)std::snprintf(advice, sizeof advice,

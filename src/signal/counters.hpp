@@ -1,12 +1,13 @@
-// The arithmetic of a signal: what its two counters mean in an epoch, what a message adds, and
-// which messages belong. Pure functions; docs/design/signals.md has the reasons, and
+// SPDX-License-Identifier: BSD-3-Clause
+// The arithmetic of a signal: the meaning of its two counters in an epoch, what a message adds, and
+// which messages belong to an epoch. Pure functions; docs/design/signals.md has the reasons, and
 // tests/models/signal_counters_test.cpp enumerates the orders of arrival with these functions.
 //
-// The value of an epoch, modulo 2^64, from the low bits: N bits of events that are still to come,
-// one bit that is set when more came than were expected, and above it the parts of split messages
-// that are still to come. It is zero exactly when all has come. A slot is never written by its
-// owner: it starts at zero, messages add to it, and what an epoch starts with is added when the
-// value is looked at.
+// The value of an epoch, modulo 2^64, from the low bits: N bits with the number of missing events,
+// one bit that is set when more than the expected events have come, and above it the number of
+// missing parts of split messages. It is zero exactly when everything has come. The owner never
+// writes a slot: it starts at zero, messages add to it, and the initial value of an epoch is added
+// when the value is read.
 #pragma once
 
 #include <bit>
@@ -14,7 +15,7 @@
 
 namespace sennit::signal {
 
-// N for up to `max_events` events, 1 to 32.
+// N for up to `max_events` events: 1 to 32.
 constexpr unsigned event_bits_of(std::uint32_t max_events) {
     return static_cast<unsigned>(std::bit_width(max_events));
 }
@@ -27,12 +28,12 @@ constexpr std::uint64_t overflow_bit(unsigned event_bits) {
     return std::uint64_t{1} << event_bits;
 }
 
-// Which of the two slots counts the messages of an epoch.
+// The slot that counts the messages of an epoch.
 constexpr unsigned slot_of(std::uint64_t epoch) {
     return static_cast<unsigned>(epoch & 1);
 }
 
-// What all epochs of the slot have expected, up to and with this one.
+// The sum of expected events of all epochs of the slot up to this one.
 constexpr std::uint64_t armed(std::uint32_t events, std::uint64_t epoch) {
     return events * (epoch / 2 + 1);
 }
@@ -46,13 +47,13 @@ constexpr bool is_overflown(std::uint64_t value, unsigned event_bits) {
     return (value & overflow_bit(event_bits)) != 0;
 }
 
-// Events that are still to come; only where nothing has overflown.
+// The number of missing events; valid only without overflow.
 constexpr std::uint32_t events_left(std::uint64_t value, unsigned event_bits) {
     return static_cast<std::uint32_t>(value & (overflow_bit(event_bits) - 1));
 }
 
-// Events that have come, also where they are more than were expected: the value counts down, and is
-// as many below zero as came too many.
+// The number of events that have come, also if more than expected: the value counts down, and is
+// below zero by the number of surplus events.
 constexpr std::uint64_t events_come(std::uint64_t value, std::uint32_t events,
                                     unsigned event_bits) {
     const std::uint64_t low = value & event_mask(event_bits);
@@ -63,16 +64,16 @@ constexpr std::uint64_t low_mask(unsigned bits) {
     return bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
 }
 
-// Messages are counted in the receiver's epoch and in the one after; a strict signal, whose
-// `most_ahead` is 0, lets in those of its epoch alone. Whoever sends compares whole numbers where
-// it can read the receiver's.
+// Messages are counted in the receiver's epoch and in the next one; a strict signal (`most_ahead`
+// 0) accepts only its own epoch. A sender that can read the receiver's epoch compares whole
+// numbers.
 constexpr bool is_counted(std::uint64_t epoch, std::uint64_t receivers,
                           std::uint64_t most_ahead = 1) {
     return epoch - receivers <= most_ahead;
 }
 
-// What a network carries is a tag, the low bits of the epoch. A receiver takes it for the nearest
-// epoch that has these bits, and for the later one of two.
+// The network carries a tag: the low bits of the epoch. The receiver takes it as the nearest epoch
+// with these bits, or the later of two equally near ones.
 constexpr std::uint64_t epoch_of_tag(std::uint64_t tag, std::uint64_t receivers,
                                      unsigned tag_bits) {
     const std::uint64_t mask = low_mask(tag_bits);
@@ -81,15 +82,15 @@ constexpr std::uint64_t epoch_of_tag(std::uint64_t tag, std::uint64_t receivers,
     return receivers + (is_later ? ahead : ahead | ~mask);
 }
 
-// Of those that are not counted: later than the receiver, or before it?
+// For an epoch that is not counted: whether it is later than the receiver's, else earlier.
 constexpr bool is_early(std::uint64_t epoch, std::uint64_t receivers) {
     return static_cast<std::int64_t>(epoch - receivers) > 0;
 }
 
-// What became of an event that was not counted, for its owner.
+// The owner's record of an event that was not counted.
 enum class Uncounted : std::uint8_t { surplus, early, late };
 inline constexpr unsigned kUncountedBits = 2;
-// In one word, which is not 0. Epochs beyond 2^62 - 2, which only a mistake names, are told as
+// In one word that is not 0. Epochs above 2^62 - 2, which only an error can name, are reported as
 // that.
 constexpr std::uint64_t refused_word(Uncounted what, std::uint64_t epoch) {
     const std::uint64_t most = (UINT64_MAX >> kUncountedBits) - 1;
@@ -106,19 +107,19 @@ static_assert(refused_epoch(refused_word(Uncounted::late, 7)) == 7 &&
               refused_word(Uncounted::surplus, 0) != 0 &&
               refused_in(refused_word(Uncounted::early, UINT64_MAX)) == Uncounted::early);
 
-// What a message adds that comes whole: one event less.
+// The value that a whole message adds: one event less.
 inline constexpr std::uint64_t kWholeMessage = UINT64_MAX;
 
-// The value of the epoch as it was before so many whole messages were added at once, at most as
-// many as are expected: did some come on top of those? Bits of parts that are under way do not
-// matter.
+// Whether some of `messages` whole messages, added at once and at most as many as expected, were
+// surplus; `before` is the value of the epoch before them. Bits of pending parts do not matter.
 constexpr bool is_surplus(std::uint64_t before, std::uint32_t messages, std::uint32_t events,
                           unsigned event_bits) {
     return (before & event_mask(event_bits)) - messages > events - messages;
 }
 
-// A message in parts: the first brings the event, and announces the others; each of them takes one
-// announcement back. In any order the value is zero only when all parts of all messages have come.
+// A message in parts: the first part brings the event and announces the others; each of them
+// removes one announcement. In any order the value is zero only when all parts of all messages have
+// come.
 constexpr std::uint64_t first_part(std::uint64_t parts, unsigned event_bits) {
     return kWholeMessage + ((parts - 1) << (event_bits + 1));
 }
@@ -126,8 +127,8 @@ constexpr std::uint64_t further_part(unsigned event_bits) {
     return ~((std::uint64_t{1} << (event_bits + 1)) - 1);
 }
 
-// Parts travel as a code of `code_bits` bits, from which the receiver makes the addend by its own
-// N: 0 to max - 1 the first of code + 1 parts, max a further one.
+// Parts travel as a code of `code_bits` bits, from which the receiver computes the addend with its
+// own N: 0 to max - 1: the first of code + 1 parts; max: a further part.
 constexpr std::uint64_t further_code(unsigned code_bits) {
     return (std::uint64_t{1} << code_bits) - 1;
 }

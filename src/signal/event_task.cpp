@@ -1,4 +1,4 @@
-// See event_task.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "signal/event_task.hpp"
 
 #include <cstring>
@@ -13,9 +13,9 @@
 namespace sennit::signal {
 namespace {
 
-// An answer: what became of the messages in the low 7 bits, then whether the signal is strict, and
-// above them the owner's epoch modulo 2^56; where they were too many, by how many (24 bits, or the
-// most that these say) and above that how many are expected.
+// An answer: the result in the low 7 bits, then whether the signal is strict, then the owner's
+// epoch modulo 2^56. For surplus messages: their number (24 bits, saturated), then the number
+// expected.
 enum class Judged : std::uint8_t { no_signal, counted, early, late, surplus };
 constexpr unsigned kJudgedBits = 8;
 constexpr std::uint64_t kStrictBit = 1u << (kJudgedBits - 1);
@@ -28,7 +28,7 @@ constexpr std::uint64_t answer_of(Judged judged, std::uint64_t value) {
 std::uint64_t answer_with_epoch(Judged judged, const Own &own, std::uint64_t epoch) {
     return answer_of(judged, epoch) | (is_strict(own) ? kStrictBit : 0);
 }
-// The owner's epoch is near the one that it was asked about.
+// The owner's epoch is near the epoch of the question.
 constexpr std::uint64_t epoch_in(std::uint64_t answer, std::uint64_t near) {
     const auto ahead = static_cast<std::int64_t>(answer - (near << kJudgedBits));
     return near + static_cast<std::uint64_t>(ahead >> kJudgedBits);
@@ -45,15 +45,15 @@ KnownEpoch told_in(std::uint64_t answer, std::uint64_t near) {
 }
 
 std::uint64_t surplus_answer(const Own &own, std::uint64_t come) {
-    // What others have counted since is not in it.
+    // It does not include events that others have counted since.
     const std::uint64_t surplus = come <= own.events ? 1 : come - own.events;
     const std::uint64_t most = low_mask(kSurplusBits);
     return answer_of(Judged::surplus,
                      std::uint64_t{own.events} << kSurplusBits | (surplus < most ? surplus : most));
 }
 
-// Errors: as judge_answer(), but PEER_LOST. Also with the engine's mutex held. `is_newest`: its
-// caller has waited for it.
+// Errors: as judge_answer() without PEER_LOST. Also called with the engine's mutex held.
+// `is_newest`: the caller has waited for this answer.
 sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &messages,
                           std::uint64_t answer, bool is_newest) {
     KnownEpochs &known = signals_of(rank)->known;
@@ -71,7 +71,8 @@ sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &mess
     }
     const bool is_current = messages.epoch == SENNIT_EPOCH_CURRENT;
     const KnownEpoch told = told_in(answer, is_current ? 0 : messages.epoch);
-    // An owner that finds early what was let in by what is known has another signal of that name.
+    // If the owner calls a message early that the known epoch lets in, it has another signal with
+    // that name.
     if (is_newest || judged == Judged::early)
         known.begin(signal, told);
     else
@@ -143,7 +144,7 @@ sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answ
     work.result = answer;
     work.event = &task;
     work.judge = read_late_answer;
-    // Without data, the memory that it names is the signal's.
+    // Without data, the named memory is the signal's.
     const bool has_data = args.bytes != 0;
     const std::size_t bytes = has_data ? args.bytes : sizeof(std::uint64_t);
     op::Target target;
@@ -159,7 +160,7 @@ sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answ
         return status;
     }
     target.work = &work;
-    // The engine only reads it.
+    // The engine only reads the data.
     void *data = has_data ? const_cast<void *>(args.data) : nullptr;
     return op::engine_start(rank, op::Direction::execute, target, data, bytes, how);
 }
@@ -234,7 +235,7 @@ sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t ep
 
 namespace {
 
-// Counts the messages of the task, of an epoch, if there is room for them.
+// Counts the messages of the task in an epoch, if it has room for them.
 std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
     const op::EventTask &task = arrived.task;
     const sennit_signal signal{rank.world_rank, task.handle};
@@ -247,14 +248,14 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
     std::uint64_t epoch = own->record->epoch.load(std::memory_order_acquire);
     const bool is_current = task.epoch == SENNIT_EPOCH_CURRENT;
     const auto counter_of = [&](std::uint64_t which) {
-        // SYNC signal-count: pairs with the releases of senders; only compared, and what is added
-        // is judged once more when it is counted.
+        // SYNC signal-count: pairs with the releases of senders; the value is only compared, and an
+        // added message is judged again when it is counted.
         return own->record->slot[slot_of(which)].load(std::memory_order_acquire);
     };
     std::uint64_t counter = counter_of(is_current ? epoch : task.epoch);
-    // relaxed: ordered by the load of the slot, as in count_current().
+    // relaxed: the load of the slot orders it.
     while (is_current && own->record->epoch.load(std::memory_order_relaxed) != epoch) {
-        // SYNC signal-epoch: as above.
+        // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once().
         epoch = own->record->epoch.load(std::memory_order_acquire);
         counter = counter_of(epoch);
     }
@@ -263,7 +264,7 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
     const Expected expected{own->events, own->event_bits, own->record->most_ahead};
     if (!is_counted(wanted, epoch, is_free ? 1 : expected.most_ahead)) {
         const bool early = is_early(wanted, epoch);
-        // No sender waits for what is answered to an event that nothing is asked for.
+        // No sender waits for the answer to an event without a question.
         if (is_free) tell_refused(self, wanted, early ? Uncounted::early : Uncounted::late);
         return answer_with_epoch(early ? Judged::early : Judged::late, *own, epoch);
     }
@@ -271,7 +272,7 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
     const std::uint32_t messages = task.messages == 0 ? 1 : task.messages;
     const std::uint64_t come = events_come(before, own->events, own->event_bits) + messages;
     if (messages > own->events || is_surplus(before, messages, own->events, own->event_bits)) {
-        // A part of the data of a message is told with its event.
+        // A refused part of a message's data is reported with the message's event.
         const bool is_part = task.messages == 0 && task.action() == op::EventAction::scatter;
         if (!is_part) tell_refused(self, wanted);
         return surplus_answer(*own, come);
@@ -281,24 +282,24 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
     const sennit_error unrelated = *thread_error();
     const bool is_in = count_let_in(self, expected, {task.epoch, task.messages});
     if (is_in) return answer_with_epoch(Judged::counted, *own, epoch);
-    *thread_error() = unrelated;  // of this thread, which has come to carry this out
+    *thread_error() = unrelated;  // that of the thread that happens to run this
     return surplus_answer(*own, come);
 }
 
 std::uint64_t answer_now(Judged judged, const Own &own) {
-    // SYNC signal-epoch: as in count_judged(); what this rank has done with the data of earlier
-    // epochs comes before what the sender puts when it knows of this one.
+    // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
+    // threads; what they did with the data of earlier epochs comes before the sender's next data.
     return answer_with_epoch(judged, own, own.record->epoch.load(std::memory_order_acquire));
 }
 
-// The message is over.
+// Ends the message.
 std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
     const op::EventTask &task = arrived.task;
     const bool is_whole = task.action() == op::EventAction::confirm;
     const CarriedEnd end = end_carried(rank, arrived.from, task, is_whole);
     if (end == CarriedEnd::to_count) return count_judged(rank, arrived);
     const Own *const own = find_own(rank, {rank.world_rank, task.handle});
-    // Its owner may be through with a signal whose events have all come.
+    // The owner may have destroyed a signal whose events have all come.
     if (own == nullptr)
         return answer_of(end == CarriedEnd::counted ? Judged::counted : Judged::no_signal,
                          task.epoch == SENNIT_EPOCH_CURRENT ? 0 : task.epoch);

@@ -1,6 +1,7 @@
-// Events that messages bring as tasks for the owner's processor: both ends. The owner judges the
-// epoch first, so that nothing has moved where it refuses, then takes the data that came along, and
-// counts. A task is carried out once, whatever is repeated. docs/design/signals.md has the trips.
+// SPDX-License-Identifier: BSD-3-Clause
+// Events as tasks for the owner's processor: both ends. The owner judges the epoch first, so that
+// nothing has moved if it refuses, then stores the data of the task, and counts. A task is executed
+// once, even if messages are repeated. docs/design/signals.md has the trips.
 #pragma once
 
 #include "op/engine.hpp"
@@ -9,20 +10,20 @@
 
 namespace sennit::signal {
 
-// So much data goes with an event to the peer; the rest goes before it.
+// The most data that goes with an event to the peer; the rest goes before it.
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote);
-// Do all runs of a put go in one task?
+// Whether all runs of a put fit into one task.
 bool fits_in_task(const Rank &rank, const RemoteSignal &remote, const op::Layout &layout);
-// Do all go with its event? In one task if they fit, or in several where these bring
-// them faster than a write for each, and if they may be copied.
+// Whether all runs go with its event: in one task if they fit, or in several if these are faster
+// than a write for each run and the data may be copied.
 bool goes_packed(Rank &rank, const RemoteSignal &remote, const op::Layout &layout);
 
-// `data` is for `place`, or null; with a layout, which is not empty, its runs are, and where these
-// take several tasks the owner judges each, and counts with the last. No messages: it judges one,
-// and counts nothing. `message`: which one the action is about, if any. `how` is
-// op::kKept, or with a request and is_kept: then *answer is there when the operation is complete.
-// Else `answer` is null, and what it says the operation ends with. Errors: those of a put,
-// UNSUPPORTED (the path carries no tasks).
+// `data` is for `place`, or null. A layout, which must not be empty, gives its runs; if they take
+// several tasks, the owner judges each one and counts with the last. Without messages it judges one
+// event and counts nothing. `message`: the message of the action, if any. `how` is op::kKept, or
+// has a request and is_kept: then *answer is set when the operation is complete. Else `answer` is
+// null, and the operation ends with the answer's status. Errors: those of a put, UNSUPPORTED (the
+// path carries no tasks).
 struct EventArgs {
     const RemoteSignal *remote;
     Messages messages;
@@ -36,26 +37,26 @@ struct EventArgs {
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
                           const op::Completion &how);
 
-// What the owner has answered, which is known from now on. Errors: SIGNAL_EARLY, SIGNAL_OVERFLOW
-// (the epoch is over, or there were too many of them), NOT_REGISTERED, PEER_LOST (an owner that is
-// gone never gets to the epoch).
+// Judges the owner's answer and remembers its epoch. Errors: SIGNAL_EARLY, SIGNAL_OVERFLOW (the
+// epoch is over, or too many messages), NOT_REGISTERED, PEER_LOST (a dead owner never reaches the
+// epoch).
 sennit_status judge_answer(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                            std::uint64_t answer);
 
-// Both, one after the other.
+// Sends the event and judges the answer.
 sennit_status send_event(Rank &rank, const EventArgs &args);
-// The same, unless it is known that the owner lets the messages in: then the call
-// is over when the message is on its way, and errors of the answer are flush's.
+// The same, unless the owner is known to let the messages in: then the call ends when the message
+// is sent, and flush reports errors of the answer.
 sennit_status post_event(Rank &rank, const EventArgs &args);
-// Of one that is let in: the call is over as that one's then.
+// For an event that is let in: the call ends in the same way.
 sennit_status post_let_in(Rank &rank, const EventArgs &args);
-// The same; op::engine_await_sent() is the caller's.
+// The same; the caller calls op::engine_await_sent().
 sennit_status start_posted(Rank &rank, const EventArgs &args);
-// Held until event->awaited operations that name it are over; what it then may be refused for is
-// flush's. `message`: those are of one that completion data tells of, unless its index is 0.
+// Holds the event until event->awaited operations that name it are complete; flush reports a later
+// refusal. `message`: the message of these operations in completion data, unless its index is 0.
 sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                          const NumberedMessage &message, op::Held *event);
-// A put in tasks that count nothing, of an owner that lets it in; `how` is of all of them.
+// A put in tasks that count nothing, to an owner that lets it in; `how` is for all of them.
 struct PackedPut {
     sennit_gptr place;
     const void *local;
@@ -63,16 +64,16 @@ struct PackedPut {
 };
 sennit_status start_packed(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
                            const PackedPut &put, const op::Completion &how);
-// Is it known that the owner lets the event in? If not, it is to be asked.
+// Whether the owner is known to let the event in. If not, it must be asked.
 bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
-// The same, once what the owner is about to tell has come: it costs less than a question.
+// The same after waiting for an answer that is already on its way: that costs less than a question.
 bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
-// Would the owner count one message of the epoch?
+// Asks the owner whether it would count one message of the epoch.
 sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 
-// The owner's half: three of op::EventHandlers. Of an answer that said "counted" the epoch is
-// renewed, and the sender hears it with any message of the owner's. So ranks that put to each
-// other, and reset before they put again, need not ask.
+// The owner's side: three of op::EventHandlers. The epoch in an answer of "counted" is updated when
+// it is sent, and it travels with any message of the owner. So ranks that put to each other, and
+// reset before they put again, need not ask.
 std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived);
 std::uint64_t renew_answer(Rank &rank, std::uint32_t handle, std::uint64_t answer);
 void hear_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer);

@@ -1,4 +1,4 @@
-// See known_epochs.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "signal/known_epochs.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace sennit::signal {
 
-// Its own, or the free one that would be. There is one.
+// The signal's place, or the free place for it. There always is one.
 KnownEpochs::Entry *KnownEpochs::place_of(sennit_signal signal) const {
     // The high bits of a product with 2^64 / golden ratio (Knuth, volume 3, 6.4).
     const std::uint64_t name =
@@ -23,7 +23,7 @@ KnownEpochs::Entry *KnownEpochs::place_of(sennit_signal signal) const {
     }
 }
 
-// For one more. False: there is no memory at all.
+// Makes room for another entry. False: no memory.
 bool KnownEpochs::make_room() {
     const std::size_t places = places_ == 0 ? kFirst : 2 * places_;
     Array<Entry> more = places <= kMost ? Array<Entry>(places) : Array<Entry>();
@@ -42,7 +42,7 @@ bool KnownEpochs::make_room() {
     return true;
 }
 
-// Null: there is no memory.
+// Null: no memory.
 KnownEpochs::Entry *KnownEpochs::make(sennit_signal signal) {
     if (2 * (used_ + 1) > places_ && !make_room()) return nullptr;
     Entry *const entry = place_of(signal);

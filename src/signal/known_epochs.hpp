@@ -1,6 +1,7 @@
-// What a rank knows of the epochs of others' signals that messages lead to: for each the latest
-// that its owner has told. The owner may have gone on since; so it lets in what is let in by what
-// is known, or has let it in before. All may be forgotten, and is where it gets too much.
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank's knowledge of the epochs of others' signals by messages: for each the latest epoch that
+// its owner has told. The owner may have advanced since, so it accepts what the known epoch
+// accepts, or has accepted it before. Everything may be forgotten, and is if it becomes too much.
 #pragma once
 
 #include <pthread.h>
@@ -14,21 +15,21 @@ namespace sennit::signal {
 
 struct KnownEpoch {
     std::uint64_t epoch;
-    std::uint8_t most_ahead = 1;  // 0: the signal is strict, and takes events of this epoch alone
+    std::uint8_t most_ahead = 1;  // 0: the signal is strict and accepts only events of this epoch
 };
 
-// Any thread; calls nobody.
+// For any thread; calls nothing.
 class KnownEpochs {
   public:
     ~KnownEpochs() { (void)pthread_mutex_destroy(&lock_); }
 
     // False: nothing is known.
     bool find(sennit_signal signal, KnownEpoch *known);
-    // Its owner has said so, perhaps before it said what is known already.
+    // Records what the owner told, perhaps before it told what is already known.
     void learn(sennit_signal signal, KnownEpoch told);
-    // The same, of what may be a new signal by an old name, whatever is known.
+    // The same for what may be a new signal with an old name: overrides what is known.
     void begin(sennit_signal signal, KnownEpoch told);
-    // It is there no more.
+    // The signal no longer exists.
     void forget(sennit_signal signal);
 
   private:

@@ -1,5 +1,6 @@
-// Notified put and get, the general way: everything that notify_at_once() leaves. The order is the
-// same: look at the epoch, move the data, count the event.
+// SPDX-License-Identifier: BSD-3-Clause
+// Notified put and get, the general way: all cases that notify_at_once() leaves. The order is the
+// same: check the epoch, move the data, count the event.
 #include <algorithm>
 
 #include "base/fail.hpp"
@@ -16,7 +17,7 @@ bool is_same(sennit_signal a, sennit_signal b) {
     return a.rank == b.rank && a.handle == b.handle;
 }
 
-// The call names a signal that is not the block's own.
+// Whether the call names a signal other than the block's own.
 bool names_another(const Notified &own, const sennit_notice *notice) {
     return notice != nullptr && notice->remote.handle != 0 &&
            !is_same(notice->remote, own.remote.signal);
@@ -55,7 +56,7 @@ sennit_status check_notice(const Rank &rank, const Attached &attached, const Not
     return SENNIT_OK;
 }
 
-// A local signal that has fired already is refused before anything has moved.
+// Finds the local signal. One that has already fired is refused before anything moves.
 sennit_status reach_local(Rank &rank, const NotifyArgs &args, RemoteSignal *local) {
     if (args.notice == nullptr || args.notice->local.handle == 0) return SENNIT_OK;
     const Own *own = find_own(rank, args.notice->local);
@@ -121,7 +122,7 @@ NotifyArgs args_of_layout(op::Direction direction, std::size_t offset, void *loc
         args.layout = &layout;
         return args;
     }
-    // The lowest byte, also where the offset is that of another one.
+    // The lowest byte, even if the offset is that of another byte.
     args.offset += static_cast<std::size_t>(layout.remote.begin);
     args.local = static_cast<std::byte *>(local) + layout.local.begin;
     return args;
@@ -165,7 +166,7 @@ sennit_status move(Rank &rank, const Prepared &prepared, const NotifyArgs &args)
     return op::transfer_moved(rank, args.direction, prepared.place, moved_by(args), {});
 }
 
-// The signal, if any, is reached by load and store.
+// Load and store reach the signal, if any.
 sennit_status notify_by_pointer(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     const RemoteSignal &remote = prepared.remote;
     if (remote.is_none()) return move(rank, prepared, args);
@@ -175,19 +176,19 @@ sennit_status notify_by_pointer(Rank &rank, const Prepared &prepared, const Noti
     return status == SENNIT_OK ? count_event(rank, remote, prepared.epoch, &seen) : status;
 }
 
-// One message where the data goes with its event, as completion data or in a task; else the data
-// goes first.
+// One message if the data goes with its event, as completion data or in a task; else the data goes
+// first.
 sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     const RemoteSignal &remote = prepared.remote;
     const bool is_with_event = goes_with_event(rank, prepared, args);
-    // One task is judged as a whole: its answer says whether the owner lets it in.
+    // One task is judged as a whole: its answer tells whether the owner lets it in.
     const bool is_one_task =
         is_with_event && (args.layout == nullptr || fits_in_task(rank, remote, *args.layout));
     sennit_status status = SENNIT_OK;
     if (!is_one_task && !prepared.is_current() && !is_let_in_soon(rank, remote, prepared.epoch))
         status = ask_owner(rank, remote, prepared.epoch);
     if (status != SENNIT_OK) return status;
-    // It is let in now, so each of its tasks is.
+    // It is let in, so each of its tasks is.
     if (is_with_event && !is_one_task) return post_let_in(rank, event_with_data(prepared, args, 1));
     if (is_with_event || args.bytes == 0)
         return post_event(rank, event_with_data(prepared, args, 1));
@@ -196,20 +197,20 @@ sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const Not
     if (status != SENNIT_OK) return status;
     const Deadline deadline = default_deadline();
     status = request::wait(rank, &data, deadline);
-    // Where the wait was over first, the message goes on by itself.
+    // If the wait has timed out, the message continues by itself.
     op::engine_abandon(rank, data, op::Abandoned::goes_on);
     return status == SENNIT_OK ? op::engine_await_sent(rank, prepared.place.rank, deadline)
                                : status;
 }
 
-// A try of the call. After SIGNAL_EARLY nothing has moved, and nothing of what was prepared holds.
+// One try of the call. After SIGNAL_EARLY nothing has moved, and nothing prepared is still valid.
 sennit_status try_to_notify(Rank &rank, Attached &attached, const NotifyArgs &args,
                             bool asks_first) {
     Prepared prepared;
     sennit_status status = prepare(rank, attached, args, &prepared);
     if (status != SENNIT_OK) return status;
     const bool is_by_message = prepared.remote.record == nullptr && !prepared.remote.is_none();
-    // The data of a short put goes once for all tries.
+    // The data of a short put is sent once for all tries.
     if (is_by_message && asks_first) status = ask_owner(rank, prepared.remote, prepared.epoch);
     if (status == SENNIT_OK)
         status = is_by_message ? notify_by_messages(rank, prepared, args)

@@ -1,4 +1,5 @@
-// Notified puts and gets that go on after their call has returned.
+// SPDX-License-Identifier: BSD-3-Clause
+// Notified puts and gets that continue after their call has returned.
 #include "base/fail.hpp"
 #include "observe/observer.hpp"
 #include "runtime/whole_call.hpp"
@@ -11,9 +12,9 @@ namespace {
 
 using op::Completion;
 
-// An op::AtEnd: the private buffer is the caller's again, whose signal has this handle. What may be
-// wrong with it its owner finds out: this is any thread of the rank, which keeps its own last
-// error.
+// An op::AtEnd: the caller, whose signal has this handle, may reuse the private buffer. The
+// signal's owner finds errors of the signal: any thread of the rank may run this, so it keeps that
+// thread's last error.
 void count_local(Rank &rank, std::uint64_t handle, int, sennit_status status) {
     const sennit_signal signal{rank.world_rank, static_cast<std::uint32_t>(handle)};
     const Own *own = find_own(rank, signal);
@@ -33,14 +34,14 @@ Completion completion_of(const Prepared &prepared, sennit_request *request) {
     return how;
 }
 
-// Tasks bring all, and the data is copied.
+// Whether tasks bring everything; the data is copied.
 bool is_by_tasks(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     return !prepared.remote.is_none() && goes_with_event(rank, prepared, args) &&
            op::engine_may_copy(rank, args.bytes);
 }
 
-// By one task, or by several where the owner is known to let them in. Where it is not known, its
-// answer ends the call.
+// Starts one task, or several if the owner is known to let them in. If unknown, its answer ends the
+// call.
 sennit_status start_task(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                          bool is_let_in, sennit_request *request) {
     const EventArgs event = event_with_data(prepared, args, 1);
@@ -54,7 +55,7 @@ sennit_status start_task(Rank &rank, const Prepared &prepared, const NotifyArgs 
     return status == SENNIT_OK ? conclude(rank, prepared) : status;
 }
 
-// A question to the owner goes first, and what it answers decides about the data.
+// Asks the owner first; its answer decides about the data.
 sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                     sennit_request *request) {
     sennit_request of_data = SENNIT_REQUEST_NULL;
@@ -73,7 +74,7 @@ sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const 
     if (status == SENNIT_OK && request != nullptr) {
         *request = of_data;
     } else {
-        // Nobody waits for it. What is wrong with it is told here, or else by flush.
+        // Nobody waits for it. Errors are reported here, or else by flush.
         op::engine_abandon(rank, of_data,
                            status == SENNIT_OK ? op::Abandoned::goes_on : op::Abandoned::library_s);
     }
@@ -113,7 +114,7 @@ sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages 
 
 namespace {
 
-// Divides a message of many runs. False: it has more pieces than completion data can say.
+// Divides a message of many runs. False: it has more pieces than completion data can express.
 bool divide(Rank &rank, const Prepared &prepared, const NotifyArgs &args, op::EventForm *form) {
     if (args.layout == nullptr) return true;
     form->piece_bytes = op::engine_piece_bytes(rank, prepared.place.rank, args.bytes);
@@ -154,7 +155,7 @@ sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
     Prepared prepared;
     sennit_status status = prepare(rank, attached, args, &prepared);
     if (status != SENNIT_OK) return status;
-    // Else it is over when the call returns, and the other call does it.
+    // Otherwise it is complete when the call returns, and the blocking call does it.
     bool goes_on = prepared.remote.record == nullptr && !prepared.remote.is_none();
     if (prepared.remote.is_none() && args.bytes != 0) {
         op::Target target;

@@ -1,4 +1,5 @@
-// What a notified put or get is before anything of it moves, and what it ends with: shared by the
+// SPDX-License-Identifier: BSD-3-Clause
+// The prepared form of a notified put or get, before anything moves, and its end: shared by the
 // single calls (notify.cpp) and the batches (batch.cpp).
 #pragma once
 
@@ -9,48 +10,50 @@
 namespace sennit::signal {
 
 struct Prepared {
-    RemoteSignal remote;           // the signal at the block's owner, perhaps none
-    RemoteSignal local;            // the caller's own, perhaps none
-    Notified *notified = nullptr;  // the block's own; null: the call has named another signal
+    RemoteSignal remote;           // the signal at the block's owner, or none
+    RemoteSignal local;            // the caller's own signal, or none
+    Notified *notified = nullptr;  // the block's own; null: the call names another signal
     std::uint64_t epoch = 0;       // of `remote`
     sennit_gptr place = SENNIT_GPTR_NULL;
 
     bool is_current() const { return epoch == SENNIT_EPOCH_CURRENT; }
 };
 
-// The tries of a call that SIGNAL_EARLY refuses, for as long as its notice says.
+// Repeats a call that SIGNAL_EARLY refuses, for the time in its notice.
 class EarlyWait {
   public:
     explicit EarlyWait(const sennit_notice *notice)
         : wait_ns_(notice == nullptr ? 0 : notice->wait_ns) {}
-    // Makes progress until the next try is due. False: there is none. Leaves the thread's error.
+    // Makes progress until the next try is due. False: no more tries. Does not change the thread's
+    // error.
     bool pause(Rank &rank);
 
   private:
     std::int64_t wait_ns_;
     bool has_begun_ = false;
-    Deadline limit_ = Deadline::never();  // from the first refusal on
+    Deadline limit_ = Deadline::never();  // starts at the first refusal
     std::int64_t pause_ns_ = 20'000;      // doubles
 };
 
-// Place and notice, as far as this rank can see. Errors: ARG, RANGE, and those of check_lives().
+// Checks place and notice, as far as this rank can see. Errors: ARG, RANGE, and those of
+// check_lives().
 sennit_status check_arguments(Rank &rank, const Attached &attached, const NotifyArgs &args);
-// That, and which signals. Errors: also those of reach(), SIGNAL_OVERFLOW (the local one has
-// fired).
+// The same, and finds the signals. Errors: also those of reach(), SIGNAL_OVERFLOW (the local one
+// has fired).
 sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Prepared *prepared);
-// A put whose data goes with its event in one task, and what that is.
+// Whether the data of a put goes with its event in one task, and that task.
 bool goes_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args);
 EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args, std::uint32_t messages);
-// A put or get by messages, and its event with it or when it is over, of owners that let it in;
-// `how` is of the data, which is not empty.
+// Starts a put or get by messages, and its event with it or after it, to owners that let it in;
+// `how` is for the data, which is not empty.
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                op::Completion how);
 inline op::Moved moved_by(const NotifyArgs &args) {
     return {args.local, args.bytes, args.layout};
 }
-// The data is complete and the remote event counted.
+// Called when the data is complete and the remote event counted.
 sennit_status conclude(Rank &rank, const Prepared &prepared);
-// The part of it that concerns the epochs of the block.
+// The part of conclude() for the epochs of the block.
 inline void take_epoch(Rank &rank, const Prepared &prepared) {
     if (!prepared.remote.is_none() && !prepared.is_current())
         runtime::note_sent(rank, prepared.remote.signal, prepared.epoch);

@@ -1,4 +1,4 @@
-// See sets.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "signal/sets.hpp"
 
 #include <bit>
@@ -81,8 +81,8 @@ void unlink(Signals &all, Waitset &set, std::uint32_t index) {
     --list.count;
 }
 
-// Into the list of its set where it belongs now. A mark may be of an epoch that is over, or to
-// come.
+// Puts the signal into the list of its set where it belongs now. A mark may be of a past or future
+// epoch.
 void take_in(Signals &all, std::uint32_t index) {
     const Own &own = own_at(all, index);
     if (own.set == 0) return;
@@ -95,7 +95,7 @@ void take_in(Signals &all, std::uint32_t index) {
 }
 
 void collect_word(Signals &all, std::uint32_t chunk, std::uint32_t word) {
-    // relaxed: acquired by collect().
+    // relaxed: collect() has done the acquire.
     std::byte *base = all.chunks[chunk].load(std::memory_order_relaxed);
     auto *marks = reinterpret_cast<MarkWord *>(base + marks_offset(chunk));
     // SYNC signal-mark: pairs with the releases in mark_fired(); the count comes before the mark.
@@ -113,7 +113,7 @@ void collect(Signals &all) {
         if (base == nullptr) return;
         auto *summary = reinterpret_cast<MarkWord *>(base + kSummaryOffset);
         for (std::uint32_t word = 0; word < summary_words(chunk); ++word) {
-            // relaxed: the exchange is what takes the marks.
+            // relaxed: the exchange takes the marks.
             if (summary[word].load(std::memory_order_relaxed) == 0) continue;
             // SYNC signal-mark: pairs with the releases in mark_fired(); the marks come before.
             std::uint64_t bits = summary[word].exchange(0, std::memory_order_acquire);
@@ -124,7 +124,7 @@ void collect(Signals &all) {
     }
 }
 
-// Those that have fired, the one first that was not reported longest; they go behind the others.
+// Reports fired signals, the longest unreported first; they move to the end of the list.
 void report(const Rank &rank, Signals &all, Waitset &set, Some *some) {
     const std::size_t count = some->most < set.fired.count ? some->most : set.fired.count;
     for (std::size_t i = 0; i < count; ++i) {
@@ -137,20 +137,20 @@ void report(const Rank &rank, Signals &all, Waitset &set, Some *some) {
     some->count = count;
 }
 
-// What is wrong with the signal of the set that was not told of longest; OK if none is faulty.
+// The error of the faulty signal that was reported longest ago; OK if none is faulty.
 sennit_status report_faults(Signals &all, Waitset &set) {
     while (set.faulty.count != 0) {
         const std::uint32_t index = set.faulty.first - 1;
         unlink(all, set, index);
         const sennit_status status = report_fault(own_at(all, index));
-        // One that is faulty still goes behind the others.
+        // A signal that is still faulty moves to the end.
         take_in(all, index);
         if (status != SENNIT_OK) return status;
     }
     return SENNIT_OK;
 }
 
-// Until `is_over(set, &status)`, or the set can not be waited for.
+// Waits until `is_over(set, &status)`, or until the set can not be waited for.
 template <class IsOver>
 sennit_status wait_in_set(Rank &rank, Signals &all, sennit_waitset handle, const Deadline &deadline,
                           IsOver is_over) {
@@ -162,7 +162,7 @@ sennit_status wait_in_set(Rank &rank, Signals &all, sennit_waitset handle, const
             status = no_set(handle);
             return true;
         }
-        // Also where some are in a list already: what has come since must get its turn.
+        // Also if some are already in a list: newer ones must get their turn.
         collect(all);
         status = report_faults(all, *set);
         return status != SENNIT_OK || is_over(*set, &status);
@@ -229,12 +229,12 @@ sennit_status set_add(Signals &all, sennit_waitset handle, sennit_signal signal,
     own.set = place_of(handle);
     own.cookie = cookie;
     ++set->members;
-    // relaxed: of this rank.
+    // relaxed: only this rank changes it.
     own.state.fetch_or(kInSet, std::memory_order_relaxed);
-    // relaxed: the fence below orders it before the look.
+    // relaxed: the fence below orders it before the look at the slot.
     own.record->in_set.store(1, std::memory_order_relaxed);
-    // SYNC signal-set: pairs with the fence that the count in count_whole() is; either who fires
-    // the signal sees that it is in a set, or this rank sees that it has fired.
+    // SYNC signal-set: pairs with the count in count_whole(), which is a fence; either the sender
+    // that fires the signal sees that it is in a set, or this rank sees that it has fired.
     store_load_fence();
     take_in(all, index);
     return SENNIT_OK;
@@ -262,7 +262,7 @@ bool advance_in_set(Signals &all, Own &own, std::uint64_t epoch) {
     if (own.set == 0) return true;
     const std::uint32_t index = index_of(handle_of(own));
     unlink(all, set_of(*all.sets, own), index);
-    // All of the next epoch may have come early, and its mark been taken before its time.
+    // All events of the next epoch may have come early, and its mark been taken too soon.
     take_in(all, index);
     return true;
 }

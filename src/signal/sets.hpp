@@ -1,11 +1,11 @@
-// Sets of a rank's own signals, and waiting for some of one. Who fires a signal that is in a set
-// marks it in its chunk (mark_fired); the owner collects the marks into the lists of its sets, so
-// that a wait costs what has fired and not what is waited for.
+// SPDX-License-Identifier: BSD-3-Clause
+// Sets of a rank's own signals, and waits for some of a set. A sender that fires a signal in a set
+// marks it in its chunk (mark_fired). The owner collects the marks into the lists of its sets, so
+// the cost of a wait depends on the fired signals, not on the size of the set.
 //
-// Invariants, while Waitsets::lock is free: a signal is in the list of its set of those that have
-// fired only if it has, in its epoch; a signal of a set that has fired, or for which more came than
-// was expected, is in a list, or its mark is set, or the one who did that is about to set it and
-// rings afterwards.
+// Invariants, while Waitsets::lock is free: a signal is in the list of fired ones only if it has
+// fired in its epoch. A signal of a set that has fired, or that got more events than expected, is
+// in a list, or its mark is set, or its sender is about to set the mark and ring.
 #pragma once
 
 #include "signal/signal.hpp"
@@ -20,16 +20,16 @@ void sets_close(Waitsets *sets);
 sennit_status set_create(Waitsets &sets, sennit_waitset *set);
 // Errors of all that take a set: ARG (no set).
 sennit_status set_destroy(Signals &all, sennit_waitset set);
-// The signal is the rank's own. Errors: STATE, ARG.
+// The signal must be the rank's own. Errors: STATE, ARG.
 sennit_status set_add(Signals &all, sennit_waitset set, sennit_signal signal, std::uint64_t cookie);
 sennit_status set_remove(Signals &all, sennit_waitset set, sennit_signal signal);
 
-// The signal ends: it leaves its set.
+// Removes a signal that ends from its set.
 void leave_set(Signals &all, Own &own);
-// As advance(), for a signal that may be in a set.
+// The same as advance(), for a signal that may be in a set.
 bool advance_in_set(Signals &all, Own &own, std::uint64_t epoch);
 
-// Some of those that have fired, at least one. Errors: STATE (empty), ARG, TIMEOUT, PEER_LOST, and
+// Returns some fired signals, at least one. Errors: STATE (empty), ARG, TIMEOUT, PEER_LOST, and
 // those of a wait for any signal of the set: SIGNAL_OVERFLOW, SIGNAL_EARLY.
 struct Some {
     std::size_t most;

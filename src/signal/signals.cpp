@@ -1,4 +1,6 @@
-// The tables: a rank's own signals in chunks of its memory file, and the views of its peers'.
+// SPDX-License-Identifier: BSD-3-Clause
+// Owns the tables: a rank's own signals in chunks of its memory file, and the views of its peers'
+// signals.
 #include "signal/signals.hpp"
 
 #include <cstdlib>
@@ -29,7 +31,7 @@ sennit_status not_registered(sennit_signal signal) {
 
 void free_signals(Signals *all, std::uint32_t size) {
     for (std::uint32_t peer = 0; all->views != nullptr && peer < size; ++peer) {
-        // relaxed: the rank is ended by one thread.
+        // relaxed: one thread ends the rank.
         ChunkView *views = all->views[peer].load(std::memory_order_relaxed);
         for (std::uint32_t chunk = 0; views != nullptr && chunk < kSignalChunks; ++chunk)
             if (views[chunk].mapped_bytes != 0)
@@ -42,7 +44,7 @@ void free_signals(Signals *all, std::uint32_t size) {
     delete all;
 }
 
-// The records of a chunk. Needs the cold mutex.
+// Makes the records of a chunk. Needs the cold mutex.
 sennit_status add_chunk(Rank &rank, Signals &all, std::uint32_t number) {
     memory::SegmentArgs args;
     args.kind = SegmentKind::signals;
@@ -59,7 +61,7 @@ sennit_status add_chunk(Rank &rank, Signals &all, std::uint32_t number) {
     // SYNC signal-chunk: pairs with the acquire in collect(), of other threads of this rank.
     all.chunks[number].store(base, std::memory_order_release);
     if (number == 0) expect_events(rank);
-    // relaxed: this thread has stored it.
+    // relaxed: this thread stored it.
     const std::uint32_t id = segment->id.load(std::memory_order_relaxed);
     // SYNC signal-view: pairs with the acquire in segment_of_chunk(), at a peer; the head and the
     // segment's record come before.
@@ -67,13 +69,13 @@ sennit_status add_chunk(Rank &rank, Signals &all, std::uint32_t number) {
     return SENNIT_OK;
 }
 
-// An entry that is free, with its record. Needs the cold mutex.
+// Takes a free entry with its record. Needs the cold mutex.
 sennit_status take_entry(Rank &rank, Signals &all, Own **entry) {
     Own *own = all.table.take();
     if (own == nullptr) return fail_no_place(all.table.is_full(), SignalTable::kMost, "signals");
     const std::uint32_t index = all.table.place_of(*own);
     const std::uint32_t chunk = chunk_of(index);
-    // relaxed: under the lock.
+    // All relaxed: under the lock.
     if (all.chunks[chunk].load(std::memory_order_relaxed) == nullptr) {
         const sennit_status status = add_chunk(rank, all, chunk);
         if (status != SENNIT_OK) {
@@ -81,7 +83,7 @@ sennit_status take_entry(Rank &rank, Signals &all, Own **entry) {
             return status;
         }
     }
-    std::byte *base = all.chunks[chunk].load(std::memory_order_relaxed);  // relaxed: as above
+    std::byte *base = all.chunks[chunk].load(std::memory_order_relaxed);
     own->record = reinterpret_cast<SignalRecord *>(base + records_offset(chunk)) +
                   (index - first_index(chunk));
     *entry = own;
@@ -99,7 +101,8 @@ sennit_status segment_of_chunk(Rank &rank, int peer, std::uint32_t chunk, std::u
     return op::get_control(rank, peer, offset, segment, sizeof *segment);
 }
 
-// Memory of the peer that its path copies is mapped for its signals alone, as for channels.
+// If the peer's path only copies its memory, the memory is mapped just for its signals, as for
+// channels.
 sennit_status map_view(Rank &rank, int peer, sennit_gptr gptr, ChunkView *view) {
     const Peer &the_peer = rank.peers[peer];
     if (the_peer.control == nullptr || the_peer.memory_file < 0)
@@ -146,7 +149,7 @@ sennit_status open_view(Rank &rank, Signals &all, int peer, std::uint32_t chunk)
     status = op::resolve(rank, gptr, &entry);
     if (status != SENNIT_OK) return status;
     const ColdLock lock(rank);
-    // relaxed: under the lock, as is the change.
+    // All relaxed: all changes are made under the lock.
     ChunkView *views = all.views[peer].load(std::memory_order_relaxed);
     if (views == nullptr) {
         views = new (std::nothrow) ChunkView[kSignalChunks];
@@ -154,7 +157,6 @@ sennit_status open_view(Rank &rank, Signals &all, int peer, std::uint32_t chunk)
         // SYNC signal-view: pairs with the acquire in view_of(); the empty views come before.
         all.views[peer].store(views, std::memory_order_release);
     }
-    // relaxed: as above.
     if (views[chunk].segment.load(std::memory_order_relaxed) != 0) return SENNIT_OK;
     return fill_view(rank, peer, gptr, *entry, &views[chunk]);
 }
@@ -184,10 +186,10 @@ sennit_status make_signals(Rank &rank, Signals **out) {
 }
 
 void signals_close(Rank &rank) {
-    // relaxed: the rank is ended by one thread.
+    // All relaxed: one thread ends the rank.
     Signals *all = rank.signals.load(std::memory_order_relaxed);
     if (all == nullptr) return;
-    rank.signals.store(nullptr, std::memory_order_relaxed);  // relaxed: as above
+    rank.signals.store(nullptr, std::memory_order_relaxed);
     rank.signal_table.hide();
     rank.block_table.hide();
     blocks_close(all->blocks);
@@ -208,22 +210,20 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     own.listed = Listed::none;
     own.set = 0;
     own.next = own.previous = 0;
-    // relaxed: nobody may look before the handle is there.
+    // All relaxed: nobody may look before the handle is published.
     own.epoch.store(0, std::memory_order_relaxed);
-    // relaxed: as above.
     own.state.store((all->resets_by_exchange ? kExchanges : 0) | (is_to_be_strict ? kStrict : 0),
                     std::memory_order_relaxed);
-    own.told_early.store(0, std::memory_order_relaxed);  // relaxed: as above
+    own.told_early.store(0, std::memory_order_relaxed);
     own.events = events;
     own.event_bits = static_cast<std::uint8_t>(event_bits_of(max_events));
     SENNIT_INVARIANT((std::uint64_t{events} >> own.event_bits) == 0);
     SignalRecord &record = *own.record;
-    // relaxed: as above.
     record.slot[0].store(0, std::memory_order_relaxed);
-    record.slot[1].store(0, std::memory_order_relaxed);  // relaxed: as above
-    record.refused.store(0, std::memory_order_relaxed);  // relaxed: as above
-    record.epoch.store(0, std::memory_order_relaxed);    // relaxed: as above
-    record.in_set.store(0, std::memory_order_relaxed);   // relaxed: as above
+    record.slot[1].store(0, std::memory_order_relaxed);
+    record.refused.store(0, std::memory_order_relaxed);
+    record.epoch.store(0, std::memory_order_relaxed);
+    record.in_set.store(0, std::memory_order_relaxed);
     record.events = events;
     record.max_events = max_events;
     record.owner = rank.world_rank;
@@ -244,7 +244,7 @@ void signal_destroy(Rank &rank, Own &own) {
     Signals &all = *signals_of(rank);
     leave_set(all, own);
     const ColdLock lock(rank);
-    // relaxed: who still uses it is wrong in any order, and sees it sooner or later.
+    // relaxed: a later use is the program's error in any order, and finds the 0 sooner or later.
     own.record->handle.store(0, std::memory_order_relaxed);
     all.table.give_back(own);
 }
@@ -282,7 +282,7 @@ sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote) {
         const Own *own = find_own(rank, signal);
         if (own == nullptr) return not_registered(signal);
         found.record = own->record;
-        // relaxed: the handle came after it.
+        // relaxed: the handle was published after it.
         found.chunk = signals_of(rank)->chunks[chunk].load(std::memory_order_relaxed);
         found.control = rank.control;
         *remote = found;
@@ -293,14 +293,14 @@ sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote) {
     if (status != SENNIT_OK) return status;
     found.live = view->live;
     found.live_value = view->live_value;
-    // relaxed: view_of() has acquired it.
+    // relaxed: view_of() has done the acquire.
     found.gptr = sennit_gptr{signal.rank, view->segment.load(std::memory_order_relaxed), offset};
     if (view->base != nullptr) {
         found.chunk = view->base;
         found.record = reinterpret_cast<SignalRecord *>(view->base + offset);
         found.control = rank.peers[signal.rank].control;
         if (!found.is_alive()) return not_registered(signal);
-        // relaxed: a signal that comes and goes meanwhile is the program's affair.
+        // relaxed: creating or destroying the signal meanwhile is the program's responsibility.
         if (found.record->handle.load(std::memory_order_relaxed) != signal.handle)
             return not_registered(signal);
     }

@@ -1,4 +1,4 @@
-// See subscriptions.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "signal/subscriptions.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace sennit::signal {
 
 namespace {
 
-// An owner that has refused is asked again after so many messages more.
+// An owner that has refused is asked again after this many more messages.
 constexpr std::uint32_t kAsksAgain = 64;
 constexpr std::size_t kFewestIdle = 1024;
 
@@ -23,7 +23,7 @@ bool is_same(const SubscriptionKey &a, const SubscriptionKey &b) {
 
 }  // namespace
 
-// Where the entries of a signal begin: they stand between here and the next place that is free.
+// The first place of a signal's entries: they are between it and the next free place.
 std::size_t Subscriptions::first_place(sennit_signal signal) {
     // The high bits of products with 2^64 / golden ratio (Knuth, volume 3, 6.4).
     constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15u;
@@ -32,7 +32,7 @@ std::size_t Subscriptions::first_place(sennit_signal signal) {
     return name * kFactor >> 32;
 }
 
-// Its own, or the free one that would be. There is one.
+// The place of the kind, or the free place for it. There always is one.
 Subscriptions::Entry *Subscriptions::place_of(const SubscriptionKey &kind) const {
     std::size_t place = first_place(kind.signal);
     for (;; ++place) {
@@ -46,7 +46,7 @@ Subscriptions::Entry *Subscriptions::find(const SubscriptionKey &kind) const {
     return entry == nullptr || entry->kind.signal.handle == 0 ? nullptr : entry;
 }
 
-// For one more. False: there is no memory.
+// Makes room for another entry. False: no memory.
 bool Subscriptions::make_room() {
     const std::size_t places = places_ == 0 ? kFirst : 2 * places_;
     Array<Entry> more(places);
@@ -68,7 +68,7 @@ bool Subscriptions::make_room() {
     return true;
 }
 
-// Null: there is no memory.
+// Null: no memory.
 Subscriptions::Entry *Subscriptions::make(const SubscriptionKey &kind) {
     Entry *entry = find(kind);
     if (entry != nullptr) return entry;
@@ -129,8 +129,8 @@ void Subscriptions::learn(const SubscriptionKey &kind, const Subscription &given
     list_if_ready(*entry);
 }
 
-// Some places at a time. An index is idle when as many messages have gone without it as would have
-// been its turn among all signals several times. Have some been left?
+// Checks some places at a time. An index is idle if several times as many messages as there are
+// signals have gone without it. Returns whether some were left.
 bool Subscriptions::sweep(int owner) {
     constexpr std::size_t kPlaces = 256;
     constexpr unsigned kMost = 4;
@@ -260,7 +260,7 @@ void Subscribers::take_back(std::uint32_t index) {
     free_last_ = index;
 }
 
-// What they had sent may still come: it has numbers that are not used again soon.
+// Their late events may still come: those have numbers that are not reused soon.
 void Subscribers::take_back_of_lost(const Rank &rank) {
     for (std::uint32_t index = 1; index <= made_; ++index)
         if (entries_[index].sender >= 0 && known_gone(rank, entries_[index].sender) != Gone::no)
@@ -281,7 +281,7 @@ std::uint32_t Subscribers::give(const Rank &rank, int sender, const Subscription
         index = ++made_;
         *use = 0;
     }
-    *use &= 0xFFFF;  // so many bits of it travel
+    *use &= 0xFFFF;  // only these bits travel
     Subscriber &it = entries_[index];
     it.sender = sender;
     it.handle = kind.signal.handle;

@@ -1,5 +1,6 @@
-// Subscriptions: an index that names a sender and a signal in completion data. Both ends: what a
-// sender keeps of those it has, and the table of an owner.
+// SPDX-License-Identifier: BSD-3-Clause
+// Subscriptions: an index that names a sender and a signal in completion data. Both ends: the
+// sender's subscriptions, and the table of an owner.
 #pragma once
 
 #include <pthread.h>
@@ -11,21 +12,21 @@
 
 namespace sennit::signal {
 
-// Does a sender name the epochs of its events, or are they counted in the epoch that the owner is
-// in when they come?
+// Whether a sender names the epochs of its events, or they count in the owner's epoch at their
+// arrival.
 enum class EpochKind : std::uint8_t { named, current };
 
-// What the messages of a subscription have in common.
+// The common properties of the messages of a subscription.
 struct SubscriptionKey {
     sennit_signal signal = SENNIT_SIGNAL_NULL;
     EpochKind epochs = EpochKind::named;
-    std::uint32_t events = 1;  // that the message counts for
+    std::uint32_t events = 1;  // events per message
 };
 
-// What an owner has answered to a sender, in a word.
+// An owner's answer to a sender, in a word.
 struct Subscription {
-    std::uint32_t index = 0;  // 0: it has none to give
-    std::uint32_t use = 0;    // where its numbers begin
+    std::uint32_t index = 0;  // 0: none left
+    std::uint32_t use = 0;    // determines its first numbers
     std::uint8_t event_bits = 0;
     std::uint8_t index_bits = 0;  // as in Traits
 };
@@ -38,15 +39,15 @@ constexpr Subscription subscription_in(std::uint64_t word) {
             static_cast<std::uint8_t>(word >> 8), static_cast<std::uint8_t>(word)};
 }
 
-// A message that is to go with completion data.
+// A message that goes with completion data.
 struct NumberedMessage {
-    std::uint32_t index = 0;  // 0: it is none
+    std::uint32_t index = 0;  // 0: none
     std::uint32_t number = 0;
     std::uint8_t event_bits = 0;
     std::uint8_t index_bits = 0;
 };
 
-// The sender's: any thread, also with the engine's mutex held; calls nobody.
+// The sender's side. For any thread, also with the engine's mutex held; calls nothing.
 class Subscriptions {
   public:
     ~Subscriptions() { (void)pthread_mutex_destroy(&lock_); }
@@ -54,28 +55,29 @@ class Subscriptions {
     enum class Begun : std::uint8_t {
         yes,
         no,              // the owner has not answered yet, or no place is free
-        refused,         // the owner had no index left when it was asked last
+        refused,         // the owner had no index left at the last question
         is_to_subscribe  // the caller asks the owner, once
     };
     Begun begin(const SubscriptionKey &kind, NumberedMessage *message);
     void unbegin(const SubscriptionKey &kind, const NumberedMessage &message);
-    // An owner with no index left gets back some that this rank has not used for long, if there are
-    // any, and is asked again: signals come and go, and nobody tells of one that is destroyed.
+    // An owner with no index left gets back indices that this rank has not used for long, if any,
+    // and is asked again: signals come and go, and nobody announces a destroyed one.
     void learn(const SubscriptionKey &kind, const Subscription &given);
-    // What was asked got no answer.
+    // The question got no answer.
     void forget(const SubscriptionKey &kind);
-    // The index is of no use to this rank: it is given back, and not asked for again.
+    // The index is useless for this rank: it is given back and not asked for again.
     void refuse(const SubscriptionKey &kind);
-    // The task of a message has failed, so nobody knows what its owner has: the index is given back
-    // when all others are over.
+    // The task of a message has failed, so the owner's state is unknown: the index is given back
+    // after all other messages have ended.
     void fail_message(int owner, std::uint32_t index, std::uint32_t number);
-    // Its owner has carried out the task.
+    // The owner has executed the task.
     void end_message(const SubscriptionKey &kind, std::uint32_t index, std::uint32_t number);
-    // The same where nothing more of it is known.
+    // The same if only these are known.
     void end_message(int owner, std::uint32_t index, std::uint32_t number);
-    // The caller does not send to it for now; once nothing is under way the index is given back.
+    // The caller does not send to the signal for now; the index is given back once no message is
+    // pending.
     void leave(sennit_signal signal);
-    // One to give back. False: there is none.
+    // Takes an index to give back. False: none.
     bool take_left(sennit_signal *signal, std::uint32_t *index);
 
   private:
@@ -87,14 +89,14 @@ class Subscriptions {
         std::uint8_t event_bits;
         std::uint8_t index_bits;
         std::uint8_t number_bits;
-        bool is_left;     // it is to be given back
-        bool is_useless;  // and not to be asked for again
-        bool is_broken;   // no message begins before that
-        bool is_listed;   // from `ready_` on
+        bool is_left;     // must be given back
+        bool is_useless;  // and must not be asked for again
+        bool is_broken;   // no message may start before that
+        bool is_listed;   // in the list of `ready_`
         std::uint32_t index;
         std::uint32_t next_ready;  // place + 1; 0: none
         std::uint32_t refusals;    // of messages
-        std::uint32_t last_turn;   // in which a message began
+        std::uint32_t last_turn;   // the turn of its latest message
         SentMessages sent;
     };
     static constexpr std::size_t kFirst = 32;
@@ -114,12 +116,13 @@ class Subscriptions {
     Array<Entry> entries_;
     std::size_t places_ = 0;  // a power of 2, at most half of them in use
     std::size_t used_ = 0;
-    std::size_t hand_ = 0;     // where sweep() goes on
-    std::uint32_t turn_ = 0;   // of messages of this rank
-    std::uint32_t ready_ = 0;  // entries to be given back, as next_ready; some may be in use again
+    std::size_t hand_ = 0;    // where sweep() continues
+    std::uint32_t turn_ = 0;  // counts this rank's messages
+    std::uint32_t ready_ =
+        0;  // list of entries to give back, as next_ready; some may be in use again
 };
 
-// One that this rank has given to a sender.
+// A subscription that this rank has given to a sender.
 struct Subscriber {
     int sender = -1;  // -1: the index is free
     std::uint32_t handle = 0;
@@ -129,13 +132,13 @@ struct Subscriber {
     ArrivingMessage messages[kMostPlaces];
 };
 
-// The owner's, under the engine's mutex.
+// The owner's side, under the engine's mutex.
 class Subscribers {
   public:
-    // No index up to `most` is free, or there is no memory: 0.
+    // Returns 0 if no index up to `most` is free or there is no memory.
     std::uint32_t give(const Rank &rank, int sender, const SubscriptionKey &kind,
                        std::uint32_t most, unsigned number_bits, std::uint32_t *use);
-    // Null: it was not given.
+    // Null: not given out.
     Subscriber *find(std::uint32_t index) {
         return index != 0 && index <= made_ && entries_[index].sender >= 0 ? &entries_[index]
                                                                            : nullptr;
@@ -153,7 +156,7 @@ class Subscribers {
     Array<Subscriber> entries_;  // from 1
     std::uint32_t places_ = 0;
     std::uint32_t made_ = 0;
-    // The one that was given back first is given first.
+    // The index that was given back first is given out first.
     std::uint32_t free_first_ = 0;
     std::uint32_t free_last_ = 0;
 };

@@ -1,4 +1,5 @@
-// What the owner of a signal does with it where polling has found nothing, or an epoch ends.
+// SPDX-License-Identifier: BSD-3-Clause
+// The owner's side after unsuccessful polling, and the end of an epoch.
 #include "runtime/wait.hpp"
 
 #include <cstdio>
@@ -21,10 +22,10 @@ sennit_status overflown(const Own &own, std::uint64_t value) {
                 static_cast<unsigned long long>(events_come(value, own.events, own.event_bits)));
 }
 
-// Tells once of an event that was not counted by its sender or for it; OK if there was none.
+// Reports once an event that was not counted; OK if there was none.
 sennit_status report_refused(Own &own) {
     if (!has_refused(own)) return SENNIT_OK;
-    // relaxed: no data hangs on it. 0: another thread tells.
+    // relaxed: no data depends on it. 0: another thread reports.
     const std::uint64_t word = own.record->refused.exchange(0, std::memory_order_relaxed);
     if (word == 0) return SENNIT_OK;
     const auto seen = static_cast<unsigned long long>(refused_epoch(word));
@@ -46,14 +47,13 @@ constexpr std::uint32_t mark_of_epoch(std::uint64_t epoch) {
     return static_cast<std::uint32_t>(epoch % UINT32_MAX) + 1;
 }
 
-// Tells once of events of the next epoch that a strict signal has; OK if there are none, or another
-// thread tells.
+// Reports once that a strict signal has events of the next epoch; OK if there are none, or if
+// another thread reports.
 sennit_status report_early(Own &own) {
     const std::uint64_t epoch = own_epoch(own);
-    // relaxed: no data hangs on it.
+    // All relaxed: no data depends on it.
     std::uint32_t told = own.told_early.load(std::memory_order_relaxed);
     if (!came_before_reset(own, epoch) || told == mark_of_epoch(epoch)) return SENNIT_OK;
-    // relaxed: as above.
     if (!own.told_early.compare_exchange_strong(told, mark_of_epoch(epoch),
                                                 std::memory_order_relaxed))
         return SENNIT_OK;
@@ -64,8 +64,8 @@ sennit_status report_early(Own &own) {
                 static_cast<unsigned long long>(epoch));
 }
 
-// Events of the next epoch that have come while this one waits: who sends them is through with this
-// one. "" if there are none.
+// Writes the number of events of the next epoch that came during this wait: their senders have
+// finished this epoch. "" if there are none.
 void say_came_already(const Own &own, char *text, std::size_t bytes) {
     const std::uint64_t next = own_epoch(own) + 1;
     // relaxed: a number for people.
@@ -79,7 +79,7 @@ void say_came_already(const Own &own, char *text, std::size_t bytes) {
                             come == 1 ? "has" : "have");
 }
 
-// With how many of its events are missing, behind what is known already, if anything is.
+// The error with the number of missing events, appended to what is already known.
 sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
                       const char *before) {
     const std::uint32_t handle = handle_of(own);
@@ -112,9 +112,9 @@ bool compare(Word word, sennit_comparison comparison, Word value) {
     }
 }
 
-// Apart from test(), which then calls nothing and saves no register.
+// A function of its own, so that test() calls nothing and saves no registers.
 [[gnu::noinline]] sennit_status test_again(Rank &rank, Own &own, int *done) {
-    // Whoever polls may be waited for, and what comes by messages is counted here.
+    // Another rank may wait for a rank that polls, and events by messages are counted here.
     make_progress(rank);
     const std::uint64_t value = own_value(own);
     if (is_faulty(own)) [[unlikely]] {
@@ -138,10 +138,10 @@ sennit_status report_fault(Own &own) {
 
 bool came_before_reset(const Own &own, std::uint64_t epoch) {
     const std::uint64_t next = epoch + 1;
-    // SYNC signal-count: pairs with the releases in count_whole(): who was let into the next epoch
-    // has seen it begin, and then so does the look at the epoch.
+    // SYNC signal-count: pairs with the releases in count_whole(): a sender that was let into the
+    // next epoch has seen it start, and then so does the load of the epoch.
     const std::uint64_t counter = own.record->slot[slot_of(next)].load(std::memory_order_acquire);
-    // relaxed: no data hangs on it.
+    // relaxed: no data depends on it.
     return value_of(counter, own.events, next) != own.events && own_epoch(own) == epoch &&
            own.told_early.load(std::memory_order_relaxed) != mark_of_epoch(epoch);
 }
@@ -167,36 +167,35 @@ sennit_status wait(Rank &rank, Own &own, const Deadline &deadline) {
         if (status != SENNIT_OK || value == 0) return status;
         const sennit_status fault = report_fault(own);
         if (fault != SENNIT_OK) return fault;
-        // Another thread was told of it.
+        // Another thread has reported it.
     }
 }
 
 bool advance(Own &own, std::uint64_t epoch) {
     const std::uint64_t next = epoch + 1;
-    // SYNC signal-epoch: pairs with itself, in the thread that resets next; what this one did with
-    // the data of its epoch comes before what that one tells the senders. relaxed on failure:
-    // nothing is done then.
+    // SYNC signal-epoch: pairs with itself, in the thread that resets next; this thread's use of
+    // the data of its epoch comes before what that thread tells the senders. relaxed on failure:
+    // nothing was changed.
     if (!own.epoch.compare_exchange_strong(epoch, next, std::memory_order_acq_rel,
                                            std::memory_order_relaxed))
         return false;
-    // relaxed: only the order of the record's own values counts.
+    // relaxed: only the order of the record's own values matters.
     std::uint64_t told = own.record->epoch.load(std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
-    // count_judged() and take_addend(); what this rank did with the data of the epoch comes
-    // before. Another thread may have reset since, and have told more. relaxed on failure: as
-    // above.
+    // count_judged() and take_addend(); this rank's use of the data of the epoch comes before.
+    // Another thread may have reset since and stored a later epoch. relaxed on failure: nothing was
+    // changed.
     while (told < next && !own.record->epoch.compare_exchange_weak(
                               told, next, std::memory_order_release, std::memory_order_relaxed)) {
     }
     return true;
 }
 
-// An event that has come and lies unread belongs to the epoch that ends: what came with it is
-// written over what the owner had. Where its sender looks at the epoch it can be none of the next
-// one, unless it is to be refused; and an event of the owner's own epoch does not say which it
-// meant.
+// An arrived but unread event belongs to the epoch that ends: its data has overwritten what the
+// owner had. If its sender checks the epoch, the event can not be of the next one, unless it is to
+// be refused; an event for the owner's current epoch does not name its epoch.
 sennit_status reset(Rank &rank, Own &own) {
-    // relaxed: set before the first event comes.
+    // relaxed: set before the first event.
     if ((own.state.load(std::memory_order_relaxed) & kReadsFirst) != 0)
         op::engine_read_events(rank);
     const std::uint64_t epoch = own_epoch(own);
@@ -208,7 +207,7 @@ sennit_status reset(Rank &rank, Own &own) {
     if (early != SENNIT_OK) return early;
     if (value != 0) return unfired(own, value, SENNIT_ERR_STATE, "");
     const std::uint32_t handle = handle_of(own);
-    // relaxed: of a signal of the caller's own.
+    // relaxed: a signal of the caller's own.
     const bool done = (own.state.load(std::memory_order_relaxed) & kInSet) != 0
                           ? advance_in_set(*signals_of(rank), own, epoch)
                           : advance(own, epoch);
@@ -225,8 +224,8 @@ sennit_status remaining(const Own &own, std::uint32_t *events) {
 sennit_status wait_word(Rank &rank, const std::uint64_t *word, sennit_comparison comparison,
                         std::uint64_t value, const Deadline &deadline) {
     return wait_until(rank, deadline, kAnyPeer, [&] {
-        // SYNC word-delivery: pairs with the release in store_word(), or with that of whoever
-        // changes the word by an atomic operation or a store of its own.
+        // SYNC word-delivery: pairs with the release in store_word(), or with that of another
+        // rank's atomic operation or store.
         return compare(__atomic_load_n(word, __ATOMIC_ACQUIRE), comparison, value);
     });
 }

@@ -1,10 +1,10 @@
-// What ranks write for each other of signals, and the record that a block is. Byte by byte in
-// docs/design/layouts.md; the protocols are in docs/design/signals.md.
+// SPDX-License-Identifier: BSD-3-Clause
+// The words of signals that ranks write for each other, and the record of a block.
+// docs/design/layouts.md has each byte, docs/design/signals.md the protocols.
 //
-// The signals of a rank lie in chunks, each a segment of its own in the rank's memory file, so that
-// peers reach them as they reach memory: by pointer, or by messages. The first chunk has 256
-// signals, the second too, every other twice as many as the one before. The segments are named in
-// the control block's header.
+// The signals of a rank lie in chunks, each a segment in the rank's memory file, so that peers
+// reach them like memory: by pointer or by messages. The first two chunks have 256 signals each,
+// every later one twice as many as the one before. The control block's header has the segments.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace sennit::signal {
 
-// Set in the handle of an unchecked signal, so that whoever has the handle knows, and asks nobody.
+// Set in the handle of an unchecked signal, so the handle alone tells it.
 inline constexpr std::uint32_t kUncheckedBit = 1u << 31;
 
-// A signal's handle: its index (24 bits, the highest of which no index has: kUncheckedBit), and how
-// often the place was used (8 bits, never 0).
+// A signal's handle: its index (24 bits; no index has the highest one, kUncheckedBit), and the use
+// count of the place (8 bits, never 0).
 struct SignalHandles : HandleLayout<std::uint32_t, 24, 8, 8> {
     static constexpr std::uint32_t place_of(Word handle) {
         return HandleLayout::place_of(handle & ~kUncheckedBit);
@@ -33,18 +33,19 @@ constexpr bool is_unchecked(std::uint32_t handle) {
     return (handle & kUncheckedBit) != 0;
 }
 
-// The senders' line, then the owner's: who polls a slot keeps the line of the slot, and what a
-// sender reads besides must not be there. The owner writes its line and does not read it, since it
-// is the senders' processors that hold it; what it needs of it is in signal::Own.
+// The senders' line, then the owner's line. A poller of a slot keeps the slot's line in its cache,
+// so other words that senders read must not be there. The owner writes its line but does not read
+// it, since the senders' processors hold it; its own copies are in signal::Own.
 struct alignas(kLineBytes) SignalRecord {
-    // By the parity of the epoch; writers: senders, who add. SYNC signal-count.
+    // Indexed by the parity of the epoch; writers: senders, by adds. SYNC signal-count.
     std::atomic<std::uint64_t> slot[2];
-    // An event that was not counted: refused_word(); 0: none. Writers: who did not count it; the
-    // owner, who tells of it and stores 0. Here, since the owner looks at the slots anyway.
+    // An event that was not counted: refused_word(); 0: none. Writers: the rank that did not count
+    // it; the owner, which reports it and stores 0. On this line, since the owner reads the slots
+    // anyway.
     std::atomic<std::uint64_t> refused;
     std::uint8_t unused_first[104];
     std::atomic<std::uint64_t> epoch;  // whole number; writer: owner; SYNC signal-epoch
-    // Not 0: who fires it marks it. Writer: owner; SYNC signal-set.
+    // Not 0: the sender that fires the signal marks it. Writer: owner; SYNC signal-set.
     std::atomic<std::uint32_t> in_set;
     std::atomic<std::uint32_t> handle;  // 0: none; writer: owner; SYNC signal-handle
     // Constant while the handle lives.
@@ -52,7 +53,7 @@ struct alignas(kLineBytes) SignalRecord {
     std::uint32_t max_events;
     std::int32_t owner;       // world rank
     std::uint8_t event_bits;  // N
-    std::uint8_t most_ahead;  // epochs that a sender may be ahead: 1; 0 if the signal is strict
+    std::uint8_t most_ahead;  // epochs by which a sender may be ahead: 1; 0 for a strict signal
     std::uint8_t unused[98];
 };
 static_assert(sizeof(SignalRecord) == 256 && offsetof(SignalRecord, refused) == 16 &&
@@ -62,8 +63,8 @@ static_assert(sizeof(SignalRecord) == 256 && offsetof(SignalRecord, refused) == 
               offsetof(SignalRecord, most_ahead) == 157);
 
 inline constexpr std::uint64_t kChunkMagic = 0x314E4753544E4E53;  // "SNNTSGN1", little endian
-// At the start of a chunk. Behind it the marks of signals in sets that have fired: a bit for each
-// word of marks that is not 0, then a bit for each signal; then the records.
+// At the start of a chunk. The marks of fired signals in sets follow: a bit for each nonzero word
+// of marks, then a bit for each signal; then the records.
 struct alignas(kLineBytes) SignalChunkHead {
     std::uint64_t magic;
     std::uint32_t chunk;  // number
@@ -74,7 +75,7 @@ static_assert(sizeof(SignalChunkHead) == 128);
 
 using MarkWord = std::atomic<std::uint64_t>;
 
-// So many places are in use before one comes again, and with it its handles.
+// A place, and with it its handles, is reused only after this many others.
 inline constexpr std::uint32_t kFewestSignals = 64;
 inline constexpr TableShape kSignalShape{1u << (8 + kSignalChunks - 1), 1u << 8, kFewestSignals, 0};
 static_assert(kSignalShape.chunks() == kSignalChunks);
@@ -111,8 +112,8 @@ constexpr std::size_t chunk_bytes(std::uint32_t chunk) {
 static_assert(chunk_of(255) == 0 && chunk_of(256) == 1 && chunk_of(511) == 1 && chunk_of(512) == 2);
 static_assert(first_index(2) == 512 && signals_in(1) == 256 && signals_in(2) == 512);
 
-// A block as it travels: the content of sennit_block, equal on all ranks of a job. One that is all
-// zero is none.
+// A block as it travels: the content of sennit_block, equal on all ranks of a job. All zeros: no
+// block.
 inline constexpr std::uint8_t kBlockMagic = 0x42;  // "B"
 inline constexpr std::uint8_t kBlockVersion = 2;
 struct BlockRecord {

@@ -1,5 +1,6 @@
-// Collective allocation and free. Two exchanges for an allocation: what each rank made, then
-// whether each could reach all of it; only when all agree is anything kept. One for a free.
+// SPDX-License-Identifier: BSD-3-Clause
+// Collective allocation and free. An allocation is two exchanges: what each rank made, then whether
+// each could reach all of it; it is kept only if all agree. A free is one exchange.
 #include "team/allocate.hpp"
 
 #include <bit>
@@ -16,7 +17,7 @@
 namespace sennit::team {
 namespace {
 
-// What a rank offers in an allocation.
+// A rank's offer in an allocation.
 struct Offer {
     std::uint32_t status;
     std::uint32_t id;
@@ -33,9 +34,9 @@ struct Outcome {
     std::uint32_t id;
 };
 
-// Where the generations of a team's indices begin: far apart for teams that follow each other in a
-// slot, so that pointers to segments of an earlier one do not meet those of a later one. 158 is
-// 255 times the golden section.
+// The first generation of a team's indices: far apart for consecutive teams of a slot, so that
+// pointers to segments of an earlier team do not match those of a later one. 158 is 255 times the
+// golden section.
 std::uint32_t first_generation(const Team &team) {
     return static_cast<std::uint32_t>(team.generation % memory::kGenerations) * 158;
 }
@@ -44,7 +45,7 @@ bool is_used(const SegmentTable &table, std::uint32_t index) {
     return (table.used[index / 64] >> (index % 64) & 1) != 0;
 }
 
-// The lowest free index and the generation its next segment gets; the same on every member.
+// The lowest free index and the generation of its next segment; equal on all members.
 std::uint32_t next_id(const Team &team) {
     const SegmentTable &table = *team.segments;
     for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
@@ -69,7 +70,8 @@ sennit_status make_own(Rank &rank, const AllocationArgs &args, std::uint32_t id,
     return memory::segment_create(rank, segment, record);
 }
 
-// Do all offers succeed and agree? The lowest rank that does not decides what is reported.
+// Checks that all offers succeed and agree. The lowest rank whose offer does not decides the
+// reported error.
 sennit_status judge(const Team &team, const Offer *offers) {
     const Offer &mine = offers[team.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
@@ -104,7 +106,7 @@ sennit_status attach_all(Rank &rank, const Team &team, const Offer *offers, std:
         const int peer = team.world_ranks[member];
         SegmentRecord record{};
         std::memcpy(static_cast<void *>(&record), offers[member].record, sizeof record);
-        // A peer that no path reaches has memory all the same; using it is what fails.
+        // A peer without a path has memory all the same; only its use fails.
         if (peer != rank.world_rank && rank.peers[peer].transport == nullptr) continue;
         const sennit_status status = op::attach_segment(rank, peer, record, id);
         if (status != SENNIT_OK) return status;
@@ -112,8 +114,8 @@ sennit_status attach_all(Rank &rank, const Team &team, const Offer *offers, std:
     return SENNIT_OK;
 }
 
-// Tells all members whether this one could attach, and returns what holds for all. `all` has room
-// for one outcome of each member.
+// Tells all members whether this one could attach, and returns the common result. `all` has room
+// for one outcome per member.
 sennit_status agree(Rank &rank, Team &team, const Outcome &mine, Outcome *all) {
     const Exchange what{Purpose::outcome, &mine, sizeof mine, all};
     const sennit_status status = exchange(rank, team, what, binding_deadline(team));
@@ -152,16 +154,16 @@ void drop_own(Rank &rank, SegmentRecord *record) {
 
 sennit_status make_table(Team &team) {
     if (team.segments != nullptr) return SENNIT_OK;
-    // calloc leaves pages that are never touched unused.
+    // calloc leaves untouched pages without memory.
     team.segments = static_cast<SegmentTable *>(std::calloc(1, sizeof(SegmentTable)));
     return team.segments != nullptr
                ? SENNIT_OK
                : fail(SENNIT_ERR_NOMEM, "no memory for the team's table of segments");
 }
 
-// This rank's part of the first exchange, as far as it comes.
+// Makes this rank's part of the first exchange, as far as possible.
 Offer make_offer(Rank &rank, Team &team, const AllocationArgs &args, SegmentRecord **record) {
-    // What an implicit operation failed with travels to the others like any other refusal.
+    // The error of an implicit operation travels to the others like any refusal.
     sennit_status made = args.refused;
     if (made == SENNIT_OK && rank.engine != nullptr)
         made = request::flush(rank, kAnyPeer, default_deadline());
@@ -180,14 +182,13 @@ struct Vote {
     Outcome outcome;
 };
 
-// The second part of an allocation. The offers have been read; their memory serves for the
-// outcomes.
+// The second part of an allocation. The offers were read; the outcomes reuse their memory.
 sennit_status vote(Rank &rank, Team &team, const Vote &mine, Offer *offers, sennit_gptr *gptr) {
     const std::uint32_t id = mine.outcome.id;
     const sennit_status status =
         agree(rank, team, mine.outcome, reinterpret_cast<Outcome *>(offers));
     if (status == SENNIT_ERR_TIMEOUT && is_arrived(team) && team.segments != nullptr) {
-        // Nobody knows yet what becomes of it: the same call made again asks further.
+        // The result is still unknown: the same call, repeated, continues.
         team.segments->voted_record = mine.record;
         team.segments->voted_id = id;
         team.segments->voted_status = mine.outcome.status;
@@ -206,7 +207,7 @@ sennit_status vote(Rank &rank, Team &team, const Vote &mine, Offer *offers, senn
     return SENNIT_OK;
 }
 
-// The call whose vote timed out, made again?
+// Whether this repeats the call whose vote timed out.
 bool goes_on_with_vote(const Team &team, const AllocationArgs &args) {
     if (team.purpose != Purpose::outcome) return false;
     const SegmentRecord *record = team.segments->voted_record;
@@ -225,8 +226,7 @@ sennit_status allocate_with(Rank &rank, Team &team, const AllocationArgs &args, 
     const Exchange what{Purpose::offer, &offer, sizeof offer, offers};
     sennit_status status = exchange(rank, team, what, default_deadline());
     if (status == SENNIT_OK) status = judge(team, offers);
-    // A letter that could not be read is this rank's trouble alone: the others vote now, so it
-    // votes.
+    // An unreadable letter is only this rank's problem: the others vote now, so it votes too.
     if (status != SENNIT_OK && !team.read_failed) {
         drop_own(rank, record);
         return status;

@@ -1,4 +1,5 @@
-// The barriers and the exchange of small messages. See team.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// The barriers and the exchange of small messages.
 #include <cstring>
 
 #include "base/fail.hpp"
@@ -15,27 +16,27 @@
 namespace sennit::team {
 namespace {
 
-// After the stores that the others wait for.
+// Called after the stores for which the others wait.
 void ring_all(const Team &team) {
-    // SYNC doorbell: pairs with the fence in announce_sleep(); the arrival before the looks at
-    // sleepers.
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the arrival comes before the looks
+    // at sleepers.
     store_load_fence();
     for (std::uint32_t place = 0; place + 1 < team.size; ++place) {
         Doorbell &bell = *team.bells[place];
-        // relaxed: the one fence above serves all peers, see ring_doorbell().
+        // relaxed: the fence above orders it, for all peers.
         if (bell.sleepers.load(std::memory_order_relaxed) != 0) ring_sleepers(bell);
     }
 }
 
-// This rank's line says the epoch; sleepers are woken.
+// Stores the epoch in this rank's line and wakes sleepers.
 void publish_arrival(Team &team, std::uint64_t epoch) {
-    // SYNC barrier-arrival: pairs with the acquire in has_arrived(); all this rank did comes
-    // before.
+    // SYNC barrier-arrival: pairs with the acquire in has_arrived(); everything that this rank did
+    // comes before.
     team.own->arrived.epoch.store(epoch, std::memory_order_release);
     ring_all(team);
 }
 
-// The world rank of the member that is `place` + 1 after this one.
+// The world rank of the member `place` + 1 positions after this one.
 int peer_at(const Team &team, std::uint32_t place) {
     return team.world_ranks[(team.rank + place + 1) % team.size];
 }
@@ -45,19 +46,19 @@ bool has_arrived(const Team &team, std::uint32_t place, std::uint64_t epoch) {
     return team.arrivals[place]->load(std::memory_order_acquire) >= epoch;
 }
 
-// A rank that is gone and has not come to the present epoch, whoever is waited for at the moment: a
-// rank that is only late must not hide it.
+// A rank that is gone and has not come to the current epoch, also if this rank waits for another
+// one at the moment: a late rank must not hide a dead one.
 int find_lost_arrival(Rank &rank, const Team &team) {
     for (std::uint32_t place = team.next_peer; place + 1 < team.size; ++place) {
         const int peer = peer_at(team, place);
-        // The order counts: a rank comes first and goes then.
+        // The order matters: a rank arrives before it goes.
         if (peer_gone(rank, peer) != Gone::no && !has_arrived(team, place, team.epoch + 1))
             return peer;
     }
     return -1;
 }
 
-// What a wait of a meeting looks at about once a millisecond.
+// What a wait of a meeting checks about once a millisecond.
 struct BarrierWait {
     const Team *team;
     LongWait *wait;
@@ -78,7 +79,8 @@ void report_late(const Team &team, std::uint64_t epoch) {
     late.report();
 }
 
-// Those of the flat barrier that have not been seen yet. Inline, for the case that all have come.
+// Checks the members of the flat barrier that have not been seen yet. Inline, for the case that all
+// have come.
 inline bool have_all_arrived(Team &team) {
     for (; team.next_peer + 1 < team.size; ++team.next_peer)
         if (!has_arrived(team, team.next_peer, team.epoch + 1)) return false;
@@ -89,7 +91,7 @@ bool have_all_come(Team &team) {
     return team.way == Way::clusters ? is_released(team, team.epoch + 1) : have_all_arrived(team);
 }
 
-// By load and store. Each that comes is progress: polling starts anew.
+// Waits by load and store. Each arrival is progress: polling restarts.
 [[gnu::noinline]] sennit_status wait_for_late(Rank &rank, Team &team, const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
     LongWait long_wait(rank, team, static_cast<std::uint8_t>(team.purpose), epoch);
@@ -129,15 +131,15 @@ bool look_in_clusters(Team &team, Purpose purpose) {
     return was_last || is_released(team, team.epoch + 1);
 }
 
-// Some member is out of reach of another. For the world the launcher still reaches it.
+// A member is out of reach of another one. The launcher still reaches the whole world.
 sennit_status meet_without_path(Rank &rank, const Team &team, const Deadline &deadline) {
     if (team.slot == memory::kWorldSlot)
         return runtime::bootstrap_barrier(rank.bootstrap, deadline);
     return fail(SENNIT_ERR_OTHER_NODE, "no path joins all ranks of the team");
 }
 
-// The mailbox carries what kind of call this is, and its number, so that ranks that are in
-// different calls find out.
+// The mailbox carries the kind and the number of this call, so that ranks in different calls detect
+// it.
 struct Letter {
     Purpose purpose;
     std::uint32_t bytes;
@@ -146,7 +148,7 @@ struct Letter {
 };
 static_assert(sizeof(Letter) == kMailboxBytes);
 
-// Of a member, or by Way::nodes of a place, which it turns into the member.
+// Reads the letter of a member, or with Way::nodes of a place, which it converts to the member.
 sennit_status read_letter(Rank &rank, const Team &team, const std::byte *board,
                           std::uint32_t *member, Letter *letter) {
     const std::byte *on_board = nullptr;
@@ -213,8 +215,8 @@ sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &dead
 
 namespace {
 
-// Before this rank arrives. Only TIMEOUT is an error here: the others wait for this rank whatever
-// became of its operations.
+// Called before this rank arrives. Only TIMEOUT is an error here: the others wait for this rank
+// whatever happened to its operations.
 sennit_status complete_operations(Rank &rank, Team &team, const Deadline &deadline) {
     const sennit_status status = request::flush(rank, kAnyPeer, deadline);
     if (status == SENNIT_ERR_TIMEOUT) return status;
@@ -229,7 +231,7 @@ sennit_status take_flush_error(Team &team) {
 }
 
 void write_letter(const Team &team, Purpose purpose, const void *payload, std::size_t bytes) {
-    // The epoch that the meeting completes: alike on all members whatever failed before.
+    // The epoch that the meeting completes: equal on all members, whatever failed before.
     const std::uint64_t number = team.epoch + 1;
     Letter letter{purpose, static_cast<std::uint32_t>(bytes), number, {}};
     if (bytes != 0) std::memcpy(letter.payload, payload, bytes);
@@ -263,7 +265,7 @@ namespace {
         if (is_bound(team)) return fail_unfinished(rank, team);
     } else if (rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
-        if (status != SENNIT_OK) return status;  // not arrived: the call may be repeated
+        if (status != SENNIT_OK) return status;  // not arrived, so the call may be repeated
     }
     const sennit_status status = meet_inline(rank, team, purpose, deadline);
     if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
@@ -276,7 +278,7 @@ sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
     return flush_and_meet(rank, team, Purpose::barrier, deadline);
 }
 
-// Between nodes another purpose too: nobody is there any more to be asked for a word of its.
+// Between nodes with its own purpose: afterwards nobody is left to be asked for a lost word.
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
     if (!team.all_load_store) return flush_and_meet(rank, team, Purpose::leave, deadline);
     if (!is_arrived(team) && rank.engine != nullptr) {
@@ -319,7 +321,7 @@ sennit_status fail_unfinished(Rank &rank, const Team &team) {
 
 namespace {
 
-// Is this the call whose meeting timed out, made again?
+// Whether this repeats the call whose meeting timed out.
 bool goes_on_with(const Team &team, const Exchange &what) {
     if (team.purpose != what.purpose || !is_binding(what.purpose)) return false;
     const std::uint8_t *letter = team.own->mailboxes[(team.epoch + 1) % 2].bytes;

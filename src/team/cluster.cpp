@@ -1,16 +1,16 @@
-// See cluster.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "team/cluster.hpp"
 
 namespace sennit::team {
 namespace {
 
-// The last of `size` to come sets the count back: nobody comes again before it releases them.
+// The last of `size` members resets the count: nobody comes again before it releases them.
 bool is_last(EpochLine &line, std::uint32_t size) {
-    // SYNC barrier-count: the release of who comes pairs with the acquire of the last one.
+    // SYNC barrier-count: the release of each member pairs with the acquire of the last one.
     const std::uint64_t come = line.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
     if (come < size) return false;
-    // SYNC barrier-count: pairs with the release above; all that the others did comes before.
-    // relaxed: the releases that follow order it.
+    // SYNC barrier-count: pairs with the release above; everything that the others did comes
+    // before. relaxed: the releases that follow order it.
     line.epoch.store(0, std::memory_order_relaxed);
     return true;
 }
@@ -40,10 +40,10 @@ bool come_to_cluster(Team &team, std::uint64_t epoch) {
     const bool all_have_come = is_last(own.lines->come, own.size) &&
                                is_last(team.clusters[0].lines->clusters, team.cluster_count);
     for (std::uint32_t i = 0; all_have_come && i < team.cluster_count; ++i)
-        // SYNC barrier-release: pairs with the acquire in is_released(); all that all members did
-        // comes before.
+        // SYNC barrier-release: pairs with the acquire in is_released(); everything that all
+        // members did comes before.
         team.clusters[i].lines->released.epoch.store(epoch, std::memory_order_release);
-    // Last: whoever finds that this rank is gone must not take it for one that has done its part.
+    // Stored last: a rank that finds this rank gone must not assume that it has done its part.
     // SYNC barrier-arrival: pairs with the acquire in has_arrived(); the count comes before.
     team.own->arrived.epoch.store(epoch, std::memory_order_release);
     return all_have_come;

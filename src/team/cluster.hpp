@@ -1,16 +1,17 @@
-// The barrier of large teams by load and store. The members are cut into clusters of at most
-// kMostOfCluster that share a NUMA node. Each member counts itself in its cluster, the last one
-// there counts the cluster, and the last one of all releases every cluster. So a rank touches the
-// words of one or two members, not of all, and only the last one does anything for others: nobody
-// needs a turn of the processor besides the one in which it comes. Called by barrier.cpp; design
-// and failures: docs/design/collectives.md.
+// SPDX-License-Identifier: BSD-3-Clause
+// The barrier of large teams by load and store. The members form clusters of at most kMostOfCluster
+// that share a NUMA node. Each member counts itself in its cluster, the last one in a cluster
+// counts the cluster, and the last one of all releases every cluster. So a rank touches the words
+// of one or two members, not of all. Only the last one does anything for others, so no member needs
+// another turn on the processor. Called by barrier.cpp; design and failures:
+// docs/design/collectives.md.
 #pragma once
 
 #include "team/team.hpp"
 
 namespace sennit::team {
 
-// Teams up to this size look at the lines of all members.
+// Teams up to this size check the lines of all members.
 inline constexpr std::uint32_t kMostOfCluster = 16;
 
 struct Cluster {
@@ -19,8 +20,8 @@ struct Cluster {
     int numa;
 };
 
-// When the team is made: alike on all members. Fills team.clusters, which has room for one of each
-// member.
+// Called when the team is made: equal on all members. Fills team.clusters, which has room for one
+// per member.
 void form_clusters(Rank &rank, Team &team);
 
 // Counts this rank in. True: all have come, and this rank was the last.

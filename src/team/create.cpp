@@ -1,4 +1,5 @@
-// See create.hpp. States and failure cases: docs/design/teams.md.
+// SPDX-License-Identifier: BSD-3-Clause
+// docs/design/teams.md has the states and failure cases.
 #include "team/create.hpp"
 
 #include <algorithm>
@@ -16,13 +17,13 @@
 namespace sennit::team {
 namespace {
 
-// What a rank says in the first exchange of a creation.
+// A rank's part of the first exchange of a creation.
 struct Proposal {
     std::uint32_t status;
     std::int32_t color;
     std::int32_t key;
-    std::uint32_t gives_way;  // 1: it offers no slot because of another creation
-    std::uint32_t chunks;     // of slots that its memory file has room for (control_map.hpp)
+    std::uint32_t gives_way;  // 1: offers no slot, because of another creation
+    std::uint32_t chunks;     // chunks of slots in its memory file (control_map.hpp)
     std::uint32_t unused;
     std::uint64_t digest;
     std::uint64_t free[kSlotWords];
@@ -30,7 +31,7 @@ struct Proposal {
 static_assert(sizeof(Proposal) == 32 + sizeof(std::uint64_t) * kSlotWords &&
               sizeof(Proposal) <= kExchangeBytes);
 
-// What a rank says in the second.
+// A rank's part of the second exchange.
 struct Conclusion {
     std::uint32_t status;
     std::uint32_t again;           // 1: another creation has taken the slot
@@ -43,14 +44,14 @@ struct Conclusion {
 };
 static_assert(sizeof(Conclusion) == 32);
 
-// A creation while it runs, and after a timeout in its votes: until the same call goes on with it.
+// A creation in progress, or after a timeout in its votes until the same call continues it.
 struct Creation {
     Rank &rank;
     Team &parent;
     CreationArgs args;
     unsigned attempt = 0;
     bool is_repeated = false;  // the first try has met
-    bool grows = false;        // the next attempt comes after more room for slots was made
+    bool grows = false;        // more room for slots is made before the next attempt
     std::uint32_t slot = 0;    // chosen for all colors
     bool taken = false;        // by this rank
     Team *team = nullptr;
@@ -76,7 +77,7 @@ void clear(std::uint64_t *words, std::uint32_t slot) {
 }
 
 // A creation that was disturbed this often lets those of lower slots go first, so that one of any
-// number that disturb each other always gets through.
+// number of conflicting creations always succeeds.
 constexpr unsigned kPatience = 3;
 
 bool gives_way(const Registry &registry, const Creation &creation) {
@@ -111,7 +112,7 @@ void propose(Creation &creation, Proposal *mine) {
         clear(mine->free, slot);
 }
 
-// Do all proposals stand, and belong together? The lowest rank whose does not decides.
+// Checks that all proposals succeed and match. The lowest rank whose proposal does not decides.
 sennit_status judge(const Creation &creation) {
     const Proposal &mine = creation.proposals[creation.parent.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
@@ -129,8 +130,8 @@ sennit_status judge(const Creation &creation) {
     return SENNIT_OK;
 }
 
-// A slot that all who join a team have free: one for all colors, which share no rank. The lowest at
-// first; after a disturbance another one for each parent. 0 if there is none.
+// Chooses a slot that is free on all ranks that join a team: one for all colors, which share no
+// rank. First the lowest one; after a disturbance a different one for each parent. 0: none.
 std::uint32_t choose_slot(const Creation &creation) {
     std::uint64_t common[kSlotWords];
     std::memset(common, 0xFF, sizeof common);
@@ -149,8 +150,9 @@ std::uint32_t choose_slot(const Creation &creation) {
     return 0;
 }
 
-// No slot is free on all who join: those with the fewest chunks of slots get as many as the others
-// have, all one more where all have the same. The same decision on every rank. Errors: NOMEM, OS.
+// Called if no slot is free on all ranks that join: the ranks with the fewest chunks of slots get
+// as many as the others have, or all get one more if all have the same. Every rank decides the
+// same. Errors: NOMEM, OS.
 sennit_status make_room(Creation &creation) {
     std::uint32_t fewest = UINT32_MAX;
     std::uint32_t most = 0;
@@ -192,7 +194,7 @@ bool take_slot(Creation &creation) {
     return creation.taken = true;
 }
 
-// The members' words of the slot can be reached where their control blocks can.
+// Maps the members' words of the slot, if load and store reach their control blocks.
 sennit_status reach_words(Creation &creation) {
     const ColdLock lock(creation.rank);
     for (std::uint32_t i = 0; i < creation.size; ++i) {
@@ -222,7 +224,7 @@ sennit_status make_part(Creation &creation, Conclusion *mine) {
     return make_board(creation.rank, *creation.team, &mine->board);
 }
 
-// This rank's part in the team that the proposals make.
+// Makes this rank's part of the proposed team.
 Conclusion conclude(Creation &creation, sennit_status status) {
     Conclusion mine{};
     bool anyone = false;
@@ -246,7 +248,7 @@ Conclusion conclude(Creation &creation, sennit_status status) {
     return mine;
 }
 
-// What all conclusions come to: OK, an error, or `*again`.
+// The common result of all conclusions: OK, an error, or `*again`.
 sennit_status judge_conclusions(const Creation &creation, bool *again) {
     const Conclusion &mine = creation.conclusions[creation.parent.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
@@ -261,7 +263,7 @@ sennit_status judge_conclusions(const Creation &creation, bool *again) {
     return SENNIT_OK;
 }
 
-// The team comes to nothing on this rank. A slot whose other takers are not known stays taken.
+// Undoes the team on this rank. A slot stays taken if its other takers are unknown.
 void take_back(Creation &creation, bool spoilt) {
     const sennit_error error = *thread_error();
     if (creation.team != nullptr) drop_board(creation.rank, *creation.team);
@@ -275,7 +277,8 @@ void take_back(Creation &creation, bool spoilt) {
     *thread_error() = error;
 }
 
-// All could make their part: what its members know of the slot decides where its numbers begin.
+// All ranks could make their part: the members' knowledge of the slot determines where its numbers
+// start.
 void finish(Creation &creation, std::uint32_t *handle) {
     Team &team = *creation.team;
     std::uint64_t number = 0;
@@ -307,7 +310,7 @@ sennit_status propose_and_choose(Creation &creation) {
                         &creation.proposal, sizeof creation.proposal, creation.proposals};
     const Deadline deadline = creation.is_repeated ? binding_deadline(parent) : default_deadline();
     sennit_status status = exchange(creation.rank, parent, what, deadline);
-    // A letter that could not be read is this rank's trouble alone: the others go on, so it votes.
+    // An unreadable letter is only this rank's problem: the others continue, so it votes too.
     if (status != SENNIT_OK && !parent.read_failed) return status;
     creation.is_repeated = true;
     creation.grows = false;
@@ -316,7 +319,7 @@ sennit_status propose_and_choose(Creation &creation) {
     return SENNIT_OK;
 }
 
-// One try. `*again`: it was disturbed, and nothing is kept.
+// One try. `*again`: it was disturbed and nothing was kept.
 sennit_status attempt(Creation &creation, std::uint32_t *handle, bool *again) {
     Team &parent = creation.parent;
     sennit_status status = SENNIT_OK;
@@ -340,7 +343,7 @@ sennit_status attempt(Creation &creation, std::uint32_t *handle, bool *again) {
     return SENNIT_OK;
 }
 
-// One piece of memory, the creation and behind it its arrays. Null without memory.
+// One piece of memory: the creation, then its arrays. Null: no memory.
 Creation *make_creation(Rank &rank, Team &parent, const CreationArgs &args) {
     const std::size_t size = parent.size;
     const std::size_t each =
@@ -356,7 +359,7 @@ Creation *make_creation(Rank &rank, Team &parent, const CreationArgs &args) {
 }
 static_assert(std::is_trivially_destructible_v<Creation>);
 
-// A new one, or that whose votes timed out, which only the same call takes up again.
+// A new creation, or the one whose votes timed out; only the same call continues it.
 sennit_status take_creation(Rank &rank, Team &parent, const CreationArgs &args, Creation **out) {
     if (!is_bound(parent)) {
         *out = make_creation(rank, parent, args);
@@ -406,7 +409,7 @@ sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::ui
     while (again && status == SENNIT_OK) {
         again = false;
         status = attempt(*creation, handle, &again);
-        // Room for more is no disturbance.
+        // Making more room is no disturbance.
         if (again && !creation->grows) ++creation->attempt;
     }
     {
@@ -423,8 +426,8 @@ sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::ui
 
 namespace {
 
-// The members agree that the team goes. The second meeting is for the mailboxes: whoever gets the
-// slot next may write there as soon as it has left.
+// The members agree to end the team. The second meeting protects the mailboxes: the next team in
+// the slot may write to them as soon as it has left.
 sennit_status part(Rank &rank, Team &team) {
     if (team.purpose == Purpose::part)
         return meet(rank, team, Purpose::part, binding_deadline(team));
@@ -436,7 +439,7 @@ sennit_status part(Rank &rank, Team &team) {
                                     binding_deadline(team));
     if (status == SENNIT_OK) return meet(rank, team, Purpose::part, binding_deadline(team));
     if (team.read_failed) {
-        // The others are in the second meeting: this rank comes, and does not wait.
+        // The others are in the second meeting: this rank arrives and does not wait.
         const sennit_error error = *thread_error();
         (void)meet(rank, team, Purpose::part, Deadline::after(0));
         *thread_error() = error;
@@ -448,7 +451,7 @@ sennit_status part(Rank &rank, Team &team) {
 
 sennit_status destroy(Rank &rank, Team &team) {
     const std::uint32_t live = team.segments != nullptr ? team.segments->live : 0;
-    // Alike on all members: all refuse.
+    // Equal on all members: all refuse.
     if (live != 0)
         return fail(SENNIT_ERR_STATE, "the team still has %u segments: free them first", live);
     const sennit_status status = part(rank, team);

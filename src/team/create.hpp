@@ -1,11 +1,12 @@
-// Making a team out of a parent's members, and ending one. Owns the registry: which slots this rank
-// has taken, and how far the numbers and generations of each slot have come.
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes a team of a parent's members, and ends one. Owns the registry: the slots that this rank has
+// taken, and the latest numbers and generations of each slot.
 //
-// A creation is two exchanges over the parent: what every rank wants and which slots it has free;
-// then whether every rank could make its part. Only when all could is anything kept. Nobody holds a
-// slot while it waits for somebody to come, so creations over several teams at once, in any order,
-// do not block each other: two that choose the same slot find out when they take it, and both
-// choose again.
+// A creation is two exchanges over the parent: first each rank's wishes and free slots, then
+// whether each rank could make its part. Only if all could, anything is kept. Nobody holds a slot
+// while it waits for another rank. So creations over several teams at once, in any order, do not
+// block each other: two that choose the same slot detect it when they take it, and both choose
+// again.
 #pragma once
 
 #include <pthread.h>
@@ -29,10 +30,10 @@ inline constexpr std::size_t kSlotWords = kTeamSlots / 64;
 
 // Made zeroed, with two pages that only creations touch.
 struct Registry {
-    pthread_mutex_t lock;                   // of all that follows
-    std::uint64_t used[kSlotWords];         // slots of this rank's teams, and those that are spoilt
-    std::uint64_t creating[kSlotWords];     // slots of the parents of creations under way
-    std::uint64_t numbers[kTeamSlots];      // no higher number was ever stored in the slot's words
+    pthread_mutex_t lock;                   // for all fields below
+    std::uint64_t used[kSlotWords];         // slots of this rank's teams, and unusable slots
+    std::uint64_t creating[kSlotWords];     // slots of the parents of creations in progress
+    std::uint64_t numbers[kTeamSlots];      // no higher number was stored in the slot's words
     std::uint64_t generations[kTeamSlots];  // of the slot's last team
 };
 
@@ -48,22 +49,22 @@ void registry_close(Rank &rank);
 struct CreationArgs {
     int color = SENNIT_COLOR_NONE;      // the team that this rank joins; negative: none
     int key = 0;                        // order in the team; equal ones in the parent's order
-    std::uint64_t digest = 0;           // of the arguments that must be the same on all ranks
-    sennit_status refused = SENNIT_OK;  // what this rank found wrong with its arguments
+    std::uint64_t digest = 0;           // of the arguments that must be equal on all ranks
+    sennit_status refused = SENNIT_OK;  // the error of this rank's arguments
     group::Grid *grid = nullptr;        // given to the new team, if there is one
 };
 
-// Collective over `parent`; needs a CollectiveCall. `*handle` is 0 for a rank that joins no
-// team. Errors: ARG (digests differ, other collective calls), NOMEM, OTHER_NODE, STATE, TIMEOUT,
-// PEER_LOST, and what a rank was refused with.
+// Collective over `parent`; needs a CollectiveCall. `*handle` is 0 for a rank that joins no team.
+// Errors: ARG (digests differ, other collective calls), NOMEM, OTHER_NODE, STATE, TIMEOUT,
+// PEER_LOST, and the reason of a rank that refused.
 sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::uint32_t *handle);
 
 // Collective over the team, whose members meet; needs a CollectiveCall. Errors: STATE (it has
 // segments; nothing changes), ARG (other collective calls; nothing changes), PEER_LOST (this rank's
 // part is freed all the same).
 sennit_status destroy(Rank &rank, Team &team);
-// The slot of a team that was destroyed may be used again: the CollectiveCall is over, and nothing
-// is kept of the team.
+// Frees the slot of a destroyed team for reuse: the CollectiveCall is over, and no state of the
+// team is left.
 void free_slot(Rank &rank, std::uint32_t slot);
 
 }  // namespace sennit::team

@@ -1,4 +1,4 @@
-// See long_wait.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "team/long_wait.hpp"
 
 #include <cstdio>
@@ -12,8 +12,8 @@ namespace {
 constexpr std::int64_t kLongNs = 1'000'000'000;
 
 // The word in ArrivalLine::waiting: call (8 bits), low bits of the team's generation (8), meetings
-// begun (24), other calls begun (24). Numbers are compared modulo 2^24, since those of two members
-// that wait lie close together.
+// started (24), other calls started (24). Numbers are compared modulo 2^24, since those of two
+// waiting members are close together.
 constexpr unsigned kNumberBits = 24;
 constexpr std::uint64_t kNumberMask = (UINT64_C(1) << kNumberBits) - 1;
 
@@ -27,15 +27,16 @@ std::uint8_t call_of(std::uint64_t note) {
     return static_cast<std::uint8_t>(note >> 56);
 }
 
-// a - b.
+// a - b, modulo 2^24.
 int difference(std::uint64_t a, std::uint64_t b) {
     const std::uint64_t distance = (a - b) & kNumberMask;
     return distance > kNumberMask / 2 ? static_cast<int>(distance) - (1 << kNumberBits)
                                       : static_cast<int>(distance);
 }
 
-// All members make the same calls in the same order. So of two that wait the one that has begun
-// more meetings has begun no fewer other calls; and after the same numbers they are in one call.
+// All members make the same calls in the same order. So of two waiting members, the one that has
+// started more meetings has not started fewer other calls; with equal numbers they are in the same
+// call.
 bool can_not_meet(std::uint64_t mine, std::uint64_t theirs) {
     const int meetings = difference(mine >> kNumberBits, theirs >> kNumberBits);
     const int calls = difference(mine, theirs);
@@ -90,13 +91,12 @@ void LongWait::look() {
     if (started_ns_ == 0) started_ns_ = now;
     if (now - started_ns_ < kLongNs || other_ >= 0) return;
     const std::uint64_t mine = own_note();
-    // relaxed: the word stands alone.
+    // All relaxed: each word stands alone.
     team_.own->arrived.waiting.store(mine, std::memory_order_relaxed);
     told_ = true;
     for_each_here(team_, [&](std::uint32_t member) {
         const TeamSync *sync = sync_of(rank_, team_, member);
         if (sync == nullptr || member == team_.rank || other_ >= 0) return;
-        // relaxed: as above.
         const std::uint64_t theirs = sync->arrived.waiting.load(std::memory_order_relaxed);
         const bool is_of_team = theirs != 0 && (theirs >> 48 & 0xff) == (team_.generation & 0xff);
         if (!is_of_team || !can_not_meet(mine, theirs)) return;
@@ -105,9 +105,9 @@ void LongWait::look() {
     });
 }
 
-// Where calls differ the word stays, for the other one to see.
+// If the calls differ the word stays, for the other rank to see.
 LongWait::~LongWait() {
-    // relaxed: as above.
+    // relaxed: the word stands alone.
     if (told_ && other_ < 0) team_.own->arrived.waiting.store(0, std::memory_order_relaxed);
 }
 

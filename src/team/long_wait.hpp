@@ -1,7 +1,8 @@
-// What a rank tells and learns in a wait of a team's collective call that lasts: after a second it
-// says in its TeamSync which call it is in, and after how many others, and looks what the other
-// members say. Two that wait in calls which can not belong together are told of each other. Short
-// waits touch nothing of this. Used by the barriers here and by coll/.
+// SPDX-License-Identifier: BSD-3-Clause
+// What a rank tells and learns in a long wait of a team's collective call: after a second it stores
+// in its TeamSync which call it is in and how many calls came before, and reads the words of the
+// other members. Two members that wait in calls that can not match are told of each other. Short
+// waits do none of this. Used by the barriers here and by coll/.
 #pragma once
 
 #include "team/team.hpp"
@@ -14,18 +15,18 @@ const char *call_name(std::uint8_t call);
 
 class LongWait {
   public:
-    // `meetings`: how many this rank has begun, the one that it waits in included.
+    // `meetings`: the number that this rank has started, including the one that it waits in.
     LongWait(Rank &rank, Team &team, std::uint8_t call, std::uint64_t meetings)
         : rank_(rank), team_(team), call_(call), meetings_(meetings) {}
     ~LongWait();
     LongWait(const LongWait &) = delete;
     LongWait &operator=(const LongWait &) = delete;
 
-    // About once a millisecond.
+    // Called about once a millisecond.
     void look();
-    // A member waits in a call that does not fit.
+    // Whether a member waits in a call that does not match.
     bool differs() const { return other_ >= 0; }
-    // ARG, naming both calls. Where differs().
+    // ARG, naming both calls. Only if differs().
     sennit_status fail_differs() const;
 
   private:
@@ -34,18 +35,18 @@ class LongWait {
     Rank &rank_;
     Team &team_;
     std::int64_t started_ns_ = 0;
-    int other_ = -1;  // its number in the team
+    int other_ = -1;  // the member's number in the team
     std::uint8_t other_call_ = 0;
     std::uint8_t call_;
     bool told_ = false;
     std::uint64_t meetings_;
 };
 
-// A TIMEOUT tells who has not come: is_late(member) for the members of the team.
+// The late ranks in the text of a TIMEOUT: is_late(member) for the members of the team.
 class LateRanks {
   public:
     void add(int world_rank);
-    // Appends them to the thread's last error, which names the first as its peer.
+    // Appends them to the thread's last error, whose peer is the first of them.
     void report() const;
 
   private:

@@ -1,4 +1,4 @@
-// See nodes.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "team/nodes.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace sennit::team {
 namespace {
 
-// Of a member on this node.
+// Whether a member of this node has come.
 bool has_come(Rank &rank, const Team &team, std::uint32_t member, std::uint64_t epoch) {
     // SYNC barrier-arrival: pairs with the release in arrive().
     return sync_of(rank, team, member)->arrived.epoch.load(std::memory_order_acquire) >= epoch;
@@ -30,15 +30,16 @@ bool is_node_released(Rank &rank, const Team &team, std::uint64_t epoch) {
 }
 
 void arrive(Rank &rank, Team &team, std::uint64_t epoch) {
-    // SYNC barrier-arrival: pairs with the acquire in has_come(); all this rank did comes before.
+    // SYNC barrier-arrival: pairs with the acquire in has_come(); everything that this rank did
+    // comes before.
     team.own->arrived.epoch.store(epoch, std::memory_order_release);
     if (!leads(team))
         ring_doorbell(*control_of(rank, team.world_ranks[leader_of(team, team.node)]));
 }
 
 void release_node(Rank &rank, Team &team, std::uint64_t epoch) {
-    // SYNC node-release: pairs with the acquire in is_node_released(); what all members did comes
-    // before, and the letters of other nodes.
+    // SYNC node-release: pairs with the acquire in is_node_released(); everything that all members
+    // did and the letters of other nodes come before.
     team.own->cluster.released.epoch.store(epoch, std::memory_order_release);
     for (std::uint32_t place = team.first_places[team.node] + 1;
          place < team.first_places[team.node + 1]; ++place)
@@ -54,7 +55,7 @@ void report_late_of_node(Rank &rank, const Team &team, std::uint64_t epoch) {
     late.report();
 }
 
-// Of a leader: all of its node have come.
+// Called by a leader: waits until all of its node have come.
 sennit_status gather(Rank &rank, Team &team, std::uint64_t epoch, const Deadline &deadline) {
     const std::uint32_t first = team.first_places[team.node];
     const std::uint32_t count = team.first_places[team.node + 1] - first;
@@ -63,7 +64,8 @@ sennit_status gather(Rank &rank, Team &team, std::uint64_t epoch, const Deadline
             if (!has_come(rank, team, team.by_place[first + team.next_peer], epoch)) return false;
         return true;
     };
-    // Often this rank is alone on its node, or the last: no look at the network before its word.
+    // Often this rank is alone on its node or the last one: then it does not poll the network
+    // before it sends its word.
     if (all_here()) return SENNIT_OK;
     const LostSearch search{find_lost_of_nodes, &team};
     const sennit_status status = wait_until(rank, deadline, search, all_here);
@@ -86,7 +88,7 @@ std::byte *own_board(const Team &team) {
     return reinterpret_cast<std::byte *>(team.board_record->owner_address);
 }
 
-// The letters of this node, as far as they lie in the members' mailboxes.
+// Copies the letters of this node that are in the members' mailboxes.
 void collect_letters(Rank &rank, const Team &team, std::uint64_t number) {
     const BoardLetters letters = letters_of_exchange(team, number);
     for (std::uint32_t place = team.first_places[team.node];
@@ -96,7 +98,7 @@ void collect_letters(Rank &rank, const Team &team, std::uint64_t number) {
                     kMailboxBytes);
 }
 
-// Starts a put whose data is copied, so nothing is lent when the meeting ends early.
+// Starts a put that copies its data, so that nothing is lent if the meeting ends early.
 sennit_status start_send(Rank &rank, const op::Target &target, const void *data, std::size_t bytes,
                          sennit_request *request, bool is_hint = false) {
     return op::engine_start(rank, op::Direction::put, target, const_cast<void *>(data), bytes,
@@ -108,7 +110,7 @@ struct NodeRange {
     std::uint32_t count;
 };
 
-// *target has the board of the other leader, from the offset.
+// Sets *target to the board of the other leader, from the offset.
 sennit_status find_on_board(Rank &rank, const Team &team, std::uint32_t leader, std::size_t offset,
                             op::Target *target) {
     const int peer = team.world_ranks[leader];
@@ -181,13 +183,13 @@ sennit_status send_letters(Rank &rank, Team &team) {
 
 // ---- Dissemination.
 
-// ArrivalLine::sent of a leader that has sent the word of its present round.
+// ArrivalLine::sent of a leader that has sent the word of its current round.
 std::uint64_t sent_with_round(const Team &team) {
     constexpr std::uint64_t kRoundsOfBarrier = 32;
     return (team.epoch + 1) * kRoundsOfBarrier + team.round + 1;
 }
 
-// Nothing of the round before is asked or told.
+// Drops questions and answers of the round before.
 void forget_told(Rank &rank, Team &team) {
     op::engine_abandon(rank, team.ask, op::Abandoned::library_s);
     team.ask = SENNIT_REQUEST_NULL;
@@ -195,16 +197,18 @@ void forget_told(Rank &rank, Team &team) {
     team.ask_ns = 0;
 }
 
-// Stores `epoch` into the present round's word of a member, whichever way leads there. The word of
-// a barrier may be lost: who waits for it asks (ask_for_word).
+// Stores `epoch` into the current round's word of a member, by whatever path. The word of a barrier
+// may be lost: a member that waits for it asks (ask_for_word).
 sennit_status send_word(Rank &rank, Team &team, std::uint32_t member, std::uint64_t epoch) {
     const int peer = team.world_ranks[member];
     forget_told(rank, team);
-    // SYNC node-sent: pairs with the get in ask_for_word(); all that the word says comes before.
+    // SYNC node-sent: pairs with the get in ask_for_word(); everything that the word stands for
+    // comes before.
     team.own->arrived.sent.store(sent_with_round(team), std::memory_order_release);
     ControlBlock *control = rank.peers[peer].control;
     if (control != nullptr) {
-        // SYNC barrier-round: pairs with the acquire in has_word(); all before comes before.
+        // SYNC barrier-round: pairs with the acquire in has_word(); everything before this comes
+        // before.
         team_sync(*control, team.slot)
             .rounds[team.round]
             .epoch.store(epoch, std::memory_order_release);
@@ -225,8 +229,8 @@ bool has_word(const Team &team, std::uint64_t epoch) {
            team.told >= sent_with_round(team);
 }
 
-// The word of the leader `from` is late, or lost: looks at what that leader says to have sent. A
-// get that fails says nothing; the wait itself hears what has become of a peer.
+// The word of the leader `from` is late or lost: reads which words that leader has sent. A failed
+// get means nothing; the wait itself detects a lost peer.
 void ask_for_word(Rank &rank, Team &team, int from) {
     constexpr std::int64_t kFirstPauseNs = 100'000'000;
     constexpr std::int64_t kLastPauseNs = 2'000'000'000;
@@ -263,14 +267,14 @@ struct RoundWait {
 int look_at_round(Rank &rank, const void *context) {
     const RoundWait &wait = *static_cast<const RoundWait *>(context);
     const int lost = find_lost_of_nodes(rank, wait.team);
-    // In whatever call this rank is: the other leader may be in a barrier.
+    // In any call of this rank: the other leader may be in a barrier.
     const bool may_be_lost =
         wait.team->round_step == RoundStep::await_word && rank.peers[wait.from].control == nullptr;
     if (lost < 0 && may_be_lost) ask_for_word(rank, *wait.team, wait.from);
     return lost;
 }
 
-// What this round has sent so far is delivered, or one part of it has failed with *status.
+// True: everything sent in this round is delivered, or a part has failed with *status.
 bool are_sends_over(Rank &rank, Team &team, sennit_status *status) {
     for (sennit_request &request : team.sends) {
         int done = request.handle == 0 ? 1 : 0;
@@ -282,8 +286,8 @@ bool are_sends_over(Rank &rank, Team &team, sennit_status *status) {
     return true;
 }
 
-// Of a round that failed too: such a letter could land on one of two meetings later, which goes to
-// the same place.
+// Also for a failed round: such a letter could overwrite one of the meeting after next, which goes
+// to the same place.
 bool are_old_sends_over(Rank &rank, Team &team) {
     for (;;) {
         sennit_status status = SENNIT_OK;
@@ -293,13 +297,13 @@ bool are_old_sends_over(Rank &rank, Team &team) {
 }
 
 bool has_left(const Rank &rank, int peer) {
-    // The wait itself looks about once a millisecond.
+    // The wait itself checks about once a millisecond.
     return known_gone(rank, peer) == Gone::left;
 }
 
-// Until what was sent to the leader `to` is delivered and, where `awaits_word`, the word of the
-// leader `from` is here. The death of any member ends the wait, and the leaving of `from`, which
-// then came without its word. If `to` has left, the last barrier is over there, and nobody
+// Waits until the data to the leader `to` is delivered and, if `awaits_word`, the word of the
+// leader `from` has come. The death of any member ends the wait, and so does the leaving of `from`,
+// which has then come without its word. If `to` has left, its last barrier is over, and nobody
 // acknowledges this rank's word any more.
 sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_word,
                           const Deadline &deadline) {
@@ -319,7 +323,7 @@ sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_
     return fail_peer(SENNIT_ERR_PEER_LOST, from, "", "rank %d has left without this barrier", from);
 }
 
-// One step of the present round. A step that failed is made again by the next call.
+// One step of the current round. The next call repeats a failed step.
 sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline &deadline) {
     const std::uint32_t to = next_leader(team, team.round);
     const int to_rank = team.world_ranks[to];
@@ -336,7 +340,7 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
             if (status == SENNIT_OK) team.round_step = RoundStep::await_letters;
             return status;
         case RoundStep::await_letters:
-            // Puts overtake each other: the word may go when the letters are there.
+            // Puts may overtake each other, so the word goes after the letters are there.
             if (has_letters) status = await_round(rank, team, to_rank, from, false, deadline);
             team.round_step = status == SENNIT_OK ? RoundStep::send_word : team.round_step;
             break;
@@ -351,7 +355,7 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
             ++team.round;
             return status;
     }
-    // What failed is sent again.
+    // Failed data is sent again.
     if (status != SENNIT_OK && status != SENNIT_ERR_TIMEOUT)
         team.round_step = RoundStep::send_letters;
     return status;
@@ -462,12 +466,12 @@ int find_lost_of_nodes(Rank &rank, const void *context) {
     for_each_here(team, [&](std::uint32_t member) {
         if (member != team.rank) (void)peer_gone(rank, team.world_ranks[member]);
     });
-    // As long as nobody has died, members on other nodes are not gone through.
+    // While no rank has died, members on other nodes need no check.
     (void)count_ended(rank);
     for (std::uint32_t member = 0; member < team.size && find_dead(rank) >= 0; ++member)
         if (known_gone(rank, team.world_ranks[member]) == Gone::died)
             return team.world_ranks[member];
-    // The order counts: a rank comes, or releases its node, first and goes then.
+    // The order matters: a rank arrives, or releases its node, before it goes.
     for (std::uint32_t place = team.first_places[team.node];
          place < team.first_places[team.node + 1]; ++place) {
         const std::uint32_t member = team.by_place[place];

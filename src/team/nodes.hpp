@@ -1,12 +1,14 @@
-// The meeting of a team whose members load and store do not join: of several nodes (Way::nodes), or
-// where they do not even join the members of one node (Way::rounds), which are taken for a node
-// each. The first member of a node leads it: it waits until the others of its node have come, meets
-// the leaders of the other nodes by dissemination (Hensgen, Finkel, Manber 1988), and releases its
-// node. In round k the leader of node i stores the epoch at the leader of node i + 2^k and waits
-// for the word from node i - 2^k. So what a rank sends does not grow with the ranks of a node.
+// SPDX-License-Identifier: BSD-3-Clause
+// The meeting of a team whose members are not all connected by load and store: a team of several
+// nodes (Way::nodes), or one that lacks load and store even within a node (Way::rounds), where each
+// member counts as a node. The first member of a node is its leader: it waits until the others of
+// its node have come, meets the leaders of the other nodes by dissemination (Hensgen, Finkel,
+// Manber 1988), and releases its node. In round k the leader of node i stores the epoch at the
+// leader of node i + 2^k and waits for the word from node i - 2^k. So what a rank sends does not
+// grow with the ranks per node.
 //
-// Letters go along (Bruck 1997): before its word a leader puts the letters that it has, those of
-// the nodes i, i - 1, ... i - 2^k + 1, into the *board* of the other leader, where its node reads
+// Letters travel along (Bruck 1997): before its word a leader puts the letters that it has, those
+// of nodes i, i - 1, ... i - 2^k + 1, into the *board* of the other leader, where its node reads
 // them. Called by barrier.cpp and create.cpp; design and failures: docs/design/collectives.md.
 #pragma once
 
@@ -23,7 +25,8 @@ inline std::uint32_t leader_of(const Team &team, std::uint32_t node) {
 inline bool leads(const Team &team) {
     return leader_of(team, team.node) == team.rank;
 }
-// The other leaders of a round: whom this one sends to, and whose word it awaits. Leaders alone.
+// The other leaders of a round: the one to which this leader sends, and the one whose word it
+// awaits. Only for leaders.
 inline std::uint32_t next_leader(const Team &team, std::uint32_t round) {
     return leader_of(team, (team.node + (1u << round)) % team.node_count);
 }
@@ -31,27 +34,28 @@ inline std::uint32_t last_leader(const Team &team, std::uint32_t round) {
     return leader_of(team, (team.node + team.node_count - (1u << round)) % team.node_count);
 }
 
-// Alike on all members, which all know the nodes.
+// Equal on all members, since all know the nodes.
 void form_nodes(Rank &rank, Team &team);
 
-// A board has two letters of exchanges for each member. Behind them are the words of posts between
-// nodes and their letters (coll/nodes.cpp), again two for each member, of each length.
+// A board has two letters of exchanges per member. The words of posts between nodes follow, and
+// their letters (coll/nodes.cpp): again two per member for each length.
 struct PostWords {
-    // Of even and odd numbers, and of rounds of dissemination; by their leaders.
+    // For even and odd numbers, and for rounds of dissemination; writers: the leaders of the
+    // rounds.
     std::atomic<std::uint64_t> words[2][kRounds];
-    std::atomic<std::uint64_t> released;  // by the leader of the node
-    std::uint64_t beside;  // comes with a word that no letters go with; nobody reads it
+    std::atomic<std::uint64_t> released;  // writer: the leader of the node
+    std::uint64_t beside;  // data of a put of a word without letters; nobody reads it
     std::uint8_t unused[112];
 };
 static_assert(sizeof(PostWords) == 384 && offsetof(PostWords, released) == 256);
-// Lengths of letters of posts. A team has the longer ones if all of one round take no more than
-// kMostLetters bytes.
+// Lengths of letters of posts. A team uses the longer ones only if all letters of a round take at
+// most kMostLetters bytes.
 inline constexpr std::size_t kPostBytes[] = {96, 640, 2560, 8448};
 inline constexpr std::size_t kMostLetters[] = {SIZE_MAX, 4 << 20, 256 << 10, 256 << 10};
 
-// Letters on a board, that of each member at its place.
+// Letters on a board; each member's letter is at its place.
 struct BoardLetters {
-    std::size_t first;  // where the first one lies
+    std::size_t first;  // offset of the first letter
     std::size_t bytes;  // of each
 };
 inline BoardLetters letters_of_exchange(const Team &team, std::uint64_t number) {
@@ -74,20 +78,20 @@ inline BoardLetters letters_of_post(const Team &team, std::uint64_t number, std:
     return {first + kPostBytes[length] * (number % 2 * team.size), kPostBytes[length]};
 }
 
-// Before the members agree on how they reach each other. Makes the board if this rank may lead its
-// node; `*id` is its segment, or 0. Errors: NOMEM, OS.
+// Called before the members agree on how they reach each other. Makes the board if this rank may
+// lead its node; `*id` is its segment, or 0. Errors: NOMEM, OS.
 sennit_status make_board(Rank &rank, Team &team, std::uint32_t *id);
-// Nobody meets any more.
+// Called when nobody meets any more.
 void drop_board(Rank &rank, Team &team);
 
-// As meet(), where messages lead to some members.
+// The same as meet() if some members are reached by messages.
 sennit_status meet_by_nodes(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline);
 
-// By Way::nodes: the board of this node. Errors: those of attaching the leader's memory.
+// With Way::nodes: finds the board of this node. Errors: those of attaching the leader's memory.
 sennit_status find_board(Rank &rank, const Team &team, std::byte **board);
 
-// Start puts to the board of another leader, whose data is copied, so nothing is lent when a call
-// ends early. Errors: those of resolve() and engine_start().
+// Start puts to the board of another leader. The data is copied, so nothing is lent if a call ends
+// early. Errors: those of resolve() and engine_start().
 struct BoardPart {
     std::size_t offset;
     std::size_t bytes;
@@ -95,7 +99,7 @@ struct BoardPart {
 };
 sennit_status put_on_board(Rank &rank, const Team &team, std::uint32_t leader,
                            const BoardPart &part, sennit_request *request);
-// One put together with a word of the board, which is stored behind it. False: too long for that.
+// One put together with a word of the board, which is stored after it. False: too long for that.
 struct BoardWord {
     std::size_t offset;
     std::uint64_t value;
@@ -104,15 +108,15 @@ bool goes_with_word(const Rank &rank, const Team &team, std::uint32_t leader,
                     const BoardPart &part);
 sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
                             const BoardPart &part, const BoardWord &word, sennit_request *request);
-// What the next leader of the round has not: the letters of the last 2^round nodes up to this one,
-// which may go round the end of the board. How many parts.
+// The letters that the next leader of the round lacks: those of the last 2^round nodes up to this
+// one, which may wrap around the end of the board. Returns the number of parts.
 std::size_t letters_of_round(const Team &team, std::uint32_t round, const BoardLetters &letters,
                              BoardPart parts[2]);
 // As put_on_board(), all of them.
 sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
                         const BoardPart parts[2], std::size_t count, sennit_request sends[2]);
 
-// A rank without which the present meeting can not end, or -1. A LostSearch of a Team.
+// A rank without which this meeting can not end, or -1. A LostSearch of a Team.
 int find_lost_of_nodes(Rank &rank, const void *team);
 
 }  // namespace sennit::team

@@ -1,4 +1,5 @@
-// See regions.hpp. Two exchanges: the regions, then whether each member reached all of them.
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes two exchanges: the regions, then whether each member reached all of them.
 #include "team/regions.hpp"
 
 #include <cstdlib>
@@ -17,7 +18,7 @@ struct RegionLetter {
 };
 static_assert(sizeof(RegionLetter) == 32 && sizeof(RegionLetter) <= kExchangeBytes);
 
-// The lowest member that failed decides what the others report; a member reports its own error.
+// The lowest failed member decides the error of the others; a failed member reports its own error.
 sennit_status judge(const Team &team, sennit_status mine, const RegionLetter *all,
                     const char *what) {
     if (mine != SENNIT_OK) return mine;
@@ -43,7 +44,7 @@ sennit_status reach_all(Rank &rank, const Team &team, const RegionLetter *offers
     return SENNIT_OK;
 }
 
-// An exchange until it has ended; behind it the offers of all members, and then their votes.
+// An exchange in progress; followed by the offers of all members, and then their votes.
 struct RegionExchange {
     RegionLetter offer;
     RegionLetter vote;
@@ -60,7 +61,7 @@ sennit_status offer_regions(Rank &rank, Team &team, RegionExchange &all, bool *v
     const auto refused = static_cast<sennit_status>(all.offer.status);
     const Exchange what{Purpose::regions, &all.offer, sizeof all.offer, offers_of(all)};
     sennit_status status = exchange(rank, team, what, default_deadline());
-    // A letter that could not be read is this rank's trouble alone: the others vote now.
+    // An unreadable letter is only this rank's problem: the others vote now.
     *votes = team.read_failed;
     if (status == SENNIT_OK) {
         if (refused != SENNIT_OK) *thread_error() = error;
@@ -83,7 +84,7 @@ sennit_status vote(Rank &rank, Team &team, RegionExchange &all) {
     return judge(team, mine, votes, "does not reach all regions");
 }
 
-// A new one, or that whose votes timed out, which only the same call takes up again.
+// A new exchange, or the one whose votes timed out; only the same call continues it.
 sennit_status take_exchange(Rank &rank, Team &team, const RegionOffer &offer,
                             RegionExchange **out) {
     const RegionLetter mine{offer.region, static_cast<std::uint64_t>(offer.refused)};

@@ -1,4 +1,5 @@
-// The collective exchange of regions, as api/ calls it. Owns nothing: a region is plain data.
+// SPDX-License-Identifier: BSD-3-Clause
+// The collective exchange of regions, for api/. Owns nothing: a region is plain data.
 #pragma once
 
 #include <sennit/memory.h>
@@ -9,11 +10,12 @@ namespace sennit::team {
 
 struct RegionOffer {
     sennit_region region;
-    sennit_status refused = SENNIT_OK;  // what this rank found wrong with its arguments
+    sennit_status refused = SENNIT_OK;  // the error of this rank's arguments
 };
 
-// Needs a CollectiveCall. Every member gives a region and gets all, `regions` [size]; each member
-// has tried that it reaches them, and all get OK or all an error. See memory.h.
+// Needs a CollectiveCall. Every member gives a region and gets all of them, `regions` [size]. Each
+// member has tested that it reaches them, and either all get OK or all get an error.
+// include/sennit/memory.h has the contract.
 sennit_status exchange_regions(Rank &rank, Team &team, const RegionOffer &offer,
                                sennit_region *regions);
 

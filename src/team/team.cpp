@@ -1,4 +1,5 @@
-// Making, finding and dropping team objects. See team.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes, finds and drops team objects.
 #include "team/team.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace sennit::team {
 namespace {
 
-// The object of a slot, made on its first use.
+// The object of a slot, made at the first use.
 Team *take_object(Rank &rank, std::uint32_t slot) {
     // relaxed: only this function stores it, one thread at a time for a slot.
     Team *team = rank.teams[slot].load(std::memory_order_relaxed);
@@ -29,7 +30,7 @@ Team *take_object(Rank &rank, std::uint32_t slot) {
     return team;
 }
 
-// The arrays of a team of `size`, in one piece of memory that begins with `arrivals`.
+// Makes the arrays of a team of `size` in one piece of memory that starts with `arrivals`.
 bool make_arrays(Team &team, std::uint32_t size) {
     const std::size_t others = size - 1;
     const std::size_t arrivals = others * sizeof *team.arrivals;
@@ -72,7 +73,7 @@ void find_the_others(Rank &rank, Team &team) {
     }
 }
 
-// A team that start-up makes: all ranks, or those of this node.
+// Makes a team of start-up: all ranks, or those of this node.
 sennit_status open_first(Rank &rank, std::uint32_t slot, bool of_node) {
     const Array<int> ranks(size_of(rank));
     if (ranks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the first teams");
@@ -116,7 +117,7 @@ void open(Team &team, std::uint64_t generation, std::uint64_t base) {
 }
 
 void drop(Team &team) {
-    // relaxed: whoever uses a team while it is destroyed is wrong in any order.
+    // relaxed: using a team while it is destroyed is the program's error in any order.
     team.handle.store(0, std::memory_order_relaxed);
     std::free(team.arrivals);
     std::free(team.segments);
@@ -147,7 +148,7 @@ Reach own_reach(Rank &rank, const Team &team) {
         const Peer &peer = rank.peers[team.world_ranks[member]];
         reach.load_store &= peer.control != nullptr;
         reach.some_path &= peer.transport != nullptr;
-        // The board of a node is a segment, of which others of the node want a pointer.
+        // The board of a node is a segment, and the other ranks of the node need a pointer to it.
         const bool has_pointers =
             peer.path == SENNIT_PATH_MAPPED || peer.path == SENNIT_PATH_INPROC;
         reach.node_load_store &= !peer.same_node || (peer.control != nullptr && has_pointers);
@@ -181,12 +182,11 @@ sennit_status teams_open(Rank &rank) {
 
 void teams_close(Rank &rank) {
     for (AtomicPartPointer<Part::team> &place : rank.teams) {
-        // relaxed: start and end of a rank are made by one thread.
+        // All relaxed: one thread starts and ends a rank.
         Team *team = place.load(std::memory_order_relaxed);
         if (team == nullptr) continue;
         drop(*team);
         std::free(team);
-        // relaxed: as above.
         place.store(nullptr, std::memory_order_relaxed);
     }
     registry_close(rank);

@@ -1,21 +1,22 @@
-// The team object: what one rank keeps of one team that it is a member of, and the two things that
-// everything collective is made of: the barrier and the exchange of small messages. Built on op/;
-// called by api/ and coll/.
+// SPDX-License-Identifier: BSD-3-Clause
+// The team object: one rank's state of a team that it belongs to, and the two bases of everything
+// collective: the barrier and the exchange of small messages. Built on op/; called by api/ and
+// coll/.
 //
-// A team has a slot (1 to 1023, the same on all members, the top bits of its segments' ids) and a
-// generation, which tells teams apart that had the same slot one after the other; together they are
-// its handle. What members say to each other lies in the slot's TeamSync of their control blocks:
-// making a team maps and allocates nothing shared.
+// A team has a slot (1 to 1023, equal on all members, the top bits of its segments' ids) and a
+// generation, which separates consecutive teams of a slot; together they are its handle. Members
+// write for each other in the slot's TeamSync of their control blocks, so making a team maps and
+// allocates nothing shared.
 //
 // Numbers in a TeamSync only grow, also from one team of the slot to the next: a new team counts on
 // from the highest number that any member has seen there (`base`). So nothing is ever cleared, and
-// what an earlier team left behind is too small to be taken for news.
+// the numbers of an earlier team are too small to be taken as new.
 //
-// Three barriers. Where load and store join all members of a small team, flat: each stores its
-// epoch in a line of its own and reads all the others'; nobody does an atomic read-modify-write.
-// Large teams count themselves in clusters (cluster.hpp). In neither does anybody's turn depend on
-// another's, which suits cores that are shared. Elsewhere dissemination among one member of each
-// node (nodes.hpp).
+// There are three barriers. If load and store connect all members of a small team: flat; each
+// member stores its epoch in its own line and reads all others' lines, without atomic
+// read-modify-writes. Large teams count themselves in clusters (cluster.hpp). In neither does a
+// member need another one to run first, which suits shared cores. Otherwise: dissemination among
+// one member of each node (nodes.hpp).
 #pragma once
 
 #include <sennit/team.h>
@@ -46,7 +47,7 @@ static_assert(kTeamSlots == 1u << kSlotBits);
 constexpr std::uint32_t slot_of(std::uint32_t handle) {
     return handle & (kTeamSlots - 1);
 }
-// Handles repeat after 2^22 teams of a slot. Generation 0 is that of teams that start-up makes.
+// Handles repeat after 2^22 teams of a slot. Generation 0 is for teams that start-up makes.
 constexpr std::uint32_t make_handle(std::uint32_t slot, std::uint64_t generation) {
     const std::uint64_t most = (1u << kTeamGenerationBits) - 1;
     const std::uint64_t part = generation == 0 ? 0 : (generation - 1) % most + 1;
@@ -55,7 +56,7 @@ constexpr std::uint32_t make_handle(std::uint32_t slot, std::uint64_t generation
 inline constexpr std::uint32_t kNodeSlot = 2;
 inline constexpr std::uint32_t kWorldHandle = make_handle(memory::kWorldSlot, 0);
 
-// What a meeting is for.
+// The purpose of a meeting.
 enum class Purpose : std::uint32_t {
     none = 0,
     offer = 1,
@@ -64,7 +65,7 @@ enum class Purpose : std::uint32_t {
     propose = 4,
     conclude = 5,
     destroy = 6,
-    propose_again = 7,  // of a creation that was disturbed
+    propose_again = 7,  // the next try of a disturbed creation
     part = 8,           // the second meeting of a destruction
     regions = 20,
     region_votes = 21,
@@ -72,51 +73,51 @@ enum class Purpose : std::uint32_t {
     leave = 41,
 };
 
-// Which segments a team has; alike on all members because all allocate and free in the same order.
-// Made zeroed by the first allocation.
+// The segments of a team; equal on all members, because all allocate and free in the same order.
+// The first allocation makes it, zeroed.
 struct SegmentTable {
     std::uint32_t live;  // segments
     std::uint64_t used[kSegmentsPerTeam / 64];
     std::uint8_t generations[kSegmentsPerTeam];   // of the index's last segment; 0: none yet
     std::uint16_t owner_slots[kSegmentsPerTeam];  // of this rank's record, while used
-    // Of an allocation whose vote has timed out on this rank: its record, which may be null, and
-    // what it has voted.
+    // For an allocation whose vote has timed out on this rank: its record, which may be null, and
+    // its vote.
     SegmentRecord *voted_record;
     std::uint32_t voted_id;
     std::uint32_t voted_status;
 };
 
-// Made zeroed, without a constructor; the object of a slot stays until the rank ends, so that a
-// handle that was destroyed is found out without touching freed memory.
+// Made zeroed, without a constructor. The object of a slot stays until the rank ends, so that a
+// destroyed handle is detected without touching freed memory.
 struct Cluster;
 enum class Way : std::uint8_t { none, flat, clusters, nodes, rounds };
 
-// What a leader of a node does next in a round of dissemination.
+// A leader's next step in a round of dissemination.
 enum class RoundStep : std::uint8_t { send_letters, await_letters, send_word, await_word };
 
 struct Team {
-    // Constant from creation to destruction. Ranks are those of the team unless they say world.
-    std::atomic<std::uint32_t> handle;  // 0: there is no team here
+    // Constant from creation to destruction. Ranks are those of the team unless named world ranks.
+    std::atomic<std::uint32_t> handle;  // 0: no team here
     std::uint32_t slot;
     std::uint32_t size;
-    std::uint32_t rank;             // of the caller
+    std::uint32_t rank;             // this rank's
     std::uint64_t generation;       // higher than of any member's earlier team in the slot
     bool all_load_store;            // every member reaches all control blocks by load and store
-    bool all_reached;               // every member has some path to all
+    bool all_reached;               // every member has a path to all
     Way way;                        // of the barrier
     const int *world_ranks;         // [size]
     const std::uint32_t *by_world;  // [size]: the members in the order of their world ranks
-    group::Grid *grid;              // null: the team is none
+    group::Grid *grid;              // null: the team is no grid
     TeamSync *own;                  // the team's words in this rank's control block
-    // Of the others, [size - 1], starting after this rank; set if this rank reaches all members by
-    // load and store.
+    // For the other members, [size - 1], starting after this rank; set if this rank reaches all
+    // members by load and store.
     const std::atomic<std::uint64_t> **arrivals;
     Doorbell **bells;
     Cluster *clusters;  // [cluster_count], null in a small team
     std::uint32_t cluster_count;
     std::uint32_t cluster;  // this rank's
-    // Of nodes.hpp. The members in the order of their nodes; where each node begins there, and
-    // behind the last one `size`; segments with the members' boards, of leaders alone.
+    // For nodes.hpp. The members in the order of their nodes; the start of each node in that order,
+    // then `size`; the segments of the boards, only of leaders.
     std::uint32_t *by_place;      // [size]
     std::uint32_t *first_places;  // [node_count + 1]
     std::uint32_t *boards;        // [size], by member
@@ -124,26 +125,26 @@ struct Team {
     std::uint32_t node;           // this rank's
     SegmentRecord *board_record;  // of this rank's board, or null
 
-    // Of the barrier and the exchange.
+    // For the barrier and the exchange.
     std::uint64_t epoch;       // barriers completed, counted from the base
-    std::uint64_t calls;       // of coll/ begun
-    sennit_error flush_error;  // of an implicit operation, until the barrier has been met
-    bool read_failed;          // the last exchange met, but a letter could not be read
-    Purpose purpose;           // of epoch + 1, if this rank's arrival is stored; else none
-    std::uint32_t next_peer;   // how many peers were seen already: all, or those of the node
+    std::uint64_t calls;       // number of calls of coll/ started
+    sennit_error flush_error;  // error of an implicit operation, until the barrier is done
+    bool read_failed;          // the last exchange met, but a letter was unreadable
+    Purpose purpose;           // purpose of epoch + 1, if this rank has arrived; else none
+    std::uint32_t next_peer;   // number of peers already seen: of all, or of the node
     std::uint32_t round;       // dissemination: rounds done
     RoundStep round_step;
-    sennit_request sends[2];  // of this round, under way
-    // Of the leader whose word of this round is late: its ArrivalLine::sent, as a get has brought
-    // it; the get under way; when it is asked next, and 0 before the first time.
+    sennit_request sends[2];  // puts of this round in progress
+    // For the leader whose word of this round is late: its ArrivalLine::sent from the latest get;
+    // the get in progress; the time of the next question, 0 before the first.
     std::uint64_t told;
     sennit_request ask;
     std::int64_t ask_ns;
     std::int64_t ask_pause_ns;
-    Turn turn;  // of a thread of this rank in a collective call of the team
+    Turn turn;  // for threads of this rank in a collective call of the team
 
     SegmentTable *segments;  // null until the first allocation
-    void *unfinished;        // of a call that is bound: what it goes on with; freed by drop()
+    void *unfinished;        // state of a binding call that can continue; freed by drop()
 };
 
 // Whether this rank has arrived in the next meeting, which is then unfinished.
@@ -151,11 +152,11 @@ inline bool is_arrived(const Team &team) {
     return team.purpose != Purpose::none;
 }
 
-// How far the numbers of two members can lie apart: a peer may have published the call after the
-// one that this rank has published.
+// The largest difference between the numbers of two members: a peer may have published the call
+// after the one that this rank has published.
 inline constexpr std::uint64_t kNumberMargin = 2;
 
-// Calls use(member) for all members of this rank's node: of others only where the team knows no
+// Calls use(member) for all members of this rank's node; for all members if the team knows no
 // nodes.
 template <class Use>
 void for_each_here(const Team &team, const Use &use) {
@@ -165,8 +166,8 @@ void for_each_here(const Team &team, const Use &use) {
         use(knows ? team.by_place[place] : place);
 }
 
-// The team of a handle, or null: never made, destroyed, or not this rank's. For a call that changes
-// the team, CollectiveCall looks again.
+// The team of a handle, or null: never made, destroyed, or not this rank's. CollectiveCall checks
+// again for calls that change the team.
 inline Team *find(Rank &rank, std::uint32_t handle) {
     // SYNC team-object: pairs with the release in take_object(); the zeroed object comes before.
     Team *team = rank.teams[slot_of(handle)].load(std::memory_order_acquire);
@@ -191,15 +192,15 @@ inline Team &world_of(Rank &rank) {
 
 // The ranks of this node.
 inline Team &node_of(Rank &rank) {
-    // relaxed: as above.
+    // relaxed: set at start-up by the thread that publishes the rank.
     return *rank.teams[kNodeSlot].load(std::memory_order_relaxed);
 }
 
-// Where a member's words of the team lie in its control block.
+// The offset of a member's words of the team in its control block.
 inline std::size_t sync_offset(const Team &team) {
     return team_sync_offset(team.slot);
 }
-// The same by pointer, or null where load and store do not reach the member.
+// The same as a pointer; null if load and store do not reach the member.
 inline TeamSync *sync_of(Rank &rank, const Team &team, std::uint32_t member) {
     ControlBlock *control = control_of(rank, team.world_ranks[member]);
     return control == nullptr ? nullptr : &team_sync(*control, team.slot);
@@ -212,19 +213,19 @@ int member_of(const Team &team, int world_rank);
 sennit_status teams_open(Rank &rank);
 void teams_close(Rank &rank);
 
-// How the members reach each other is for all of them to say, or they would take part in different
-// barriers: each gives its own view, and gets what holds in the views of all.
+// All members must agree on how they reach each other, or they would take part in different
+// barriers: each gives its own view and gets the common one.
 struct Reach {
     bool load_store = false;
     bool some_path = false;
-    bool node_load_store = false;  // to the members on the rank's own node
+    bool node_load_store = false;  // to the members on the rank's node
 };
 Reach own_reach(Rank &rank, const Team &team);
 void agree_on_reach(Rank &rank, Team &team, const Reach &common);
 
-// A new team, in three steps, because all that can fail comes before the members agree.
-// `make` gets the object of the slot ready; `open` lets threads find it; `drop` ends it in either
-// state. Errors of `make`: NOMEM.
+// A new team, in steps, because everything that can fail comes before the members agree. `make`
+// prepares the object of the slot; `open` lets threads find it; `drop` ends it in either state.
+// Errors of `make`: NOMEM.
 struct Members {
     std::uint32_t size = 0;
     std::uint32_t rank = 0;            // the caller's
@@ -234,13 +235,13 @@ sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team 
 void open(Team &team, std::uint64_t generation, std::uint64_t base);
 void drop(Team &team);
 
-// The thread has called an operator of the program that has not returned. A jump out of one leaves
-// the turns of its team taken for good.
+// Whether the thread is inside an operator of the program. A jump out of one leaves the turns of
+// its team taken permanently.
 bool is_in_operator();
 [[gnu::cold]] sennit_status fail_in_operator();
 
-// One thread of the rank at a time in each team. Errors: STATE (another thread, or the team was
-// destroyed meanwhile).
+// Admits one thread of the rank at a time in each team. Errors: STATE (another thread, or the team
+// was destroyed meanwhile).
 class CollectiveCall {
   public:
     CollectiveCall(Team &team, std::uint32_t handle) : team_(team), status_(SENNIT_OK) {
@@ -265,49 +266,48 @@ class CollectiveCall {
 
 // The following need a CollectiveCall.
 
-// Completes implicit operations first; one that failed is reported after the members have met.
-// Errors: TIMEOUT, PEER_LOST, and what an operation failed with.
+// Completes implicit operations first; a failed one is reported after the members have met. Errors:
+// TIMEOUT, PEER_LOST, and the error of an operation.
 sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline);
 
-// Goes on with a meeting that timed out, whatever it was for. Errors: as meet().
+// Continues a meeting that timed out, for any purpose. Errors: as meet().
 sennit_status take_up(Rank &rank, Team &team, const Deadline &deadline);
 
 // The barrier of sennit_finalize. Errors: as barrier(), and ARG: a member is in another call.
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline);
 
-// The members meet, and nothing else. What a member did before is seen by all after. After TIMEOUT
-// the next call goes on with the same meeting. Errors: TIMEOUT, PEER_LOST, ARG (a member has waited
-// for a second in a call that does not fit).
+// The members meet, and nothing else. Everything that a member did before is visible to all
+// afterwards. After TIMEOUT the next call continues the same meeting. Errors: TIMEOUT, PEER_LOST,
+// ARG (a member has waited for a second in a call that does not match).
 sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline);
 
-// Arrives, unless this rank has, and says whether all have come: meet() without a wait, for tests.
-// Only where load and store join all members.
+// Arrives, unless this rank already has, and returns whether all have come: meet() without a wait,
+// for tests. Only if load and store connect all members.
 bool try_meet(Team &team, Purpose purpose);
 
-// Why no other collective call can be made while a meeting of the team is unfinished, which
-// `is_arrived()` says: STATE, or PEER_LOST where a member is gone, since it never ends then.
+// The reason why no other collective call is possible while a meeting of the team is unfinished
+// (is_arrived()): STATE, or PEER_LOST if a member is gone, since the meeting then never ends.
 sennit_status fail_unfinished(Rank &rank, const Team &team);
 
-// What a rank has said in these can not be taken back: only the same call goes on with them.
+// A rank's part in these can not be withdrawn: only the same call continues them.
 constexpr bool is_binding(Purpose purpose) {
     return purpose == Purpose::outcome || purpose == Purpose::free ||
            purpose == Purpose::propose_again || purpose == Purpose::conclude ||
            purpose == Purpose::destroy || purpose == Purpose::part ||
            purpose == Purpose::region_votes;
 }
-// Has a meeting for one of these timed out, so that only the same call may go on with it?
+// Whether a meeting for one of these has timed out, so that only the same call may continue it.
 inline bool is_bound(const Team &team) {
     return is_binding(team.purpose);
 }
 // SENNIT_TIMEOUT. The launcher's meetings can not be resumed, so they have no limit.
 Deadline binding_deadline(const Team &team);
 
-// Every member gives `bytes` (at most kExchangeBytes) and gets all members', by rank. Errors: as
-// meet, those of fail_unfinished, and ARG when a member is in another collective call than this
-// one.
+// Every member gives `bytes` bytes (at most kExchangeBytes) and gets those of all members, by rank.
+// Errors: those of meet() and fail_unfinished(), and ARG if a member is in another collective call.
 inline constexpr std::size_t kExchangeBytes = kMailboxBytes - 16;
 struct Exchange {
-    Purpose purpose;  // the same on every member, or the calls do not match
+    Purpose purpose;  // equal on all members, or the calls do not match
     const void *mine = nullptr;
     std::size_t bytes = 0;
     void *all = nullptr;

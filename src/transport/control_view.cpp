@@ -1,4 +1,4 @@
-// See control_view.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/control_view.hpp"
 
 #include "base/fail.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // This rank's mapping of the control block of a peer in another process of the node. Called by the
 // transports mapped and cma in reach() and forget().
 #pragma once
@@ -6,8 +7,8 @@
 
 namespace sennit::transport {
 
-// Maps the start of the peer's memory file, looks whether it is that peer's control block, and sets
-// peers[peer].control. Code `taken` if so.
+// Maps the start of the peer's memory file, checks that it is that peer's control block, and sets
+// peers[peer].control. Code `taken` on success.
 Reason control_view_open(Rank &rank, int peer);
 void control_view_close(Rank &rank, int peer);
 

@@ -1,4 +1,5 @@
-// The paths inside of a node, as the tables of transports make them. Null: no memory.
+// SPDX-License-Identifier: BSD-3-Clause
+// The makers of the paths within a node, for the tables of transports. Null: no memory.
 #pragma once
 
 #include "transport/transport.hpp"
@@ -7,6 +8,6 @@ namespace sennit::transport {
 
 Transport *make_inproc();
 Transport *make_mapped();
-Transport *make_cma();  // docs/design/cma.md has what the kernel promises
+Transport *make_cma();  // docs/design/cma.md has the kernel's guarantees
 
 }  // namespace sennit::transport

@@ -1,5 +1,6 @@
-// What the paths inside of a node share: they take no operations, since attach() gives a pointer or
-// copy() does all.
+// SPDX-License-Identifier: BSD-3-Clause
+// The common part of the paths within a node: they take no operations, since attach() gives a
+// pointer or copy() does everything.
 #pragma once
 
 #include "transport/transport.hpp"

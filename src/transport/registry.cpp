@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The transports of this build, best first.
 #include "transport/fabric/fabric.hpp"
 #include "transport/node_paths.hpp"

@@ -1,5 +1,6 @@
-// The transports of a build without the headers of libfabric, best first. As registry.cpp without
-// the path between nodes.
+// SPDX-License-Identifier: BSD-3-Clause
+// The transports of a build without the headers of libfabric, best first: registry.cpp without the
+// path between nodes.
 #include "base/build_info.hpp"
 #include "transport/node_paths.hpp"
 #include "transport/sim/sim.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The contract of a transport: everything a path needs to know, and nothing else. A new path is one
 // folder that implements this class, a number and a name, one line in registry.cpp and one in the
 // build list; template/ is the smallest, put through random programs by its own test.
@@ -57,9 +58,9 @@ struct sennit::PartType<sennit::Part::transport> {
 
 namespace sennit::transport {
 
-// What it is and can do. Constant after open(), the rails and event_bits after connect().
+// The properties of a transport. Constant after open(), the rails and event_bits after connect().
 struct Traits {
-    const char *name;  // as sennit_path_name says
+    const char *name;  // as in sennit_path_name
     sennit_path path;
     bool load_store;
     bool ordered;                   // puts to one peer arrive in the order of submission, and tasks
@@ -84,14 +85,13 @@ struct Traits {
 };
 
 // A small piece of work for the processors that own the memory: an atomic operation, or an event
-// and the data that it brings. It travels
-// with its payload; the reply comes back. Made and carried out by op/task.cpp, carried by
-// transports that look at the two lengths only.
+// with its data. It travels with its payload; the reply comes back. Made and executed by
+// op/task.cpp; transports look only at the two lengths.
 inline constexpr std::size_t kMostTaskBytes = 512;
-inline constexpr std::size_t kEventBytes = 24;  // before the data that it brings
+inline constexpr std::size_t kEventBytes = 24;  // before its data
 inline constexpr std::size_t kMostPayloadBytes = kEventBytes + (std::size_t{128} << 10);
 struct Task {
-    std::uint64_t sequence;  // of the pair, from 1: a repetition has the number of the first try
+    std::uint64_t sequence;  // of the pair, from 1: a repetition has the same number
     std::uint32_t count;     // elements
     std::uint32_t payload_bytes;
     std::uint16_t reply_bytes;
@@ -103,49 +103,49 @@ struct Task {
 };
 static_assert(sizeof(Task) == 24 && offsetof(Task, operation) == 18);
 
-// The completion data of a put_event. A transport brings its low event_bits.
+// The completion data of a put_event. A transport carries its low event_bits.
 struct EventData {
     std::uint64_t low = 0;
     std::uint64_t high = 0;
 };
 
-// What a transport with so much completion data makes possible: docs/design/signals.md has the
-// levels. The highest, 4, is of a card that counts by itself.
+// The support level with this many bits of completion data: docs/design/signals.md has the levels.
+// The highest, 4, needs a card that counts itself.
 constexpr int support_level(unsigned event_bits) {
     if (event_bits >= 64) return 3;
     if (event_bits >= 32) return 2;
     return event_bits >= 8 ? 1 : 0;
 }
 
-// What the peers need to connect; travels in the card of the rank. Contents are the transport's
-// own.
+// What the peers need to connect; travels in the rank's card. Only the transport knows its
+// contents.
 inline constexpr std::size_t kAddressBytes = 64;
 struct Address {
     std::uint8_t bytes[kAddressBytes];
 };
-// Between nodes the last byte says how much the rank has to tell once more when all addresses are
-// known, in words of 8 bytes, such as names of what it opens only then.
+// Between nodes: the last byte is the amount of further data of the rank, in words of 8 bytes, sent
+// when all addresses are known, such as names of things that it opens only then.
 inline std::size_t more_bytes(const Address &address) {
     return std::size_t{8} * address.bytes[kAddressBytes - 1];
 }
 
-// A peer's segment as this rank reaches it.
+// How this rank reaches a peer's segment.
 struct RemoteMemory {
     std::byte *pointer = nullptr;    // load/store address of its first byte, or null
     std::uint64_t handle = 0;        // the transport's own
-    std::uint64_t mapped_bytes = 0;  // of address space that belongs to this attachment
+    std::uint64_t mapped_bytes = 0;  // address space of this attachment
 };
 
 struct Operation;
 using CompletionFunction = void (*)(Operation *operation, sennit_status status);
 
-// One piece of work, owned by the op engine, lent to the transport from submit() until `completed`
+// One operation, owned by the op engine and lent to the transport from submit() until `completed`
 // is called with it. The transport may keep pointers to it and use `scratch`.
 struct Operation {
     enum class Kind : std::uint8_t { put, get, put_event, execute };
     Kind kind = Kind::put;
     std::uint8_t rail = 0;
-    bool is_hint = false;  // a put that may complete when it has left, whether it arrives or not
+    bool is_hint = false;  // a put that may complete when sent, even if it never arrives
     int peer = -1;
     RemoteMemory remote;       // of the segment
     std::uint64_t offset = 0;  // into it
@@ -161,24 +161,24 @@ struct Operation {
     void *reply = nullptr;  // execute: private buffer for the reply
 };
 
-// What a rank has found of the way to another node.
+// A rank's trial of the way to another node.
 struct NodeTrial {
     static constexpr std::uint8_t kNotTried = 0xFF;
-    std::uint8_t rails = 0xFF;       // that carry, as bits
-    std::uint8_t error = kNotTried;  // errno of one that does not, or 0
-    std::uint8_t lossy = 0;          // that answer, and by which not all arrives
-    std::uint8_t dataless = 0;       // that carry, and by which completion data does not come whole
+    std::uint8_t rails = 0xFF;       // bits of the rails that work
+    std::uint8_t error = kNotTried;  // errno of one that does not work, or 0
+    std::uint8_t lossy = 0;          // bits of rails that answer but lose data
+    std::uint8_t dataless = 0;       // bits of rails that work but truncate completion data
 
     bool is_tried() const { return error != kNotTried; }
     bool is_like(const NodeTrial &other) const {
         return rails == other.rails && lossy == other.lossy && dataless == other.dataless;
     }
-    // As far as there is room for it.
+    // The errno in 8 bits, as far as it fits.
     static std::uint8_t short_error(int error) {
         if (error == 0) return ETIMEDOUT;
         return error > 0 && error < kNotTried ? static_cast<std::uint8_t>(error) : EIO;
     }
-    // Both must hold.
+    // Combines two trials: both must hold.
     void add(const NodeTrial &other) {
         rails = static_cast<std::uint8_t>(rails & other.rails);
         lossy = static_cast<std::uint8_t>(lossy | other.lossy);
@@ -187,7 +187,7 @@ struct NodeTrial {
     }
 };
 
-// A piece of an immediate copy: bytes that lie together on both sides.
+// A run of an immediate copy: contiguous bytes on both sides.
 struct CopyRun {
     std::uint64_t offset;  // into the segment
     void *local;           // a put only reads it
@@ -210,7 +210,7 @@ enum class Submit : std::uint8_t {
 // there; after any other error it does not come. One that has come is handed over before a task is
 // that was submitted after the completion.
 
-// A task that has reached its target.
+// A task at its target.
 struct Arrived {
     int from;
     const Task *task;
@@ -223,17 +223,17 @@ struct Arrived {
     std::byte *reply;  // room for task->reply_bytes
 };
 
-// What reaches the target, handed over from the target's progress(): the completion data of
-// put_event, and tasks, whose status goes back with the reply.
-// A task may have a subject, such as a signal. What the reply to it says of the subject may change
-// later: a transport that has room in a message to that peer may ask for it again (renew) and have
-// the peer's sink told (told). subject and renew belong to the target, told to the sender; none of
-// them calls the transport, which may hold its locks.
+// The target's receiver, called from its progress(): for the completion data of put_event, and for
+// tasks, whose status goes back with the reply. A task may have a subject, such as a signal. The
+// reply's information on the subject may change later: a transport with room in a message to that
+// peer may ask for it again (renew) and pass it to the peer's sink (told). `subject` and `renew`
+// are called at the target, `told` at the sender; none of them calls the transport, which may hold
+// its locks.
 struct EventSink {
     void (*arrived)(void *context, const EventData &event) = nullptr;
     void *context = nullptr;
     sennit_status (*execute)(void *context, const Arrived &arrived) = nullptr;
-    // Of a task that was carried out; 0: it has none.
+    // The subject of an executed task; 0: none.
     std::uint32_t (*subject)(const Task &task, const std::byte *payload) = nullptr;
     std::uint64_t (*renew)(void *context, std::uint32_t subject, std::uint64_t reply) = nullptr;
     void (*told)(void *context, int from, std::uint32_t subject, std::uint64_t reply) = nullptr;
@@ -245,96 +245,96 @@ class Transport {
 
     virtual const Traits &traits() const = 0;
 
-    // Opens devices. `settings` is what stood behind the path's name in
-    // SENNIT_PATHS
-    // ("sim:seed=7" gives "seed=7"), or "". An error is sennit_init's: a path that this machine can
-    // do without says so in reach(), with a reason.
+    // Opens devices. `settings` is the text after the path's name in SENNIT_PATHS ("sim:seed=7"
+    // gives "seed=7"), or "". An error ends sennit_init; a path that this machine can do without
+    // reports that in reach(), with a reason.
     virtual sennit_status open(Rank &rank, const char *settings, const EventSink &sink) = 0;
     virtual void address(Address *out) = 0;
-    // Every rank's address is known. `addresses` has rank.size entries. On a node those of other
-    // nodes are 0, and it stays valid; between nodes until the call returns: what the ranks of a
-    // node have in common is to be kept once.
+    // Called when every rank's address is known. `addresses` has rank.size entries. Within a node,
+    // those of other nodes are 0, and it stays valid. Between nodes it is valid until the call
+    // returns: data that the ranks of a node have in common should be kept once.
     virtual sennit_status connect(const Address *addresses, const Deadline &deadline) = 0;
-    // Between nodes, where some rank has more to tell: what this one has, which is not more than
-    // any rank's more_bytes(); then what all have told, at `bytes` from each other.
+    // Between nodes, if any rank has further data: writes this rank's, at most the largest
+    // more_bytes() of all ranks; then reads the data of all, `bytes` apart.
     virtual void write_more(std::byte *) {}
     virtual sennit_status read_more(const std::byte *, std::size_t) { return SENNIT_OK; }
 
-    // Really try whether `peer` can be reached: code `taken` if so, and then the peer's control
-    // block is reachable: peers[peer].control or .control_handle is set. Between nodes try_node()
-    // tries: before settle() the answer is what the addresses say, so both sides give the same one.
+    // Really tests whether `peer` can be reached. Code `taken` on success, and then the peer's
+    // control block is reachable: peers[peer].control or .control_handle is set. Between nodes
+    // try_node() does the test: before settle() the answer follows from the addresses, so both
+    // sides give the same one.
     virtual Reason reach(int peer) = 0;
-    // Between nodes: really tries the node whose lowest rank is `first`, by each rail, if this rank
-    // is the one that does it for its node.
+    // Between nodes: really tests the node whose lowest rank is `first` by each rail, if this rank
+    // does it for its node.
     virtual NodeTrial try_node(int) { return {}; }
-    // What the ranks of both nodes have found, of those that have tried.
+    // Takes the combined trials of the ranks of both nodes, as far as they have tried.
     virtual void settle(int, const NodeTrial &) {}
-    // The ranks agreed not to use this transport for that peer: undo reach().
+    // The ranks agreed not to use this transport for that peer: undoes reach().
     virtual void forget(int peer) = 0;
 
-    // Makes the segment that `peer` described reachable. Errors: NOMEM, OS, UNSUPPORTED.
+    // Makes the segment of `peer` reachable. Errors: NOMEM, OS, UNSUPPORTED.
     virtual sennit_status attach(int peer, const SegmentRecord &record, RemoteMemory *out) = 0;
-    // Operations that name `remote` may still be under way, or be submitted later by a program that
-    // frees too early: they end with NOT_REGISTERED, a stale handle is never followed.
+    // Operations with `remote` may still be in progress, or be submitted later by a program that
+    // frees too early: they end with NOT_REGISTERED; a stale handle is never used.
     virtual void detach(int peer, const RemoteMemory &remote) = 0;
 
     // Message transports only.
     virtual Submit submit(Operation *operation) = 0;
-    // Memory for a payload of so many bytes, which goes out as it lies there, without a copy. Its
-    // owner fills it once, and gives it back when no operation needs it. Null: there is none.
+    // Memory for a payload of this many bytes, which is sent from there without a copy. Its owner
+    // fills it once and gives it back when no operation needs it. Null: none.
     virtual std::byte *take_room(std::size_t) { return nullptr; }
     virtual void give_room_back(std::byte *) {}
-    // Somebody waits for the peer: its answers may wait no longer, and it should look often.
+    // A wait for the peer has started: its answers must not be delayed, and it should poll often.
     virtual void hurry(int) {}
-    // Delivers what has arrived and completes what is done; returns the number of operations
-    // completed. Bounded work per call.
+    // Delivers arrivals and completes finished operations; returns the number of completed
+    // operations. Bounded work per call.
     virtual int progress() = 0;
-    // The rails that carry operations to the peer now, as bits. Any thread that holds the engine's
-    // lock.
+    // The rails that currently carry operations to the peer, as bits. For any thread that holds the
+    // engine's lock.
     virtual std::uint64_t rails_to(int) const { return 1; }
-    // The width of completion data that is known to reach the peer whole, by each rail; 0 where it
-    // does not. The same on both sides, and constant after the last reach(peer).
+    // The width of completion data that is known to reach the peer whole by each rail; 0 if none
+    // does. Equal on both sides, and constant after the last reach(peer).
     virtual unsigned event_bits_to(int) { return traits().event_bits; }
-    // From now on peers may send events to this rank. In a task that progress() hands over.
+    // From now on peers may send events to this rank. Called in a task that progress() hands over.
     virtual void expect_events() {}
-    // The next progress() hands over all events that have come, however seldom it reads them else.
+    // The next progress() hands over all arrived events, even if it usually reads them rarely.
     virtual void read_events() {}
-    // For people: the rail with this number of those that this rank has, as it leads to `peer`,
-    // also if it is not used; false beyond the last. Any thread, from connect() to close().
+    // For people: the rail with this number among this rank's rails, towards `peer`, even if
+    // unused. False: beyond the last. For any thread, from connect() to close().
     virtual bool describe_rail(int, unsigned, sennit_rail *) { return false; }
-    // For people: what is wrong with the way to the peer; nothing is written if nothing is known.
-    // With the engine's lock held.
+    // For people: the trouble on the way to the peer; writes nothing if none is known. With the
+    // engine's lock held.
     virtual void describe_trouble(int, char *, std::size_t) {}
     // A transport may have a thread from connect() on that moves data while the rank computes, and
-    // calls the rank's progress hooks once there is an engine. After this call it has none.
+    // that calls the rank's progress hooks once there is an engine. Afterwards it has none.
     virtual void stop_thread() {}
 
-    // Immediate transports only: moves all runs, in any order. Any thread of the rank, any number
-    // at a time. An error may come when part has been moved. Errors: PEER_LOST, NOT_REGISTERED (the
-    // memory is not there any more), ARG (the private buffer is not there), OS.
+    // Immediate transports only: moves all runs, in any order. For any number of the rank's threads
+    // at a time. After an error some runs may have moved. Errors: PEER_LOST, NOT_REGISTERED (the
+    // memory is gone), ARG (the private buffer is not mapped), OS.
     virtual sennit_status copy(int peer, Operation::Kind, const RemoteMemory &, const CopyRun *,
                                std::size_t) {
         return fail_peer(SENNIT_ERR_INTERNAL, peer, traits().name,
                          "a copy was asked of the path %s, which is not immediate", traits().name);
     }
 
-    // Ends everything by the deadline; operations still open are completed with PEER_LOST.
+    // Ends everything by the deadline; open operations complete with PEER_LOST.
     virtual void close(const Deadline &deadline) = 0;
 };
 
-// A class of transports, as the router sees it: makes one object per rank.
+// A class of transports for the router: makes one object per rank.
 struct Maker {
     sennit_path path;
-    bool by_default;       // taken unless left out; else only if SENNIT_PATHS names it
+    bool by_default;       // used by default; else only if SENNIT_PATHS names it
     Transport *(*make)();  // null: no memory
-    // Opened only where the job has several nodes, after the cards are known.
+    // Opened only in a job of several nodes, after the cards are known.
     bool between_nodes = false;
 };
 
 // In order of preference, ended by a record whose make is null.
 extern const Maker kMakers[];
 
-// For people: see sennit_provider_get().
+// For people: behind sennit_provider_get().
 sennit_status describe_provider(int index, sennit_provider *out);
 
 }  // namespace sennit::transport

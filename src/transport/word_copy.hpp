@@ -1,6 +1,7 @@
-// Moving bytes between private memory and memory that other threads poll, for the message
-// transports that do it with the processor (sim, template). Every aligned word of up to 8 bytes is
-// moved whole, as network cards do it, so that a word a rank waits for is never torn.
+// SPDX-License-Identifier: BSD-3-Clause
+// Moves bytes between private memory and memory that other threads poll, for message transports
+// that use the processor (sim, template). Moves every aligned word of up to 8 bytes whole, like a
+// network card, so that a word for which a rank waits is never torn.
 #pragma once
 
 #include <atomic>
@@ -15,14 +16,14 @@ void store_word(std::byte *shared, const std::byte *from) {
     Word word;
     std::memcpy(&word, from, sizeof word);
     // SYNC word-delivery: pairs with the acquire load by which the target's program waits for the
-    // word, and with the one in load_word(); everything that landed before comes before.
+    // word, and with the one in load_word(); all data that landed earlier comes before.
     std::atomic_ref<Word>(*reinterpret_cast<Word *>(shared)).store(word, std::memory_order_release);
 }
 
 template <class Word>
 void load_word(std::byte *to, std::byte *shared) {
     // SYNC word-delivery: pairs with the release in store_word(), and with that of a program that
-    // stores the word itself; what was stored before is read by the parts that are due later.
+    // stores the word itself; later parts read what was stored before.
     const Word word =
         std::atomic_ref<Word>(*reinterpret_cast<Word *>(shared)).load(std::memory_order_acquire);
     std::memcpy(to, &word, sizeof word);
@@ -37,8 +38,8 @@ inline std::size_t word_bytes(const std::byte *address, std::uint64_t left) {
     return bytes;
 }
 
-// Calls move(at, Word{}) for each of the words, of up to 8 bytes, that make up the range.
-// Always a part of its caller: the archive has no templates with other names than the library's.
+// Calls move(at, Word{}) for each word, of up to 8 bytes, of the range. Always inlined: the archive
+// must not have templates with other names than the library's.
 template <class Move>
 [[gnu::always_inline]] inline void each_word(const std::byte *shared, std::uint64_t bytes,
                                              Move move) {

@@ -1,4 +1,4 @@
-// See base/sparse_table.hpp.
+// A table takes memory only where its lines are used.
 #include "base/sparse_table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// See storm_streams.hpp.
 #include "storm_streams.hpp"
 
 #include <algorithm>

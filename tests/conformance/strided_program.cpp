@@ -1,4 +1,3 @@
-// See strided_program.hpp.
 #include "strided_program.hpp"
 
 #include <algorithm>

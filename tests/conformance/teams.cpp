@@ -1,4 +1,3 @@
-// See teams.hpp.
 #include "teams.hpp"
 
 #include <algorithm>

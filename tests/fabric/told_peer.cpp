@@ -1,4 +1,3 @@
-// See told_peer.hpp.
 #include "told_peer.hpp"
 
 #include <sys/syscall.h>

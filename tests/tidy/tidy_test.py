@@ -2,6 +2,9 @@
 
 Every test writes the good tree, changes one thing, and wants exactly one finding, at that place and by that rule:
 a rule that stops working, or one that also fires elsewhere, fails its test.
+
+Files of src/ and include/ stand here without the line of their license: run() puts it before them, and the numbers of
+lines in the tests do not count it.
 """
 import os
 import shutil
@@ -101,13 +104,24 @@ void knock(Word &word) {
 }
 
 
-def run(tree, *options, **environment):
+def is_licensed(path):
+    return path.startswith(("src/", "include/"))
+
+
+def with_license(path, text):
+    """The file as run() writes it."""
+    line = "SPDX-License-Identifier: BSD-3-Clause"
+    begin, end = ("# ", "") if path.endswith(".txt") else ("/* ", " */") if path.startswith("include/") else ("// ", "")
+    return f"{begin}{line}{end}\n{text}" if is_licensed(path) else text
+
+
+def run(tree, *options, licensed=True, **environment):
     root = tempfile.mkdtemp(prefix="tidy-test-")
     try:
         for path, text in tree.items():
             os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
             with open(os.path.join(root, path), "w", encoding="utf-8") as file:
-                file.write(text)
+                file.write(with_license(path, text) if licensed else text)
         result = subprocess.run([sys.executable, TIDY, *options, root], capture_output=True, text=True,
                                 timeout=60, check=False, env={**os.environ, **environment})
         return result.returncode, result.stdout.splitlines(), result.stderr
@@ -128,7 +142,7 @@ class TidyTest(unittest.TestCase):
         """With `text` as the file at `path` there is one finding, at this line and by this rule."""
         code, lines, errors = run({**GOOD, path: text}, *options)
         self.assertEqual(errors, "")
-        self.assertEqual([":".join(row.split(":")[:3]) for row in lines[:-1]], [f"{path}:{line}: {rule}"], lines)
+        self.assertEqual([":".join(row.split(":")[:3]) for row in lines[:-1]], [f"{path}:{line + is_licensed(path)}: {rule}"], lines)
         self.assertEqual(code, 1)
 
     def assert_finds_nothing(self, path, text):
@@ -145,7 +159,7 @@ class TidyTest(unittest.TestCase):
         code, lines, _ = run({**GOOD, "src/op/put.cpp": "// Put.\nvolatile int b;\nvolatile int c;\n",
                               "cli/main.cpp": "// Main.\nvolatile int a;\n"}, "--no-format")
         self.assertEqual([row.split(": ")[0] for row in lines[:-1]],
-                         ["cli/main.cpp:2", "src/op/put.cpp:2", "src/op/put.cpp:3"])
+                         ["cli/main.cpp:2", "src/op/put.cpp:3", "src/op/put.cpp:4"])
         self.assertEqual(code, 1)
 
     # include
@@ -216,6 +230,41 @@ class TidyTest(unittest.TestCase):
         self.assert_finds("src/base/words.hpp", 12, "order",
                           changed("src/base/words.hpp", "    // relaxed: a hint for the log, nothing is read after it.\n", "\n"))
 
+    def test_one_reason_holds_for_a_block_and_not_behind_it(self):
+        load = "word.value.load(std::memory_order_relaxed);"
+        far = "    int a = 0;\n" * 4  # a reason for one access reaches two lines
+        reason = "    // All relaxed: under the lock.\n"
+
+        def function(body):
+            return f"// The word.\nvoid f(Word &word) {{\n{body}}}\n"
+
+        self.assert_finds_nothing("src/op/put.cpp", function(f"{reason}{far}    {load}\n{far}    if (a) {{\n{far}        {load}\n    }}\n"))
+        # Before the comment, behind its block, and in the next function.
+        self.assert_finds("src/op/put.cpp", 7, "order", function(f"{far}    {load}\n{far}{reason}{far}"))
+        self.assert_finds("src/op/put.cpp", 9, "order", function(f"    if (a) {{\n{reason}{far}    }} else {load}\n"))
+        self.assert_finds("src/op/put.cpp", 15, "order", function(f"    {{\n{reason}    }}\n{far}{{\n{far}    {load}\n    }}\n"))
+        self.assert_finds("src/op/put.cpp", 9, "order", function(reason + far) + f"void g(Word &word) {{ {load} }}\n")
+        # Another word for the same, and a comment behind code.
+        self.assert_finds("src/op/put.cpp", 8, "order", function(f"    // relaxed: under the lock.\n{far}    {load}\n"))
+        self.assert_finds("src/op/put.cpp", 8, "order", function(f"    int b = 0;  // All relaxed: no.\n{far}    {load}\n"))
+
+    def test_one_reason_above_a_function_holds_for_it_alone(self):
+        body = "{\n" + "    int a = 0;\n" * 4 + "    word.value.load(std::memory_order_relaxed);\n}\n"
+        good = "// The word.\n\n// Looks at it. All relaxed: a hint.\n// Slow.\nvoid f(Word &word) " + body
+        self.assert_finds_nothing("src/op/put.cpp", good)
+        self.assert_finds("src/op/put.cpp", 17, "order", good + "void g(Word &word) " + body)
+        self.assert_finds("src/op/put.cpp", 11, "order", good.replace("Slow.\n", "Slow.\n\n"))
+
+    def test_a_reason_that_is_elsewhere_is_found(self):
+        reason = "relaxed: a hint for the log, nothing is read after it."
+        for other in ("relaxed: as above.", "as above", "relaxed twice: of this thread, as in publish()."):
+            with self.subTest(reason=other):
+                self.assert_finds("src/base/words.hpp", 12, "order", changed("src/base/words.hpp", (
+                    f"    // {reason}\n    return word.value.load(std::memory_order_relaxed);"), (
+                    f"    int a = 0;\n    return word.value.load(std::memory_order_relaxed);  // {other}")))
+        self.assert_finds("src/base/words.cpp", 14, "order",
+                          changed("src/base/words.cpp", "pairs with release in publish()", "as in publish()"))
+
     def test_seq_cst_without_a_reason_is_found(self):
         self.assert_finds("src/base/words.hpp", 17, "order",
                           changed("src/base/words.hpp", "    // seq_cst: store before the load of the other side's word.\n", "\n"))
@@ -259,8 +308,8 @@ class TidyTest(unittest.TestCase):
     # size
 
     def test_a_file_of_601_lines_is_found(self):
-        self.assert_finds("src/op/put.cpp", 601, "size", "// Put.\n" + "int a;\n" * 600)
-        self.assert_finds_nothing("src/op/put.cpp", "// Put.\n" + "int a;\n" * 599)
+        self.assert_finds("cli/main.cpp", 601, "size", "// Main.\n" + "int a;\n" * 600)
+        self.assert_finds_nothing("cli/main.cpp", "// Main.\n" + "int a;\n" * 599)
 
     def test_a_function_of_73_lines_is_found(self):
         def body(lines):
@@ -278,7 +327,7 @@ class TidyTest(unittest.TestCase):
     def test_seven_parameters_are_found(self):
         self.assert_finds("src/op/put.cpp", 6, "size", changed("src/op/put.cpp", "int a, ", "int z, std::pair<int, int> a, "))
 
-    # volatile, braces, if, head, listed, knobs
+    # volatile, braces, if, license, head, listed, knobs
 
     def test_volatile_is_found_but_not_on_asm(self):
         self.assert_finds("src/op/put.cpp", 2, "volatile", "// Put.\nvolatile int a;\n")
@@ -295,12 +344,29 @@ class TidyTest(unittest.TestCase):
     def test_a_guard_that_is_not_the_first_directive_is_found(self):
         self.assert_finds("include/sennit/rma.h", 2, "if", "/* Put. */\n#ifndef SENNIT_H\n#define OTHER_H\n#endif\n")
 
+    def test_a_file_without_its_license_is_found(self):
+        tree = {path: with_license(path, text) for path, text in GOOD.items()}
+        for path, text in tree.items():
+            if not is_licensed(path):
+                continue
+            for wrong in (GOOD[path], text.replace("BSD-3-Clause", "MIT"), "\n" + text):
+                with self.subTest(path=path, wrong=wrong[:60]):
+                    _, lines, _ = run({**tree, path: wrong}, "--no-format", licensed=False)
+                    self.assertTrue(any(line.startswith(f"{path}:1: license: ") for line in lines), lines)
+        self.assertEqual(run(tree, "--no-format", licensed=False)[0], 0)
+
     def test_a_file_without_a_head_is_found(self):
         self.assert_finds("src/op/put.cpp", 1, "head", "int a;\n")
 
+    def test_a_source_whose_header_is_beside_it_needs_no_head(self):
+        bare = GOOD["src/base/words.cpp"].split("\n", 1)[1]
+        self.assert_finds_nothing("src/base/words.cpp", bare)
+        self.assert_finds("src/base/words.hpp", 1, "head", GOOD["src/base/words.hpp"].split("\n", 1)[1])
+
     def test_a_source_that_no_list_names_is_found(self):
-        self.assert_finds("src/op/output.cpp", 1, "listed", "// Is no put.cpp.\n")
-        self.assert_finds("src/op/CMakeLists.txt".replace("CMakeLists.txt", "ut.cpp"), 1, "listed", "// Nor is this.\n")
+        # Line 0: the finding is on the first line, which is that of the license.
+        self.assert_finds("src/op/output.cpp", 0, "listed", "// Is no put.cpp.\n")
+        self.assert_finds("src/op/CMakeLists.txt".replace("CMakeLists.txt", "ut.cpp"), 0, "listed", "// Nor is this.\n")
 
     def test_the_forty_first_knob_is_found(self):
         self.assert_finds("src/base/knobs.def", 42, "knobs", GOOD["src/base/knobs.def"] + 'KNOB(b, "SENNIT_B", 1)\n')

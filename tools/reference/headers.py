@@ -9,7 +9,7 @@ documentation, nothing is said twice.
 
 A header is its head comment and its items. An item is a comment and the declarations up to the next comment; functions
 after types, types after functions and a further struct begin items of their own, which say nothing new. What a table macro declares (SENNIT_ATOMIC_INTEGERS(SENNIT_ATOMIC_DECLARE_WORD))
-is one item that shows the declarations once with T and TYPE, and names all functions. Left out: `#include`, guards,
+is one item that shows the declarations once with T and TYPE, and names all functions. Left out: the license, `#include`, guards,
 `extern "C"`, the C++ half of an `#ifdef __cplusplus`, SENNIT_HOT_CALL, bodies, and in sennit_mpi.h, sennit_unr.h and sennit_zcom.h all
 that begins with sennit_mpi_, sennit_unr_ or sennit_zcom_, which is machinery.
 """
@@ -167,6 +167,8 @@ class Reader:
         self.is_apart = False
 
     def add_comment(self, text):
+        if "SPDX-License-Identifier" in text:
+            return
         if self.comment is None:
             self.comment = plain(text)
         else:

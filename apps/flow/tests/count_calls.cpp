@@ -11,7 +11,7 @@ namespace {
 std::atomic<long> calls{0};
 
 void count() {
-    calls.fetch_add(1, std::memory_order_relaxed);  // a number that is read at the end
+    calls.fetch_add(1, std::memory_order_relaxed);  // relaxed: a number for people
 }
 
 }  // namespace
@@ -67,7 +67,8 @@ int MPI_Barrier(MPI_Comm comm) {
 }
 
 int MPI_Finalize(void) {
-    std::fprintf(stderr, "calls of MPI: %ld\n", calls.load(std::memory_order_relaxed));  // as above
+    std::fprintf(stderr, "calls of MPI: %ld\n",
+                 calls.load(std::memory_order_relaxed));  // relaxed: a number for people
     return PMPI_Finalize();
 }
 

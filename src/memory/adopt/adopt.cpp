@@ -1,4 +1,5 @@
-// The plan of a registration, and carrying it out.
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans a registration and carries it out.
 #include "memory/adopt/adopt.hpp"
 
 #include <pthread.h>
@@ -17,13 +18,13 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// Below this the limits of memory are not asked: they would take longer than the move.
+// Below this size memory limits are not checked: the check would take longer than the move.
 constexpr std::uint64_t kWorthAsking = 512u << 10;
 
-// A part of the region: a run that is there, or one to be made.
+// A part of the region: an existing run, or a new one.
 struct RegionPart {
-    PageRun *run = nullptr;  // null: to be made of `stretch`
-    Stretch stretch;         // without a run: its pages; else the pages of the run that are meant
+    PageRun *run = nullptr;  // null: to be made from `stretch`
+    Stretch stretch;         // without a run: its pages; else the region's pages in the run
     bool protected_ = false;
 };
 
@@ -44,9 +45,9 @@ class AdoptionPlan {
           question_{buffer_, args.stack_frames != 0, args.stack_frames, table.stacks_are_cut},
           consents_(args.consents) {}
 
-    // Finds out what has to be done. Changes nothing but runs that turn out to be lost.
+    // Finds out what to do. Changes nothing except runs that turn out to be lost.
     Refused make() {
-        // Runs that can not be looked at are not lost.
+        // Runs that can not be checked are not lost.
         if (!record_.is_open()) return {Refusal::no_record, 0};
         file_ = file_of(table_, rank_);
         if (file_ == nullptr) return {Refusal::table_full, 0};
@@ -91,7 +92,7 @@ class AdoptionPlan {
         const std::uint64_t stop = std::min(run->address + run->bytes, end_);
         if (!run_is_there(table_, *run, record_, *at, stop)) {
             lose(table_, *run);
-            return {};  // and looks again
+            return {};  // and checks again
         }
         if (&table_.files[run->file] != file_) return {Refusal::other_rank, 0};
         RegionPart part;
@@ -118,7 +119,7 @@ class AdoptionPlan {
 
     bool is_shared(std::uint64_t page) const { return !buffer_.fills(page); }
 
-    // All that will be moved is protected, or has no strangers that could write it.
+    // Ensures that all pages that will move are protected, or that no other data is on them.
     Refused hold_strangers_off() {
         if (new_bytes_ == 0) return {};
         (void)guard_.open();
@@ -128,7 +129,7 @@ class AdoptionPlan {
             const std::uint64_t first = part.stretch.begin;
             const std::uint64_t last = part.stretch.end - page_bytes();
             part.protected_ = guard_.cover(first, part.stretch.end - first);
-            // Somebody else's userfaultfd is at work there.
+            // Another userfaultfd is active there.
             if (guard_.error() == EBUSY) return {Refusal::kernel_failed, EBUSY};
             if (part.protected_ || consents_ || (!is_shared(first) && !is_shared(last))) continue;
             if (thread_count() != 1) return {Refusal::strangers, guard_.error()};
@@ -177,7 +178,7 @@ class AdoptionPlan {
         const auto file = static_cast<std::uint32_t>(file_ - table_.files);
         const std::uint64_t begin = round_up(rank_.segments->file_end, kHugePageBytes);
         if (begin + bytes > table_.file_end) return spare_take(table_, file, bytes, slot);
-        // A limit on file sizes is left to allocations, which can do nothing else.
+        // A limit on file sizes is reserved for allocations, which have no alternative.
         if (file_has_limit() || file_grow(rank_.memory_file, begin + bytes) != SENNIT_OK)
             return false;
         rank_.segments->file_end = begin + bytes;
@@ -185,8 +186,7 @@ class AdoptionPlan {
         return true;
     }
 
-    // Runs that were made go back. One that no region counts on may have been there before, under a
-    // region that is copied.
+    // Gives new runs back. A run without regions may be older, kept by a region that is copied.
     void undo() {
         for (std::uint32_t i = 0; i < count_; ++i)
             if (parts_[i].run != nullptr && parts_[i].run->references == 0)
@@ -229,8 +229,8 @@ void give_up_here(Table &table, const std::uint32_t *runs, std::uint32_t count) 
     }
 }
 
-// Memory on a stack is moved by a thread of its own while the caller's waits with its signals
-// blocked, so that nothing runs on the pages that are near it. 0 or an errno.
+// Moves memory on a stack by a separate thread, while the caller waits with its signals blocked, so
+// that nothing runs on nearby pages. 0 or an errno.
 template <class Work>
 int by_a_helper(Work &work) {
     const SignalsBlocked quiet;
@@ -268,7 +268,7 @@ void give_up(const std::uint32_t *runs, std::uint32_t count) {
     Table *const table = table_if_open();
     if (table == nullptr) return;
     auto work = [&] { give_up_here(*table, runs, count); };
-    // Without a helper it goes here as well while the buffer's function has not returned.
+    // Without a helper this thread can do it too, if the buffer's function has not returned.
     if (any_on_stack(*table, runs, count) && by_a_helper(work) == 0) return;
     work();
 }

@@ -1,7 +1,8 @@
-// All that the rest of Sennit sees of adoption: docs/design/adoption.md. A buffer of the program
-// moves into the rank's memory file, and back; peers map it there. A buffer that can not be moved
-// safely stays where it is, with the reason. A build without it (SENNIT_ADOPTION=OFF) has
-// memory/adopt_absent.cpp instead of this folder.
+// SPDX-License-Identifier: BSD-3-Clause
+// The interface of adoption: docs/design/adoption.md. A buffer of the program moves into the rank's
+// memory file and back; peers map it there. A buffer that can not be moved safely stays in place,
+// with the reason. A build without adoption (SENNIT_ADOPTION=OFF) has memory/adopt_absent.cpp
+// instead of this folder.
 //
 // Called by memory/ with the rank's cold mutex held; view_map() by the transport mapped.
 #pragma once
@@ -34,29 +35,29 @@ struct AdoptionArgs {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;  // not 0
     bool consents = false;    // SENNIT_REGISTER_SHARED_PAGES
-    // SENNIT_REGISTER_STACK: where the frames of the program begin, above those of this call. 0:
-    // nothing of a stack moves.
+    // SENNIT_REGISTER_STACK: the start of the program's frames, above those of this call. 0: no
+    // stack memory moves.
     std::uint64_t stack_frames = 0;
 };
 
-// All pages of the buffer lie in the rank's memory file afterwards. If refused, nothing changed.
+// Moves all pages of the buffer into the rank's memory file. If refused, nothing has changed.
 Refused adopt(Rank &rank, const AdoptionArgs &args, Adoption *adoption);
-// One registration that adopt() took has ended. Pages that no other counts on become private again.
+// Ends one registration of adopt(). Pages without another registration become private again.
 void give_up(const std::uint32_t *runs, std::uint32_t count);
 
-// The rank ends: what it still has in its memory file stays valid for the process.
+// At the end of a rank: pages still in its memory file stay valid for the process.
 void leave(const Rank &rank);
 
-// A region that stays where it is, and its end: its pages are not moved meanwhile.
+// Marks a region that stays in place, and its end: its pages are not moved meanwhile.
 void hold(std::uint64_t address, std::uint64_t bytes);
 void let_go(std::uint64_t address, std::uint64_t bytes);
 
-// From here on a child of fork gets adopted memory as its own, with the values of the fork. Any
-// number of calls.
+// From here on a child of fork gets its own copy of adopted memory, with the values at the fork.
+// May be called any number of times.
 void watch_forks();
 
-// A peer's view of an adopted region: the parts of the owner's memory file that its chain of
-// records names, side by side. file_unmap() ends it.
+// A peer's view of an adopted region: the parts of the owner's memory file in its chain of records,
+// side by side. file_unmap() ends it.
 struct RegionView {
     std::byte *pointer = nullptr;  // the first byte of the region
     std::uint64_t mapped_bytes = 0;

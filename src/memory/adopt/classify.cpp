@@ -1,4 +1,4 @@
-// See classify.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/adopt/classify.hpp"
 
 #include <link.h>
@@ -12,10 +12,10 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// glibc's heaps of threads lie at multiples of this, and begin with the arena's own state.
+// glibc's heaps of threads are aligned to this and start with the arena's state.
 constexpr std::uint64_t kArenaBytes = std::uint64_t{64} << 20;
 
-// How far the frames of this thread reach up from here, to the caller of the library.
+// How far this thread's frames extend above here, to the caller of the library.
 constexpr std::uint64_t kFramesAbove = 16u << 10;
 
 struct AddressRange {
@@ -23,7 +23,7 @@ struct AddressRange {
     std::uint64_t end;
 };
 
-// Is the range in a part of a loaded program or library that it may write?
+// Whether the range is in a writable part of a loaded program or library.
 int holds_range(dl_phdr_info *object, std::size_t, void *context) {
     const auto &range = *static_cast<const AddressRange *>(context);
     for (int i = 0; i < object->dlpi_phnum; ++i) {
@@ -42,12 +42,12 @@ bool is_program_data(std::uint64_t begin, std::uint64_t end) {
     return dl_iterate_phdr(holds_range, &range) != 0;
 }
 
-// Where a thread's static thread-local storage lies relative to its control block: the same in all
-// threads, so this one's tells.
+// The place of static thread-local storage relative to the control block: the same in all threads,
+// so this thread's is used.
 struct Storage {
     std::int64_t begin = 0;
     std::int64_t end = 0;
-    std::int64_t most = 8192;  // what the loader keeps in reserve, and what the objects ask for
+    std::int64_t most = 8192;  // the loader's reserve, plus the size of the objects
     std::int64_t control_block = 0;
 };
 
@@ -62,7 +62,7 @@ int add_storage(dl_phdr_info *object, std::size_t bytes, void *context) {
         const auto place =
             static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(object->dlpi_tls_data));
         const std::int64_t from_block = place - sum.control_block;
-        // What was loaded later has its storage elsewhere.
+        // Libraries loaded later have their storage elsewhere.
         if (from_block < -sum.most || from_block > sum.most) continue;
         sum.begin = std::min(sum.begin, from_block);
         sum.end = std::max(sum.end, from_block + static_cast<std::int64_t>(part.p_memsz));
@@ -70,7 +70,7 @@ int add_storage(dl_phdr_info *object, std::size_t bytes, void *context) {
     return 0;
 }
 
-// What of a thread lies in a range.
+// The part of a thread that lies in a range.
 enum class ThreadPart : std::uint8_t { none, stack, storage };
 
 struct ThreadSearch {
@@ -80,11 +80,11 @@ struct ThreadSearch {
     ThreadPart found = ThreadPart::none;
 };
 
-// The address is a field of the control block; the block ends at least so far behind it.
+// The address is a field of the control block, which ends at least this far after it.
 constexpr std::uint64_t kRestOfControlBlock = 1500;
 
-// Has the range something of the thread whose control block is there? Other threads than the first
-// have their stack below it in the same mapping; a mapping of other memory may join it above.
+// Whether the range has a part of the thread with this control block. The stack of a thread other
+// than the first is below it in the same mapping; other memory above may have joined that mapping.
 bool find_part_of_thread(void *context, std::uint64_t control_block, bool is_first) {
     auto &search = *static_cast<ThreadSearch *>(context);
     if (control_block < search.mapping->begin || control_block >= search.mapping->end) return false;
@@ -112,14 +112,14 @@ ThreadPart part_of_thread(const Mapping &mapping, std::uint64_t begin, std::uint
     return search.found;
 }
 
-// Is the thread that asks at work there? Not every stack is known to the kernel as one.
+// Whether the calling thread has frames there. The kernel does not know every stack as one.
 bool has_own_frames(std::uint64_t begin, std::uint64_t end) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     return begin < here + kFramesAbove && end > here - kFramesBelow;
 }
 
-// Does a heap of glibc begin with the page? Its first word leads to the state of its arena, which
-// lies right at the start of a heap: this one or another.
+// Whether a heap of glibc starts at the page. Its first word points to the state of its arena,
+// which lies right after the start of a heap: this one or another.
 bool begins_arena(std::uint64_t page) {
     if (page % kArenaBytes != 0) return false;
     std::uint64_t arena = 0;
@@ -127,7 +127,7 @@ bool begins_arena(std::uint64_t page) {
     return arena >= kArenaBytes && arena % kArenaBytes < page_bytes() && arena % sizeof arena == 0;
 }
 
-// A page at the start of an arena that holds more than the buffer.
+// Whether a page at the start of an arena holds more than the buffer.
 bool has_arena_start(const Buffer &buffer, std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t last = end - page_bytes();
     return (!buffer.fills(begin) && begins_arena(begin)) ||
@@ -143,8 +143,8 @@ Refusal judge_mapping(const Mapping &mapping) {
     return Refusal::none;
 }
 
-// A stack that was moved in part has several mappings, of which the kernel names one at most. All
-// above that join, up to a thread's guard page or to the end of the stack, tell whose it is.
+// A partly moved stack has several mappings, and the kernel names at most one. All joined mappings
+// above, up to a thread's guard page or the end of the stack, show whose it is.
 Mapping with_all_above(KernelRecord &record, const Mapping &mapping) {
     Mapping joined = mapping;
     Mapping next;
@@ -156,16 +156,16 @@ Mapping with_all_above(KernelRecord &record, const Mapping &mapping) {
     return joined;
 }
 
-// Does a stack end with the page? The kernel lengthens a stack there, and a thread's guard page
-// lies below.
+// Whether the page is the lowest of a stack. The kernel grows a stack there, and a thread's guard
+// page is below it.
 bool ends_stack(KernelRecord &record, const Mapping &mapping, std::uint64_t page) {
     Mapping below;
     return page == mapping.begin &&
            (!record.find(page - 1, &below) || below.begin >= page || !below.readable);
 }
 
-// The stretch lies on a stack. Never moved: pages that hold more than the buffer, those where the
-// thread that waits is at work, and the lowest one.
+// The stretch lies on a stack. Never moved: pages with other data than the buffer, pages with
+// frames of the waiting thread, and the lowest page.
 Refused judge_stack(KernelRecord &record, const Question &question, const Mapping &mapping,
                     Refusal without_consent, Stretch *stretch) {
     if (!question.takes_stacks) return {without_consent, 0};
@@ -182,7 +182,7 @@ bool has_frames(const Question &question, std::uint64_t begin, std::uint64_t end
     return begin < question.frames_end && end > question.frames_end - kFramesBelow;
 }
 
-// The part of the range that lies in the mapping at its begin.
+// Classifies the part of the range in the mapping at its start.
 Refused classify_mapping(KernelRecord &record, const Question &question, std::uint64_t begin,
                          std::uint64_t end, Stretch *stretch) {
     Mapping mapping;
@@ -190,7 +190,7 @@ Refused classify_mapping(KernelRecord &record, const Question &question, std::ui
     if (mapping.begin > begin) return {Refusal::not_mapped, 0};
     const Refusal refusal = judge_mapping(mapping);
     if (refusal != Refusal::none) return {refusal, 0};
-    // What an earlier return left behind is as good as anonymous: its file is empty there.
+    // The remainder of an earlier return counts as anonymous: its file is empty there.
     const bool from_file = mapping.inode != 0 && mapping.name != Mapping::Name::memory_file;
     *stretch = Stretch{begin, std::min(end, mapping.end), from_file, false, false};
     if (has_frames(question, stretch->begin, stretch->end))
@@ -221,8 +221,7 @@ bool Buffer::fills(std::uint64_t page) const {
 Refused classify(KernelRecord &record, const Question &question, std::uint64_t begin,
                  std::uint64_t end, Stretch *stretch) {
     Refused refused = classify_mapping(record, question, begin, end, stretch);
-    // What lies behind it joins it if it is of the same sort: earlier registrations leave mappings
-    // of their own.
+    // Joins adjacent memory of the same kind: earlier registrations leave separate mappings.
     while (refused.is_none() && stretch->end < end) {
         Stretch more;
         if (!classify_mapping(record, question, stretch->end, end, &more).is_none()) break;

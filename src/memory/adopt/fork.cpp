@@ -1,8 +1,9 @@
-// Adopted memory over fork: private in the child. The table is locked from before the fork until
-// the child has its copies, so no page is on its way meanwhile; the parent waits at a pipe that the
-// child closes, or the child's end. In the child the kernel's record decides what is shared, not
-// the table: everything else of Sennit is not inherited (MADV_DONTFORK), so a shared mapping of a
-// memory file is adopted memory, also where realloc has moved it.
+// SPDX-License-Identifier: BSD-3-Clause
+// Adopted memory across fork: private in the child. The table is locked from before the fork until
+// the child has its copies, so no page moves meanwhile. The parent waits at a pipe until the child
+// closes it or ends. In the child the kernel's record decides what is shared, not the table: the
+// child inherits nothing else of Sennit (MADV_DONTFORK), so any shared mapping of a memory file is
+// adopted memory, also after realloc has moved it.
 #include "memory/adopt/adopt.hpp"
 
 #include <fcntl.h>
@@ -26,22 +27,22 @@ namespace {
 
 constexpr int kChildTimeoutMs = 60'000;
 
-// Held over a fork, before the table's lock: one thread forks at a time.
+// Held across a fork, taken before the table's lock: one thread forks at a time.
 pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Guarded by it.
+// Guarded by fork_lock.
 struct Forking {
     Table *table = nullptr;
     int pipe_ends[2] = {-1, -1};
     std::uint64_t signals = 0;
-    // For the log, which may be the program's own function: told when nothing is locked any more.
+    // For the log, which may be the program's own function: logged after all locks are released.
     const char *trouble = nullptr;
 };
 Forking forking;
 
-// A function that runs on adopted pages must not be in two processes at once: the child would write
-// into the parent's frames before it has copies. Such pages are not inherited, so it ends there and
-// then, and the parent goes on. Nothing else is possible here: a handler can not refuse a fork. An
+// Two processes must not run on the same adopted stack pages: the child would write into the
+// parent's frames before it has copies. So the child does not inherit such pages: it ends at once,
+// and the parent continues. Nothing else is possible, since a handler can not refuse a fork. An
 // array whose function has not returned lies above all frames of the fork and is copied.
 void keep_own_frames(const Table &table, int advice) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -70,7 +71,7 @@ void set_signals(std::uint64_t signals) {
 void before_fork() {
     std::uint64_t signals = 0;
     const std::uint64_t all = UINT64_MAX;
-    // A handler in the child must not meet pages that are still the parent's.
+    // A signal handler in the child must not run on pages that are still the parent's.
     (void)raw_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &signals, sizeof signals);
     (void)pthread_mutex_lock(&fork_lock);
     Table *const table = table_if_open();
@@ -85,7 +86,7 @@ void before_fork() {
     if (table != nullptr) keep_own_frames(*table, MADV_DONTFORK);
 }
 
-// Ends when the child has closed the pipe or died, and also where fork has failed.
+// Returns when the child has closed the pipe or died, or if fork has failed.
 void wait_for_child() {
     if (forking.pipe_ends[0] < 0) return;
     (void)close(forking.pipe_ends[1]);
@@ -129,12 +130,12 @@ int file_shown(const Table &table, const Mapping &mapping) {
 
 void copy_or_close(const PageMove &move) {
     if (copy_for_child(move) == 0) return;
-    // Without memory for a copy: a fault here is better than stores into the parent.
+    // Without memory for a copy a fault is better than stores into the parent's memory.
     (void)mmap(reinterpret_cast<void *>(move.address), move.bytes, PROT_NONE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
-// The table must do where the kernel's record can not be read: no descriptor is left, say.
+// Uses the table if the kernel's record can not be read, for example without a free descriptor.
 void copy_runs(const Table &table) {
     for (std::uint32_t i = 0; i < table.live; ++i) {
         const PageRun &run = table.runs[table.in_order[i]];

@@ -1,4 +1,4 @@
-// See give_back.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/adopt/give_back.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// What is left of a run that was not where it should be: memory that realloc has moved is valid and
-// stays in the file, at the program's new address.
+// Leaves the part of a run that is not in its place: memory that realloc has moved is valid and
+// stays in the file, at its new address.
 void leave_rest(Table &table, const PageRun &run) {
     RunFile &file = table.files[run.file];
     if (is_shown(file, run.file_offset, run.slot_end, true)) {
@@ -20,8 +20,8 @@ void leave_rest(Table &table, const PageRun &run) {
     }
 }
 
-// Makes private what the kernel shows of the run, also where it has grown. The end of what was
-// found, as an address, or 0 if a part was missing.
+// Makes the pages of the run private that the kernel shows, also where it has grown. Returns the
+// end address of the found pages, or 0 if a part was missing.
 std::uint64_t take_back_pages(Table &table, const PageRun &run) {
     const RunFile &file = table.files[run.file];
     const std::uint64_t end = run.address + run.bytes;
@@ -71,7 +71,7 @@ void give_back(Table &table, PageRun &run) {
 
 void give_back_if_free(Table &table, PageRun &run) {
     if (!run.lost && is_held(table, run.address, run.address + run.bytes)) return;
-    // What can not be looked at now stays, and serves the next registration there, which gives it
+    // A run that can not be checked now stays; the next registration there uses it and gives it
     // back.
     if (!run.lost && !KernelRecord().is_open()) return;
     give_back(table, run);

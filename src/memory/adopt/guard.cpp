@@ -1,4 +1,4 @@
-// userfaultfd behind guard.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/adopt/guard.hpp"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// Newer than the headers this may be built with: Linux 5.11, 5.19 and 6.4.
+// Constants of Linux 5.11, 5.19 and 6.4, which older headers lack.
 constexpr int kUserModeOnly = 1;
 constexpr std::uint64_t kProtectsShared = 1u << 12;
 constexpr std::uint64_t kProtectsUnused = 1u << 13;
@@ -24,13 +24,13 @@ constexpr std::uint64_t kProtects = 1u << 0;
 
 std::atomic<WriteGuard::Mode> chosen_mode{WriteGuard::Mode::best};
 
-// The system call is unknown here. It is not tried again: valgrind warns at each try.
+// The kernel lacks the system call. It is not tried again: valgrind warns at each try.
 std::atomic<bool> is_missing{false};
 
 }  // namespace
 
 void WriteGuard::set_mode(Mode mode) {
-    // relaxed: set while nobody registers.
+    // relaxed: set only while nobody registers.
     chosen_mode.store(mode, std::memory_order_relaxed);
 }
 
@@ -62,13 +62,13 @@ bool WriteGuard::open_with(int flags, std::uint64_t features) {
 }
 
 bool WriteGuard::open() {
-    // relaxed: see set_mode().
+    // relaxed: set only while nobody registers.
     const Mode mode = chosen_mode.load(std::memory_order_relaxed);
     if (mode == Mode::refused) {
         error_ = EPERM;
         return false;
     }
-    // First with stores of the kernel, then with those of the program's own instructions alone.
+    // First including stores by the kernel, then only those by the program's own instructions.
     for (const int flags : {O_CLOEXEC | O_NONBLOCK, O_CLOEXEC | O_NONBLOCK | kUserModeOnly}) {
         if (mode == Mode::user_only && (flags & kUserModeOnly) == 0) continue;
         holds_unused_ =

@@ -1,7 +1,7 @@
-// Write-protection by userfaultfd: threads that store to a protected page wait until they are
-// woken, and then store to whatever lies there. One object serves one registration or one way back.
-// Closing it wakes everybody. protect() and let_go() are safe between each other: raw system calls
-// alone.
+// SPDX-License-Identifier: BSD-3-Clause
+// Write protection by userfaultfd: threads that store to a protected page wait until they are
+// woken, then store to whatever is mapped there. One object per registration or return. Closing it
+// wakes all threads. The code from protect() to let_go() may use only raw system calls.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@ class WriteGuard {
     WriteGuard(const WriteGuard &) = delete;
     WriteGuard &operator=(const WriteGuard &) = delete;
 
-    // False: the kernel does not grant it to this process; error() says why.
+    // False: the kernel refuses it for this process; error() says why.
     bool open();
-    // The pages of the range can be protected from now on. False: these can not; error().
+    // Prepares the pages of the range for protection. False: impossible for these; error() says
+    // why.
     bool cover(std::uint64_t address, std::uint64_t bytes);
 
     bool is_open() const { return file_ >= 0; }
     int error() const { return error_; }
-    // Pages that were never used are held too. If not, each must be read once before it is
-    // protected.
+    // Whether unused pages are protected too. If not, each must be read once before protect().
     bool holds_unused_pages() const { return holds_unused_; }
 
-    // 0 or -errno. When protect() returns, no processor can store to the pages any more.
+    // 0 or -errno. After protect() no processor can store to the pages.
     long protect(std::uint64_t address, std::uint64_t bytes) const;
-    // Who waits goes on: in the pages that have replaced those that were covered, or else in these,
-    // whose protection is taken away.
+    // Wakes the waiting threads: they continue in the pages that have replaced the covered ones,
+    // else in these, whose protection is removed.
     void let_go(std::uint64_t address, std::uint64_t bytes, bool are_replaced) const;
 
-    // For tests: what open() may do; `older`: as on kernels before 6.4. Process-wide, not to be
-    // changed while anybody registers.
+    // For tests: what open() may do; `older`: as before Linux 6.4. Process-wide; must not change
+    // while anybody registers.
     enum class Mode : std::uint8_t { best, user_only, older, refused };
     static void set_mode(Mode mode);
 

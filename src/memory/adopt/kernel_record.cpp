@@ -1,4 +1,5 @@
-// Reading /proc. All by read() into buffers on the stack.
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads /proc, only by read() into buffers on the stack.
 #include "memory/adopt/kernel_record.hpp"
 
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// The ioctl of Linux 6.11, which older headers do not have.
+// The ioctl of Linux 6.11; older headers lack it.
 struct ProcmapQuery {
     std::uint64_t size;
     std::uint64_t query_flags;
@@ -54,13 +55,13 @@ Mapping::Name name_of(const char *text) {
     if (std::strcmp(text, kMemoryFileName) == 0) return Mapping::Name::memory_file;
     if (std::strcmp(text, "[heap]") == 0) return Mapping::Name::heap;
     if (std::strncmp(text, "[stack", 6) == 0) return Mapping::Name::stack;
-    // What a program names itself ([anon:...]) is anonymous memory like any other.
+    // Memory that the program has named ([anon:...]) is anonymous like any other.
     if (std::strncmp(text, "[anon:", 6) == 0) return Mapping::Name::none;
     return text[0] == '[' ? Mapping::Name::special : Mapping::Name::other;
 }
 
-// Hands out the lines of a file one by one, without their ends. Lines longer than the buffer are
-// cut.
+// Returns the lines of a file one by one, without line ends. Cuts lines that are longer than the
+// buffer.
 class Lines {
   public:
     explicit Lines(int file) : file_(file) {}
@@ -88,7 +89,8 @@ class Lines {
         end_ -= begin_;
         begin_ = 0;
         if (end_ == sizeof buffer_ - 1) {
-            // The rest of a line that does not fit: its beginning is given out with the next end.
+            // Skips the rest of a line that does not fit: its start is returned at the next line
+            // end.
             end_ = 0;
             skipping_ = true;
         }
@@ -119,13 +121,13 @@ struct KernelDirent {
 }  // namespace
 
 void KernelRecord::set_text_only(bool text_only) {
-    // relaxed: set while nobody registers.
+    // relaxed: set only while nobody registers.
     only_text.store(text_only, std::memory_order_relaxed);
 }
 
 KernelRecord::KernelRecord()
     : file_(open("/proc/self/maps", O_RDONLY | O_CLOEXEC)),
-      // relaxed: see set_text_only().
+      // relaxed: set only while nobody registers.
       text_only_(only_text.load(std::memory_order_relaxed)) {}
 
 KernelRecord::~KernelRecord() {
@@ -153,7 +155,7 @@ bool KernelRecord::query(std::uint64_t address, Mapping *mapping, bool *answered
     query.vma_name_addr = reinterpret_cast<std::uintptr_t>(name);
     int result = ioctl(file_, kProcmapQuery, &query);
     if (result != 0 && errno == ENAMETOOLONG) {
-        // No name that matters here is that long.
+        // No relevant name is that long.
         std::memcpy(name, "/", 2);
         query.vma_name_size = 0;
         query.vma_name_addr = 0;
@@ -201,7 +203,7 @@ bool parse_mapping(const char *line, Mapping *mapping) {
     mapping->file_offset = offset;
     mapping->device = makedev(major_number, minor_number);
     mapping->inode = inode;
-    // Large pages have an inode here, and so are known as a file.
+    // Huge pages have an inode here and so count as a file.
     mapping->page_bytes = memory::page_bytes();
     mapping->readable = permissions[0] == 'r';
     mapping->writable = permissions[1] == 'w';
@@ -271,7 +273,7 @@ bool any_control_block(bool (*seen)(void *context, std::uint64_t address, bool i
             const long thread = std::atol(entry->name);
             void *head = nullptr;
             std::size_t bytes = 0;
-            // The head of a thread's list of robust mutexes is a field of its control block.
+            // The head of a thread's robust-mutex list is a field of its control block.
             if (thread > 0 && syscall(SYS_get_robust_list, thread, &head, &bytes) == 0 &&
                 head != nullptr)
                 is_seen = seen(context, reinterpret_cast<std::uintptr_t>(head), thread == getpid());

@@ -1,7 +1,7 @@
-// What the kernel says about the memory of this process: the mapping at an address, how much is
-// locked or pinned, how many threads there are. Nothing is remembered from one question to the
-// next, except the open file of one object; a child of fork needs an object of its own. Used by
-// memory/adopt/ only. Allocates nothing.
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernel's record of this process's memory: the mapping at an address, whether memory is locked
+// or pinned, the number of threads. Remembers nothing between questions except one object's open
+// file; a child of fork needs its own object. Used only by memory/adopt/. Allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct Mapping {
         heap,         // of brk
         stack,        // of the first thread
         special,      // vdso and the like
-        memory_file,  // of a rank of this process, or of one that was
-        other         // a file, or a name that somebody gave
+        memory_file,  // of a present or former rank of this process
+        other         // a file, or a name set by somebody
     };
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -37,15 +37,14 @@ class KernelRecord {
     KernelRecord(const KernelRecord &) = delete;
     KernelRecord &operator=(const KernelRecord &) = delete;
 
-    // False: it can not be read, and nothing is known (no descriptor is left, or no /proc).
+    // False: the record can not be read (no free descriptor, or no /proc).
     bool is_open() const { return file_ >= 0; }
 
-    // The mapping that holds the address, or the first one above it. False: there is none, or the
-    // record can not be read.
+    // The mapping at the address, or the first one above. False: none, or the record can not be
+    // read.
     bool find(std::uint64_t address, Mapping *mapping);
 
-    // For tests: as on a kernel without PROCMAP_QUERY. Process-wide, not to be changed while
-    // anybody registers.
+    // For tests: as without PROCMAP_QUERY. Process-wide; must not change while anybody registers.
     static void set_text_only(bool text_only);
 
   private:
@@ -56,29 +55,29 @@ class KernelRecord {
     bool text_only_;
 };
 
-// One line of /proc/self/maps. False: it is none.
+// Parses one line of /proc/self/maps. False: invalid.
 bool parse_mapping(const char *line, Mapping *mapping);
 
-// Could some memory of the process be locked, or pinned by a card?
+// Whether some memory of the process may be locked, or pinned by a card.
 bool has_fixed_memory();
 
-// Does the record name one of the flags, two letters each ("lo" locked, "dc" not copied by fork),
-// for a mapping that overlaps the range? Reads all of smaps up to there.
+// Whether a mapping that overlaps the range has one of the flags, two letters each ("lo" locked,
+// "dc" not copied by fork). Reads all of smaps up to there.
 struct FixedFlags {
     bool locked = false;
     bool not_copied_by_fork = false;
 };
 FixedFlags fixed_flags(std::uint64_t begin, std::uint64_t end);
 
-// Threads of the process; 0 if that can not be found out.
+// The number of threads of the process; 0 if unknown.
 unsigned thread_count();
 
-// An address in the control block of each thread: calls `seen` with it until that returns true,
-// and then returns true itself. `is_first`: of the thread that the process began with.
+// Calls `seen` with an address in each thread's control block until `seen` returns true, then
+// returns true. `is_first`: the thread with which the process started.
 bool any_control_block(bool (*seen)(void *context, std::uint64_t address, bool is_first),
                        void *context);
 
-// The same for the calling thread; 0 if it is not known.
+// The same address for the calling thread; 0 if unknown.
 std::uint64_t own_control_block();
 
 }  // namespace sennit::memory::adopt

@@ -1,4 +1,4 @@
-// See mover.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/adopt/mover.hpp"
 
 #include <fcntl.h>
@@ -22,20 +22,21 @@ namespace {
 
 constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1
 constexpr std::uint64_t kMostPages = kHugePageBytes / 4096;
-// Of a shorter run most is still in the caches when the program goes on.
+// Most of a shorter run is still in the caches when the program continues.
 constexpr std::uint64_t kLongBytes = 8u << 20;
 
 void *pointer(std::uint64_t address) {
     return reinterpret_cast<void *>(address);
 }
 
-// Is there room outside of memory where a page may have gone?
+// Whether a page may have been swapped out.
 bool may_swap() {
     struct sysinfo machine {};
     return sysinfo(&machine) != 0 || machine.totalswap != 0;
 }
 
-// The data of a file's range, piece by piece, by raw system calls. Pages that were reserved count.
+// Finds the data in a range of a file, piece by piece, by raw system calls. Reserved pages count as
+// data.
 class DataSpans {
   public:
     DataSpans(int file, std::uint64_t offset, std::uint64_t bytes)
@@ -44,7 +45,7 @@ class DataSpans {
     bool next(std::uint64_t *offset, std::uint64_t *bytes) {
         if (next_ >= end_) return false;
         const long data = raw_call(SYS_lseek, file_, next_, SEEK_DATA);
-        // ENXIO: no more data. Anything else is not known, so all of it is data.
+        // ENXIO: no more data. After any other error all of the range counts as data.
         if (data == -ENXIO || data >= static_cast<long>(end_)) return false;
         const std::uint64_t begin = data < 0 ? next_ : static_cast<std::uint64_t>(data);
         const long hole = raw_call(SYS_lseek, file_, begin, SEEK_HOLE);
@@ -62,13 +63,13 @@ class DataSpans {
     std::uint64_t end_;
 };
 
-// Whom the guard would hold off: other threads. A process that has none, and whose signals are
-// blocked, gets none meanwhile.
+// The guard blocks other threads. A process with one thread and blocked signals gets no other
+// thread meanwhile, so it needs no guard.
 const WriteGuard *held_by(const PageMove &move) {
     return thread_count() == 1 ? nullptr : move.guard;
 }
 
-// The way there of one run.
+// Moves one run into the file.
 class WayThere {
   public:
     explicit WayThere(const PageMove &move)
@@ -86,7 +87,7 @@ class WayThere {
             std::uint64_t bytes = piece_bytes(at);
             if (bytes == kHugePageBytes && at >= looked_until_) make_huge_pages(at);
             const bool is_huge = bytes == kHugePageBytes && at < huge_until_;
-            // Where nobody is held nobody waits for the end of a piece.
+            // Without a guard nobody waits for the end of a piece.
             if (is_huge && guard_ == nullptr) bytes = huge_until_ - at;
             const int error = move_piece(at, bytes, is_huge);
             if (error != 0) {
@@ -117,14 +118,13 @@ class WayThere {
         return move_.file_offset + (at - move_.address);
     }
 
-    // May the page have a content other than zeros, as far as is known before anything is held?
+    // Whether the page may contain anything but zeros, as far as is known before it is held.
     bool looked_used(std::uint64_t i) const {
         return move_.from_file || !known_ || PageStates::is_present(before_[i]) ||
                PageStates::is_away(before_[i]);
     }
 
-    // The same once the page is held. A page that was never used then looks like one that was
-    // swapped out.
+    // The same while the page is held. An unused page then looks as if swapped out.
     bool is_used(std::uint64_t i, std::uint64_t at) const {
         if (move_.from_file || !known_ || PageStates::is_present(after_[i])) return true;
         if (!PageStates::is_away(after_[i])) return false;
@@ -139,8 +139,8 @@ class WayThere {
         return static_cast<int>(-swap(at, bytes, is_huge));
     }
 
-    // Huge pages for the pieces from `at` on that are in use to the last page: several at once,
-    // since the kernel has all processors empty their lists of pages for each such call.
+    // Makes huge pages for the completely used pieces from `at` on, several at once: each such call
+    // makes all processors drain their lists of pages.
     void make_huge_pages(std::uint64_t at) {
         const std::uint64_t page = page_bytes();
         std::uint64_t end = at;
@@ -150,7 +150,7 @@ class WayThere {
             const std::uint64_t pages = kHugePageBytes / page;
             look_at(end, pages);
             if (used_from(0, pages) != pages) break;
-            // One page is enough to collapse; the rest comes as zeros, from the same node.
+            // One page is enough for a collapse; the rest is zeros from the same node.
             placement_.follow(0);
             if (madvise(side_of(end), page, MADV_POPULATE_WRITE) != 0) break;
             looked_until_ = end + kHugePageBytes;
@@ -164,21 +164,21 @@ class WayThere {
         return error == 0 || errno == EINVAL ? 0 : errno;
     }
 
-    // Which pages of the piece are in use, and where they lie.
+    // Finds the used pages of the piece and their nodes.
     void look_at(std::uint64_t at, std::uint64_t pages) {
         known_ = states_.read(at, pages, before_);
         placement_.look(pointer(at), pages, page_bytes());
     }
 
-    // The first page from `i` on that is not in use.
+    // The first unused page from `i` on.
     std::uint64_t used_from(std::uint64_t i, std::uint64_t pages) const {
         while (i < pages && looked_used(i))
             ++i;
         return i;
     }
 
-    // Gets the file's pages of a piece before anything is held. Nothing is written to them yet: a
-    // page that is written as a whole needs no zeros before.
+    // Allocates the file's pages of a piece before anything is held. Does not write them yet: a
+    // page that is written as a whole needs no zeros first.
     int make_pages(std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
@@ -190,7 +190,7 @@ class WayThere {
                 stop = i + placement_.alike(i, stop);
                 placement_.follow(i);
             }
-            // Where the kernel does not do this, it gets the pages one by one when it copies.
+            // If the kernel can not do this, it allocates the pages one by one during the copy.
             if (stop > i &&
                 fallocate(move_.file, FALLOC_FL_KEEP_SIZE,
                           static_cast<off_t>(offset_of(at + i * page)),
@@ -207,7 +207,7 @@ class WayThere {
             (void)raw_is_zero(pointer(at + i), sizeof(std::uint64_t));
     }
 
-    // Has the kernel copy held pages into the file. 0 or -errno.
+    // Makes the kernel copy held pages into the file. 0 or -errno.
     SENNIT_UNWATCHED long write_pages(std::uint64_t at, std::uint64_t bytes) {
         for (const std::uint64_t end = at + bytes; at < end;) {
             const long written = raw_call(SYS_pwrite64, move_.file, at, end - at, offset_of(at));
@@ -218,7 +218,7 @@ class WayThere {
         return 0;
     }
 
-    // The pages of a held piece that are in use by now. 0 or -errno.
+    // Copies the used pages of a held piece. 0 or -errno.
     SENNIT_UNWATCHED long copy_used(std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
@@ -246,7 +246,7 @@ class WayThere {
         return 0;
     }
 
-    // 0 or -errno. From protect() to let_go(): raw calls and copies alone.
+    // 0 or -errno. From protect() to let_go() only raw system calls and copies.
     SENNIT_UNWATCHED long swap(std::uint64_t at, std::uint64_t bytes, bool is_huge) {
         if (guard_ != nullptr) {
             const long held = guard_->protect(at, bytes);
@@ -261,7 +261,7 @@ class WayThere {
         return failed ? mapped : 0;
     }
 
-    // The next access finds the pages mapped. Nothing is held.
+    // Maps the pages, so that the next access has no fault. Nothing is held.
     void map_pages() {
         std::uint64_t offset = 0;
         std::uint64_t bytes = 0;
@@ -271,7 +271,7 @@ class WayThere {
                           MADV_POPULATE_READ);
     }
 
-    // The pages up to `end` have been moved.
+    // Moves the pages up to `end` back.
     void undo(std::uint64_t end) {
         if (end == move_.address) return;
         PageMove back = move_;
@@ -281,20 +281,20 @@ class WayThere {
     }
 
     const PageMove &move_;
-    const WriteGuard *const guard_;  // null: nobody is held
+    const WriteGuard *const guard_;  // null: no threads are blocked
     PageStates states_;
     Placement placement_;
     std::byte *side_ = nullptr;
     bool may_swap_;
-    std::uint64_t looked_until_ = 0;  // for huge pages
-    std::uint64_t huge_until_ = 0;    // pieces that got them
+    std::uint64_t looked_until_ = 0;  // how far make_huge_pages() has looked
+    std::uint64_t huge_until_ = 0;    // end of the pieces with huge pages
     bool known_ = false;
-    bool all_used_ = false;  // pages of the piece, before it was held
+    bool all_used_ = false;  // whether all pages of the piece were used before
     std::uint64_t before_[kMostPages];
     std::uint64_t after_[kMostPages];
 };
 
-// A private mapping of the same pages of the file, and a copy of each.
+// Maps the same pages of the file privately and makes a copy of each.
 int take_private_view(const PageMove &move, std::uint64_t at, std::uint64_t bytes) {
     if (bytes == 0) return 0;
     if (!shown_mmap(at, bytes, move.file, move.file_offset + (at - move.address))) return errno;
@@ -303,15 +303,15 @@ int take_private_view(const PageMove &move, std::uint64_t at, std::uint64_t byte
     return 0;
 }
 
-// Part of a run on its way back.
+// A part of a run that moves back.
 struct Piece {
     std::uint64_t address;
     std::uint64_t bytes;
-    const std::byte *view;  // where its pages can be read while they are held
-    std::byte *fresh;       // memory that takes its place
+    const std::byte *view;  // for reading its pages while they are held
+    std::byte *fresh;       // its new memory
 };
 
-// Copies what the file has of the piece.
+// Copies the file's data of the piece.
 SENNIT_UNWATCHED void copy_data(const PageMove &move, const Piece &piece) {
     const std::uint64_t first = move.file_offset + (piece.address - move.address);
     std::uint64_t offset = 0;
@@ -321,8 +321,8 @@ SENNIT_UNWATCHED void copy_data(const PageMove &move, const Piece &piece) {
         raw_copy(piece.fresh + (offset - first), piece.view + (offset - first), span);
 }
 
-// Moves the fresh memory with the content of the piece to its place. 0 or -errno, and then the
-// piece is as before.
+// Moves the new memory with the contents of the piece into place. 0 or -errno, and then the piece
+// is unchanged.
 SENNIT_UNWATCHED long swap_back(const PageMove &move, const WriteGuard *guard, const Piece &piece) {
     if (guard != nullptr) {
         const long held = guard->protect(piece.address, piece.bytes);
@@ -336,7 +336,7 @@ SENNIT_UNWATCHED long swap_back(const PageMove &move, const WriteGuard *guard, c
     return failed ? moved : 0;
 }
 
-// Gets the pages of the fresh memory before anything is held: a huge one where all of it is in use.
+// Allocates the pages of the new memory before anything is held: a huge page if all of it is used.
 void make_fresh_pages(const PageMove &move, const Piece &piece, Placement *placement) {
     const std::uint64_t page = page_bytes();
     const std::uint64_t first = move.file_offset + (piece.address - move.address);
@@ -357,9 +357,8 @@ void make_fresh_pages(const PageMove &move, const Piece &piece, Placement *place
     }
 }
 
-// The pages become fresh private memory, piece by piece, the first and the last page alone. `view`
-// shows the same pages. The address from which on that could not be done; the end of the range if
-// all could.
+// Makes new private memory of the pages, piece by piece, the first and the last page alone. `view`
+// shows the same pages. Returns the address from which it failed; the end of the range on success.
 std::uint64_t take_fresh_memory(const PageMove &move, const std::byte *view) {
     const std::uint64_t page = page_bytes();
     const std::uint64_t end = move.address + move.bytes;
@@ -375,7 +374,7 @@ std::uint64_t take_fresh_memory(const PageMove &move, const std::byte *view) {
         const Piece piece{at, bytes, view + from_start, fresh + from_start};
         make_fresh_pages(move, piece, &placement);
         if (swap_back(move, guard, piece) != 0) {
-            // What was moved is somebody else's address range by now.
+            // The address range of moved memory may already belong to others.
             (void)munmap(piece.fresh, end - at);
             return at;
         }
@@ -384,7 +383,7 @@ std::uint64_t take_fresh_memory(const PageMove &move, const std::byte *view) {
     return end;
 }
 
-// The same, with a view of its own.
+// The same with its own view.
 std::uint64_t take_back_under_guard(const PageMove &move) {
     if (!move.guard->cover(move.address, move.bytes)) return move.address;
     std::byte *const view = space_take(move.bytes, move.file_offset);

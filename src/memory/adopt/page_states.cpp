@@ -1,4 +1,4 @@
-// See page_states.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/adopt/page_states.hpp"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 namespace sennit::memory::adopt {
 
 PageStates::PageStates() : file_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {
-    // Asked once now: the first call finds it out from the library.
+    // Called once now: the first call asks the C library.
     (void)page_bytes();
 }
 

@@ -1,5 +1,6 @@
-// Which pages of the process have memory: /proc/self/pagemap. read() is a raw system call, allowed
-// while pages are held. Used by the mover.
+// SPDX-License-Identifier: BSD-3-Clause
+// Reads which pages of the process have memory: /proc/self/pagemap. read() is a raw system call,
+// allowed while pages are held. Used by the mover.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@ class PageStates {
     PageStates(const PageStates &) = delete;
     PageStates &operator=(const PageStates &) = delete;
 
-    // One word for each page from `address` on. False: not known, so take every page as used.
+    // One word per page from `address` on. False: unknown, so every page counts as used.
     bool read(std::uint64_t address, std::uint64_t pages, std::uint64_t *states) const;
 
     static bool is_present(std::uint64_t state) { return (state >> 63 & 1) != 0; }
-    // Swapped out; or, once it is protected, a page that was never used.
+    // Swapped out, or a protected page that was never used.
     static bool is_away(std::uint64_t state) { return (state >> 62 & 1) != 0; }
 
   private:

@@ -1,4 +1,4 @@
-// See placement.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/adopt/placement.hpp"
 
 #include <sys/syscall.h>
@@ -12,7 +12,7 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// As in numaif.h.
+// Values of numaif.h.
 constexpr int kPreferred = 1;
 constexpr unsigned long kNodeBits = 1024;
 constexpr std::size_t kNodeWords = kNodeBits / 64;
@@ -23,7 +23,7 @@ struct Policy {
 };
 static_assert(sizeof(Policy) <= kPolicyBytes);
 
-// The list is "0" where there is one.
+// The list is "0" for one node.
 unsigned count_nodes() {
     char text[64];
     return read_system_file("/sys/devices/system/node/has_memory", text, sizeof text) &&
@@ -67,11 +67,11 @@ std::atomic<const PlacementCalls *> chosen{&kKernel};
 }  // namespace
 
 void placement_replace(const PlacementCalls *calls) {
-    // relaxed: by a test, before it registers anything.
+    // relaxed: set by a test before it registers anything.
     chosen.store(calls != nullptr ? calls : &kKernel, std::memory_order_relaxed);
 }
 
-// relaxed: see placement_replace().
+// relaxed: set by a test before it registers anything.
 Placement::Placement()
     : calls_(*chosen.load(std::memory_order_relaxed)), matters_(calls_.nodes() > 1) {}
 

@@ -1,6 +1,7 @@
-// On machines with more than one memory node: which node pages lie on, and that pages taken now
-// come from the same. Costs nothing on others. One object for each move; the thread's own policy is
-// as before when it ends. Not called while pages are held.
+// SPDX-License-Identifier: BSD-3-Clause
+// On machines with several memory nodes: finds the nodes of pages, and makes new pages come from
+// the same nodes. Costs nothing on other machines. One object per move; it restores the thread's
+// own policy at its end. Not called while pages are held.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +9,12 @@
 
 namespace sennit::memory::adopt {
 
-// What is asked of the kernel; a test replaces it.
+// The kernel calls; a test replaces them.
 struct PlacementCalls {
     unsigned (*nodes)();  // of the machine
     // The node of each page, or a negative number. False: not known.
     bool (*where)(std::size_t count, void *const *pages, int *nodes);
-    void (*prefer)(int node);    // for what this thread takes from now on
+    void (*prefer)(int node);    // for pages that this thread allocates from now on
     void (*save)(void *policy);  // kPolicyBytes, and back
     void (*restore)(const void *policy);
 };
@@ -28,11 +29,11 @@ class Placement {
     Placement(const Placement &) = delete;
     Placement &operator=(const Placement &) = delete;
 
-    // Looks where the pages lie, 512 at most, of which each is `page` bytes long.
+    // Finds the nodes of at most 512 pages of `page` bytes each.
     void look(const void *begin, std::uint64_t pages, std::uint64_t page);
-    // How many of the pages from `first` on, up to `end`, lie on the node of the first.
+    // The number of pages from `first` on, up to `end`, on the node of the first.
     std::uint64_t alike(std::uint64_t first, std::uint64_t end) const;
-    // Pages that are taken from now on come from where that page was.
+    // New pages come from the node of that page.
     void follow(std::uint64_t page);
 
   private:

@@ -1,4 +1,4 @@
-// See table.hpp. Arrays are mapped as a whole and take memory where they are used.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/adopt/table.hpp"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ T *make_array(std::size_t count) {
     return memory == MAP_FAILED ? nullptr : static_cast<T *>(memory);
 }
 
-// Where a run with that address stands in the order, or would.
+// The index of a run with that address in the order.
 std::uint32_t place_of(const Table &table, std::uint64_t address) {
     const std::uint32_t *const begin = table.in_order;
     const auto starts_before = [&](std::uint32_t row, std::uint64_t wanted) {

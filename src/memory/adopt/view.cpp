@@ -1,5 +1,6 @@
-// A peer's view of an adopted region. The records of its chain may be written anew meanwhile, so
-// they are copied first, and the region is looked at again afterwards.
+// SPDX-License-Identifier: BSD-3-Clause
+// A peer's view of an adopted region. The owner may rewrite the records of the chain meanwhile, so
+// they are copied first, and the region is checked again afterwards.
 #include "memory/adopt/adopt.hpp"
 
 #include <sys/mman.h>
@@ -20,20 +21,19 @@ struct Chain {
     std::uint64_t total = 0;
 };
 
-// Is the record still the one that was copied?
+// Whether the record is still the copied one.
 bool is_live(const ControlBlock &control, const SegmentRecord &first) {
     const SegmentRecord &record = control.records[first.owner_slot];
-    // SYNC segment-end: pairs with the release fence in segment_end(); what was copied or
-    // mapped comes before the look.
+    // SYNC segment-end: pairs with the release fence in segment_end(); copies and mappings come
+    // before the check.
     std::atomic_thread_fence(std::memory_order_acquire);
-    // relaxed, all four: the fence above orders the record's words, and the copy is private.
+    // All relaxed: the fence above orders the record's words, and the copy is private.
     return record.id.load(std::memory_order_relaxed) == first.id.load(std::memory_order_relaxed) &&
-           // relaxed: as above.
            record.live.load(std::memory_order_relaxed) ==
                first.live.load(std::memory_order_relaxed);
 }
 
-// False: the records do not fit each other, as when they are written anew meanwhile.
+// False: the records do not match, as if the owner is rewriting them.
 bool read_chain(const ControlBlock &control, const SegmentRecord &first, Chain *chain) {
     SegmentRecord record{};
     load_words(&record, &first, sizeof record);

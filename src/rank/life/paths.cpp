@@ -1,5 +1,7 @@
-// Which path leads to which rank. Those of the node are tried from each rank to each, other nodes
-// by one rank of each; one exchange tells what was found, and all ranks come to the same paths.
+// SPDX-License-Identifier: BSD-3-Clause
+// Chooses the path to each rank. Each rank tries the paths to all ranks of its node; one rank of
+// each node tries those to other nodes. One exchange shares the results, and all ranks choose the
+// same paths.
 #include <algorithm>
 #include <cstring>
 
@@ -8,18 +10,18 @@
 namespace sennit::life {
 namespace {
 
-// What a rank says of its tries; behind it a byte for each rank of its node, in their order. The
-// paths to ranks of other nodes both sides know from the addresses, and which rails carry there one
-// rank of each node has tried.
+// A rank's results; a byte for each rank of its node follows, in their order. Both sides know the
+// paths to ranks of other nodes from the addresses, and one rank of each node has tried the rails
+// to other nodes.
 struct Tries {
-    // A rank that failed after the first exchange says so, so that the others need not wait.
+    // Set by a rank that failed after the first exchange, so that the others need not wait.
     std::uint8_t has_failed;
-    std::uint8_t is_uneven;  // its trials of nodes differ, and one more exchange has them all
+    std::uint8_t is_uneven;  // its trials of nodes differ: one more exchange carries them all
     transport::NodeTrial others[path::kNetworks];  // of each other node
 };
 static_assert(sizeof(Tries) == 10);
 
-// Returns how many ranks the fullest node has.
+// Returns the number of ranks of the largest node.
 std::size_t find_places(Startup &start) {
     int most = 0;
     for (int r = 0; r < start.size; ++r) {
@@ -51,9 +53,9 @@ void write_tries(const Startup &start, std::uint8_t *row) {
             row[sizeof tries + static_cast<std::size_t>(start.places[r])] = start.usable[r];
 }
 
-// What the ranks of this node have found of each other one, and those of that one of this, both
-// must hold. `all` has what each rank has found, a row of `bytes` for each, in it the trial of a
-// node `step` bytes behind that of the node before.
+// Combines the trials of this node for each other node with that node's trials for this one: both
+// must hold. `all` has the results of each rank, a row of `bytes`, in which the trials of
+// consecutive nodes are `step` bytes apart.
 void join_trials(Startup &start, const std::uint8_t *all, std::size_t bytes, std::size_t step) {
     constexpr auto kEach = sizeof(transport::NodeTrial) * path::kNetworks;
     const int own = start.nodes[start.rank.world_rank];
@@ -95,7 +97,7 @@ void free_room(const Startup &start, std::uint8_t *room) {
 
 namespace {
 
-// Some rank has not found all other nodes alike.
+// Exchanges all trials, if some rank's results for the other nodes differ.
 sennit_status exchange_all_trials(Startup &start) {
     constexpr std::size_t kEach = sizeof(transport::NodeTrial) * path::kNetworks;
     const std::size_t bytes = kEach * static_cast<std::size_t>(start.node_count);
@@ -119,7 +121,7 @@ void try_paths(Startup &start, std::uint8_t *row) {
     write_tries(start, row);
 }
 
-// `rows` has one of each rank, and behind them this rank's.
+// `rows` has one row of each rank, then this rank's own.
 sennit_status exchange_tries(Startup &start, std::uint8_t *rows, std::size_t bytes,
                              sennit_status so_far) {
     const auto size = static_cast<std::size_t>(start.size);
@@ -132,7 +134,8 @@ sennit_status exchange_tries(Startup &start, std::uint8_t *rows, std::size_t byt
     const sennit_status status = allgather(start, mine, rows, bytes);
     start.is_over = status != SENNIT_OK;
     if (status != SENNIT_OK && so_far == SENNIT_OK) return status;
-    if (status == SENNIT_ERR_PEER_LOST && error.peer >= 0) return status;  // whom it blames
+    if (status == SENNIT_ERR_PEER_LOST && error.peer >= 0)
+        return status;  // names the rank that it blames
     *thread_error() = error;
     if (status != SENNIT_OK) return so_far;
     bool some_are_uneven = false;

@@ -1,5 +1,6 @@
-// What start-up shares between its sources: startup.cpp (the order of its steps) and paths.cpp
-// (which path leads to which rank).
+// SPDX-License-Identifier: BSD-3-Clause
+// The state that the sources of start-up share: startup.cpp (the order of its steps) and paths.cpp
+// (the path to each rank).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ struct Introduction {
     std::uint64_t rail_share;  // SENNIT_RAIL_SHARE
 };
 
-// What start-up needs only while it runs.
+// State that is needed only during start-up.
 struct Startup {
     Rank &rank;
     Deadline deadline;
@@ -30,8 +31,8 @@ struct Startup {
     Introduction *all = nullptr;              // [size]
     transport::Address *addresses = nullptr;  // [size][kTransports], then [size][kNetworks]
     std::uint8_t *usable = nullptr;           // [size], this rank's tries
-    std::uint8_t *theirs = nullptr;           // [size], what each found of this rank
-    int *places = nullptr;                    // [size], of each rank among those of its node
+    std::uint8_t *theirs = nullptr;           // [size], the result of each for this rank
+    int *places = nullptr;                    // [size], the place of each rank in its node
     int *nodes = nullptr;                     // [size], the number of each rank's node
     int *firsts = nullptr;                    // [node_count], the lowest rank of each
     int node_count = 0;
@@ -54,22 +55,22 @@ sennit_status make_array(std::size_t count, T **out) {
 inline bool has_several_nodes(const Startup &start) {
     return start.node_count > 1;
 }
-// Rails lead to other nodes, and where large copies are split to ranks of the same one.
+// Rails are needed to other nodes, and for large copies that are split, to ranks of the same node.
 inline bool needs_rails(const Startup &start) {
     return has_several_nodes(start) || start.rank.rail_share != 0;
 }
 
-// Every rank knows that some rank has failed; `own` is what this one has to say. Afterwards all
-// have the reason of the one that is at fault.
+// Called when every rank knows that some rank has failed; `own` is this rank's status. Afterwards
+// all have the reason of the rank at fault.
 sennit_status share_failure(Startup &start, sennit_status own);
 
-// paths.cpp. Memory for an exchange. Where there is none this rank gives up, with its reason in
-// *status, but the others must not wait for it: it takes part in the room of the cards, as far as
-// that goes. Null: it does not.
+// paths.cpp. Makes room for an exchange. Without memory this rank gives up, with the reason in
+// *status, but still takes part in the room of the cards, if that is large enough, so that the
+// others do not wait. Null: it does not take part.
 std::uint8_t *make_room(Startup &start, std::size_t bytes, sennit_status *status);
 void free_room(const Startup &start, std::uint8_t *room);
-// Tries paths, and takes for each rank one that both sides have found. A rank that has
-// failed takes part.
+// Tries paths, and chooses for each rank one that both sides have found. A rank that has failed
+// takes part.
 sennit_status agree_on_paths(Startup &start, sennit_status so_far);
 
 }  // namespace sennit::life

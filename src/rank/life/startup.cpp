@@ -1,9 +1,10 @@
-// The order of start-up, each step needing the ones before:
+// SPDX-License-Identifier: BSD-3-Clause
+// The order of start-up; each step needs the earlier ones:
 //   memory file and control block -> transports opened -> cards exchanged -> descriptors of the
 //   node exchanged -> transports connected -> paths tried, to each rank of the node and by one rank
 //   of it to other nodes -> tries exchanged, paths agreed -> engine, teams -> ready.
-// Three bootstrap exchanges in all (cards, tries, ready). Each tells whether any rank failed; where
-// one has, one more exchange gives all ranks its reason.
+// Three bootstrap exchanges in all (cards, tries, ready). Each one tells whether any rank has
+// failed; if so, one more exchange gives all ranks its reason.
 #include "rank/life/startup.hpp"
 
 #include <algorithm>
@@ -53,10 +54,10 @@ sennit_status make_tables(Startup &start) {
                                        : fail(SENNIT_ERR_NOMEM, "no memory for the peers");
 }
 
-// What a rank tells the others when some rank has failed.
+// A rank's report to the others when some rank has failed.
 struct Failure {
     std::int32_t status;  // SENNIT_OK: this rank has not failed
-    std::int32_t blames;  // another rank, which must know better; -1: the fault is its own
+    std::int32_t blames;  // another rank that knows the reason; -1: this rank is at fault
     std::int32_t os_errno;
     char text[180];
 };
@@ -75,7 +76,7 @@ Failure failure_of_this_rank(sennit_status status) {
     return mine;
 }
 
-// The first rank whose fault is its own, else the first that has failed.
+// The first rank that is itself at fault, else the first that has failed.
 int find_culprit(const Failure *all, int size) {
     int culprit = -1;
     for (int r = 0; r < size; ++r) {
@@ -91,12 +92,12 @@ int find_culprit(const Failure *all, int size) {
 sennit_status share_failure(Startup &start, sennit_status own) {
     const Failure mine = failure_of_this_rank(own);
     const sennit_error error = *thread_error();
-    // The cards have served, and there may be no memory.
+    // The cards are no longer needed, and there may be no memory for another array.
     static_assert(sizeof(Failure) <= sizeof(Introduction));
     auto *const all = reinterpret_cast<Failure *>(start.all);
     sennit_status status = allgather(start, &mine, all, sizeof mine);
     const int culprit = status == SENNIT_OK ? find_culprit(all, start.size) : -1;
-    // Where ranks blame each other, as over settings that differ, each keeps what it found.
+    // If ranks blame each other, as for settings that differ, each keeps its own reason.
     const bool is_known = culprit >= 0 && all[culprit].blames < 0;
     if (culprit >= 0 && (own == SENNIT_OK || (mine.blames >= 0 && is_known))) {
         status = fail_peer(SENNIT_ERR_BOOTSTRAP, culprit, "", "rank %d failed in its start-up: %s",
@@ -163,13 +164,13 @@ sennit_status introduce(Startup &start, sennit_status so_far) {
     return SENNIT_OK;
 }
 
-// The lowest rank of the node of rank `r`. The lower ranks know theirs.
+// The lowest rank of the node of rank `r`. Known for all lower ranks already.
 int find_first_of_node(const Startup &start, int r) {
     const auto shares_node = [&](int other) {
         return std::memcmp(start.all[other].card.node, start.all[r].card.node,
                            sizeof start.all[r].card.node) == 0;
     };
-    // Most launchers fill one node after the other.
+    // Most launchers fill one node after another.
     if (r > 0 && shares_node(r - 1)) return start.rank.peers[r - 1].first_of_node;
     for (int other = 0; other < r; ++other)
         if (start.rank.peers[other].first_of_node == other && shares_node(other)) return other;
@@ -200,8 +201,8 @@ void meet_peers(Startup &start) {
     }
 }
 
-// The exchanges that follow depend on it, so all ranks take the least. Where no node has two ranks
-// there is nothing to split.
+// Later exchanges depend on it, so all ranks take the minimum. If no node has two ranks there is
+// nothing to split.
 void agree_on_share(Startup &start) {
     std::uint64_t least = start.node_count < start.size ? 100 : 0;
     for (int r = 0; r < start.size; ++r)
@@ -209,7 +210,7 @@ void agree_on_share(Startup &start) {
     start.rank.rail_share = static_cast<unsigned>(least);
 }
 
-// Those whose end is found by looking.
+// Lists the ranks of the node, whose end is found by looking.
 sennit_status note_mates(Startup &start) {
     Rank &rank = start.rank;
     const auto is_mate = [&](int r) { return rank.peers[r].same_node && r != rank.world_rank; };
@@ -223,8 +224,8 @@ sennit_status note_mates(Startup &start) {
     return status;
 }
 
-// Not where all ranks of the node are threads of this process and may use their own pointers: n * n
-// descriptors would be for nothing.
+// False if all ranks of the node are threads of this process and may use their own pointers: n * n
+// descriptors would be useless.
 bool descriptors_needed(Startup &start) {
     bool needed = !path::router_allows(start.rank, SENNIT_PATH_INPROC);
     for (int r = 0; r < start.size; ++r)
@@ -254,7 +255,7 @@ sennit_status exchange_descriptors(Startup &start) {
     return status;
 }
 
-// By what the deaths of the ranks of this node will be noticed.
+// Chooses how deaths of the ranks of this node are detected.
 void choose_detection(Startup &start) {
     start.rank.launcher_fd = runtime::launcher_connection(start.rank.bootstrap);
     int by_proc = 0;
@@ -262,7 +263,7 @@ void choose_detection(Startup &start) {
     for (int r = 0; r < start.size; ++r) {
         Peer &peer = start.rank.peers[r];
         if (!peer.same_node || peer.same_process || peer.pid_fd >= 0) continue;
-        // Another one of that number, or none, where the peer is in another pid namespace.
+        // The number means another process, or none, if the peer is in another pid namespace.
         const std::uint32_t ticks = start.all[r].card.start_ticks;
         if (ticks != 0 && process_start_ticks(peer.process_id) == ticks) peer.start_ticks = ticks;
         ++(peer.start_ticks != 0 ? by_proc : unseen);
@@ -282,7 +283,7 @@ sennit_status connect_transports(Startup &start) {
                                 start.deadline);
 }
 
-// What the ranks have to tell of the network in that slot once it is connected. A rank that has
+// Exchanges the further data of the network in that slot after it is connected. A rank that has
 // failed takes part.
 sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
     const auto size = static_cast<std::size_t>(start.size);
@@ -291,7 +292,7 @@ sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
         bytes = std::max(bytes, transport::more_bytes(start.addresses[r * path::kNetworks + slot]));
     if (bytes == 0) return so_far;
     sennit_status status = so_far;
-    // Of each rank, and behind them this rank's.
+    // One part of each rank, then this rank's own.
     std::uint8_t *const room = make_room(start, (size + 1) * bytes, &status);
     if (room == nullptr) return status;
     auto *const all = reinterpret_cast<std::byte *>(room);
@@ -310,7 +311,7 @@ sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
     return status;
 }
 
-// One more exchange, which a job on one node does without. A rank that has failed takes part.
+// One more exchange, which a job on one node does not need. A rank that has failed takes part.
 sennit_status connect_networks(Startup &start, sennit_status so_far) {
     if (!needs_rails(start)) return so_far;
     transport::Address mine[path::kNetworks] = {};
@@ -342,7 +343,7 @@ sennit_status open_upper_layers(Startup &start) {
     return status;
 }
 
-// Before the introductions are overwritten. Ranks are known by then that no path leads to.
+// Called before the introductions are overwritten. Ranks without a path are known by then.
 sennit_status watch_other_nodes(Startup &start) {
     if (start.rank.watch == nullptr || !has_several_nodes(start)) return SENNIT_OK;
     const bool crowded =
@@ -350,10 +351,10 @@ sennit_status watch_other_nodes(Startup &start) {
     return watch::watch_start(start.rank, crowded);
 }
 
-// What a rank says in the last exchange.
+// A rank's data in the last exchange.
 struct Readiness {
     std::uint8_t status;
-    std::uint8_t reach;  // of the bits below, as far as this rank sees
+    std::uint8_t reach;  // the bits below, as far as this rank sees
     std::uint16_t unused;
     std::uint32_t board;  // team::make_board() of the world
 };
@@ -374,8 +375,7 @@ std::uint8_t reach_bits(Rank &rank) {
         (world.node_load_store ? kWorldNodes : 0) | (runtime::observer_traces(rank) ? kTraces : 0));
 }
 
-// Where ranks of several nodes trace, all compare their clocks. That they can not is no reason to
-// give up.
+// If ranks of several nodes trace, all compare their clocks. A failure is no reason to give up.
 void align_clocks(Startup &start, const Readiness *all) {
     bool traces = false;
     for (int r = 0; r < start.size; ++r)
@@ -383,7 +383,7 @@ void align_clocks(Startup &start, const Readiness *all) {
     if (traces && has_several_nodes(start)) runtime::observer_align(start.rank, start.deadline);
 }
 
-// Which barrier a team takes must be the same in the views of all its members.
+// All members must agree on a team's kind of barrier.
 void agree_on_reach(Rank &rank, const Readiness *all) {
     const auto common = [all](const team::Team &team) {
         unsigned bits = UINT8_MAX;
@@ -403,7 +403,7 @@ void agree_on_reach(Rank &rank, const Readiness *all) {
                          {node_load_store, (node & kNodeReached) != 0, node_load_store});
 }
 
-// The last exchange: everybody is ready, or everybody gives up.
+// The last exchange: all ranks are ready, or all give up.
 sennit_status get_ready(Startup &start, sennit_status so_far) {
     Readiness mine{};
     if (so_far == SENNIT_OK)
@@ -411,7 +411,7 @@ sennit_status get_ready(Startup &start, sennit_status so_far) {
     mine.status = static_cast<std::uint8_t>(so_far);
     if (so_far == SENNIT_OK) mine.reach = reach_bits(start.rank);
     const sennit_error error = *thread_error();
-    // The introductions have served.
+    // The introductions are no longer needed.
     static_assert(sizeof(Readiness) <= sizeof(Introduction));
     auto *all = reinterpret_cast<Readiness *>(start.all);
     const sennit_status status = allgather(start, &mine, all, sizeof mine);
@@ -423,16 +423,16 @@ sennit_status get_ready(Startup &start, sennit_status so_far) {
     agree_on_reach(start.rank, all);
     align_clocks(start, all);
     runtime::observer_ready(start.rank);
-    // A transport's thread leaves the hooks alone until the rank has called them. It may compute
-    // from here on.
+    // A transport's thread does not call the hooks until the rank has called them. The rank may
+    // compute from here on.
     if (needs_rails(start)) poll_hooks(start.rank);
     return SENNIT_OK;
 }
 
 void choose_spins(Startup &start) {
-    // With a core of its own a rank polls for about 0.1 ms before it yields; on shared cores
-    // every poll keeps somebody else from running (docs/design/waiting.md). Where completion needs
-    // this rank's progress, a poll without it sees nothing new.
+    // A rank with its own core polls for about 0.1 ms before it yields; on shared cores every poll
+    // keeps another rank from running (docs/design/waiting.md). If completion needs this rank's
+    // progress, polls without progress see nothing new.
     constexpr unsigned kSpins = 4000;
     start.rank.shares_processors =
         runtime::cards_oversubscribed(&start.all->card, start.size, kStride, start.rank.world_rank);
@@ -493,7 +493,7 @@ sennit_status startup(Rank &rank, const StartupArgs &args) {
     const sennit_status status = run(start, args.paths);
     runtime::listener_close(&start.listener);
     if (status == SENNIT_OK) {
-        // relaxed: told to nobody but the detector, which waits for `left` only.
+        // relaxed: only the detector reads it, and waits only for `left`.
         rank.control->header.state.store(static_cast<std::uint32_t>(RankState::running),
                                          std::memory_order_relaxed);
         if (runtime::knobs().report && rank.world_rank == 0) report(start);

@@ -1,4 +1,5 @@
-// Puts a rank object together and takes it apart: the one place that knows all layers.
+// SPDX-License-Identifier: BSD-3-Clause
+// Builds a rank object and takes it apart: the only part that knows all layers.
 #pragma once
 
 #include <sennit/runtime.h>
@@ -8,17 +9,17 @@
 namespace sennit::life {
 
 struct StartupArgs {
-    sennit_bootstrap bootstrap{};  // opened; the rank owns it from now on, also on an error
+    sennit_bootstrap bootstrap{};  // opened; the rank owns it from now on, also after an error
     sennit_thread_level thread_level = SENNIT_THREAD_SINGLE;
     const char *paths = "";  // list of allowed paths, "" for the default
     std::int64_t timeout_ns = 0;
 };
 
-// Fills a claimed rank object; on an error everything is undone and the object is as before.
+// Fills a claimed rank object; after an error everything is undone and the object is unchanged.
 sennit_status startup(Rank &rank, const StartupArgs &args);
 
 // Meets the other ranks for at most timeout_ns, then frees everything. Errors: TIMEOUT, PEER_LOST,
-// and what an implicit operation failed with; the rank is gone in every case.
+// and the error of a failed implicit operation; the rank is gone in every case.
 sennit_status shutdown(Rank &rank, std::int64_t timeout_ns);
 
 }  // namespace sennit::life

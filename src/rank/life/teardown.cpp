@@ -1,5 +1,6 @@
-// The end of a rank. The only waits are the last barrier, which lasts as long as the other ranks
-// live or the caller allows, and the transports' close, which is bounded.
+// SPDX-License-Identifier: BSD-3-Clause
+// The end of a rank. Waits only in the last barrier, for as long as the other ranks live or the
+// caller permits, and in the close of the transports, which is bounded.
 #include "rank/life/teardown.hpp"
 
 #include <unistd.h>
@@ -35,7 +36,7 @@ void detach_everything(Rank &rank) {
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot) {
         const std::size_t rows = rank.table_rows[slot];
         for (std::size_t i = 0; i < rows * size; ++i) {
-            // relaxed: the rank is ended by one thread.
+            // relaxed: one thread ends the rank.
             const std::uint32_t id = rank.tables[slot].load(std::memory_order_relaxed)[i].id();
             if (id != 0) path::detach(rank, static_cast<int>(i % size), id);
         }
@@ -51,8 +52,7 @@ void close_peers(Rank &rank) {
     }
 }
 
-// Ranks of the world that are there and have not called sennit_finalize, as far as this rank's
-// memory reaches.
+// Living ranks of the world that have not called sennit_finalize, as far as this rank can see.
 struct Late {
     int first = -1;
     int count = 0;
@@ -96,7 +96,7 @@ void warn_of_late(Rank &rank, int seconds) {
 
 using Barrier = sennit_status (*)(Rank &rank, team::Team &team, const Deadline &deadline);
 
-// The last barrier, interrupted for warnings where it can be resumed.
+// The last barrier, with interruptions for warnings if it can be resumed.
 sennit_status meet_at_the_end(Rank &rank, team::Team &world, Barrier barrier,
                               const Deadline &deadline) {
     if (!world.all_reached) return barrier(rank, world, deadline);
@@ -113,7 +113,7 @@ sennit_status meet_at_the_end(Rank &rank, team::Team &world, Barrier barrier,
 void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     const bool met = rank.router != nullptr && rank.peers.exists();
     path::router_stop_threads(rank);
-    // The engine first: what it still has queued names segments by their attachments.
+    // The engine comes first: its queued operations name segments by their attachments.
     op::engine_destroy(rank, deadline);
     if (met) detach_everything(rank);
     coll::collectives_close(rank);
@@ -122,7 +122,8 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     memory::forget_entries(rank);
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot)
         memory::table_destroy(rank, slot, static_cast<std::uint32_t>(world_size(rank)));
-    // Its words are in a peer's memory, and what the engine had open may have needed its news.
+    // The watch's words are in a peer's memory, and open operations of the engine may have needed
+    // its news.
     watch::watch_stop(rank);
     if (met) close_peers(rank);
     path::router_close(rank, deadline);
@@ -141,17 +142,18 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     rank.mate_count = 0;
     rank.launcher_fd = -1;
     if (rank.bootstrap.release != nullptr) rank.bootstrap.release(rank.bootstrap.context);
-    // relaxed: threads that still call Sennit now are wrong; what they see is 0, and then STATE.
+    // relaxed: a thread that still calls Sennit now is the program's error; it reads 0 and gets
+    // STATE.
     rank.size.store(0, std::memory_order_relaxed);
 }
 
 sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
-    // With nobody to meet any more, what is left to do is bounded whatever the caller wants.
+    // After the meeting the rest is bounded, whatever the caller's timeout is.
     constexpr std::int64_t kTakeApart_ns = 10'000'000'000;
     const Deadline deadline = Deadline::after(timeout_ns);
     sennit_status status = SENNIT_OK;
-    // SYNC rank-left: pairs with the acquire in has_state(); how this rank's channels were opened
-    // comes before. Who sleeps looks again soon.
+    // SYNC rank-left: pairs with the acquire in has_state(); the opening of this rank's channels
+    // comes before. A sleeping peer looks again soon.
     rank.control->header.state.store(static_cast<std::uint32_t>(RankState::leaving),
                                      std::memory_order_release);
     {
@@ -159,7 +161,7 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
         const team::CollectiveCall call(world, team::kWorldHandle);
         status = call.status();
         runtime::observer_write(rank);
-        // A barrier that timed out is another meeting than this one.
+        // A barrier that timed out is another meeting than this.
         if (status == SENNIT_OK && team::is_arrived(world))
             status = meet_at_the_end(rank, world, team::take_up, deadline);
         if (status == SENNIT_OK)

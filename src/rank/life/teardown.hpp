@@ -1,4 +1,5 @@
-// Taking a rank apart, after finalize or a failed start-up.
+// SPDX-License-Identifier: BSD-3-Clause
+// Takes a rank apart, after finalize or a failed start-up.
 #pragma once
 
 #include "base/clock.hpp"
@@ -6,7 +7,7 @@
 
 namespace sennit::life {
 
-// Frees whatever of the rank is there, in the reverse order of start-up, and sets its size to 0.
+// Frees the existing parts of the rank in the reverse order of start-up and sets its size to 0.
 // `all_left`: the others have met this rank at its end; see segments_close().
 void take_apart(Rank &rank, const Deadline &deadline, bool all_left);
 

@@ -1,4 +1,4 @@
-// See connection.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/watch/connection.hpp"
 
 #include <netinet/in.h>
@@ -39,7 +39,7 @@ bool WatchConnection::accept(int listener) {
 }
 
 void WatchConnection::close() {
-    // Never the number of a closed socket: a fork by another thread copies it, see forked().
+    // socket_ must never be a closed number: a fork by another thread copies it, see forked().
     const int socket = std::exchange(socket_, -1);
     if (socket >= 0) (void)::close(socket);
     is_open_ = false;
@@ -54,7 +54,7 @@ void WatchConnection::take_over(WatchConnection &other) {
     std::memcpy(bytes_, other.bytes_, sizeof bytes_);
 }
 
-// A full buffer has room for hundreds of messages: who does not read them is not there.
+// A full buffer means hundreds of unread messages: the other side is not there.
 bool WatchConnection::send(const Note &message) {
     const ssize_t sent = ::send(socket_, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent == static_cast<ssize_t>(sizeof message);

@@ -1,6 +1,6 @@
-// One TCP connection between the watches of two nodes, and what they say: messages of one size,
-// each with the cookie of the job. Never blocks. What no watch of the job would send ends the
-// connection.
+// SPDX-License-Identifier: BSD-3-Clause
+// One TCP connection between the watches of two nodes, and their messages: all of one size, each
+// with the cookie of the job. Never blocks. An invalid message ends the connection.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace sennit::watch {
 
 enum class NoteKind : std::uint32_t {
     none = 0,
-    question = 1,  // time_ns: by the clock of who asks; value: its lease, 0: none begins by this
-    answer = 2,    // time_ns: of the question
+    question = 1,  // time_ns: clock of the asking node; value: its lease, 0: starts none
+    answer = 2,    // time_ns: that of the question
     gone = 3,      // rank has died
-    leaving = 4,   // rank ends, and closes its port
-    quiet = 5,     // the node of rank does not answer: whoever does not watch it should
-    looks = 6,     // value 0: does rank look at its network? Else it did so, value - 1 ns ago
-    left = 7       // rank has left: all it did has come
+    leaving = 4,   // rank ends and closes its port
+    quiet = 5,     // the node of rank does not answer: nodes that do not watch it should
+    looks = 6,  // value 0: asks whether rank looks at its network; else it did so value - 1 ns ago
+    left = 7    // rank has left: everything that it sent has arrived
 };
 
 struct Note {
@@ -37,24 +37,24 @@ class WatchConnection {
     WatchConnection(const WatchConnection &) = delete;
     WatchConnection &operator=(const WatchConnection &) = delete;
 
-    // Starts to connect: 0, or the error that it ended with already. connected() tells the rest.
+    // Starts to connect. 0, or the error of an immediate failure; connected() tells the rest.
     int connect(std::uint32_t address, std::uint16_t port);
-    // 0, EINPROGRESS, or the error that it ended with.
+    // 0 (connected), EINPROGRESS, or the error that ended it.
     int connected();
-    // Takes one from the listener. False: there is none.
+    // Accepts a connection of the listener. False: none.
     bool accept(int listener);
     void close();
-    // What the other one has is this one's from here on.
+    // Takes over the socket of the other one.
     void take_over(WatchConnection &other);
 
     int socket() const { return socket_; }
     bool exists() const { return socket_ >= 0; }
-    // May messages be sent?
+    // Whether messages can be sent.
     bool is_open() const { return is_open_; }
 
     // False: the connection has ended.
     bool send(const Note &message);
-    // The next whole message. `none`: not yet. `ended`: by the other side.
+    // Reads the next complete message. `none`: not yet. `ended`: by the other side.
     enum class Read { whole, none, ended };
     Read read(Note *message);
 

@@ -1,7 +1,8 @@
-// Questions between nodes, and what follows when there is no answer. A node that asks accepts from
-// the other for a lease from the time of its question on, by its own clock. A node that answers
-// knows from the time of its answer when it can accept nothing from it any more, and reports it as
-// lost a margin later. So nobody is reported while it may still be written to.
+// SPDX-License-Identifier: BSD-3-Clause
+// Questions between nodes, and the consequence of silence. A node that asks accepts data from the
+// other for a lease from the time of its question, by its own clock. A node that answers knows from
+// the time of its answer when the other accepts nothing from it any more, and reports it as lost a
+// margin later. So no node is reported while it may still be written to.
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -17,7 +18,7 @@ constexpr std::int64_t kRetry_ns = 20'000'000;
 
 }  // namespace
 
-// Nobody of it is there any more, or needs to be: what it sent last is still taken.
+// Whether all ranks of the node have left: what they sent last is still accepted.
 bool NodeWatch::has_left(const Node &node) const {
     for (int r = node.first; r < size_; ++r) {
         if (first_of(r) != node.first) continue;
@@ -26,10 +27,10 @@ bool NodeWatch::has_left(const Node &node) const {
     return true;
 }
 
-// Is there nothing more to say to it?
+// Whether no further messages to the node are needed.
 bool NodeWatch::is_over(const Node &node) const {
     const TablePlace &place = table_.places[node.first];
-    // relaxed: once ended they stay so.
+    // relaxed: a final value stays.
     return place.answered_ns.load(std::memory_order_relaxed) == kEnded ||
            place.lease_end_ns.load(std::memory_order_relaxed) == kEnded || has_left(node);
 }
@@ -39,15 +40,15 @@ bool NodeWatch::is_watched(const Node &node) const {
     return table_.places[node.first].watched_since_ns.load(std::memory_order_relaxed) != 0;
 }
 
-// Ends the leases that are over. By the rank's own threads too, before each look at the network.
-// One that ended while nobody watched may begin again, for as long as a lease is.
+// Ends expired leases. Also called by the rank's own threads before each look at the network. A
+// lease that ended while nobody watched may start again, for the length of a lease.
 void NodeWatch::settle(std::int64_t now) const {
     // SYNC watch-awake: pairs with the release in note_awake(); pauses are stored before the time.
     const std::int64_t watched = table_.head->watched_ns.load(std::memory_order_acquire);
     const bool was_stopped = now - watched >= times_.stop_ns;
     for (std::size_t i = 0; i < node_count_; ++i) {
         std::atomic<std::int64_t> &lease = table_.places[nodes_[i].first].lease_end_ns;
-        // relaxed: compared again below.
+        // relaxed: the exchange below compares it again.
         std::int64_t end = lease.load(std::memory_order_relaxed);
         const std::int64_t limit = is_pause(end) ? times_.lease_ns - end : end;
         if (limit <= 0 || now < limit) continue;
@@ -60,7 +61,7 @@ void NodeWatch::settle(std::int64_t now) const {
         if (next == kEnded)
             log(SENNIT_LOG_WARNING, "the node of rank %d is silent: nothing is accepted from it",
                 nodes_[i].first);
-        // SYNC watch-news: pairs with the acquire in has_news(); the word above.
+        // SYNC watch-news: pairs with the acquire in has_news(); the word above comes before.
         table_.head->changes.fetch_add(1, std::memory_order_release);
     }
     note_first_end();
@@ -69,20 +70,21 @@ void NodeWatch::settle(std::int64_t now) const {
 void NodeWatch::note_first_end() const {
     std::int64_t first = 0;
     for (std::size_t i = 0; i < node_count_; ++i) {
-        // relaxed: leases only grow longer, so the least of old values is an early one.
+        // relaxed: leases only grow longer, so the least of old values is too early, never too
+        // late.
         std::int64_t end =
             table_.places[nodes_[i].first].lease_end_ns.load(std::memory_order_relaxed);
-        if (is_pause(end)) end = 1;  // settle() looks when it is over
+        if (is_pause(end)) end = 1;  // settle() checks when it is over
         if (end > 0 && (first == 0 || end < first)) first = end;
     }
-    // relaxed: as above.
+    // relaxed: an old value is too early, never too late.
     table_.head->first_end_ns.store(first, std::memory_order_relaxed);
 }
 
-// All ranks of this node were stopped, or the whole machine was: a control group that was frozen, a
-// job that was suspended. That nobody heard the others meanwhile says nothing of them, so their
-// time begins anew. What was accepted from them has an end all the same, since they may have
-// reported this node: before anything more is accepted they are asked.
+// After all ranks of this node, or the whole machine, were stopped: a frozen control group, a
+// suspended job. That nobody heard the others meanwhile means nothing, so their times start again.
+// Their leases end all the same, since they may have reported this node: it asks them before it
+// accepts more.
 void NodeWatch::resume(std::int64_t now) {
     settle(now);
     resumed_ns_ = now;
@@ -90,21 +92,21 @@ void NodeWatch::resume(std::int64_t now) {
         Node &node = nodes_[i];
         TablePlace &place = table_.places[node.first];
         node.since_ns = now;
-        // A later time only makes the report come later.
+        // A later time only delays the report.
         for (std::atomic<std::int64_t> *word : {&place.answered_ns, &place.watched_since_ns}) {
-            // relaxed: compared again below.
+            // relaxed: the exchange below compares it again.
             std::int64_t then = word->load(std::memory_order_relaxed);
             // relaxed: each word stands alone.
             if (then > 0) (void)word->compare_exchange_strong(then, now, std::memory_order_relaxed);
         }
-        // relaxed: compared again below.
+        // relaxed: the exchange below compares it again.
         std::int64_t end = place.lease_end_ns.load(std::memory_order_relaxed);
-        // Too little of it is left for an answer.
+        // Skips leases with enough time left for an answer.
         if (end <= 0 || end >= now + times_.stop_ns) continue;
         // relaxed: the count below orders it.
         if (!place.lease_end_ns.compare_exchange_strong(end, -now, std::memory_order_relaxed))
             continue;
-        // SYNC watch-news: pairs with the acquire in has_news(); the word above.
+        // SYNC watch-news: pairs with the acquire in has_news(); the word above comes before.
         table_.head->changes.fetch_add(1, std::memory_order_release);
     }
     note_first_end();
@@ -123,10 +125,11 @@ void NodeWatch::look_at_nodes(std::int64_t now) {
     }
 }
 
-// Because it has not asked for so long; or because it never has, and nothing was sent to it.
+// Whether the node accepts nothing from this one: it has not asked for that long, or it never has
+// and nothing was sent to it.
 bool NodeWatch::accepts_nothing(const Node &node, std::int64_t answered, std::int64_t now) const {
     const TablePlace &place = table_.places[node.first];
-    // relaxed: the acquire in end_if_silent().
+    // relaxed: the acquire in end_if_silent() orders it.
     const std::int64_t lease = place.their_lease_ns.load(std::memory_order_relaxed);
     if (answered > 0) return now - answered >= lease + times_.margin_ns;
     // relaxed: the word stands alone.
@@ -136,39 +139,38 @@ bool NodeWatch::accepts_nothing(const Node &node, std::int64_t answered, std::in
 
 void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     TablePlace &place = table_.places[node.first];
-    // SYNC watch-answered: pairs with the release in answer(); the lease that belongs to it.
+    // SYNC watch-answered: pairs with the release in answer(); its lease comes before.
     std::int64_t answered = place.answered_ns.load(std::memory_order_acquire);
-    // Ended, and its ranks not yet lost: a watcher has died in between.
+    // If ended without lost ranks, a watcher has died in between.
     if (answered != kEnded) {
         if (!accepts_nothing(node, answered, now)) return;
-        // relaxed: an answer at this moment fails by the word's value.
+        // relaxed: a concurrent answer makes it fail by the word's value.
         if (!place.answered_ns.compare_exchange_strong(answered, kEnded, std::memory_order_relaxed))
             return;
     }
-    // As it was before this node's own lease ended, since when it asks nothing.
+    // The state before this node's own lease ended; since then it asks nothing.
     const bool is_unheard = withholds(node.first, now - times_.margin_ns - 2 * times_.pause_ns);
     log(SENNIT_LOG_WARNING, "the node of rank %d is silent%s: its ranks are lost", node.first,
         is_unheard ? " by the network, though its watch answers" : "");
-    // Not told to others: each node knows by itself when the silent one accepts nothing from it.
+    // Not told to others: each node knows itself when the silent node accepts nothing from it.
     for (int r = node.first; r < size_; ++r) {
         if (first_of(r) != node.first) continue;
-        // relaxed: the count below orders it. For is_unheard().
+        // All relaxed: the count below orders them.
         if (!is_unheard) table_.places[r].unheard_ns.store(0, std::memory_order_relaxed);
-        // relaxed: as above.
         table_.places[r].gone.store(static_cast<std::uint32_t>(Gone::died),
                                     std::memory_order_relaxed);
     }
-    // SYNC watch-ended: pairs with the acquire in ended(); the words above.
+    // SYNC watch-ended: pairs with the acquire in ended(); the words above come before.
     table_.head->ended.fetch_add(1, std::memory_order_release);
-    // SYNC watch-news: pairs with the acquire in has_news(); the words above.
+    // SYNC watch-news: pairs with the acquire in has_news(); the words above come before.
     table_.head->changes.fetch_add(1, std::memory_order_release);
 }
 
-// Does a rank of this node hear nothing by the network of one that looks at its own? Then the beats
-// of the watch are no sign of life: the other node gets no answer, as if this one were silent, and
-// is not asked. So the lease decides, on both sides: what a rank here has sent can not land after
-// the report. As soon as that rank is heard again, or is known to be stopped, the question is
-// answered.
+// Whether a rank of this node hears nothing over the network from a rank that looks at its own
+// network. Then the messages of the watch are no sign of life: the other node gets no answer, as if
+// this one were silent, and no question. So the lease decides on both sides: nothing that a rank
+// here has sent can land after the report. The question is answered as soon as that rank is heard
+// again or is known to be stopped.
 bool NodeWatch::withholds(int first, std::int64_t now) const {
     for (int r = first; r < size_; ++r) {
         if (first_of(r) != first) continue;
@@ -183,8 +185,8 @@ bool NodeWatch::withholds(int first, std::int64_t now) const {
     return false;
 }
 
-// Who hears nothing of a rank must know whether that one is stopped. False: the connection has
-// ended.
+// A rank that hears nothing of a peer must know whether that peer is stopped. False: the connection
+// has ended.
 bool NodeWatch::ask_who_looks(Node &node, std::int64_t now) {
     if (now < node.next_look_ns) return true;
     node.next_look_ns = now + times_.pause_ns;
@@ -199,7 +201,7 @@ bool NodeWatch::ask_who_looks(Node &node, std::int64_t now) {
     return true;
 }
 
-// Asked about a rank of this node, or told of one of another.
+// Handles a question about a rank of this node, or news of a rank of another node.
 bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64_t now) {
     std::atomic<std::int64_t> &word = table_.places[message.rank].looked_ns;
     // relaxed: the word stands alone.
@@ -213,14 +215,14 @@ bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64
         return from.send(reply);
     }
     const std::int64_t then = now - (message.value - 1);
-    // relaxed: as above; there is one watcher, and an earlier time of a second one does no harm.
+    // relaxed: there is one watcher, and an earlier time of a second one does no harm.
     if (then > looked) word.store(then, std::memory_order_relaxed);
     return true;
 }
 
-// How long the rank that is asked may take, by the present way. One that is stopped answers by none
-// of its ways, and another of its node must be asked before the lease is over. If none has answered
-// by any way the queue of the rail may be long.
+// The time that the asked rank has for an answer on the present way. A stopped rank answers on none
+// of its ways, and another rank of its node must be asked before the lease ends. If no rank has
+// answered on any way, the rail's queue may be long.
 std::int64_t NodeWatch::patience(const Node &node) const {
     const std::int64_t first =
         std::min(times_.answer_ns, times_.lease_ns / 2 / host(node.connection.rank).count);
@@ -255,16 +257,16 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
     if (now >= next_ns && !withholds(node.first, now)) ask(node, now);
 }
 
-// The answer may still come by the connection before, or has come by the new one.
+// The answer may still come on the old connection, or has come on the new one.
 void NodeWatch::drive_slow(Node &node, std::int64_t now) {
     const bool is_there = receive(node, node.slow, now);
     if (is_there && !node.is_unanswered) node.connection.take_over(node.slow);
     if (!is_there) return node.slow.close();
-    // The new connection is not made yet.
+    // The new connection is not open yet.
     if (node.is_unanswered && !node.waits && now >= node.again_ns) repeat(node, now);
 }
 
-// The rank after the one that was asked last, of those that may answer; -1: none.
+// The next rank after the last asked one, among ranks that may answer; -1: none.
 int NodeWatch::next_rank(const Node &node) const {
     int found = -1;
     for (int r = node.first; r < size_; ++r) {
@@ -286,17 +288,17 @@ void NodeWatch::connect_to(Node &node, std::int64_t now) {
     if (error != 0) end_connection(node, error, now);
 }
 
-// Are all ranks of this node in sennit_finalize? Then others may have left, since all have come to
-// the last barrier. One whose state is not to be seen does not say no.
+// Whether all ranks of this node are in sennit_finalize: then others may have left, since all have
+// come to the last barrier. A rank whose state is out of reach does not count.
 bool NodeWatch::all_mates_leave() const {
     for (int r = 0; r < size_; ++r)
         if (is_mate(r) && is_staying(*rank_, r) && peer_gone(*rank_, r) == Gone::no) return false;
     return true;
 }
 
-// 0: the other side has closed it, and may have died: the same rank is asked again. A port that is
-// refused has no owner any more: it has died or, if this node was cut off from what it said, left.
-// Who does not answer may be stopped, and another rank of its node speaks for it.
+// error 0: the other side has closed the connection and may have died, so the same rank is asked
+// again. A refused port has no owner: it has died or, if this node was cut off from its messages,
+// left. A rank that does not answer may be stopped; another rank of its node answers for it.
 void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     RankConnection &ended = node.connection;
     if (node.waits && error == ETIMEDOUT && !node.slow.exists()) node.slow.take_over(ended);
@@ -307,7 +309,8 @@ void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     if (error == ECONNREFUSED && !leaves)
         note_gone_elsewhere(ended.rank, all_mates_leave() ? Gone::left : Gone::died);
     if (error == 0 && !leaves) return;
-    // A rail that carries nothing: the same rank by its next one. Only then another rank.
+    // If the rail carries nothing, the same rank is asked by its next rail, and only then another
+    // rank.
     const bool has_owner = error != ECONNREFUSED && !leaves;
     ended.way = has_owner ? (ended.way + 1) % host(ended.rank).count : 0;
     if (ended.way != 0) return;
@@ -338,14 +341,14 @@ void NodeWatch::ask(Node &node, std::int64_t now) {
     repeat(node, now);
 }
 
-// TCP finds out by what comes after it that a packet was dropped; else only after its timer, which
-// is long where the queue is.
+// Sends the question again: TCP detects a dropped packet only by later packets, or else after its
+// timer, which is long if the queue is long.
 void NodeWatch::repeat(Node &node, std::int64_t now) {
     node.again_ns = now + times_.pause_ns;
     Note question = make(NoteKind::question, rank_->world_rank);
     question.time_ns = node.question_ns;
-    // The other node counts the time from a question on that comes after the lease has begun.
-    // relaxed: this thread's own word, but for its end.
+    // The other node counts from a question that comes after the start of the lease. relaxed: this
+    // thread's own word, except for its end.
     const bool has_begun =
         table_.places[node.first].lease_end_ns.load(std::memory_order_relaxed) != 0;
     if (has_begun) question.value = times_.lease_ns;
@@ -353,25 +356,25 @@ void NodeWatch::repeat(Node &node, std::int64_t now) {
     if (node.waits && !node.connection.send(question)) end_connection(node, 0, now);
 }
 
-// What is stored here comes before the answer: then the time of the report is known before the
-// other node accepts anything by it.
+// The stores here come before the answer: so the time of the report is known before the other node
+// accepts anything by the answer.
 bool NodeWatch::answer(const Note &question, WatchConnection &to, std::int64_t now) {
     const int first = first_of(question.from);
     TablePlace &place = table_.places[first];
-    // relaxed: compared again below.
+    // relaxed: the exchange below compares it again.
     std::int64_t answered = place.answered_ns.load(std::memory_order_relaxed);
-    // relaxed: once ended it stays so.
+    // relaxed: a final value stays.
     if (answered == kEnded || place.lease_end_ns.load(std::memory_order_relaxed) == kEnded)
         return false;
-    // A node that watches this one is watched.
+    // This node watches a node that watches it.
     (void)watch_node(first);
-    // relaxed: a later time than that of the latest question only makes the report come later.
+    // relaxed: a time later than that of the latest question only delays the report.
     if (question.value > 0 &&
         question.time_ns > place.question_ns.load(std::memory_order_relaxed)) {
-        // relaxed twice: the release below.
+        // relaxed twice: the release below orders them.
         place.question_ns.store(question.time_ns, std::memory_order_relaxed);
         place.their_lease_ns.store(question.value, std::memory_order_relaxed);
-        // SYNC watch-answered: pairs with the acquire in end_if_silent(); the lease.
+        // SYNC watch-answered: pairs with the acquire in end_if_silent(); the lease comes before.
         while (!place.answered_ns.compare_exchange_weak(answered, now, std::memory_order_release,
                                                         std::memory_order_relaxed))
             if (answered == kEnded) return false;
@@ -396,7 +399,7 @@ void NodeWatch::take_answer(Node &node, const Note &answer, std::int64_t now) {
         break;
     }
     note_first_end();
-    // SYNC watch-news: pairs with the acquire in has_news(); the word above.
+    // SYNC watch-news: pairs with the acquire in has_news(); the word above comes before.
     if (begins_again) table_.head->changes.fetch_add(1, std::memory_order_release);
     if (now - node.question_ns <= times_.answer_ns) node.rounds = 0;
     node.is_unanswered = node.waits = false;

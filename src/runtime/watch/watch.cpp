@@ -1,4 +1,5 @@
-// Setting up the watch, its end, and what the rank asks it. See watch.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// Start and end of the watch, and the rank's queries.
 #include "runtime/watch/watch.hpp"
 
 #include <netinet/in.h>
@@ -22,13 +23,13 @@ namespace sennit::watch {
 namespace {
 
 constexpr std::int64_t kShortest_ns = 1'000'000'000;
-// Where ranks share processors a watcher may get none for a third of a second.
+// If ranks share processors, a watcher may get none for a third of a second.
 constexpr std::int64_t kShortestCrowded_ns = 3'000'000'000;
-// With so many nodes all are neighbours; with more, those at distances 1, 2, 4 and so on.
+// Up to this many nodes all are neighbours; beyond, the nodes at distances 1, 2, 4 and so on.
 constexpr std::size_t kAllWatched = 16;
-// What was noted of a rank is noted again each quarter of a second, and may be late.
+// Notes on a rank are renewed each quarter of a second and may be late.
 constexpr std::int64_t kFresh_ns = 600'000'000;
-// So many connections are served beside two for each node.
+// The number of connections served besides two for each node.
 constexpr std::size_t kStrangers = 224;
 
 sennit_status no_memory() {
@@ -101,7 +102,7 @@ void NodeWatch::watch_the_next() {
     }
 }
 
-// From now on, and for good. False: it was already.
+// Watches the node permanently from now on. False: it was already watched.
 bool NodeWatch::watch_node(int first) const {
     std::int64_t never = 0;
     // relaxed: the word stands alone.
@@ -109,9 +110,10 @@ bool NodeWatch::watch_node(int first) const {
                                                                          std::memory_order_relaxed);
 }
 
-// It may be another rank of the node. A connection to its port wakes it, and says no more.
+// The watcher may be another rank of the node. A connection to its port wakes it and carries
+// nothing.
 void NodeWatch::wake_watcher() const {
-    // relaxed: who has taken over meanwhile has just looked.
+    // relaxed: a new watcher has just looked.
     const int watcher = static_cast<int>(table_.head->watcher.load(std::memory_order_relaxed)) - 1;
     WatchConnection connection;
     if (watcher < 0) return;
@@ -137,7 +139,7 @@ sennit_status NodeWatch::start(bool crowded) {
     const sennit_status status = make_nodes();
     if (status != SENNIT_OK) return status;
     set_times(crowded);
-    // Where load and store do not reach the node's lowest rank, this one watches for itself.
+    // If load and store do not reach the node's lowest rank, this rank watches for itself.
     ControlBlock *shared = control_of(*rank_, first_of(rank_->world_rank));
     table_ = table_in(shared != nullptr ? *shared : *rank_->control, size_);
     watch_the_next();
@@ -162,8 +164,8 @@ void NodeWatch::stop() {
     (void)close(std::exchange(listener_, -1));
 }
 
-// The kernel keeps a port for as long as any process has it: the death of this rank would be found
-// by nobody but the lease.
+// The kernel keeps a port open as long as any process has it: only the lease would detect the death
+// of this rank.
 void NodeWatch::forked() {
     if (listener_ >= 0) (void)close(std::exchange(listener_, -1));
     for (std::size_t i = 0; i < guest_count_ && guests_ != nullptr; ++i)
@@ -175,7 +177,8 @@ void NodeWatch::forked() {
 bool NodeWatch::has_lease(int peer) const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire) || rank_->peers[peer].same_node) return true;
-    // relaxed: what is sent after this load is sent after the answer, whose time is stored first.
+    // relaxed: data that is sent after this load is sent after the answer, whose time is stored
+    // first.
     if (place_of_node(peer).answered_ns.load(std::memory_order_relaxed) != 0) return true;
     if (watch_node(first_of(peer))) wake_watcher();
     return false;
@@ -192,18 +195,18 @@ std::uint32_t NodeWatch::ended() const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire)) return 0;
     // SYNC watch-ended: pairs with the releases in note_gone_elsewhere() and end_if_silent(); the
-    // words that gone() reads.
+    // words that gone() reads come before.
     return table_.head->ended.load(std::memory_order_acquire);
 }
 
 bool NodeWatch::has_news(std::int64_t now, std::uint32_t *seen) const {
     // SYNC watch-table: pairs with the release in start().
     if (!is_running_.load(std::memory_order_acquire)) return false;
-    // relaxed: a time that is old is an early one, since leases only grow longer.
+    // relaxed: an old time is too early, never too late, since leases only grow longer.
     const std::int64_t end = table_.head->first_end_ns.load(std::memory_order_relaxed);
     if (end != 0 && now >= end) settle(now);
-    // SYNC watch-news: pairs with the releases in note_gone_elsewhere() and settle(); the words
-    // that have changed.
+    // SYNC watch-news: pairs with the releases in note_gone_elsewhere() and settle(); the changed
+    // words come before.
     const std::uint32_t changes = table_.head->changes.load(std::memory_order_acquire);
     if (changes == *seen) return false;
     *seen = changes;
@@ -215,7 +218,7 @@ bool NodeWatch::refuses(int peer) const {
     if (!is_running_.load(std::memory_order_acquire)) return false;
     // relaxed: the word stands alone.
     const std::int64_t end = place_of_node(peer).lease_end_ns.load(std::memory_order_relaxed);
-    // A lease that has just begun again may be over already.
+    // A lease that has just started again may already be over.
     return end < 0 || (end > 0 && boot_ns() >= end);
 }
 
@@ -238,13 +241,12 @@ void NodeWatch::note_hearing(int peer, Hearing hearing) const {
     if (!is_running_.load(std::memory_order_acquire)) return;
     const std::int64_t now = hearing == Hearing::heard ? 0 : boot_ns();
     std::atomic<std::int64_t> &word = table_.places[peer].unheard_ns;
-    // relaxed: the word stands alone.
+    // All relaxed: the word stands alone.
     std::int64_t before = word.load(std::memory_order_relaxed);
     if (hearing != Hearing::missing) {
-        // relaxed: as above.
         word.store(hearing == Hearing::mute ? -now : now, std::memory_order_relaxed);
-    } else if (before >= 0 || now + before >= times_.fresh_ns) {  // not against who knows more
-        // relaxed: as above.
+    } else if (before >= 0 ||
+               now + before >= times_.fresh_ns) {  // does not overwrite a note with more knowledge
         (void)word.compare_exchange_strong(before, now, std::memory_order_relaxed);
     }
 }
@@ -260,14 +262,14 @@ bool NodeWatch::looks(int peer) const {
 bool NodeWatch::is_unheard(int peer) const {
     if (!is_silent(peer)) return false;
     for (int r = first_of(peer); r < size_; ++r)
-        // relaxed: the words stay as they were when the node was found to be silent.
+        // relaxed: the words do not change after the node was found to be silent.
         if (first_of(r) == first_of(peer) &&
             table_.places[r].unheard_ns.load(std::memory_order_relaxed) < 0)
             return true;
     return false;
 }
 
-// In the order of the nodes, which is a ring. Both ends of a distance choose each other.
+// The order of the nodes is a ring. Both ends of a distance choose each other.
 bool are_neighbours(std::size_t one, std::size_t other, std::size_t count) {
     const std::size_t ahead = (other + count - one) % count;
     const std::size_t behind = count - ahead;

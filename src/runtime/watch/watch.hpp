@@ -1,11 +1,11 @@
-// Who has died on other nodes, and which hosts are silent. The lowest live rank of each node is its
-// watcher: a thread that sees its own node's deaths by pidfd, tells those of other nodes by TCP,
-// and asks each node that it watches whether it is still there. docs/design/fabric.md has the
-// protocol
-// ("Silence: the lease", "The detector").
+// SPDX-License-Identifier: BSD-3-Clause
+// Detects deaths on other nodes and silent hosts. The lowest live rank of each node is its watcher:
+// a thread that detects deaths on its own node by pidfd, tells other nodes by TCP, and asks each
+// node that it watches whether it is alive. docs/design/fabric.md has the protocol ("Silence: the
+// lease", "The detector").
 //
 // Life: watch_open() -> watch_meet() -> watch_start() -> in use -> watch_stop() -> watch_free().
-// Only a transport that leads to other nodes opens it, so a job on one node has no such thread.
+// Only a transport to other nodes opens it, so a job on one node has no such thread.
 #pragma once
 
 #include <sennit/runtime.h>
@@ -23,8 +23,8 @@ struct sennit::PartType<sennit::Part::watch> {
 
 namespace sennit::watch {
 
-// Where a rank's watch listens, in the order of the network: at one port of each of its rails. No
-// port: nowhere.
+// The addresses of a rank's watch, in network byte order: one port on each of its rails. Port 0:
+// none.
 struct Host {
     static constexpr unsigned kMostAddresses = 8;
     std::uint32_t addresses[kMostAddresses];
@@ -33,48 +33,49 @@ struct Host {
 };
 using HostOf = Host (*)(const void *context, int rank);
 
-// Of `count` nodes, in the order of their lowest ranks: do the two know each other from the start?
+// Whether two of `count` nodes, in the order of their lowest ranks, watch each other from the
+// start.
 bool are_neighbours(std::size_t one, std::size_t other, std::size_t count);
 
 // Takes a port. Errors: OS, NOMEM.
 sennit_status watch_open(Rank &rank, std::uint16_t *port);
-// `host_of` says where the watches of all ranks are: asked by any thread, until watch_stop().
+// `host_of` returns the addresses of any rank's watch: any thread may call it, until watch_stop().
 void watch_meet(Rank &rank, HostOf host_of, const void *context);
-// Once the paths are agreed. `crowded`: ranks share processors. Nothing where watch_meet() was not
-// called. Errors: OS, NOMEM.
+// Called after the paths are agreed. `crowded`: ranks share processors. Does nothing without
+// watch_meet(). Errors: OS, NOMEM.
 sennit_status watch_start(Rank &rank, bool crowded);
-// Tells other nodes that this rank leaves. From here on there is no news.
+// Tells other nodes that this rank leaves. There is no news afterwards.
 void watch_stop(Rank &rank);
 void watch_free(Rank &rank);
 
-// Does the peer's node accept from this one for a time that this one knows of, or is it lost? If
-// not it is watched from now on, and nothing may be sent to the peer: nobody could tell when that
-// can not land any more.
+// Whether the peer's node accepts data from this one for a time that this one knows, or is lost. If
+// not, it is watched from now on, and nothing may be sent to the peer: nobody could tell when that
+// can no longer land.
 bool watch_has_lease(const Rank &rank, int peer);
-// What is known of a rank on another node.
+// The known end of a rank on another node.
 Gone watch_gone(const Rank &rank, int peer);
-// Where this is as before, watch_gone() is too, of all ranks.
+// If this is unchanged, so is watch_gone() of all ranks.
 std::uint32_t watch_ended(const Rank &rank);
-// Has anything changed since the caller last asked? `now` is boot_ns(). Cheap: before each look at
-// the network.
+// Whether anything has changed since the caller's last query. `now` is boot_ns(). Cheap: called
+// before each look at the network.
 bool watch_has_news(const Rank &rank, std::int64_t now, std::uint32_t *seen);
-// Does this node accept nothing from the peer's any more, since it has been silent for too long?
+// Whether this node accepts nothing from the peer's node any more, since that was silent too long.
 bool watch_refuses(const Rank &rank, int peer);
-// Does the peer count as gone because its host was silent?
+// Whether the peer is gone because its host was silent.
 bool watch_silent(const Rank &rank, int peer);
 
-// This rank looks at its network. Often.
+// Notes that this rank looks at its network. Called often.
 void watch_note_look(const Rank &rank);
-// Does this rank hear nothing of the peer by the network, though it asks? Said again and again for
-// as long as it is so. `missing`: the watch finds out whether the peer looks at its network.
-// `mute`: as long as it does, this node answers the peer's no more, and after the timeout each
-// counts as lost for the other.
+// Notes whether this rank hears the peer over the network, repeated as long as it does not.
+// `missing`: the watch finds out whether the peer looks at its network. `mute`: while the peer
+// does, this node no longer answers the peer's node, and after the timeout each is lost for the
+// other.
 enum class Hearing : std::uint8_t { heard, missing, mute };
 void watch_note_hearing(const Rank &rank, int peer, Hearing hearing);
-// Did the peer look at its network just now, as its node has said?
+// Whether the peer's node reported that the peer has just looked at its network.
 bool watch_looks(const Rank &rank, int peer);
-// Does the peer's node count as silent because it was not heard by the network, while its watch
-// answered?
+// Whether the peer's node is silent because it was not heard over the network, while its watch
+// answered.
 bool watch_unheard(const Rank &rank, int peer);
 
 }  // namespace sennit::watch

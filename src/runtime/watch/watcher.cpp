@@ -1,5 +1,7 @@
-// The thread of the watch: who watches, the deaths of this node, and what other watches say. It
-// sleeps in poll(): a rank that computes pays some wake-ups a second on one rank of its node.
+// SPDX-License-Identifier: BSD-3-Clause
+// The thread of the watch: choice of the watcher, deaths on this node, and messages of other
+// watches. It sleeps in poll(), so a computing rank pays for some wake-ups a second on one rank of
+// its node.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,11 +13,11 @@
 namespace sennit::watch {
 namespace {
 
-constexpr std::int64_t kStranger_ns = 2'000'000'000;  // may be silent for so long
-constexpr int kLookMs = 20;                           // where something is only found by looking
-constexpr int kCandidateMs = 500;                     // between two looks at the watcher
-constexpr int kMessagesPerLook = 64;                  // of one connection
-// Of who accepts from this node for longer, this node would report nothing for as long.
+constexpr std::int64_t kStranger_ns = 2'000'000'000;  // the longest silence of a stranger
+constexpr int kLookMs = 20;           // interval for things that are only found by looking
+constexpr int kCandidateMs = 500;     // interval of looks at the watcher
+constexpr int kMessagesPerLook = 64;  // from one connection
+// If a node accepted data from this one for longer, this node would report nothing for that long.
 constexpr std::int64_t kLongestLease_ns = 3'600'000'000'000;
 
 NoteKind kind_of(Gone how) {
@@ -44,20 +46,18 @@ void NodeWatch::run() {
     say_goodbye();
 }
 
-// One of the node's ranks watches; a rank that finds no watcher awake becomes it. Two for a while
-// do no harm.
+// One rank of the node watches; a rank that finds no watcher awake becomes it. Two watchers for a
+// while do no harm.
 void NodeWatch::take_role(std::int64_t now) {
     TableHead &head = *table_.head;
     const std::uint32_t mine = static_cast<std::uint32_t>(rank_->world_rank) + 1;
-    // relaxed, all here: who watches is a matter of time, and nothing hangs on its order.
+    // All relaxed: two watchers for a while do no harm, and no data depends on the order.
     std::uint32_t watcher = head.watcher.load(std::memory_order_relaxed);
     if (watcher != mine) {
         const int other = static_cast<int>(watcher) - 1;
         const bool is_awake =
             watcher != 0 && peer_gone(*rank_, other) == Gone::no &&
-            // relaxed: as above.
             now - head.watched_ns.load(std::memory_order_relaxed) < times_.timeout_ns / 4;
-        // relaxed: as above.
         if (!is_awake &&
             head.watcher.compare_exchange_strong(watcher, mine, std::memory_order_relaxed)) {
             watcher = mine;
@@ -75,7 +75,8 @@ void NodeWatch::note_awake(std::int64_t now) {
     // relaxed: the word stands alone.
     const std::int64_t before = watched.load(std::memory_order_relaxed);
     if (before != 0 && now - before >= times_.stop_ns) resume(now);
-    // SYNC watch-awake: pairs with the acquire in settle(); the pauses that resume() has stored.
+    // SYNC watch-awake: pairs with the acquire in settle(); the pauses that resume() has stored
+    // come before.
     watched.store(now, std::memory_order_release);
 }
 
@@ -95,7 +96,7 @@ bool NodeWatch::all_mates_have_pidfds() const {
     return true;
 }
 
-// Until something happens, or it is time for the next look.
+// Sleeps until something happens, or until the time of the next look.
 void NodeWatch::sleep() {
     std::size_t count = 0;
     const auto add = [&](int descriptor, int events) {
@@ -103,7 +104,7 @@ void NodeWatch::sleep() {
     };
     add(wake_, POLLIN);
     add(listener_, POLLIN);
-    // relaxed: see take_role().
+    // relaxed: two watchers for a while do no harm.
     const int watcher = static_cast<int>(table_.head->watcher.load(std::memory_order_relaxed)) - 1;
     for (int r = 0; r < size_; ++r)
         if (is_mate(r) && known_gone(*rank_, r) == Gone::no && (is_watcher_ || r == watcher))
@@ -142,7 +143,7 @@ void NodeWatch::take_guests(std::int64_t now) {
     }
 }
 
-// False: the connection is of no use.
+// False: the connection is useless.
 bool NodeWatch::serve(Guest &guest, std::int64_t now) {
     Note message;
     if (guest.has_withheld && !withholds(first_of(guest.from), now)) {
@@ -166,7 +167,7 @@ bool NodeWatch::serve(Guest &guest, std::int64_t now) {
     return true;
 }
 
-// Who comes again has lost the connection before.
+// A rank that connects again has lost its earlier connection.
 void NodeWatch::greet(Guest &guest, int from) {
     for (std::size_t i = 0; i < guest_count_; ++i)
         if (guests_[i].from == from) guests_[i].connection.close();
@@ -183,11 +184,11 @@ bool NodeWatch::is_well_formed(const Note &message) const {
             message.value <= std::max(kLongestLease_ns, times_.lease_ns));
 }
 
-// What both sides of a connection may say. False: it has ended.
+// Handles the messages that both sides of a connection may send. False: it has ended.
 bool NodeWatch::take(const Note &message, WatchConnection &from, std::int64_t now) {
     if (message.kind == NoteKind::question) return answer(message, from, now);
     if (message.kind == NoteKind::looks) return take_look(message, from, now);
-    // Each node knows best about its own ranks.
+    // A node knows its own ranks best.
     if (is_mate(message.rank)) return true;
     if (message.kind == NoteKind::gone) note_gone_elsewhere(message.rank, Gone::died);
     if (message.kind == NoteKind::left) note_gone_elsewhere(message.rank, Gone::left);
@@ -200,31 +201,32 @@ Note NodeWatch::make(NoteKind kind, int rank) const {
     return Note{rank_->job_cookie, kind, rank_->world_rank, rank, 0, 0, 0};
 }
 
-// A rank that has died or left, of whatever node; whoever hears of it first tells the others.
+// Records that a rank of any node has died or left; the first node that learns of it tells the
+// others.
 void NodeWatch::note_gone_elsewhere(int rank, Gone how) {
     std::uint32_t none = 0;
     // relaxed: the counts below order it.
     const bool is_news = table_.places[rank].gone.compare_exchange_strong(
         none, static_cast<std::uint32_t>(how), std::memory_order_relaxed);
-    // Known words are counted too: who has set them may be stopped before it counts.
-    // SYNC watch-ended: pairs with the acquire in ended(); the word above.
+    // Known words are counted too: the rank that set them may be stopped before it counts.
+    // SYNC watch-ended: pairs with the acquire in ended(); the word above comes before.
     table_.head->ended.fetch_add(1, std::memory_order_release);
     if (!is_news) return;
-    // SYNC watch-news: pairs with the acquire in has_news(); the word above. A rank that has left
-    // has nothing under way; who waits for it looks itself.
+    // SYNC watch-news: pairs with the acquire in has_news(); the word above comes before. A rank
+    // that has left has no pending operations; a rank that waits for it looks itself.
     if (how == Gone::died) table_.head->changes.fetch_add(1, std::memory_order_release);
     send_to_all(kind_of(how), rank);
 }
 
-// A rank that ends closes its port, and that is no death.
+// Records that a rank ends: its closed port is then no death.
 void NodeWatch::note_leaving(int rank) {
     // relaxed: the word stands alone.
     if (table_.places[rank].leaving.exchange(1, std::memory_order_relaxed) == 0)
         send_to_all(NoteKind::leaving, rank);
 }
 
-// A node that does not answer one of those that watch it. Whether it is lost each of the others
-// finds out for itself: it may be cut off from that one alone. Told once: then all watch it.
+// A node does not answer one of the nodes that watch it. Each of the others finds out itself
+// whether it is lost, since only that one may be cut off. Told once: then all watch it.
 void NodeWatch::note_quiet(int rank) {
     for (std::size_t i = 0; i < node_count_; ++i) {
         Node &node = nodes_[i];
@@ -246,11 +248,11 @@ void NodeWatch::send_to_all(NoteKind kind, int rank) {
             if (connection->is_open() && !connection->send(message)) connection->close();
 }
 
-// What went by before there was this connection.
+// Sends the news from before this connection.
 void NodeWatch::send_known(WatchConnection &connection) {
     for (int r = 0; r < size_; ++r) {
         const TablePlace &place = table_.places[r];
-        // relaxed twice: what is missed here is told as news.
+        // relaxed twice: what is missed here is sent as news.
         const auto gone = static_cast<Gone>(place.gone.load(std::memory_order_relaxed));
         const bool leaves = place.leaving.load(std::memory_order_relaxed) != 0;
         if (gone != Gone::no || leaves)
@@ -273,7 +275,7 @@ void NodeWatch::say_goodbye() {
     const bool has_left = state == static_cast<std::uint32_t>(RankState::left);
     send_to_all(has_left ? NoteKind::left : NoteKind::leaving, rank_->world_rank);
     std::uint32_t mine = static_cast<std::uint32_t>(rank_->world_rank) + 1;
-    // relaxed: see take_role().
+    // relaxed: two watchers for a while do no harm.
     (void)table_.head->watcher.compare_exchange_strong(mine, 0, std::memory_order_relaxed);
 }
 

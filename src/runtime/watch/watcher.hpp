@@ -1,8 +1,9 @@
-// The inside of the watch, shared by its sources: watch.cpp (set-up, and what the rank asks),
+// SPDX-License-Identifier: BSD-3-Clause
+// The implementation of the watch, shared by its sources: watch.cpp (start, end, queries),
 // watcher.cpp (the thread) and lease.cpp (questions and answers). One object per rank.
 //
-// Only the thread touches connections. What other threads and other ranks of the node read is in
-// the table, whose words are atomic.
+// Only the thread uses connections. Data for other threads and other ranks of the node is in the
+// table, whose words are atomic.
 #pragma once
 
 #include <poll.h>
@@ -20,16 +21,17 @@ namespace sennit::watch {
 struct Times {
     std::int64_t timeout_ns = 0;
     std::int64_t pause_ns = 0;   // 1/16: from an answer to the next question
-    std::int64_t lease_ns = 0;   // 13/16: for so long what comes from a node is accepted
+    std::int64_t lease_ns = 0;   // 13/16: how long data of a node is accepted
     std::int64_t margin_ns = 0;  // 1/8: between the end of the lease and the report
-    std::int64_t answer_ns = 0;  // 1/8: an answer may take at first, see patience()
-    std::int64_t quiet_ns = 0;   // 3/16: a question may have no answer; then others are told
-    std::int64_t first_ns = 0;   // 11/16: the first answers may take
-    std::int64_t fresh_ns = 0;   // 3/16, and more: so long what was noted of a rank holds
-    std::int64_t stop_ns = 0;    // 1/2: a node that has not watched for so long was stopped
+    std::int64_t answer_ns = 0;  // 1/8: first time limit of an answer, see patience()
+    std::int64_t quiet_ns = 0;   // 3/16: time without an answer before others are told
+    std::int64_t first_ns = 0;   // 11/16: time limit of the first answers
+    std::int64_t fresh_ns = 0;   // at least 3/16: how long a note on a rank is valid
+    std::int64_t stop_ns = 0;    // 1/2: a node that has not watched for this long was stopped
 };
 
-// A connection to a rank of another node, by one of its addresses. Closed, it knows the last ones.
+// A connection to a rank of another node by one of its addresses. After close() it keeps the last
+// ones.
 struct RankConnection : WatchConnection {
     int rank = -1;
     unsigned way = 0;
@@ -41,22 +43,23 @@ struct RankConnection : WatchConnection {
     }
 };
 
-// Another node, as its watcher here sees it.
+// Another node, from the view of the watcher here.
 struct Node {
-    int first = -1;              // its lowest rank, which stands for it
-    bool is_reached = false;     // some path leads to a rank of it
-    bool is_quiet = false;       // others were told so
-    unsigned rounds = 0;         // in vain, by all its ranks and ways, since an answer was quick
-    bool is_unanswered = false;  // the question: it is repeated as it is
-    bool waits = false;          // it was sent on this connection
+    int first = -1;           // its lowest rank, which represents it
+    bool is_reached = false;  // a path leads to one of its ranks
+    bool is_quiet = false;    // others were told of its silence
+    unsigned rounds =
+        0;  // unsuccessful rounds over all its ranks and ways since the last quick answer
+    bool is_unanswered = false;  // the question has no answer and is repeated unchanged
+    bool waits = false;          // the question was sent on this connection
     std::int64_t question_ns = 0;
-    std::int64_t since_ns = 0;      // of the connection's start, or of the question
-    std::int64_t next_ns = 0;       // when to connect or ask again
-    std::int64_t again_ns = 0;      // when to repeat the question on the same connection
-    std::int64_t next_look_ns = 0;  // when to ask again who looks at its network
+    std::int64_t since_ns = 0;      // start of the connection, or time of the question
+    std::int64_t next_ns = 0;       // time to connect or ask again
+    std::int64_t again_ns = 0;      // time to repeat the question on the same connection
+    std::int64_t next_look_ns = 0;  // time to ask again who looks at its network
     RankConnection connection;
-    // By which the question went out before, and which may still bring the answer: where a rail has
-    // a long queue, a new connection stands in it as well.
+    // The connection of the question's first try, which may still bring the answer: if a rail has a
+    // long queue, a new connection waits in it too.
     RankConnection slow;
 
     void close() {
@@ -88,11 +91,11 @@ class NodeWatch {
     bool is_unheard(int peer) const;
 
   private:
-    struct Guest {  // a connection that another has made
+    struct Guest {  // a connection from another node
         WatchConnection connection;
-        int from = -1;  // -1: it has not shown the cookie yet
+        int from = -1;  // -1: has not shown the cookie yet
         std::int64_t since_ns = 0;
-        bool has_withheld = false;  // a question that was not answered
+        bool has_withheld = false;  // has a question that was not answered
         Note withheld{};
     };
     // watch.cpp
@@ -168,10 +171,10 @@ class NodeWatch {
     WatchTable table_;
     Times times_;
     bool is_watcher_ = false;
-    std::int64_t resumed_ns_ = 0;  // when this rank last found that its node was stopped
+    std::int64_t resumed_ns_ = 0;  // last time that this rank found its node stopped
 
     pthread_t thread_{};
-    std::atomic<bool> is_running_{false};  // the table may be looked at
+    std::atomic<bool> is_running_{false};  // the table may be read
     std::atomic<bool> stop_{false};
     bool has_thread_ = false;
 };

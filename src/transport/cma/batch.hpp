@@ -1,5 +1,6 @@
-// Runs as the kernel takes them: two lists of addresses and lengths, and what is left of them after
-// a part was moved. Owned by one copy on the stack of its caller.
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs in the kernel's form: two lists of addresses and lengths, and the rest after a partial copy.
+// Owned by one copy, on the stack of its caller.
 #pragma once
 
 #include <limits.h>
@@ -9,20 +10,20 @@
 
 namespace sennit::transport {
 
-// One system call's worth. Half of the kernel's bound would do no better: a call costs about a
+// The runs of one system call. Half of the kernel's limit would be no better: a call takes about a
 // microsecond, a list of this length tens of them.
 inline constexpr std::size_t kBatchRuns = 256;
 static_assert(kBatchRuns <= IOV_MAX);
 
 class RunBatch {
   public:
-    // Takes runs from the front and returns how many. A run that continues the one before on a side
-    // makes that side's last entry longer.
+    // Takes runs from the front and returns their number. A run that continues the one before on a
+    // side extends that side's last entry.
     std::size_t fill(std::uint64_t base, const CopyRun *runs, std::size_t count) {
         const std::size_t taken = count < kBatchRuns ? count : kBatchRuns;
         for (std::size_t i = 0; i < taken; ++i) {
             append(local_, &local_count_, runs[i].local, runs[i].bytes);
-            // The owner's address: a number here, followed by the kernel in the owner's memory.
+            // The owner's address: only a number here; the kernel uses it in the owner's memory.
             append(remote_, &remote_count_, reinterpret_cast<void *>(base + runs[i].offset),
                    runs[i].bytes);
             bytes_ += runs[i].bytes;
@@ -30,7 +31,7 @@ class RunBatch {
         return taken;
     }
 
-    // Takes the first bytes away, which were moved.
+    // Removes the first bytes, which were moved.
     void drop(std::size_t bytes) {
         bytes_ -= bytes;
         drop(local_, &local_first_, bytes);
@@ -71,8 +72,8 @@ class RunBatch {
     std::size_t remote_count_ = 0;
     std::size_t local_first_ = 0;
     std::size_t remote_first_ = 0;
-    iovec local_[kBatchRuns];   // filled as far as the counts say
-    iovec remote_[kBatchRuns];  // as above
+    iovec local_[kBatchRuns];   // used up to the counts
+    iovec remote_[kBatchRuns];  // used up to the counts
 };
 
 }  // namespace sennit::transport

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Path cma: the kernel copies between this process and a peer's (process_vm_readv, _writev). It
-// needs no consent of the peer's program, only the kernel's, which is tried in start-up by really
-// reading and writing. Preferred for nothing that can be mapped; it is the path of private memory
-// that a peer registered. The handle of a segment is its address in the owner.
+// needs no help of the peer's program, only the kernel's permission, which is tested at start-up by
+// real reads and writes. Never preferred for memory that can be mapped; it is the path for private
+// memory that a peer registered. The handle of a segment is its address in the owner.
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -25,8 +26,8 @@
 namespace sennit::transport {
 namespace {
 
-// What a peer needs for its try: whose process, where the control block is, and the word that
-// stands in its header if that is the right process.
+// What a peer needs for its test: the process, the address of the control block, and the word in
+// its header that identifies the right process.
 struct CmaAddress {
     std::int64_t process_id;
     std::uint64_t control_address;
@@ -36,8 +37,8 @@ static_assert(sizeof(CmaAddress) <= kAddressBytes);
 
 constexpr Traits kTraits{"cma", SENNIT_PATH_CMA, false, true, 1, 0, SIZE_MAX, true, true};
 
-// The number by which this process knows the process behind a pidfd, which may live in another pid
-// namespace; -1 if it can not be found out.
+// The number, in this process, of the process behind a pidfd, which may be in another pid
+// namespace; -1 if unknown.
 pid_t process_of(int pid_fd) {
     char name[64];
     (void)std::snprintf(name, sizeof name, "/proc/self/fdinfo/%d", pid_fd);
@@ -59,7 +60,7 @@ class Cma final : public NodeTransport {
             if (getrandom(&token_, sizeof token_, 0) != static_cast<ssize_t>(sizeof token_))
                 return fail_os(SENNIT_ERR_OS, errno, "getrandom");
         }
-        // Before any peer hears of the address: the bootstrap's allgather orders it.
+        // Stored before any peer knows the address: the bootstrap's allgather orders it.
         rank.control->header.probe_token = token_;
         return SENNIT_OK;
     }
@@ -83,7 +84,7 @@ class Cma final : public NodeTransport {
     Reason reach(int peer) override {
         Peer &other = rank_->peers[peer];
         if (!other.same_node) return {Reason::Code::other_node, 0};
-        // Ranks of one process that have no descriptors of each other use plain pointers.
+        // Ranks of one process without each other's descriptors use plain pointers.
         if (other.same_process && other.memory_file < 0) return {Reason::Code::same_process, 0};
         const Reason tried = probe(peer);
         if (tried.code != Reason::Code::taken || other.control != nullptr) return tried;
@@ -107,8 +108,8 @@ class Cma final : public NodeTransport {
         if (is_gone(peer)) [[unlikely]]
             return lost(peer);
         if (count == 1) [[likely]] {
-            // The kernel leaves the processor's branch prediction cold, so the way here and back is
-            // kept short: every jump costs several times what it does elsewhere.
+            // After a system call branch prediction is cold, and every jump costs several times as
+            // much; so this way is short.
             const iovec local{runs->local, runs->bytes};
             const iovec there{reinterpret_cast<void *>(remote.handle + runs->offset), runs->bytes};
             const ssize_t moved =
@@ -122,22 +123,22 @@ class Cma final : public NodeTransport {
     }
 
   private:
-    // The process number of a peer that died may belong to a stranger. So the first copy in each
-    // tick of the kernel's clock (10 ms at most) looks at the peer itself: a number comes back only
-    // after all others, which takes longer.
+    // The process number of a dead peer may be reused. So the first copy in each tick of the
+    // kernel's clock (at most 10 ms) checks the peer itself: a number returns only after all
+    // others, which takes longer.
     bool is_gone(int peer) {
         timespec now{};
         (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
         const std::int64_t tick = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-        // relaxed: threads that look twice do no harm.
+        // All relaxed: threads that look twice do no harm.
         if (looks_[peer].load(std::memory_order_relaxed) != tick) [[unlikely]] {
-            looks_[peer].store(tick, std::memory_order_relaxed);  // relaxed: as above
+            looks_[peer].store(tick, std::memory_order_relaxed);
             return peer_gone(*rank_, peer) != Gone::no;
         }
         return known_gone(*rank_, peer) != Gone::no;
     }
 
-    // Also what a single run comes to that was not moved at once: it begins again.
+    // Also repeats a single run that was not moved at once.
     [[gnu::noinline]] sennit_status copy_in_batches(int peer, Operation::Kind kind,
                                                     const RemoteMemory &remote, const CopyRun *runs,
                                                     std::size_t count) {
@@ -162,10 +163,9 @@ class Cma final : public NodeTransport {
     }
 
     // By peer.
-    Array<pid_t> processes_;  // 0 until the try succeeded
-    Array<std::atomic<std::int64_t>>
-        looks_;          // when this rank last looked whether the peer is there
-    Array<bool> views_;  // the control block is mapped by this transport
+    Array<pid_t> processes_;                  // 0 until the test succeeds
+    Array<std::atomic<std::int64_t>> looks_;  // time of the last check of the peer
+    Array<bool> views_;                       // this transport has mapped the control block
     std::uint64_t token_ = 0;
 };
 
@@ -180,8 +180,8 @@ Reason Cma::probe(int peer) {
     return seen <= 0 || seen == own.process_id ? named : probe_process(peer, seen);
 }
 
-// Reads the header, and writes a word of it: reading may be allowed where writing is not, by a
-// filter of system calls. Every peer writes the same word, so none disturbs another.
+// Reads the header and writes a word of it: a filter of system calls may permit reading but not
+// writing. Every peer writes the same word, so none disturbs another.
 Reason Cma::probe_process(int peer, pid_t process) {
     CmaAddress own;
     std::memcpy(&own, addresses_[peer].bytes, sizeof own);
@@ -209,8 +209,8 @@ Reason Cma::probe_process(int peer, pid_t process) {
     return {Reason::Code::taken, 0};
 }
 
-// The kernel moves at most 2 GiB in a call, and stops at the first page that it can not reach: what
-// is left is asked for again, and then it says why.
+// The kernel moves at most 2 GiB per call and stops at the first unreachable page: the rest is
+// requested again, and then it reports why.
 sennit_status Cma::move(int peer, Operation::Kind kind, RunBatch &batch) {
     const auto call = kind == Operation::Kind::get ? process_vm_readv : process_vm_writev;
     for (;;) {

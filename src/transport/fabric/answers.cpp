@@ -1,13 +1,14 @@
-// Answers that may wait. The sender of such a task goes on without its answer, which loses nothing
-// when it comes with the owner's next message to that rank; and where two ranks send to each other
-// in turn, a message less stands between what has come and what is sent then. An answer goes by
-// itself once it has waited for kLongestWaitNs and somebody polls, when there are many, when its
-// sender asks for it (Transport::hurry), or where waiting has been in vain before. One that is lost
-// is asked for by the task, which comes again.
+// SPDX-License-Identifier: BSD-3-Clause
+// Answers that may wait. The sender of such a task continues without its answer, so nothing is lost
+// if the answer comes with the owner's next message to that rank. Where two ranks send to each
+// other in turn, this saves a message between an arrival and the next send. An answer is sent by
+// itself in these cases: it has waited for kLongestWaitNs and somebody polls; there are many; its
+// sender asks for it (Transport::hurry); waiting was in vain before. The repeated task asks for a
+// lost answer.
 //
-// What an answer says of its task's subject, a signal's epoch, grows old. So each message to a peer
-// also brings what is new of the subjects of its latest tasks. That is never sent by itself, and
-// may be lost: then the peer asks.
+// An answer's information on its task's subject, the epoch of a signal, gets old. So each message
+// to a peer also carries the news of the subjects of its latest tasks. News is never sent by itself
+// and may be lost: then the peer asks.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -20,21 +21,21 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::int64_t kLongestWaitNs = 20'000;
-// After n waits in vain 2^n answers do not wait, for n up to these. Where the caller polls, one
-// costs its sender 3 us; where the program has left Sennit, up to a millisecond.
+// After n waits in vain, 2^n answers do not wait, with n limited to these. A wait in vain costs the
+// answer's sender 3 us if the caller polls, and up to a millisecond if the program has left Sennit.
 constexpr std::uint8_t kMostWhilePolled = 1;
 constexpr std::uint8_t kMostElse = 10;
 
 }  // namespace
 
-// Of a peer, or null. With the lock held, as all here.
+// The held answers of a peer, or null. With the lock held, as everything here.
 HeldAnswers *Network::held_for(int peer) {
     for (std::size_t i = 0; i < kHeldPeers && held_peers_ != 0; ++i)
         if (held_[i].peer == peer) return &held_[i];
     return nullptr;
 }
 
-// The latest comes first, so the last one is given up.
+// The latest comes first, so the last one is dropped.
 void ToldSubjects::note(std::uint32_t subject, std::uint64_t reply) {
     if (subject == 0) return;
     std::size_t at = 0;
@@ -46,14 +47,14 @@ void ToldSubjects::note(std::uint32_t subject, std::uint64_t reply) {
     told_[0] = {subject, reply};
 }
 
-// Of a task that was carried out, with a reply of one word; else 0.
+// The subject of an executed task with a reply of one word; else 0.
 std::uint32_t Network::subject_of(const Message &task) const {
     const Task &what = task.header.task;
     return what.reply_bytes == sizeof(std::uint64_t) ? sink_.subject(what, task.body()) : 0;
 }
 
-// The answer to a task that was carried out. False: it is to go now. Of the progress thread no
-// answer waits: the program computes, and sends nothing. Nor where there is no such thread: the
+// Holds the answer to an executed task. False: it must be sent now. On the progress thread no
+// answer waits, since the computing program sends nothing; nor without such a thread, since the
 // program may call nothing more.
 bool Network::hold(const Message &task, std::uint32_t subject, const std::byte *reply) {
     const MessageHeader &header = task.header;
@@ -88,8 +89,8 @@ bool Network::hold(const Message &task, std::uint32_t subject, const std::byte *
     return true;
 }
 
-// All that wait for a message to this peer go with it, as they would be now, and what is new of the
-// subjects of those that have gone. They wait on until it was taken.
+// Adds all answers that wait for a message to this peer, updated, and the news of the subjects of
+// earlier answers. They keep waiting until the message is accepted.
 void Network::add_held(Message *message) {
     MessageHeader &header = message->header;
     header.answers = 0;
@@ -118,7 +119,7 @@ void Network::add_held(Message *message) {
     }
 }
 
-// The provider has taken it, with the answers.
+// The provider has accepted the message with the answers.
 void Network::note_carried(const Message &message) {
     PeerLink &peer = links_[message.peer];
     const MessageHeader &header = message.header;
@@ -143,7 +144,7 @@ void Network::let_go(HeldAnswers *held) {
     --held_peers_;
 }
 
-// By themselves. If there is no room for the message now, at another look.
+// Sends the answers by themselves; if there is no room for the message, at a later look.
 void Network::send_held(HeldAnswers *held, bool is_in_vain) {
     Message *const message = take_message();
     if (message == nullptr) return;
@@ -153,7 +154,7 @@ void Network::send_held(HeldAnswers *held, bool is_in_vain) {
     const bool is_over = send(message);
     if (!is_over) give_back(message);
     if (held->peer != peer) return;
-    // Lost: the tasks come again.
+    // If lost, the tasks come again.
     if (is_over) return let_go(held);
     held->is_in_vain = false;
     held->since_ns = boot_ns();
@@ -163,7 +164,7 @@ void Network::send_due(std::int64_t now) {
     for (HeldAnswers &held : held_) {
         if (held.peer < 0 || now - held.since_ns < kLongestWaitNs) continue;
         const bool is_gone = known_gone(*rank_, held.peer) != Gone::no;
-        // Nobody has missed them where the caller polls on.
+        // While the caller polls, nobody has missed them.
         const bool is_in_vain = is_progress_thread();
         if (is_gone || links_[held.peer].is_refused)
             let_go(&held);
@@ -178,13 +179,13 @@ void Network::send_hurried(int peer) {
     if (held != nullptr) send_held(held, true);
 }
 
-// A put or get goes to the peer, which brings no answers, and takes longer than one more message.
+// A put or get to the peer carries no answers and takes longer than another message.
 void Network::send_held_behind(int peer) {
     HeldAnswers *const held = held_for(peer);
     if (held != nullptr) send_held(held, false);
 }
 
-// By the rail of its last task, if there is one, so that this comes behind.
+// By the rail of its last task, if there is one, so that this arrives after the task.
 void Network::hurry(int peer) {
     const MutexLock guard(lock_);
     const PeerLink *const link = links_.find(peer);
@@ -197,7 +198,7 @@ void Network::hurry(int peer) {
     Message *const message = take_message();
     if (message == nullptr) return;
     fill_header(message, peer, last == nullptr ? way_to(peer, 0) : last->rail, MessageKind::hurry);
-    // Not kept: a task comes again in time, and who waits hurries again.
+    // Not kept: a task is repeated in time, and a waiting rank hurries again.
     if (!send(message)) give_back(message);
 }
 

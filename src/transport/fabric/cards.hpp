@@ -1,5 +1,6 @@
-// The cards of all ranks, as they came in start-up: what the ranks of a node have in common once,
-// and of each rank its ports.
+// SPDX-License-Identifier: BSD-3-Clause
+// The cards of all ranks from start-up: the common parts of a node's ranks once, and the ports of
+// each rank.
 #pragma once
 
 #include "base/distinct.hpp"

@@ -1,13 +1,15 @@
-// See choice.hpp. Each subnet that all ranks have an interface in is a rail, in libfabric's order
-// of the first rank's interfaces. A subnet in which other machines have the same address as the
-// first rank's is a trap: bridges of containers and of virtual machines have the same address
-// everywhere, and lead nowhere else. Large transfers are cut into equal shares, so a rail that is
-// known to be much slower than the fastest would hold them up, and is left out.
+// SPDX-License-Identifier: BSD-3-Clause
+// A subnet becomes a rail if all ranks have an interface in it. Rails have libfabric's order of the
+// first rank's interfaces. Left out:
+//   - a subnet in which another machine has the first rank's address: bridges of containers and of
+//     virtual machines have the same address on every machine and lead nowhere
+//   - a rail that is known to be much slower than the fastest: large transfers are cut into equal
+//     shares, so it would delay all of them
 //
-// Interfaces whose endpoints have no IP addresses have the name that libfabric gives their network.
-// The first one in a network belongs to the first ones of the other ranks there, and so on.
-// Without a network that all have, as with providers that put a card's own address into its name,
-// it goes by the order alone.
+// Interfaces whose endpoints have no IP address are matched by the name that libfabric gives their
+// network: the first one of each rank in a network belongs together, then the second ones. If no
+// network is common to all ranks (some providers put the card's own address into the name), the
+// order alone decides.
 #include "transport/fabric/choice.hpp"
 
 #include <arpa/inet.h>
@@ -66,7 +68,7 @@ void InterfaceChoice::make(const CardList &cards) {
     limit(cards);
 }
 
-// Those of less than about half of the best one's speed.
+// Leaves out rails with less than about half of the best speed.
 void InterfaceChoice::leave_out_slow() {
     std::uint8_t best = 0;
     for (unsigned i = 0; i < common_count_; ++i)
@@ -77,8 +79,8 @@ void InterfaceChoice::leave_out_slow() {
     common_count_ = kept;
 }
 
-// The least that a rank wants. Several rails of one machine lead by the same processor, so there it
-// is one unless somebody asks for more.
+// Limits the rails to the least that any rank wants. Several rails of one machine use the same
+// processor, so the default there is one.
 void InterfaceChoice::limit(const CardList &cards) {
     unsigned wanted = 0;
     std::uint64_t machine = 0;
@@ -95,8 +97,8 @@ void InterfaceChoice::limit(const CardList &cards) {
     rails_ = std::min(common_count_ != 0 ? common_count_ : in_order_, wanted);
 }
 
-// Without a common subnet there may still be routes: each rank's best interface that is no trap, or
-// all in their order where they have no addresses.
+// Without a common subnet there may still be routes: takes each rank's best interface that is no
+// trap, or all in their order if they have no addresses.
 unsigned InterfaceChoice::of(const RailCard &card, unsigned rail) const {
     const int common = common_count_ != 0 ? interface_in(card, common_[rail]) : -1;
     if (common >= 0) return static_cast<unsigned>(common);

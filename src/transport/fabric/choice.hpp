@@ -1,6 +1,7 @@
-// Which of its interfaces each rank uses as its rails. Every rank computes it from the cards of
-// all, so all come to the same answer without a further exchange. Whether a rail leads to a peer is
-// tried afterwards, by Network::reach().
+// SPDX-License-Identifier: BSD-3-Clause
+// The choice of the interfaces that each rank uses as rails. Every rank computes it from the cards
+// of all ranks, so all get the same result without another exchange. Network::reach() tests
+// afterwards whether a rail leads to a peer.
 #pragma once
 
 #include "transport/fabric/wire.hpp"
@@ -11,19 +12,19 @@ class InterfaceChoice {
   public:
     void make(const CardList &cards);
     unsigned rails() const { return rails_; }
-    // Has the rank interfaces of the provider that the job takes, which is the first rank's?
+    // Whether the rank has interfaces of the job's provider, which is the first rank's.
     bool takes_part(const RailCard &card) const;
-    // The interface of a rail: an index into the card's, of which there is one at least.
+    // The interface of a rail: an index into the card's interfaces, of which it has at least one.
     unsigned of(const RailCard &card, unsigned rail) const;
-    // Does it lead nowhere, since another machine has the same address?
+    // Whether it leads nowhere, since another machine has the same address.
     bool is_trap(const RailCard &card, unsigned interface) const;
 
   private:
-    // Or the name of a network, and which of the interfaces in it.
+    // A subnet, or the name of a network and the number of an interface in it.
     struct Subnet {
         std::uint32_t address;
         std::uint32_t mask;
-        std::uint8_t speed;  // of the slowest
+        std::uint8_t speed;  // of the slowest interface
     };
 
     static Subnet subnet_of(const RailCard &card, unsigned interface);

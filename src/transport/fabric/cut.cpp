@@ -1,4 +1,4 @@
-// See cut.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/fabric/cut.hpp"
 
 #include <dirent.h>
@@ -13,8 +13,7 @@ namespace {
 
 using NameOf = int(int descriptor, sockaddr *name, socklen_t *bytes);
 
-// The descriptor may be any file of the program. A socket of UDP has names too, and ports of its
-// own.
+// The descriptor may be any file of the program. A UDP socket also has names, and its own ports.
 bool has_name(int descriptor, NameOf *name_of, const sockaddr_in &wanted) {
     int protocol = 0;
     socklen_t size = sizeof protocol;
@@ -27,7 +26,7 @@ bool has_name(int descriptor, NameOf *name_of, const sockaddr_in &wanted) {
            name.sin_addr.s_addr == wanted.sin_addr.s_addr && name.sin_port == wanted.sin_port;
 }
 
-// Sockets of TCP whose own end, or other end, has the name.
+// Visits TCP sockets whose own or remote end has the name.
 template <class Use>
 void for_each_socket(NameOf *name_of, const sockaddr_in &name, const Use &use) {
     DIR *const folder = opendir("/proc/self/fd");
@@ -40,7 +39,7 @@ void for_each_socket(NameOf *name_of, const sockaddr_in &name, const Use &use) {
     (void)closedir(folder);
 }
 
-// Zeros where an older kernel knows less.
+// Fields that an older kernel lacks are 0.
 tcp_info info_of(int descriptor) {
     tcp_info info{};
     socklen_t length = sizeof info;
@@ -48,7 +47,7 @@ tcp_info info_of(int descriptor) {
     return info;
 }
 
-// A connection of which nothing was read. Its end counts as a byte that has come.
+// Whether nothing was read from the connection. Its end counts as an arrived byte.
 bool is_unread(int descriptor) {
     int listens = 0;
     socklen_t size = sizeof listens;
@@ -59,9 +58,9 @@ bool is_unread(int descriptor) {
            info_of(descriptor).tcpi_bytes_received <= static_cast<std::uint64_t>(unread) + 1;
 }
 
-// The kernel doubles what is asked for, or what net.core.rmem_max allows, since its own records lie
-// there too. Once a buffer was set it opens the window no further, but when it finds out how long
-// segments are.
+// The kernel doubles the requested size, or the maximum net.core.rmem_max, since its own records
+// are also in the buffer. Once a buffer size is set, the window opens further only when the kernel
+// learns the length of segments.
 void limit_window(int descriptor) {
     constexpr int kRoomBytes = 2 << 20;
     (void)setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &kRoomBytes, sizeof kRoomBytes);

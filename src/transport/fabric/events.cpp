@@ -1,5 +1,6 @@
-// Events: the completion data of peers' puts. docs/design/fabric.md, "Events", has what is promised
-// and what may be lost.
+// SPDX-License-Identifier: BSD-3-Clause
+// Events: the completion data of peers' puts. docs/design/fabric.md, "Events", has the guarantees
+// and the possible losses.
 #include "transport/fabric/events.hpp"
 
 #include <algorithm>
@@ -72,7 +73,7 @@ void Network::read_events() {
     reads_data_first_ = true;
 }
 
-// Completion data has come. What was put with it is there. With the lock held.
+// Completion data has come; the data put with it is there. With the lock held.
 void Network::note_data(unsigned rail, std::uint64_t data) {
     if (traits_.event_bits == 0 || (!settles_ && is_of_trial(rail, data))) return;
     // It may be of a trial, see end_data_of_trials().
@@ -91,11 +92,11 @@ void Network::hand_over() {
     hands_over_ = false;
 }
 
-// A trial that was given up, or whose data did not come as it was sent, may still bring some. So
-// what it goes to ends. With the lock held, when all ranks have ended their trials; what is put
-// there by those that do not know it yet goes again.
+// A trial that was given up, or whose data was truncated, may still bring data. So its endpoint is
+// closed. With the lock held, when all ranks have ended their trials; puts to it by ranks that do
+// not know this yet are repeated.
 void Network::end_data_of_trials(int peer, const NodeTrial &found) {
-    // No trial was made with the peer, by this rank.
+    // This rank made no trial with the peer.
     if (trials_ == nullptr || links_.find(peer) == nullptr) return;
     unsigned rails = 0;
     for (unsigned rail = 0; rail < rail_count_; ++rail)

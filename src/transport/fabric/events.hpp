@@ -1,5 +1,6 @@
-// The completion data of peers' puts, between whoever reads it from a rail and progress(), which
-// hands it to the rank. And the room for trials, in which data of the trials is told from theirs.
+// SPDX-License-Identifier: BSD-3-Clause
+// Completion data of peers' puts: kept between its reading from a rail and progress(), which hands
+// it to the rank. Also the room for trials, which separates their data from peers' data.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ constexpr std::uint64_t low_data(std::uint64_t data, unsigned bits) {
     return bits >= 64 ? data : data & ((std::uint64_t{1} << bits) - 1);
 }
 
-// Events that have come by some rail. It grows; where there is no memory for that they are lost.
+// Events that have come by any rail. The list grows; without memory for that, events are lost.
 class EventList {
   public:
     struct Row {
@@ -39,21 +40,21 @@ class EventList {
     std::size_t room_ = 0;
 };
 
-// Where the speaker of one node puts on trial by one rail: two places for each try, for a word and
-// its complement. With both comes the low part of what is put, as completion data. A try never has
-// the places of another one, so the owner knows the data of each, however late it comes.
+// The memory for trial puts of the speaker of one node by one rail: two places per try, for a word
+// and its complement. With both comes the low part of the word as completion data. No two tries
+// share places, so the owner recognizes the data of each, however late it comes.
 struct TrialRoom {
     struct Place {
         std::uint64_t put;
-        std::uint64_t told;  // the same, by its owner, when the completion data has come
+        std::uint64_t told;  // the same, stored by its owner when the completion data has come
     };
-    static constexpr unsigned kTries = 8;  // with data; one more place is for those without
+    static constexpr unsigned kTries = 8;  // tries with data; one more place is for tries without
 
     Place places[kTries + 1][2];
 
-    // Data of `bits` bits has come. Is it of a try whose data had not come? Then it has now.
+    // Data of `bits` bits has come: whether it is the missing data of a try, which is then marked.
     bool tell(std::uint64_t data, unsigned bits);
-    // Of what is there, is the data missing?
+    // Whether a put that has arrived lacks its data.
     bool misses_data() const;
 };
 

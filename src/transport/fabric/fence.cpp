@@ -1,10 +1,11 @@
-// What is done about transfers that fail. An error says little: the data may still be on its way,
-// and one stale key makes the provider drop a connection with everything on it. So nothing is
-// repeated or reported before the target has closed the endpoint that it was sent to: this rank
-// asks for that and learns the endpoint that is open now, and which of the segments are gone.
+// SPDX-License-Identifier: BSD-3-Clause
+// Handles failed transfers. An error means little: the data may still be in flight, and one stale
+// key makes the provider drop a connection with everything on it. So nothing is repeated or
+// reported before the target has closed the endpoint to which it was sent: this rank asks for that
+// and learns the endpoint that is now open, and which of the segments are gone.
 // docs/design/fabric.md has the protocol, tests/models/fence.pml its model.
 //
-// All of it with the lock held.
+// Everything here runs with the lock held.
 #include <sys/random.h>
 
 #include <cstring>
@@ -19,17 +20,17 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// So often a transfer may fail together with others; then those of its peer go one by one. And so
-// often alone.
+// The number of times that a transfer may fail together with others; then those of its peer go one
+// by one. And the number of times that it may fail alone.
 constexpr int kMostTogether = 2;
 constexpr int kMostAttempts = 8;
-// A rank that has said goodbye serves others for less than that, and then its endpoints end.
+// A rank that has said goodbye serves others for less than this, then closes its endpoints.
 constexpr std::int64_t kLeavingNs = 2'000'000'000;
-// Between two ends of an endpoint, so that something can be done in between.
+// The pause between two closes of an endpoint, so that something can be done in between.
 constexpr std::int64_t kClosingPauseNs = 20'000'000;
-constexpr std::int64_t kFirstQuestionNs = 20'000'000;  // before it is asked again; doubles
+constexpr std::int64_t kFirstQuestionNs = 20'000'000;  // before the question is repeated; doubles
 constexpr std::int64_t kLastQuestionNs = 500'000'000;
-constexpr std::int64_t kHangsNs = 100'000'000;  // of a transfer to an endpoint that is gone
+constexpr std::int64_t kHangsNs = 100'000'000;  // limit of a transfer to an endpoint that is gone
 
 }  // namespace
 
@@ -48,15 +49,15 @@ void Network::ask(RailLink &link) {
     link.question_pause_ns = kFirstQuestionNs;
 }
 
-// A transfer to the peer's endpoint has failed. Also one that reads: its connection may stay broken
-// for as long as the endpoint is there.
+// A transfer to the peer's endpoint has failed, also a get: its connection may stay broken as long
+// as the endpoint exists.
 void Network::set_in_doubt(RailLink &link) {
-    if (!link.in_doubt) link.asks = false;  // another question than before
+    if (!link.in_doubt) link.asks = false;  // the question differs from the last one
     link.in_doubt = true;
     ask(link);
 }
 
-// A message has not reached the peer. What hangs on it is sent again by itself.
+// A message has not reached the peer. Data that depends on it is repeated anyway.
 void Network::note_failing(int peer, unsigned rail, int error) {
     RailLink &link = link_of(peer, rail);
     link.failed_by = error;
@@ -85,8 +86,8 @@ void Network::look_after(int peer, unsigned rail, std::int64_t now) {
     if (!link.uneasy) --uneasy_links_;
 }
 
-// The doubt is over: what has failed goes to the endpoint that is open now, or by another rail.
-// Whose fault it is that transfers fail again and again shows when they go one by one.
+// The doubt is over: failed transfers go to the endpoint that is now open, or by another rail. The
+// transfer at fault for repeated failures shows when they go one by one.
 void Network::repeat(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     bool one_by_one = false;
@@ -113,9 +114,9 @@ void Network::repeat(int peer, unsigned rail) {
     }
 }
 
-// The first goes by the rail that it is about. Without an answer, others are tried in between: the
-// rail may carry nothing. One that is known to carry nothing is asked about by itself alone, since
-// only its own answer brings it back.
+// The rail for a question: the first goes by the rail in question. Without an answer others are
+// tried in between, since that rail may carry nothing. A question about a rail that is known to
+// carry nothing goes only by that rail, since only its own answer brings it back.
 unsigned Network::rail_for_question(int peer, unsigned rail) const {
     const RailLink &link = link_of(peer, rail);
     const bool by_itself = link.is_out ? link.is_out_known && !link.in_doubt : link.asked % 2 == 0;
@@ -135,8 +136,8 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     message->header.id = link.in_doubt ? link.number : 0;
     message->header.status = link.is_out ? kIsOut : 0;
     message->header.body_bytes = static_cast<std::uint32_t>(fill_question(link, message->body()));
-    // Not taken: the provider makes a connection, which may break again while nobody uses it. Tried
-    // again soon where there is no other rail to try.
+    // Not accepted: the provider is making a connection, which may break again while nobody uses
+    // it. Retried soon if there is no other rail to try.
     const bool is_sent = send(message);
     if (!is_sent) give_back(message);
     if (!is_sent && rail_after(usable(peer), rail) == rail) return;
@@ -145,7 +146,7 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     if (link.question_pause_ns < kLastQuestionNs) link.question_pause_ns *= 2;
 }
 
-// 12 bits by chance and 4 that differ from those of the last 15.
+// 12 random bits, and 4 bits that differ from those of the last 15 tags.
 void Network::draw_tag(unsigned rail) {
     RailState &state = rails_[rail];
     std::uint64_t drawn = 0;
@@ -153,8 +154,8 @@ void Network::draw_tag(unsigned rail) {
     state.tag = static_cast<std::uint16_t>(drawn << 4 | (state.number & 15));
 }
 
-// False: the endpoint could not be closed, or there is none now. The peer asks again. Events that
-// have come to it and were not handed over are lost: afterwards none may come any more.
+// False: the endpoint could not be closed, or there is none now; the peer asks again. Events that
+// have come to it and were not handed over are lost, since afterwards none may come any more.
 bool Network::reopen_passive(unsigned rail) {
     RailState &state = rails_[rail];
     if (hands_over_) return false;
@@ -177,10 +178,10 @@ bool Network::reopen_passive(unsigned rail) {
     return true;
 }
 
-// A peer asks for the end of an endpoint. Nothing is polled between the end and the answer, so what
-// it has sent there has landed before or never lands. It may ask by another rail, since this one
-// carries nothing. Where there is no endpoint, since it could not be opened again, any question
-// makes this rank try.
+// Handles a peer's question for the close of an endpoint. Nothing is polled between the close and
+// the answer, so what the peer has sent there either has landed or never lands. The peer may ask by
+// another rail, since this one carries nothing. If there is no endpoint, because it could not be
+// opened again, any question makes this rank try.
 void Network::answer_question(const Message &question) {
     const MessageHeader &asked = question.header;
     const unsigned rail = asked.rail;
@@ -201,15 +202,15 @@ void Network::answer_question(const Message &question) {
     send_endpoint(asked.from, rail, question.rail, &question, is_open);
 }
 
-// The others need not find out. What is lost of this they ask for.
+// Spares the other peers finding out. They ask if they miss this.
 void Network::announce_endpoint(int except, unsigned rail) {
     for (const int peer : links_.used())
         if (peer != except && links_[peer].is_met && !links_[peer].is_refused)
             send_endpoint(peer, rail, way_to(peer, rail), nullptr);
 }
 
-// Tells the peer the endpoint that is open on `rail`, and of the handles in its question which are
-// dead and which keys the others have.
+// Tells the peer the open endpoint of `rail`, and for the handles in its question which are dead
+// and the keys of the others.
 void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message *question,
                             bool is_new) {
     Message *answer = take_message();
@@ -248,7 +249,7 @@ void Network::take_endpoint(const Message &answer) {
         std::memcpy(name, answer.body(), kNameBytes);
         fi_addr_t address = FI_ADDR_UNSPEC;
         if (rails_[rail].rail.insert(name, &address) != SENNIT_OK) return;
-        // The table counts how often it has got an address.
+        // The table counts the insertions of an address.
         fi_addr_t old = std::exchange(link.passive, address);
         if (link.former == FI_ADDR_UNSPEC)
             link.former = old;
@@ -263,8 +264,8 @@ void Network::take_endpoint(const Message &answer) {
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
     } else if (came_by_it && link.again.length(boot_ns()) > link.patience_ns) {
-        // It answers, but the provider makes no connection to its endpoint. The end of that also
-        // breaks those that others are just making, so it may take longer the next time.
+        // The peer answers, but the provider makes no connection to its endpoint. Closing that also
+        // breaks connections that others are just making, so the next try may take longer.
         if (link.patience_ns < kMostPatienceNs) link.patience_ns *= 2;
         return set_in_doubt(link);
     }
@@ -274,16 +275,16 @@ void Network::take_endpoint(const Message &answer) {
     if (link.is_out && came_by_it) take_back(header.from, rail);
     if ((header.status & kIsOut) != 0) link.is_out_known = true;
     link.asks = link.is_out;
-    // Nobody waits any more for a question that another rail's provider has not taken.
+    // Drops a question that another rail's provider has not accepted.
     for (unsigned other = 0; other < rail_count_ && !link.asks; ++other)
         link_of(header.from, other).unsent.since_ns = 0;
-    unsettle(link);  // some may be out still that were sent to the endpoint before
+    unsettle(link);  // some transfers to the earlier endpoint may still be out
     if (header.id == link.number) take_rows(link, answer);
     PostedList failed = link.to_repeat.take_all();
     while (Posted *posted = failed.take()) {
-        // Of an event that may have come before the memory ended repeat() says so.
+        // For an event that may have come before the memory ended, repeat() reports that.
         if (is_lost_event(*posted) || !is_dead(answer, handle_for(link, *posted->operation))) {
-            // Nobody else has ended the endpoint, so it failed by itself.
+            // Nobody else has closed the endpoint, so it failed by itself.
             if (posted->is_alone && (header.status & kIsNew) != 0) ++posted->attempts;
             link.to_repeat.append(posted);
             continue;
@@ -293,7 +294,7 @@ void Network::take_endpoint(const Message &answer) {
     }
 }
 
-// Unless something is out that was sent there.
+// Does nothing while a transfer to the address is out.
 void Network::forget_address(unsigned rail, fi_addr_t *address) {
     if (*address == FI_ADDR_UNSPEC) return;
     for (std::size_t i = 0; i < post_count_; ++i)
@@ -301,7 +302,7 @@ void Network::forget_address(unsigned rail, fi_addr_t *address) {
     rails_[rail].rail.remove(address);
 }
 
-// Has the provider still got what was sent to an endpoint before this number?
+// Whether the provider still has transfers to an endpoint before this number.
 bool Network::is_older_out(int peer, unsigned rail, std::uint64_t number) const {
     if (link_of(peer, rail).posted == 0) return false;
     for (std::size_t i = 0; i < post_count_; ++i) {
@@ -312,8 +313,8 @@ bool Network::is_older_out(int peer, unsigned rail, std::uint64_t number) const 
     return false;
 }
 
-// Ends what was sent to an endpoint before this number, so that the provider has it no more. What
-// comes of that is polled here.
+// Ends transfers to an endpoint before this number, so that the provider no longer has them, and
+// polls the result.
 void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
     fi_addr_t cut = FI_ADDR_UNSPEC;
     for (std::size_t i = 0; i < post_count_; ++i) {
@@ -330,11 +331,10 @@ void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
     if (is_older_out(peer, rail, number)) reset_active(rail);
 }
 
-// Ends all that this rank has under way on the rail. Each of these transfers is in doubt then.
-// Nothing is polled before they are marked: an answer that arrived would post others, which the new
-// endpoint has.
+// Ends all transfers of this rank on the rail, which are then in doubt. Nothing is polled before
+// they are marked: an arriving answer would post others, to the new endpoint.
 void Network::reset_active(unsigned rail) {
-    if (!end_transfers(rail)) return;  // they go on, and are looked after again
+    if (!end_transfers(rail)) return;  // they continue and are checked again
     (void)rails_[rail].rail.make_ready(Rail::Use::transfer);
     wake_thread();
     for (std::size_t i = 0; i < post_count_; ++i) {
@@ -346,8 +346,8 @@ void Network::reset_active(unsigned rail) {
     }
 }
 
-// What the watch of other nodes has found, before the next look at the network: nothing that a host
-// has sent is taken once it was silent for too long.
+// Takes the news of the watch, before the next look at the network: nothing from a host is accepted
+// after it was silent too long.
 void Network::take_news() {
     bool refuses = false;
     for (const int peer : links_.used())
@@ -355,7 +355,7 @@ void Network::take_news() {
     if (refuses) close_passive((1u << rail_count_) - 1);
 }
 
-// For all peers, as soon as possible.
+// Closes the passive endpoints of these rails for all peers, as soon as possible.
 void Network::close_passive(unsigned rails) {
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         if ((rails & bit(rail)) == 0) continue;
@@ -365,7 +365,7 @@ void Network::close_passive(unsigned rails) {
     close_to_the_silent();
 }
 
-// Of a peer that is used. True: from now on nothing that its host sends is taken.
+// Takes the news of a used peer. True: from now on nothing from its host is accepted.
 bool Network::take_news_of(int peer) {
     PeerLink &link = links_[peer];
     if (rank_->peers[peer].same_node) return false;
@@ -374,8 +374,8 @@ bool Network::take_news_of(int peer) {
     return link.is_refused && !was_refused;
 }
 
-// What is still open to a host that has been silent for too long, or to trials: libfabric does not
-// always end an endpoint at the first try.
+// Closes endpoints that are still open to a silent host or to trials: libfabric does not always
+// close an endpoint at the first try.
 void Network::close_to_the_silent() {
     some_must_close_ = false;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
@@ -392,8 +392,8 @@ void Network::close_to_the_silent() {
     }
 }
 
-// Who has said goodbye serves others for a while. What has no answer then gets none, and TCP may
-// take minutes to find out where the cable is cut.
+// A rank that has said goodbye serves others for a while. What has no answer by then gets none, and
+// TCP may take minutes to detect a cut cable.
 void Network::look_for_the_left(std::int64_t now) {
     some_leave_ = false;
     for (const int peer : links_.used()) {
@@ -406,7 +406,7 @@ void Network::look_for_the_left(std::int64_t now) {
     }
 }
 
-// What is under way to it ends: look_after() sees to that.
+// Operations to it end: look_after() does that.
 void Network::lose(int peer) {
     links_[peer].is_lost = some_are_lost_ = true;
     for (unsigned rail = 0; rail < rail_count_; ++rail)

@@ -1,4 +1,4 @@
-// See interfaces.hpp. The choice of a provider, and what others hear of it.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/fabric/interfaces.hpp"
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ void fill_hints(fi_info *hints) {
     hints->caps = FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
                   FI_SEND | FI_RECV | FI_REMOTE_COMM | FI_LOCAL_COMM;
     // Posted and Message have room for the contexts, a Rail posts receives for completion data, and
-    // no list of memory has more than one piece.
+    // each list of memory has one piece.
     hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | FI_ASYNC_IOV;
     hints->ep_attr->type = FI_EP_RDM;
     hints->domain_attr->mr_mode = kRegistrationModes;
@@ -44,7 +44,7 @@ bool asks_for(const fi_info &info, int mr_mode, std::uint64_t mode) {
     return (info.domain_attr->mr_mode & mr_mode) != 0 || (info.mode & mode) != 0;
 }
 
-// In order: what comes later is nearer to what is wanted.
+// In order: later rows are nearer to a usable provider.
 constexpr struct {
     bool (*is_so)(const fi_info &);
     const char *text;
@@ -67,7 +67,7 @@ constexpr struct {
          return fabric != nullptr && std::strcmp(fabric, "efa-direct") == 0;
      },
      "a target has to know who puts to it before (efa-direct)"},
-    // It closes a connection whose other end is gone, keeps the number, and later sends to that
+    // It closes a connection whose other end is gone but keeps the number, and later sends to that
     // number and closes it: by then it may be a file of the program. Its network is TCP-SUBNET.
     {[](const fi_info &info) {
          const char *const fabric = info.fabric_attr->name;
@@ -89,7 +89,7 @@ constexpr struct {
      "it asks for room before messages"},
 };
 
-// By the name of the domain: the interface with tcp, the card with others.
+// Matches the name of the domain: the interface for tcp, the card for others.
 bool is_wanted(const Settings &settings, const char *name) {
     bool is_named = false;
     for (unsigned i = 0; i < settings.interface_count && name != nullptr; ++i)
@@ -97,12 +97,12 @@ bool is_wanted(const Settings &settings, const char *name) {
     return is_named || settings.interface_count == 0;
 }
 
-// The one whose cards have IPv4 addresses too.
+// The provider whose cards also have IPv4 addresses.
 bool is_verbs(const char *provider) {
     return std::strncmp(provider, "verbs", 5) == 0;
 }
 
-// In Mbit/s, as libfabric or the kernel has it; 0: neither says.
+// In Mbit/s, from libfabric or the kernel; 0: unknown.
 std::uint64_t speed_of(const fi_info &info) {
     std::uint64_t megabits = 0;
     if (info.nic != nullptr && info.nic->link_attr != nullptr)
@@ -116,7 +116,7 @@ std::uint64_t speed_of(const fi_info &info) {
     return megabits;
 }
 
-// Where the card is plugged in; 0: libfabric does not say.
+// The bus address of the card; 0: unknown to libfabric.
 std::uint32_t bus_of(const fi_info &info) {
     if (info.nic == nullptr || info.nic->bus_attr == nullptr ||
         info.nic->bus_attr->bus_type != FI_BUS_PCI)
@@ -146,7 +146,7 @@ sockaddr_in address_of(const fi_info &info) {
     return address;
 }
 
-// How many bits of the address name its subnet.
+// The number of the address's bits for its subnet.
 std::uint8_t prefix_of(in_addr address) {
     std::uint8_t bits = 32;
     ifaddrs *all = nullptr;
@@ -236,7 +236,7 @@ Hindrance nearest_hindrance(const fi_info *list, const char *provider) {
     return nearest;
 }
 
-// 0, or an error of libfabric, and then nothing is taken.
+// 0, or an error of libfabric, and then nothing changes.
 int Interfaces::ask(const char *provider, const Settings &settings, std::uint32_t format) {
     fi_info *const hints = library_->dupinfo(nullptr);
     if (hints == nullptr) return -FI_ENOMEM;
@@ -246,7 +246,7 @@ int Interfaces::ask(const char *provider, const Settings &settings, std::uint32_
     const char *const host = settings.host[0] != '\0' ? settings.host : nullptr;
     const std::uint64_t flags = host != nullptr ? FI_SOURCE : 0;
     int code = library_->getinfo(kVersion, host, nullptr, flags, hints, &found_);
-    // A machine without any network has its loopback interface.
+    // A machine without any network has a loopback interface.
     if (code != 0 && host == nullptr && format == FI_SOCKADDR_IN)
         code = library_->getinfo(kVersion, "127.0.0.1", nullptr, FI_SOURCE, hints, &found_);
     library_->freeinfo(hints);
@@ -257,8 +257,8 @@ int Interfaces::ask(const char *provider, const Settings &settings, std::uint32_
     return code != 0 ? code : -FI_ENODEV;
 }
 
-// The interfaces of exactly this provider: to libfabric, `net` is `net;ofi_rxm` too. One that was
-// named by its beginning is the first that is found.
+// Takes the interfaces of exactly this provider: for libfabric, `net` includes `net;ofi_rxm`. For a
+// provider named by its prefix, the first found.
 void Interfaces::take(const char *provider, const Settings &settings) {
     const fi_info *first = nullptr;
     for (const fi_info *info = found_; info != nullptr; info = info->next)
@@ -268,7 +268,7 @@ void Interfaces::take(const char *provider, const Settings &settings) {
         }
     for (fi_info *info = found_; info != nullptr && count_ < kInterfaces; info = info->next) {
         const char *const name = info->domain_attr->name;
-        // psm3 has one more domain, which stands for any of its cards.
+        // psm3 has an extra domain, which stands for any of its cards.
         const bool stands_for_others = name != nullptr && std::strncmp(name, "autoselect", 10) == 0;
         if (std::strcmp(info->fabric_attr->prov_name, first->fabric_attr->prov_name) == 0 &&
             info->addr_format == first->addr_format && *hindrance_of(*info).text == '\0' &&
@@ -277,12 +277,12 @@ void Interfaces::take(const char *provider, const Settings &settings) {
     }
     if (count_ == 0 || first->addr_format == FI_SOCKADDR_IN) return;
     name_bytes_ = interfaces_[0]->src_addrlen;
-    // The same on all nodes, whatever the order of libfabric is.
+    // Gives all nodes the same order, whatever libfabric's is.
     std::stable_sort(interfaces_, interfaces_ + count_,
                      [](const fi_info *a, const fi_info *b) { return bus_of(*a) < bus_of(*b); });
 }
 
-// Those of TCP can be opened wherever there is an interface.
+// TCP providers can be opened wherever there is an interface.
 bool Interfaces::opens() {
     if (name_bytes_ == 0 && !is_verbs(interfaces_[0]->fabric_attr->prov_name)) return true;
     Rail rail;
@@ -331,7 +331,7 @@ sennit_status Interfaces::choose(const Settings &settings) {
     return SENNIT_ERR_UNSUPPORTED;
 }
 
-// An interface may be in the list several times, with other attributes.
+// An interface may be listed several times, with other attributes.
 bool Interfaces::has(const fi_info &info) const {
     for (unsigned i = 0; i < count_; ++i) {
         const fi_info &one = *interfaces_[i];
@@ -346,8 +346,8 @@ bool Interfaces::has(const fi_info &info) const {
     return false;
 }
 
-// Peers hear of the port before it is known on which interface the rank will listen. A socket that
-// does not listen keeps it free on all of them.
+// Peers learn the port before the rank knows on which interface it will listen. A socket that does
+// not listen keeps it free on all of them.
 sennit_status Interfaces::take_port() {
     port_holder_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int yes = 1;
@@ -370,7 +370,7 @@ sennit_status Interfaces::find(const Library &library, const Settings &settings)
     sennit_status status = choose(settings);
     if (status == SENNIT_OK && name_bytes_ == 0) status = take_port();
     if (status == SENNIT_OK) {
-        *thread_error() = before;  // of those that were tried first
+        *thread_error() = before;  // the error of earlier tries
         return status;
     }
     const sennit_error error = *thread_error();

@@ -1,8 +1,9 @@
-// Keys that the owner's provider has given, or places that only the owner knows: they come with the
-// answers of the fence, since a new endpoint has new ones. Where the keys are chosen here
-// (key_of()), nothing of this is used.
+// SPDX-License-Identifier: BSD-3-Clause
+// Keys that the owner's provider chooses, or places that only the owner knows. They come with the
+// answers of the fence, since a new endpoint has new ones. Not used if the keys are chosen here
+// (key_of()).
 //
-// All of it with the lock held.
+// Everything here runs with the lock held.
 #include <cstring>
 
 #include "transport/fabric/network.hpp"
@@ -10,7 +11,7 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// Of the piece of the control block that the handle names; 0: it names a segment.
+// The start of the piece of the control block that the handle names; 0: it names a segment.
 std::uint64_t begin_of(std::uint64_t handle) {
     const std::uint64_t piece = (handle & ~kControlHandle) >> 32;
     if ((handle & kControlHandle) == 0 || piece >= kControlPieces) return 0;
@@ -19,14 +20,14 @@ std::uint64_t begin_of(std::uint64_t handle) {
 
 }  // namespace
 
-// What the peer calls the memory of the operation.
+// The peer's handle of the operation's memory.
 std::uint64_t Network::handle_for(const RailLink &link, const Operation &operation) {
     if (!link.gives_keys || operation.remote.handle != kControlHandle)
         return operation.remote.handle;
     return control_handle(control_piece_at(operation.offset));
 }
 
-// `asked`: the peer has not said yet. *key is set if it is `known`.
+// `asked`: the peer has not answered yet. *key is set if `known`.
 KeyTable::State Network::find_key(const Posted &posted, RemoteKey *key) {
     RailLink &link = link_of(posted.peer, posted.rail);
     if (!link.gives_keys) return KeyTable::State::known;
@@ -43,7 +44,8 @@ KeyTable::State Network::find_key(const Posted &posted, RemoteKey *key) {
     return row->state;
 }
 
-// What this rank wants to know of: transfers in doubt, and keys. How many bytes.
+// The handles that this rank asks about: of transfers in doubt, and missing keys. Returns the
+// number of bytes.
 std::size_t Network::fill_question(const RailLink &link, std::byte *handles) const {
     std::size_t bytes = 0;
     const auto add = [&](std::uint64_t handle) {
@@ -59,7 +61,7 @@ std::size_t Network::fill_question(const RailLink &link, std::byte *handles) con
     return bytes;
 }
 
-// kPlaces: there is no such memory now.
+// kPlaces: no such memory now.
 std::size_t Network::place_for(std::uint64_t handle) {
     if ((handle & kControlHandle) == 0)
         return live_record(handle) != nullptr ? handle >> 32 : kPlaces;
@@ -80,7 +82,7 @@ std::size_t Network::row_bytes(unsigned rail) const {
     return sizeof(KeyRow) + rails_[rail].rail.raw_key_bytes();
 }
 
-// What a peer is told of the handle, row_bytes(); false: nothing, now.
+// The row of the handle for a peer, of row_bytes(). False: none now.
 bool Network::fill_row(unsigned rail, std::uint64_t handle, std::byte *out) {
     const std::size_t place = place_for(handle);
     KeyRow row{handle, 0, kDeadKey};
@@ -121,7 +123,7 @@ KeyTable::Row *Network::add_key(RailLink &link, unsigned rail, std::uint64_t han
     });
 }
 
-// The peer's endpoint was opened again: all keys are others.
+// The peer's endpoint was opened again: all keys have changed.
 void Network::forget_keys(RailLink &link, unsigned rail) {
     link.keys.each(KeyTable::State::known,
                    [&](const KeyTable::Row &row) { rails_[rail].rail.forget_key(row.key.key); });
@@ -137,12 +139,12 @@ void Network::take_rows(RailLink &link, const Message &answer) {
         KeyTable::Row *const known = link.gives_keys ? add_key(link, rail, row.handle) : nullptr;
         if (known == nullptr) continue;
         const bool is_gone = row.key == kDeadKey;
-        // Where it cannot be taken now, the row stays without an answer and is asked for again.
+        // If it can not be taken now, the row stays without an answer and is asked for again.
         if (!is_gone && each != sizeof row &&
             rails_[rail].rail.take_raw_key(answer.body() + at + sizeof row, row.base, &row.key) !=
                 0)
             continue;
-        // Offsets into the control block count from its beginning.
+        // Offsets into the control block count from its start.
         known->key = RemoteKey{row.base - begin_of(row.handle), row.key};
         known->state = is_gone ? KeyTable::State::gone : KeyTable::State::known;
     }

@@ -1,4 +1,5 @@
-// See keys.hpp. Slots are small numbers that lie together, so the slot itself is a good hash.
+// SPDX-License-Identifier: BSD-3-Clause
+// Slots are small consecutive numbers, so the slot itself is a good hash.
 #include "transport/fabric/keys.hpp"
 
 #include <cstdlib>
@@ -14,7 +15,7 @@ constexpr std::uint64_t slot_of(std::uint64_t handle) {
 
 }  // namespace
 
-// Where the handle's slot is, or would be. There is always a free row.
+// The row of the handle's slot, or the free row for it. There is always a free row.
 KeyTable::Row *KeyTable::seat(std::uint64_t handle) {
     std::uint32_t at = static_cast<std::uint32_t>(slot_of(handle)) & (room_ - 1);
     while (rows_[at].state != State::free && slot_of(rows_[at].handle) != slot_of(handle))

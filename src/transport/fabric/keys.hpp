@@ -1,5 +1,6 @@
-// What a rank knows of the keys of one peer's memory on one rail, where the peer's provider gives
-// them. Belongs to the transport and is used with its lock held.
+// SPDX-License-Identifier: BSD-3-Clause
+// The known keys of one peer's memory on one rail, if the peer's provider chooses them. Owned by
+// the transport and used with its lock held.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +9,15 @@
 
 namespace sennit::transport::fabric {
 
-// How a peer names memory to libfabric: what it adds to offsets, and the key.
+// A peer's name of memory for libfabric: the base added to offsets, and the key.
 struct RemoteKey {
     std::uint64_t base = 0;
     std::uint64_t key = 0;
 };
 
-// The control block has holes where chunks of team slots are not mapped yet, and no provider that
-// gives keys need take memory with holes. So it has a key for each piece: what comes before the
-// chunks, each chunk, and what comes behind.
+// The control block has holes where chunks of team slots are not mapped yet, and a provider that
+// chooses keys may not accept memory with holes. So it has a key for each piece: the part before
+// the chunks, each chunk, and the part after them.
 inline constexpr unsigned kControlPieces = kTeamChunks + 2;
 inline constexpr unsigned kLastPiece = kControlPieces - 1;
 
@@ -41,8 +42,8 @@ class KeyTable {
         State state;
     };
 
-    // Null: there is none, and no memory for one. Of two handles with one slot, the later one
-    // stays: `replaced` is called with the row that was there.
+    // Null: none, and no memory for one. Of two handles with one slot the later one stays:
+    // `replaced` is called with the earlier row.
     Row *find(std::uint64_t handle);
     template <class Visit>
     Row *add(std::uint64_t handle, const Visit &replaced) {
@@ -67,7 +68,7 @@ class KeyTable {
     Row *seat(std::uint64_t handle);
     Row *seat_to_fill(std::uint64_t handle);
 
-    Row *rows_ = nullptr;     // [room_], by the slot in the handle; a full one goes to the next
+    Row *rows_ = nullptr;     // [room_], by the slot in the handle; linear probing
     std::uint32_t room_ = 0;  // a power of two, or 0
     std::uint32_t taken_ = 0;
 };

@@ -1,10 +1,10 @@
-// Memory of operations where the provider wants a descriptor for it. Messages lie in pools that are
-// registered as a whole. What a put moves may be so short that the provider copies it itself.
-// Another small transfer goes by a place of its own in memory that is registered; the memory of a
-// larger one is registered until the transfer ends. docs/design/fabric-providers.md has what that
-// costs.
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory of operations if the provider requires a descriptor for it. Messages are in pools that are
+// registered as a whole. A very short put is copied by the provider itself. Another small transfer
+// uses its own place in registered memory. The memory of a larger one is registered until the
+// transfer ends. docs/design/fabric-providers.md has the costs.
 //
-// All of it with the lock held.
+// Everything here runs with the lock held.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -17,10 +17,10 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kCopiedBytes = 16384;                 // measured: lend_figures
-constexpr std::size_t kMostCopies = std::size_t{16} << 20;  // bytes of all of them
+constexpr std::size_t kMostCopies = std::size_t{16} << 20;  // bytes of all places
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::int64_t kUnlentNs = 1'000'000'000;  // for so long memory may find no room
+constexpr std::int64_t kUnlentNs = 1'000'000'000;  // how long memory may find no room
 
 }  // namespace
 
@@ -47,7 +47,8 @@ std::byte *Network::copy_of(const Posted *posted) const {
     return copies_ + static_cast<std::size_t>(posted - posts_) * copied_bytes_;
 }
 
-// A lack of room for registrations that may pass, since others end. Not for ever: every wait ends.
+// Whether a lack of room for registrations may pass, since others end. Not for ever: every wait
+// ends.
 bool Network::may_pass(int code, RailState &state) {
     if (code != -FI_EAGAIN && code != -FI_ENOMEM) return false;
     const std::int64_t now = boot_ns();
@@ -57,7 +58,7 @@ bool Network::may_pass(int code, RailState &state) {
     return false;
 }
 
-// 0, or an error of libfabric; FI_EAGAIN: it has no room now.
+// 0, or an error of libfabric; FI_EAGAIN: no room now.
 int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
     RailState &state = rails_[posted->rail];
     transfer->is_injected = posted->operation->kind != Operation::Kind::get &&
@@ -80,20 +81,20 @@ int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
     return 0;
 }
 
-// Its try is over.
+// The transfer's try has ended.
 void Network::end_lent(Posted *posted) {
     drop_object(&posted->lent, "a registration");
 }
 
-// What a get has brought, to where it belongs.
+// Copies the data of a get to its destination.
 void Network::take_copy(const Posted &posted) {
     const Operation &operation = *posted.operation;
     if (posted.is_copied && operation.kind == Operation::Kind::get)
         std::memcpy(operation.local, copy_of(&posted), operation.bytes);
 }
 
-// Ends the endpoint that transfers go from, and what it knows of private memory: before it where
-// that belongs to it, else after it, since the provider may still use it. False: it has not ended.
+// Closes the endpoint for transfers and the registrations of private memory: these first if they
+// belong to it, else after it, since the provider may still use them. False: not closed.
 bool Network::end_transfers(unsigned rail) {
     const auto end_all = [&] {
         for (std::size_t i = 0; i < post_count_; ++i)
@@ -105,7 +106,7 @@ bool Network::end_transfers(unsigned rail) {
     return true;
 }
 
-// False: no memory, or the provider does not take it.
+// False: no memory, or the provider refuses it.
 bool Network::make_messages() {
     auto *const pool = new (std::nothrow) MessagePool;
     if (pool == nullptr || !pool->make(body_bytes())) {
@@ -119,7 +120,7 @@ bool Network::make_messages() {
         if (code == 0) code = rails_[rail].rail.lend(Rail::Use::receive, pool->received + rail);
         if (code == 0) code = rails_[rail].rail.lend(Rail::Use::send, pool->sent + rail);
     }
-    // What one rail has taken stays with it, so the pool does too; there will be no other.
+    // A rail keeps what it has accepted, so the pool stays too; there will be no other.
     pool->next = pools_;
     pools_ = pool;
     if (code != 0) {

@@ -1,6 +1,7 @@
-// libfabric, opened at run time: a job on one node never loads it, and a machine without it still
-// runs one node. Only its headers are needed to build. Everything but the functions here is inline
-// in those headers and goes through the objects that the library returns.
+// SPDX-License-Identifier: BSD-3-Clause
+// libfabric, opened at run time: a job on one node never loads it, and a machine without it can
+// still run one node. The build needs only its headers. Everything except the functions here is
+// inline in those headers and goes through objects of the library.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -12,7 +13,7 @@
 
 namespace sennit::transport::fabric {
 
-// The oldest that is taken. Its structs are those that are used.
+// The oldest accepted version. Its structs are used.
 inline constexpr std::uint32_t kVersion = FI_VERSION(1, 17);
 
 struct Library {
@@ -25,13 +26,12 @@ struct Library {
     decltype(&fi_version) version = nullptr;
 };
 
-// An error of one of its calls, which returned `code`: "libfabric: WHAT: why". The code goes to the
-// program too.
+// The error of a call that returned `code`: "libfabric: WHAT: why". The program gets the code too.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] sennit_status fail_call(
     sennit_status status, const Library &library, int code, const char *format, ...);
 
-// Ends an object of the library, if there is one. 0; else (FI_EBUSY: something still uses it) it is
-// there as before.
+// Closes an object of the library, if not null. Returns 0, or an error (FI_EBUSY: still in use) and
+// the object stays.
 template <class Object>
 int close_object(Object **object) {
     const int code = *object != nullptr ? fi_close(&(*object)->fid) : 0;
@@ -39,8 +39,8 @@ int close_object(Object **object) {
     return code;
 }
 
-// The same where nothing depends on the end: what cannot be ended is left to the library, and the
-// log says so.
+// The same if nothing depends on it: an object that can not be closed is left to the library, with
+// a line in the log.
 [[gnu::cold, gnu::noinline]] void note_left(int code, const char *what);
 template <class Object>
 void drop_object(Object **object, const char *what) {
@@ -49,8 +49,8 @@ void drop_object(Object **object, const char *what) {
     *object = nullptr;
 }
 
-// Opens it for the process, once; it stays open. Errors: UNSUPPORTED (not installed, older than
-// 1.17, or a program that is linked statically).
+// Opens it once for the process; it stays open. Errors: UNSUPPORTED (not installed, older than
+// 1.17, or a statically linked program).
 sennit_status library_open(const Library **out);
 
 }  // namespace sennit::transport::fabric

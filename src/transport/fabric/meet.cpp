@@ -1,5 +1,6 @@
-// What ranks tell each other so that their endpoints and watches meet: a card, and where a provider
-// names its endpoints itself, those names, once the rails are open.
+// SPDX-License-Identifier: BSD-3-Clause
+// The data by which endpoints and watches of ranks find each other: a card, and the names of
+// endpoints once the rails are open, if the provider chooses the names.
 #include <netinet/in.h>
 
 #include <cstring>
@@ -20,17 +21,17 @@ void Network::address(Address *out) {
     std::memcpy(out->bytes, &card, sizeof card);
 }
 
-// The card with IPv4 addresses, and the names of where messages go to.
+// Writes the card with IPv4 addresses, and the names of the endpoints for messages.
 void Network::write_more(std::byte *out) {
     const std::size_t name_bytes = interfaces_.name_bytes();
     if (rail_count_ == 0 || name_bytes == 0) return;
     RailCard card;
     watched_.describe(&card);
-    card.provider = 0;  // whichever of TCP's
+    card.provider = 0;  // any TCP provider
     card.watch_port = watch_port_;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         std::uint8_t name[kNameBytes];
-        if (rails_[rail].rail.message_name(name) != SENNIT_OK) return;  // nothing is told
+        if (rails_[rail].rail.message_name(name) != SENNIT_OK) return;  // writes nothing
         std::memcpy(out + sizeof card + rail * name_bytes, name, name_bytes);
     }
     std::memcpy(out, &card, sizeof card);
@@ -49,19 +50,19 @@ sennit_status Network::read_more(const std::byte *all, std::size_t bytes) {
     return start();
 }
 
-// Where messages to the peer go on that rail.
+// The name of the peer's endpoint for messages on that rail.
 const std::byte *Network::name_of(int peer, unsigned rail) const {
     return names_.begin() + static_cast<std::size_t>(peer) * names_bytes() +
            rail * interfaces_.name_bytes();
 }
 
-// What is left is for peers that connect to this rank, which nobody here can refuse, for the watch,
-// and for the program.
+// The remaining descriptors are for peers that connect to this rank, which can not be refused here,
+// for the watch, and for the program.
 bool Network::lacks_descriptors(std::uint64_t *limit) const {
     return rails_[0].rail.takes_descriptors() && runtime::lacks_descriptors(limit);
 }
 
-// The peer's address enters the table with the first use. With the lock held.
+// Inserts the peer's address into the table at the first use. With the lock held.
 sennit_status Network::link(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     if (link.messages != FI_ADDR_UNSPEC) return SENNIT_OK;
@@ -73,14 +74,15 @@ sennit_status Network::link(int peer, unsigned rail) {
                 "no room for connections to more ranks: %llu open files are the most "
                 "(RLIMIT_NOFILE, ulimit -n)",
                 static_cast<unsigned long long>(limit));
-        return fail(SENNIT_ERR_FABRIC, "no room for a connection");  // see describe_trouble()
+        return fail(SENNIT_ERR_FABRIC,
+                    "no room for a connection");  // describe_trouble() reports it
     }
     if (names_.exists()) return own.insert(name_of(peer, rail), &link.messages);
     const sockaddr_in name = messages_name(peer, rail);
     return own.insert(&name, &link.messages);
 }
 
-// Where messages to the peer go on that rail, where endpoints have ports.
+// The address of the peer's endpoint for messages on that rail, if endpoints have ports.
 sockaddr_in Network::messages_name(int peer, unsigned rail) const {
     const RailCard card = cards_.of(peer);
     sockaddr_in name{};
@@ -90,19 +92,19 @@ sockaddr_in Network::messages_name(int peer, unsigned rail) const {
     return name;
 }
 
-// What the peer lacks to be reached by rails like this rank's; `taken`: nothing.
+// What the peer lacks for rails like this rank's; `taken`: nothing.
 Reason Network::lack_of(int peer) const {
     const RailCard card = cards_.of(peer);
     if (card.interfaces == 0) return Reason{Reason::Code::peer_refused};
     if (!choice_.takes_part(card)) return Reason{Reason::Code::other_provider};
-    // One that has failed has told nothing.
+    // A rank that has failed has told nothing.
     if (names_.exists() && named_cards_.of(peer).machine == 0)
         return Reason{Reason::Code::peer_refused};
     return Reason{Reason::Code::taken};
 }
 
-// Whatever the rails are, watches talk by TCP. A rank that has no rail has no watch either, and is
-// watched by those that have one. By any thread: what it reads stays as it is from the start on.
+// Watches use TCP, whatever the rails are. A rank without a rail has no watch and is watched by
+// ranks that have one. For any thread: the data is constant from the start on.
 watch::Host Network::watch_host_of(const void *network, int peer) {
     const auto &self = *static_cast<const Network *>(network);
     const bool by_names = self.names_.exists();

@@ -1,5 +1,6 @@
-// What is posted with libfabric: transfers and messages. A message has one buffer, which is
-// the context of its operation too.
+// SPDX-License-Identifier: BSD-3-Clause
+// The operations posted with libfabric: transfers and messages. A message has one buffer, which is
+// also the context of its operation.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -12,28 +13,29 @@
 
 namespace sennit::transport::fabric {
 
-// What a completion belongs to. The address of `context` is what libfabric gives back.
+// The object of a completion: libfabric gives back the address of `context`.
 struct Posted {
     enum class Kind : std::uint8_t { unused, transfer, send, receive };
     fi_context2 context;
     Kind kind = Kind::unused;
     bool is_out = false;                // the provider has it
-    bool has_left = false;              // transfer: it has had it, at some time
-    std::uint8_t failures = 0;          // transfer: so often it failed, or others with it
-    std::uint8_t attempts = 0;          // and so often for sure by itself
-    bool is_alone = false;              // nothing else is under way to the peer
-    std::uint16_t looks = 0;            // transfer: of look_for_outages(), since it was posted
+    bool has_left = false;              // transfer: the provider has had it at some time
+    std::uint8_t failures = 0;          // transfer: number of failures, alone or with others
+    std::uint8_t attempts = 0;          // number of failures certainly by itself
+    bool is_alone = false;              // nothing else to the peer is in progress
+    std::uint16_t looks = 0;            // transfer: looks of look_for_outages() since it was posted
     std::uint32_t completed = 0;        // transfer: RailLink::completed when it was posted
-    std::uint8_t rail = 0;              // by which it goes, or came
-    std::uint64_t number = 0;           // transfer: of the endpoint that it was sent to
-    fi_addr_t to = FI_ADDR_UNSPEC;      // and its name
+    std::uint8_t rail = 0;              // its rail
+    std::uint64_t number = 0;           // transfer: number of its target endpoint
+    fi_addr_t to = FI_ADDR_UNSPEC;      // name of the target endpoint
     int peer = -1;                      // transfer, send
     int error = 0;                      // FI_*, 0: done
-    sennit_status verdict = SENNIT_OK;  // transfer: not OK: it is over, whatever `error` is
-    std::size_t bytes = 0;              // receive: that arrived
+    sennit_status verdict = SENNIT_OK;  // transfer: not OK: it has ended, whatever `error` is
+    std::size_t bytes = 0;              // receive: bytes that arrived
     Operation *operation = nullptr;     // transfer
     bool is_copied = false;             // transfer: by copy_of()
-    fid_mr *lent = nullptr;             // transfer: its private memory, until the try is over
+    fid_mr *lent =
+        nullptr;  // transfer: registration of its private memory, until the try has ended
     Posted *next = nullptr;
 };
 
@@ -41,12 +43,12 @@ struct MessagePool;
 
 struct Message : Posted {
     MessagePool *pool = nullptr;
-    bool is_again = false;  // a task that was sent before
-    bool is_room = false;   // the body is lent to the engine, for the payload of a task
-    bool is_back = false;  // sent from where messages come to, or received where they are sent from
+    bool is_again = false;  // a repeated task
+    bool is_room = false;   // the body is lent to the engine for a task's payload
+    bool is_back = false;   // sent by the endpoint for receives, or received by the one for sends
     MessageHeader header;
 
-    // Behind it, in its pool.
+    // After the message, in its pool.
     std::byte *body() { return reinterpret_cast<std::byte *>(&header + 1); }
     const std::byte *body() const { return reinterpret_cast<const std::byte *>(&header + 1); }
 };
@@ -58,8 +60,8 @@ inline LateAnswer late_answer(const Message &message, unsigned number) {
     return late;
 }
 
-// All messages of the rank lie in pools, each with room for a body behind it. Pages of a body take
-// memory once something has been there.
+// All messages of the rank are in pools, each with room for a body after it. Untouched pages of a
+// body take no memory.
 struct MessagePool {
     static constexpr std::size_t kMessages = 64;
 

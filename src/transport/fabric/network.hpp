@@ -1,14 +1,15 @@
-// The inside of the path `fabric`, shared by its sources: start.cpp (opening, and the end),
+// SPDX-License-Identifier: BSD-3-Clause
+// The implementation of the path `fabric`, shared by its sources: start.cpp (opening, and the end),
 // meet.cpp (what ranks tell each other at start), trial.cpp (the trial of other nodes), reach.cpp
 // (which rails lead to which peers, and the first use of a peer), transfer.cpp (puts and gets),
-// events.cpp (what comes with peers' puts), fence.cpp (what is done about those that fail),
-// outage.cpp (what is overdue, and rails that carry nothing), task.cpp (messages), answers.cpp
-// (those that wait) and thread.cpp (progress while the rank computes). One object per rank.
+// events.cpp (completion data of peers' puts), fence.cpp (failed transfers), outage.cpp (overdue
+// operations, and rails that carry nothing), task.cpp (messages), answers.cpp (answers that wait)
+// and thread.cpp (progress while the rank computes). One object per rank.
 //
-// Locks: `lock_` guards everything of libfabric's and all lists. It is taken with the engine's lock
-// held or without, and never the other way round: nobody calls the engine while holding it, but for
-// what EventSink allows. What completes is put on a list by whoever polls, and worked off by
-// progress(), which the engine calls.
+// Locks: `lock_` guards all objects of libfabric and all lists. It is taken with or without the
+// engine's lock held, never the other way round: nobody calls the engine while holding it, except
+// for what EventSink permits. The polling thread puts completions on a list; progress(), which the
+// engine calls, processes it.
 #pragma once
 
 #include <pthread.h>
@@ -30,21 +31,21 @@
 
 namespace sennit::transport::fabric {
 
-// What a peer names memory by; a handle is never used again, so nothing has to be exchanged: the
-// place of the segment's record, and its word of life. No segment has that of the control block.
+// A peer's name of memory: the slot of the segment's record, and its live word. A handle is never
+// reused, so nothing must be exchanged. No segment has the handle of the control block.
 inline constexpr std::uint64_t kControlHandle = std::uint64_t{1} << 62;
 constexpr std::uint64_t handle_of(std::uint32_t slot, std::uint32_t live) {
     static_assert(kSegmentsPerTeam <= 1 << 14);
     return static_cast<std::uint64_t>(slot) << 32 | live;
 }
-// libfabric's key has the tag of the owner's passive endpoint besides. So what was sent to an
-// earlier endpoint is refused, even if its address is used again.
+// libfabric's key also has the tag of the owner's passive endpoint. So transfers to an earlier
+// endpoint are refused, even if its address is reused.
 constexpr std::uint64_t key_of(std::uint64_t handle, std::uint16_t tag) {
     return handle | static_cast<std::uint64_t>(tag) << 46;
 }
 
-// Where what is exposed stands: segments by their slot, the control block, whole in its first
-// place, or in pieces, and behind it the places of trials.
+// The places of exposed memory: segments by their slot; the control block, whole in its first place
+// or in pieces; then the places of trials.
 inline constexpr std::size_t kControlPlace = kSegmentsPerTeam;
 inline constexpr std::size_t kTrialPlace = kControlPlace + kControlPieces;
 inline constexpr std::size_t kPlaces = kTrialPlace + 1;
@@ -61,48 +62,48 @@ struct Exposed {
     std::uint64_t handle = 0;
 };
 
-// Between looks at what is overdue.
+// The interval of looks for overdue operations.
 inline constexpr std::int64_t kOutageLookNs = 250'000'000;
-// For so long the provider may take no message for a peer; doubles with each new endpoint.
+// How long the provider may accept no message for a peer; doubles with each new endpoint.
 inline constexpr std::int64_t kFirstStuckNs = 200'000'000;
-// And until it doubles no more.
+// The limit of the doubling.
 inline constexpr std::int64_t kMostPatienceNs = 5'000'000'000;
 
-// Of a set of rails.
+// The bit of a rail in a set.
 constexpr std::uint8_t bit(unsigned rail) {
     return static_cast<std::uint8_t>(1u << rail);
 }
 
-// A rail of this rank, and what is kept for it.
+// A rail of this rank, and its state.
 struct RailState {
     Rail rail;
     LentMemory copies;
     fid_mr **registrations = nullptr;     // [kPlaces], of the Exposed with that number;
                                           // null: not yet again, see expose_again()
-    std::size_t receives = 0;             // that are posted where messages come to
-    std::size_t receives_back = 0;        // and where they come back to
-    std::size_t receives_wanted = 0;      // of each
-    std::size_t transfers = 0;            // that belong to it: with the provider, or to be repeated
+    std::size_t receives = 0;             // receives posted at the endpoint for messages
+    std::size_t receives_back = 0;        // receives posted where messages come back to
+    std::size_t receives_wanted = 0;      // number wanted of each
+    std::size_t transfers = 0;            // its transfers: with the provider, or to be repeated
     std::uint64_t number = 1;             // of the passive endpoint
-    std::uint16_t tag = 0;                // and in the keys
-    std::int64_t outgoing_opened_ns = 0;  // the endpoint for sends, last
-    std::int64_t outgoing_pause_ns = kFirstStuckNs;  // before it may be opened again
-    std::int64_t closed_ns = 0;        // when the passive endpoint was closed for a peer, last
-    std::int64_t unlent_since_ns = 0;  // memory finds no room with the provider; 0: it does
-    bool was_out_of_reach = false;     // of a peer, at start
-    bool must_close = false;           // its passive endpoint, which could not be closed yet
+    std::uint16_t tag = 0;                // tag of its keys
+    std::int64_t outgoing_opened_ns = 0;  // last opening of the endpoint for sends
+    std::int64_t outgoing_pause_ns = kFirstStuckNs;  // pause before it may be opened again
+    std::int64_t closed_ns = 0;        // last close of the passive endpoint for a peer
+    std::int64_t unlent_since_ns = 0;  // since when the provider has no room for memory; 0: it has
+    bool was_out_of_reach = false;     // a peer was out of reach at start
+    bool must_close = false;           // its passive endpoint must still be closed
 };
 
-// What is known of the way to a node, and so to the peers there that are not used.
+// The state of the way to a node, and so to unused peers there.
 struct NodeWay {
-    std::atomic<std::uint8_t> usable{0};  // rails that carry to it, as bits
-    std::uint8_t lossy = 0;               // rails that are not taken, by the trial of the nodes
-    std::uint8_t error = 0;               // errno: why it does not answer
+    std::atomic<std::uint8_t> usable{0};  // bits of the rails that carry to it
+    std::uint8_t lossy = 0;               // rails that lost data in the trial
+    std::uint8_t error = 0;               // errno of the missing answer
     bool is_settled = false;              // the nodes have agreed on the rails
-    bool brings_data = false;             // completion data, by each of them
+    bool brings_data = false;             // completion data comes by each of them
 };
 
-// Rails that carry to a peer that is used, with this bit; 0: those that carry to its node.
+// The rails that carry to a used peer, with this bit; 0: those of its node.
 using PeerRails = std::atomic<std::uint16_t>;
 inline constexpr unsigned kOfPeer = 0x100;
 
@@ -143,12 +144,12 @@ class Network final : public Transport {
     void note_wakeup(const ThreadSleep &sleep);
 
   private:
-    // A peer has its rows from its first use on. With the lock held.
+    // A peer gets its rows at its first use. With the lock held.
     PeerLink &use(int peer) {
         PeerLink *const known = links_.find(peer);
         return known != nullptr ? *known : make_link(peer);
     }
-    // Of a peer that is used.
+    // The link of a used peer.
     RailLink &link_of(int peer, unsigned rail) const {
         return rail_links_[peer * static_cast<int>(rail_count_) + static_cast<int>(rail)];
     }
@@ -374,7 +375,7 @@ class Network final : public Transport {
     void send_hurried(int peer);
     void send_held_behind(int peer);
 
-    // Of a message; the same in all ranks.
+    // The size of a message's body; equal on all ranks.
     std::size_t body_bytes() const { return longest_payload_ + kAnswersBytes; }
 
     static constexpr std::size_t kHeldPeers = 16;
@@ -386,64 +387,64 @@ class Network final : public Transport {
     Traits traits_{.name = "fabric",
                    .path = SENNIT_PATH_FABRIC,
                    .load_store = false,
-                   .ordered = false,  // what failed is repeated behind what came after it
+                   .ordered = false,  // failed operations are repeated after later ones
                    .rails = 1,
                    .event_bits = 0,
-                   // Two on their way keep both ends of a connection busy, which one does not.
+                   // Two pieces in flight keep both ends of a connection busy; one does not.
                    .max_piece_bytes = std::size_t{512} << 10,
                    .private_memory = true,
                    .task_bytes = kMostTaskBytes,
                    .payload_bytes = kShortPayloadBytes};
     Settings settings_;
     Interfaces interfaces_;
-    Interfaces watched_;  // with IPv4 addresses, where the others have none
+    Interfaces watched_;  // interfaces with IPv4 addresses, if the others have none
     InterfaceChoice choice_;
     RailState rails_[kMostRails];
     unsigned rail_count_ = 0;
-    std::size_t longest_payload_ = 0;  // of a task, whatever this rank's knobs say
+    std::size_t longest_payload_ = 0;  // of a task, whatever this rank's knobs are
     std::uint16_t watch_port_ = 0;
-    std::uint32_t news_seen_ = 0;  // of the watch
-    Reason missing_{};             // why there is no rail
+    std::uint32_t news_seen_ = 0;  // news of the watch already seen
+    Reason missing_{};             // the reason for having no rail
     NodeRoom node_room_;
-    bool settles_ = false;  // settle() was called, for some peer
+    bool settles_ = false;  // settle() was called for a peer
     Cards cards_;
-    // Where endpoints have no IPv4 addresses: the names of where messages go to, of each rank by
+    // If endpoints have no IPv4 addresses: the names of the endpoints for messages of each rank on
     // each rail, and the cards with the addresses of its watch; null: none.
     NodeTable names_;
     Cards named_cards_;
     InterfaceChoice named_choice_;
     Deadline start_limit_ = Deadline::never();
-    std::int64_t unreached_limit_ns_ = 0;  // of trials that fail
-    Array<NodeWay> ways_;                  // by number of a node
+    std::int64_t unreached_limit_ns_ = 0;  // time limit of failing trials
+    Array<NodeWay> ways_;                  // by number of the node
     PeerRails *peer_rails_ = nullptr;      // [size], zero_pages()
     SparseTable<PeerLink> links_;          // [size]
     SparseTable<RailLink> rail_links_;     // [size][rail_count_], used with their peer
     Exposed *exposed_ = nullptr;           // [kPlaces]
     TrialRoom *trials_ = nullptr;  // [rail_count_][node_count_], zero_pages(); null: no speaker
     unsigned node_count_ = 0;
-    std::uint8_t ended_trials_ = 0;  // rails on which nothing of a trial can come any more
-    bool expects_events_ = false;    // some peer may send them
-    bool reads_data_first_ = false;  // before progress() hands anything over
-    EventList events_;               // that have come
-    EventList handed_;               // that progress() hands to the sink
-    bool hands_over_ = false;        // meanwhile no passive endpoint is closed
+    std::uint8_t ended_trials_ = 0;  // rails on which no trial data can come any more
+    bool expects_events_ = false;    // a peer may send events
+    bool reads_data_first_ = false;  // reads data before progress() hands anything over
+    EventList events_;               // arrived events
+    EventList handed_;               // events that progress() hands to the sink
+    bool hands_over_ = false;        // no passive endpoint is closed meanwhile
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_t work_lock_ = PTHREAD_MUTEX_INITIALIZER;  // of tasks; taken without `lock_`
+    pthread_mutex_t work_lock_ = PTHREAD_MUTEX_INITIALIZER;  // for tasks; taken without `lock_`
     Posted *posts_ = nullptr;                                // [post_count_], of transfers
     std::size_t post_count_ = 0;
     Posted *free_posts_ = nullptr;
     Message *free_messages_ = nullptr;
     MessagePool *pools_ = nullptr;
-    std::byte *copies_ = nullptr;   // a place for each of posts_; null: no provider wants it
+    std::byte *copies_ = nullptr;   // a place for each of posts_; null: no provider needs it
     std::size_t copied_bytes_ = 0;  // of a place
     bool no_more_messages_ = false;
     std::size_t messages_made_ = 0;
-    std::size_t rooms_out_ = 0;     // messages whose bodies the engine has
-    PostedList done_;               // completed, not yet worked off
-    PostedList late_;               // messages, completed as their endpoint ended
-    PostedList outbox_;             // messages that found the queue full
-    std::size_t kept_answers_ = 0;  // of them, all that are no goodbye
+    std::size_t rooms_out_ = 0;     // messages whose bodies are lent to the engine
+    PostedList done_;               // completed, not yet processed
+    PostedList late_;               // messages completed by the close of their endpoint
+    PostedList outbox_;             // messages for which the queue was full
+    std::size_t kept_answers_ = 0;  // of these, all except goodbyes
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
     std::size_t open_tasks_ = 0;
@@ -451,42 +452,42 @@ class Network final : public Transport {
     std::size_t held_peers_ = 0;
     unsigned looks_ = 0;
     std::size_t uneasy_links_ = 0;
-    std::int64_t look_ns_ = 0;     // the beginning of the last look, by boot_ns() as all times here
-    std::int64_t tried_ns_ = 0;    // the last look at what is to be tried again
-    std::int64_t outages_ns_ = 0;  // the last look for outages
+    std::int64_t look_ns_ = 0;       // start of the last look, by boot_ns() like all times here
+    std::int64_t tried_ns_ = 0;      // last look at operations to retry
+    std::int64_t outages_ns_ = 0;    // the last look for outages
     std::uint32_t outage_look_ = 1;  // its number
     std::uint16_t overdue_looks_ = 0;
-    std::uint8_t mute_looks_ = 0;  // no peer is mute before: the queue of a rail may be long
-    std::int64_t windows_ns_ = 0;  // before which none is limited again
+    std::uint8_t mute_looks_ = 0;  // looks before a peer is mute: a rail's queue may be long
+    std::int64_t windows_ns_ = 0;  // no window is limited again before
     bool some_want_windows_ = false;
     bool some_are_unsent_ = false;  // messages
-    bool some_wait_ = false;        // the engine tries again what was not taken, when it is called
+    bool some_wait_ = false;        // the engine must be called to retry refused operations
     bool some_are_lost_ = false;
     bool some_leave_ = false;
-    bool some_are_hidden_ = false;  // of exposed_
+    bool some_are_hidden_ = false;  // some of exposed_ have no keys
     bool some_must_close_ = false;
-    bool said_full_ = false;  // that no peer can be connected any more
+    bool said_full_ = false;  // logged that no more peers can connect
 
     std::atomic<bool> has_engine_{false};
-    std::atomic<bool> is_awaited_{false};  // a peer waits for what this rank does
-    std::atomic<std::uint64_t> polls_{0};  // by callers, which the thread leaves alone
+    std::atomic<bool> is_awaited_{false};  // a peer waits for this rank
+    std::atomic<std::uint64_t> polls_{0};  // polls by callers, which the thread does not disturb
     ProgressSettings progress_;
-    // What the thread knows of the last look.
+    // The thread's state after the last look.
     struct Tended {
         Network *next = nullptr;  // in the thread's list
         std::uint64_t polls = 0;
-        std::int64_t counted_ns = 0;  // when they were counted last
+        std::int64_t counted_ns = 0;  // time of the last count
         std::uint64_t waits = 0;
         std::int64_t busy_until_ns = 0;
         std::int64_t polled_pause_ns = 0;  // doubles while callers poll
         std::int64_t timed_pause_ns = 0;   // doubles while nothing comes
-        std::int64_t came_ns = 0;          // something, last
-        std::int64_t awaited_ns = 0;       // when is_awaited_ was seen last
+        std::int64_t came_ns = 0;          // time of the last arrival
+        std::int64_t awaited_ns = 0;       // last time that is_awaited_ was set
         std::size_t first_descriptor = 0;  // in the last ThreadSleep
         std::size_t descriptors = 0;
-        unsigned lies = 0;           // of descriptors, in a row
-        std::int64_t asked_ns = 0;   // when others_compute was found out
-        std::int64_t others_ns = 0;  // processor time of the process's other threads, until then
+        unsigned lies = 0;           // consecutive false wake-ups by descriptors
+        std::int64_t asked_ns = 0;   // time of the last check for others_compute
+        std::int64_t others_ns = 0;  // processor time of the process's other threads at that time
         bool others_compute = true;
         bool caller_starts = false;  // ProgressBell::starts
         bool is_placed = false;

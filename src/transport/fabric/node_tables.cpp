@@ -1,4 +1,4 @@
-// See node_tables.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/fabric/node_tables.hpp"
 
 #include <cstring>
@@ -21,7 +21,7 @@ std::uint64_t room_of(NodeRoom::Tables tables) {
     return memory::round_up(bytes, memory::kLargestSmallPage);
 }
 
-// Does another rank of the node have this one's memory file, as this one has its?
+// Whether another rank of the node has this rank's memory file, as this one has its.
 bool has_mates(const Rank &rank) {
     for (int peer = 0; peer < world_size(rank); ++peer)
         if (rank.peers[peer].memory_file >= 0) return true;
@@ -48,7 +48,7 @@ void NodeRoom::publish(Rank &rank, Tables tables) {
     const std::uint64_t bytes = room_of(tables);
     std::uint64_t offset = 0;
     std::byte *begin = nullptr;
-    // Without the room each keeps its own.
+    // Without room each rank keeps its own.
     if (memory::range_create(rank, bytes, &offset, &begin) != SENNIT_OK) return;
     std::byte *place = begin;
     for (const NodeTable *table : tables) {
@@ -57,9 +57,9 @@ void NodeRoom::publish(Rank &rank, Tables tables) {
     }
     use(begin, bytes, tables);
     watch::TableHead &head = *watch::table_in(*rank.control, world_size(rank)).head;
-    // relaxed: the release below.
+    // relaxed: the release below orders it.
     head.tables_bytes.store(bytes, std::memory_order_relaxed);
-    // SYNC node-tables: pairs with the acquire in take(); the tables are whole.
+    // SYNC node-tables: pairs with the acquire in take(); the complete tables come before.
     head.tables_offset.store(offset, std::memory_order_release);
 }
 
@@ -71,7 +71,7 @@ void NodeRoom::take(const Rank &rank, Tables tables) {
     // SYNC node-tables: pairs with the release in publish().
     const std::uint64_t offset = head.tables_offset.load(std::memory_order_acquire);
     const std::uint64_t bytes = room_of(tables);
-    // relaxed: the acquire above.
+    // relaxed: the acquire above orders it.
     if (offset == 0 || head.tables_bytes.load(std::memory_order_relaxed) != bytes) return;
     std::byte *begin = nullptr;
     if (memory::file_map(owner.memory_file, offset, bytes, memory::page_bytes(), &begin) !=

@@ -1,6 +1,7 @@
-// Tables that all ranks of a node make alike, such as the addresses of all ranks. Each rank makes
-// its own at first. The lowest rank of the node copies its tables to a range of its memory file and
-// says where; the others map that range instead, and free their own. A rank that can not map it
+// SPDX-License-Identifier: BSD-3-Clause
+// Tables that are equal on all ranks of a node, such as the addresses of all ranks. Each rank first
+// makes its own. The lowest rank of the node copies its tables to a range of its memory file and
+// publishes the place; the others map that range and free their own. A rank that can not map it
 // keeps its own.
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace sennit::transport::fabric {
 
-// Filled before anybody else reads it; it goes elsewhere with its readers' lock held.
+// Filled before anybody else reads it; its data moves only with its readers' lock held.
 class NodeTable {
   public:
     // Zeroed. False: no memory.
@@ -25,7 +26,7 @@ class NodeTable {
     std::size_t bytes() const { return bytes_; }
     std::byte *to_fill() const { return own_; }
     const std::byte *begin() const { return place_; }
-    // The same bytes lie there, for as long as this table is used.
+    // Uses equal bytes at `place`, which stay as long as this table is used.
     void use(const std::byte *place) {
         place_ = place;
         own_ = Array<std::byte>();
@@ -37,7 +38,7 @@ class NodeTable {
     std::size_t bytes_ = 0;
 };
 
-// Where the tables lie that are not this rank's alone. It outlives them.
+// The room of the shared tables. It outlives them.
 class NodeRoom {
   public:
     using Tables = std::initializer_list<NodeTable *>;
@@ -47,9 +48,11 @@ class NodeRoom {
     NodeRoom(const NodeRoom &) = delete;
     NodeRoom &operator=(const NodeRoom &) = delete;
 
-    // By the lowest rank of a node, before the others look. Nothing where it is alone there.
+    // Called by the lowest rank of a node, before the others look. Does nothing if it is alone
+    // there.
     void publish(Rank &rank, Tables tables);
-    // By the others. Nothing where there are none, or load and store do not reach them.
+    // Called by the others. Does nothing without published tables, or if load and store do not
+    // reach them.
     void take(const Rank &rank, Tables tables);
 
   private:

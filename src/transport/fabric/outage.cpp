@@ -1,14 +1,14 @@
-// What is overdue, though no provider has reported a failure. docs/design/fabric.md has the
-// protocol
-// ("Overdue", "Rails").
-//   - Transfers that do not end, while the peer answers: they are ended as those of a connection
-//     that has broken. If that does not help the rail carries no data, and they fail.
+// SPDX-License-Identifier: BSD-3-Clause
+// Overdue operations of which no provider has reported a failure. docs/design/fabric.md has the
+// protocol ("Overdue", "Rails").
+//   - Transfers that do not end, while the peer answers: they are ended as if their connection had
+//     broken. If that does not help, the rail carries no data, and they fail.
 //   - Rails that carry nothing while others do: found by silence, left out, fenced by another rail,
-//     and taken back when they carry again. A provider gives no sign of a cut cable for minutes.
+//     and taken back when they work again. A provider gives no sign of a cut cable for minutes.
 //   - Peers of which nothing is heard by any rail: the watch decides.
-// A peer that is stopped answers nothing, and is waited for.
+// A stopped peer answers nothing and is waited for.
 //
-// All of it with the lock held.
+// Everything here runs with the lock held.
 #include <algorithm>
 #include <utility>
 
@@ -20,34 +20,34 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr std::uint8_t kSilentLooks = 4;  // then the peer is asked
+constexpr std::uint8_t kSilentLooks = 4;  // after these the peer is asked
 constexpr std::uint8_t kDeadLooks = 6;
 constexpr std::uint8_t kMostLooks = 100;
-constexpr std::uint16_t kIdleLooks = 2;  // the same; from there on those count that it answers
-// So often in a row transfers may be overdue, with nothing in between: by what provider ever, the
-// rail carries none.
+constexpr std::uint16_t kIdleLooks = 2;  // likewise; from then on looks count at which it answers
+// The most times in a row that transfers may be overdue: then the rail carries none, by any
+// provider.
 constexpr std::uint8_t kMostOverdue = 2;
-// Transfers to a peer are ended about in the order in which they were posted. So many more after
-// one that has not: its end is lost.
+// Transfers to a peer end roughly in the order in which they were posted. If this many later ones
+// have ended, the end of an earlier one is lost.
 constexpr std::uint32_t kPassedOver = 128;
-// Nothing is heard of a peer that is asked: the watch finds out why. After mute_looks_ it is asked
-// by a new endpoint, and again after so many looks.
+// Nothing is heard of a peer that is asked: the watch finds the reason. After mute_looks_ it is
+// asked by a new endpoint, and again after this many looks.
 constexpr std::uint8_t kMuteLooks = 2;
 constexpr std::uint32_t kFreshLooks = 8;
-// A rail that was left out is not taken back before; the next time for twice as long, if it was
-// soon.
+// A rail that was left out is not taken back before this time; twice as long the next time, if that
+// was soon.
 constexpr std::int64_t kFirstOutNs = 250'000'000;
 constexpr std::int64_t kLastOutNs = 16'000'000'000;
 constexpr std::int64_t kSoonNs = 60'000'000'000;
-// TCP waits for long before it sends again what a dead rail has lost, so questions go from a new
-// endpoint; seldom where others lose by it what is under way to them.
+// TCP waits long before it resends what a dead rail has lost, so questions go from a new endpoint;
+// rarely, if that makes others lose their operations to the peers.
 constexpr std::int64_t kKnockNs = 1'000'000'000;
 constexpr std::int64_t kSeldomKnockNs = 30'000'000'000;
 
 }  // namespace
 
 std::uint8_t Network::usable(int peer) const {
-    // relaxed, both: the set stands alone.
+    // relaxed twice: each set stands alone.
     const unsigned own = peer_rails_[peer].load(std::memory_order_relaxed);
     if (own == 0) return way_to_node_of(peer).usable.load(std::memory_order_relaxed);
     return static_cast<std::uint8_t>(own);
@@ -58,7 +58,7 @@ void Network::set_usable(int peer, unsigned rails) {
     peer_rails_[peer].store(static_cast<std::uint16_t>(kOfPeer | rails), std::memory_order_relaxed);
 }
 
-// The next one of the set, around its end; the rail itself if there is no other.
+// The next rail in the set, cyclically; the rail itself if there is no other.
 unsigned Network::rail_after(std::uint8_t usable, unsigned rail) {
     for (unsigned i = 1; i < kMostRails; ++i) {
         const unsigned next = (rail + i) % kMostRails;
@@ -67,7 +67,7 @@ unsigned Network::rail_after(std::uint8_t usable, unsigned rail) {
     return rail;
 }
 
-// The rail, or if it carries nothing another one.
+// The rail, or another one if it carries nothing.
 unsigned Network::way_to(int peer, unsigned rail) const {
     return (usable(peer) & bit(rail)) != 0 ? rail : rail_after(usable(peer), rail);
 }
@@ -85,19 +85,19 @@ void Network::look_for_outages() {
         for (unsigned rail = 0; rail < rail_count_ && uneasy_links_ != 0; ++rail) {
             RailLink &link = link_of(peer, rail);
             if (std::exchange(link.wanted, false)) note_waiting(peer, rail, true);
-            // By a rail that was left out nobody need answer.
+            // No answer is expected by a rail that was left out.
             if (link.asks && (!link.is_out || link.in_doubt)) note_asked(peer, rail);
         }
     for (const OpenTask &open : tasks_) {
         if (open.operation == nullptr) continue;
         const int peer = open.operation->peer;
         note_asked(peer, way_to(peer, open.rail));
-        // A task that was sent again is not answered by its first rail.
+        // A repeated task is not answered by its first rail.
         if (open.rail != open.first_rail) note_waiting(peer, open.first_rail, false);
     }
 }
 
-// Have transfers ended that were posted long after it?
+// Whether transfers that were posted much later have ended.
 bool Network::is_passed_over(Posted *posted) const {
     if (!posted->is_out) return false;
     if (posted->looks < overdue_looks_) ++posted->looks;
@@ -105,8 +105,8 @@ bool Network::is_passed_over(Posted *posted) const {
            link_of(posted->peer, posted->rail).completed - posted->completed > kPassedOver;
 }
 
-// Nobody else may have told: the job's launcher has ended, or a goodbye was lost. What is under way
-// to the peer ends now, or soon. True: it has.
+// Maybe nobody else has told: the job's launcher has ended, or a goodbye was lost. Operations to
+// the peer end now or soon. True: it is gone.
 bool Network::has_gone(int peer) {
     PeerLink &link = links_[peer];
     const Gone how = peer_gone(*rank_, peer);
@@ -118,7 +118,7 @@ bool Network::has_gone(int peer) {
     return how == Gone::died;
 }
 
-// Something is under way to the peer by the rail.
+// Something to the peer is in progress on the rail.
 void Network::note_waiting(int peer, unsigned rail, bool is_transfer) {
     RailLink &link = link_of(peer, rail);
     const PeerLink &there = links_[peer];
@@ -146,17 +146,17 @@ void Network::note_silent(int peer, unsigned rail) {
         (is_over || link.silent_looks == kSilentLooks) && has_moved(link, rail, &link.silent_bytes);
     if (!is_over) return ask(link);
     if (!moves) return leave_out(peer, rail);
-    link.silent_looks = kSilentLooks;  // it is slow
+    link.silent_looks = kSilentLooks;  // the peer is slow
 }
 
-// Bytes of transfers, since the count was taken last.
+// Whether bytes of transfers have moved since the last count.
 bool Network::has_moved(const RailLink &link, unsigned rail, std::uint64_t *count) const {
     const std::uint64_t moved = rails_[rail].rail.bytes_moved(link.passive);
     return std::exchange(*count, moved) != moved;
 }
 
-// No transfer has ended since the look before. Who answers looks at its network, and serves
-// transfers in the same look: so they are overdue if that goes on, and no byte of them moves.
+// No transfer has ended since the last look. A rank that answers looks at its network and serves
+// transfers in the same look: so they are overdue if that continues and no byte of them moves.
 void Network::note_idle(int peer, unsigned rail, bool has_answered) {
     RailLink &link = link_of(peer, rail);
     if (link.is_out || link.in_doubt) return;
@@ -174,7 +174,8 @@ void Network::note_idle(int peer, unsigned rail, bool has_answered) {
         end_overdue(peer, rail);
 }
 
-// As if its connection had broken. What has not ended soon after the peer's answer is ended then.
+// Treats it as a broken connection. Transfers that have not ended soon after the peer's answer are
+// ended then.
 void Network::end_overdue(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     link.idle_looks = 0;
@@ -191,19 +192,19 @@ void Network::end_overdue(int peer, unsigned rail) {
     set_in_doubt(link);
 }
 
-// No transfer has ended since it was overdue again and again.
+// Whether no transfer has ended since they were overdue several times.
 bool Network::carries_nothing(const RailLink &link) {
     return link.overdue_times == kMostOverdue && link.completed == link.completed_before;
 }
 
-// The peer was asked for something, by a message.
+// The peer was asked for something by a message.
 void Network::note_asked(int peer, unsigned rail) {
     PeerLink &there = links_[peer];
     if (there.last_look == outage_look_ || has_gone(peer)) return;
     const bool is_heard = std::exchange(there.messages_before, there.messages) != there.messages;
     there.last_look = outage_look_;
     const bool was_missing = there.mute_looks >= kMuteLooks;
-    // Also where it was not asked at the look before: what it was asked then it has answered.
+    // Also if it was not asked at the last look: then it has answered earlier questions.
     if (is_heard) {
         there.mute_looks = 0;
         there.blind_looks = there.awake_looks = 0;
@@ -215,13 +216,13 @@ void Network::note_asked(int peer, unsigned rail) {
         watch::watch_note_hearing(*rank_, peer, watch::Hearing::heard);
 }
 
-// If the peer does not look at its network it is stopped, or the host is out of reach, and after
-// an outage TCP waits for as long again before it sends what it has. So what follows counts against
-// the peer only when it has looked for longer than it had not.
+// If the peer does not look at its network it is stopped, or its host is out of reach. After an
+// outage TCP waits as long again before it resends. So the following looks count against the peer
+// only once it has looked for longer than it had not.
 void Network::note_mute(int peer, unsigned rail) {
     PeerLink &there = links_[peer];
-    if (there.is_refused) return;  // it is decided
-    // A task may wait for the peer's engine. A question waits for its looks alone.
+    if (there.is_refused) return;  // already decided
+    // A task may wait for the peer's engine. A question only waits for its looks.
     ask(link_of(peer, rail));
     const bool is_long = there.mute_looks >= mute_looks_;
     const bool is_just_long = there.mute_looks == mute_looks_;
@@ -233,19 +234,20 @@ void Network::note_mute(int peer, unsigned rail) {
         const bool is_turn = is_just_long || there.awake_looks % kFreshLooks == 1;
         if (there.is_reached && is_long && is_turn) send_afresh(peer);
     }
-    // Nothing is under way to one that was never reached: what waits for it ends without the lease,
-    // which is its whole node's. See look_for_unreached().
+    // A peer that was never reached has no operations in progress: waits for it end without the
+    // lease, which is for its whole node. See look_for_unreached().
     const bool is_mute = there.is_reached && is_long && looks_in_vain(there);
     watch::watch_note_hearing(*rank_, peer,
                               is_mute ? watch::Hearing::mute : watch::Hearing::missing);
 }
 
-// Is nothing heard of the peer, though it has looked at its network for longer than it had not?
+// Whether nothing is heard of the peer although it has looked at its network for longer than it had
+// not.
 bool Network::looks_in_vain(const PeerLink &link) {
     return link.awake_looks > link.blind_looks;
 }
 
-// By new endpoints, which need not wait as TCP does.
+// Sends again by new endpoints, which need not wait as TCP does.
 void Network::send_afresh(int peer) {
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         if ((usable(peer) & bit(rail)) == 0) continue;
@@ -254,7 +256,7 @@ void Network::send_afresh(int peer) {
     }
 }
 
-// What is under way on it is in doubt; the engine gives it nothing more.
+// Operations on the rail are in doubt; the engine gives it no new ones.
 void Network::leave_out(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     const auto others = static_cast<std::uint8_t>(usable(peer) & ~bit(rail));
@@ -273,7 +275,7 @@ void Network::leave_out(int peer, unsigned rail) {
         ask(link);
 }
 
-// The peer has answered by it.
+// The peer has answered by the rail.
 void Network::take_back(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     if (boot_ns() < link.back_after_ns) return;
@@ -283,14 +285,14 @@ void Network::take_back(int peer, unsigned rail) {
     log(SENNIT_LOG_INFO, "rail %u carries to rank %d again", rail, peer);
 }
 
-// Of those that it was tried with.
+// Whether the rail is out for all peers with which it was tried.
 bool Network::is_out_for_all(unsigned rail) const {
     for (const int peer : links_.used())
         if (links_[peer].is_reached && (usable(peer) & bit(rail)) != 0) return false;
     return true;
 }
 
-// The next question about a rail that was left out finds a fresh connection.
+// Makes the next question about a rail that was left out use a new connection.
 void Network::knock(int peer, unsigned rail, std::int64_t now) {
     RailLink &link = link_of(peer, rail);
     RailState &state = rails_[rail];
@@ -301,8 +303,8 @@ void Network::knock(int peer, unsigned rail, std::int64_t now) {
     link.next_question_ns = now;
 }
 
-// Only what is fenced on its rail comes here. It waits before what is new on the other one. False:
-// no other rail takes anything now.
+// Moves an operation that is fenced on its rail. It precedes new operations on the other rail.
+// False: no other rail accepts anything now.
 bool Network::move_to_another(Posted *posted) {
     const std::uint8_t set = usable(posted->peer);
     for (unsigned rail = 0; rail < rail_count_; ++rail) {

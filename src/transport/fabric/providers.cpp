@@ -1,5 +1,6 @@
-// The providers of libfabric on this machine, for people: which one ranks take, and why not the
-// others. Asked once for the process.
+// SPDX-License-Identifier: BSD-3-Clause
+// The providers of libfabric on this machine, for people: the one that ranks take, and why not the
+// others. Determined once per process.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -27,7 +28,7 @@ sennit_provider *find(const char *name) {
     return nullptr;
 }
 
-// One of libfabric's own carries the release in its version: 117.0 of 1.17.0.
+// libfabric's own providers have the release in their version: 117.0 for 1.17.0.
 void note_version(const Library &library, const fi_info &info, sennit_provider *out) {
     const std::uint32_t whole = library.version();
     const std::uint32_t own = info.fabric_attr->prov_version;
@@ -36,8 +37,8 @@ void note_version(const Library &library, const fi_info &info, sennit_provider *
                         FI_MINOR(whole) % 1000, carries ? FI_MINOR(own) / 10 % 1000 : 0);
 }
 
-// The most of any way to use it. FI_CONTEXT gives back an address, at each completion that is this
-// process's own; of gets nobody tells the owner.
+// The most bits of any way to use the provider. FI_CONTEXT returns an address at each completion of
+// this process's own; the owner is not told of gets.
 void note_bits(const fi_info &info, sennit_provider *out) {
     if ((info.caps & FI_RMA) == 0 || info.ep_attr->type != FI_EP_RDM) return;
     constexpr int kContextBits = 8 * sizeof(void *);
@@ -48,8 +49,8 @@ void note_bits(const fi_info &info, sennit_provider *out) {
     out->level = support_level(static_cast<unsigned>(out->put_remote_bits));
 }
 
-// Its name, and the names of its interfaces. False: none can be taken, and the thread's error says
-// why.
+// Finds its name, and the names of its interfaces. False: unusable, and the thread's error has the
+// reason.
 bool is_found(const Library &library, const char *wanted, char (&name)[64], char (&cards)[96]) {
     Settings settings;
     (void)std::snprintf(settings.provider, sizeof settings.provider, "%s", wanted);
@@ -106,7 +107,8 @@ void judge(const Library &library, const fi_info *all) {
     }
 }
 
-// Those that Sennit would prefer and libfabric does not list: it lists what has a card here.
+// Adds providers that Sennit would prefer but libfabric does not list: it lists only those with a
+// card here.
 void add_missing() {
     for (const char *name : kProviders) {
         if (providers.count == kMost || find(name) != nullptr) continue;

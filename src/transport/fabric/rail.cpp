@@ -1,4 +1,4 @@
-// See rail.hpp. Opening and closing in order, and the calls.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/fabric/rail.hpp"
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// Every so many reads the queues of messages come in the middle of transfers, and those from which
+// Every this many reads, queues of messages are read between transfers, and queues from which
 // nothing is expected.
 constexpr unsigned kTurns = 4;
 constexpr unsigned kAllEvery = 64;
-// Where completion data has come, so many looks read the queue of it too.
+// After completion data has come, this many looks also read its queue.
 constexpr unsigned kDataReads = 1u << 16;
 constexpr std::size_t kMostDepth = 2048;
-// A provider makes room for so many names of peers at a time, and writes to all of it.
+// A provider allocates room for this many names of peers at a time, and writes to all of it.
 constexpr std::size_t kNames = 256;
 
 sennit_status failed(const Library &library, int code, const char *what) {
@@ -39,7 +39,7 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
     table.count = std::min(peers, kNames);
     code = fi_av_open(domain_, &table, &addresses_, nullptr);
     if (code != 0) return failed(*library_, code, "fi_av_open");
-    // Where there are ports peers know that of this endpoint alone.
+    // With ports, peers know only the port of this endpoint.
     auto *const own = has_addresses() ? static_cast<sockaddr_in *>(info_->src_addr) : nullptr;
     if (own != nullptr) own->sin_port = port;
     if (one_read_drives_all_) (void)open_queue(FI_WAIT_FD, &bell_);
@@ -53,7 +53,7 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
 
 int Rail::open_queue(fi_wait_obj wait, Endpoint *out) {
     fi_cq_attr wanted{};
-    wanted.size = depth() + receives();  // every completion that can be outstanding
+    wanted.size = depth() + receives();  // room for every possible completion
     if (out == &incoming_ && is_two_way()) wanted.size *= 2;
     wanted.format = FI_CQ_FORMAT_DATA;
     wanted.wait_obj = wait;
@@ -65,8 +65,8 @@ int Rail::open_queue(fi_wait_obj wait, Endpoint *out) {
     return code;
 }
 
-// The descriptor of each queue of net and tcp tells what comes to the domain, and stays readable
-// once there has been a completion. So it is that of a queue without an endpoint.
+// With net and tcp the descriptor of each queue reports arrivals for the whole domain, and stays
+// readable after a completion. So a queue without an endpoint provides it.
 sennit_status Rail::open_endpoint(Endpoint *out) {
     int code = -FI_ENOSYS;
     if (!one_read_drives_all_) code = open_queue(FI_WAIT_FD, out);
@@ -100,20 +100,20 @@ int Rail::find_port(const Endpoint &endpoint, std::uint16_t *port) {
     return code;
 }
 
-// A connection to the endpoint whose first bytes have not come: when they come, `net` and `tcp`
-// look at the endpoint, which may be gone. So it ends before.
+// Ends connections to the endpoint whose first bytes have not come: when they come, `net` and `tcp`
+// access the endpoint, which may be gone.
 void Rail::end_unread(const Endpoint &endpoint) {
-    constexpr int kMostReads = 1000;  // peers may connect again and again meanwhile
+    constexpr int kMostReads = 1000;  // peers may reconnect repeatedly meanwhile
     sockaddr_in name{};
     std::size_t bytes = sizeof name;
     if (endpoint.endpoint == nullptr || !has_addresses() ||
         fi_getname(&endpoint.endpoint->fid, &name, &bytes) != 0)
         return;
     for (int reads = 0; reads < kMostReads && cut_unread(name); ++reads)
-        (void)fi_cq_read(endpoint.completions, nullptr, 0);  // drives, and takes nothing
+        (void)fi_cq_read(endpoint.completions, nullptr, 0);  // drives the provider, reads nothing
 }
 
-// An endpoint that is still there has all that was under way, and its queue.
+// An endpoint that stays open keeps its operations and its queue.
 int Rail::close_endpoint(Endpoint *endpoint) {
     end_unread(*endpoint);
     if (binds_memory()) end_lent(endpoint);
@@ -161,7 +161,7 @@ sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::
     return open_objects(interfaces.port(), peers);
 }
 
-// As many as completions of data can be outstanding.
+// As many receives as completions of data can be outstanding.
 bool Rail::has_room_for_data() {
     if (!takes_receives()) return true;
     data_receives_ = static_cast<DataReceive *>(std::calloc(receives(), sizeof(DataReceive)));
@@ -180,10 +180,10 @@ void Rail::close() {
     drop_object(&addresses_, "a table of addresses");
     drop_object(&domain_, "a domain");
     drop_object(&fabric_, "a fabric");
-    info_ = nullptr;  // ends with the interfaces
+    info_ = nullptr;  // owned by the interfaces
 }
 
-// psm3 and opx say that there is no end.
+// psm3 and opx report no limit.
 std::size_t Rail::depth() const {
     return std::clamp<std::size_t>(info_->tx_attr->size, 1, kMostDepth);
 }
@@ -192,7 +192,7 @@ std::size_t Rail::receives() const {
     return std::clamp<std::size_t>(info_->rx_attr->size, 1, kMostDepth);
 }
 
-// Whole pages, so that no piece ends in the middle of a word.
+// Whole pages, so that no piece ends within a word.
 std::size_t Rail::most_bytes() const {
     constexpr std::size_t kPageBytes = 4096;
     return std::max(info_->ep_attr->max_msg_size / kPageBytes, std::size_t{1}) * kPageBytes;
@@ -231,8 +231,8 @@ void Rail::remove(fi_addr_t *address) {
     *address = FI_ADDR_UNSPEC;
 }
 
-// Closing an endpoint in the middle of an answer to a get must not happen with `net`, `tcp` and
-// `tcp;ofi_rxm` of 1.17: they end the get twice, and give back its record twice.
+// `net`, `tcp` and `tcp;ofi_rxm` of 1.17 must not close an endpoint during an answer to a get: they
+// would end the get twice and free its record twice.
 void Rail::cut(fi_addr_t peer) {
     if (!has_addresses()) return;
     sockaddr_in name{};
@@ -254,7 +254,7 @@ void Rail::limit_windows(fi_addr_t peer) const {
     fabric::limit_windows(own, there);
 }
 
-// Only of a name that leads to a socket.
+// Only for a name of a socket.
 bool Rail::find_name(fi_addr_t peer, sockaddr_in *name) const {
     std::size_t bytes = sizeof *name;
     return peer != FI_ADDR_UNSPEC && fi_av_lookup(addresses_, peer, name, &bytes) == 0 &&
@@ -279,7 +279,7 @@ ssize_t Rail::put(const Transfer &transfer) {
     message.rma_iov_count = 1;
     message.context = transfer.context;
     message.data = transfer.data;
-    // By default a put is complete when it has left, which says nothing of its arrival.
+    // By default a put completes when sent, which does not mean that it arrived.
     const std::uint64_t arrival = transfer.is_hint ? 0 : FI_DELIVERY_COMPLETE;
     const std::uint64_t more =
         (transfer.has_data ? FI_REMOTE_CQ_DATA : 0) | (transfer.is_injected ? FI_INJECT : 0);
@@ -311,7 +311,7 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
     if (endpoint.completions == nullptr || most == 0) return 0;
     const ssize_t result = fi_cq_read(endpoint.completions, entries, std::min(most, kBatch));
     const auto count = static_cast<std::size_t>(std::max<ssize_t>(result, 0));
-    // Some providers set the flag on what the sender of the data completes, too.
+    // Some providers also set the flag on completions of the data's sender.
     const bool is_passive = &endpoint == &passive_;
     for (std::size_t i = 0; i < count; ++i)
         events[i] =
@@ -328,7 +328,7 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
     return over;
 }
 
-// Without memory: nothing but data takes one, and what finds none waits at its sender.
+// Receives without memory: only data takes one, and data without one waits at its sender.
 void Rail::post_data_receives() {
     if (!some_are_unposted_) return;
     some_are_unposted_ = false;
@@ -341,7 +341,7 @@ void Rail::post_data_receives() {
     }
 }
 
-// The endpoint has started nothing but the receives of data. One of them may complete twice.
+// The endpoint has started only receives of data. One of them may complete twice.
 std::size_t Rail::read_passive(Event events[], std::size_t most, bool *is_empty) {
     const std::size_t count = read_queue(passive_, events, most);
     if (is_empty != nullptr) *is_empty = count == 0;
@@ -362,8 +362,8 @@ std::size_t Rail::read_passive(Event events[], std::size_t most, bool *is_empty)
     return kept;
 }
 
-// A read of an empty queue drives the provider, and costs a system call. Where any of them drives
-// all endpoints, one read a look is enough: of the queue from which most is expected.
+// Reading an empty queue drives the provider and costs a system call. If one read drives all
+// endpoints, one read per look is enough: of the queue from which most is expected.
 const Rail::Endpoint &Rail::next_read() {
     const unsigned turn = reads_++ % kTurns;
     if (turn == 1 && sends_out_ != 0 && !is_two_way()) return outgoing_;
@@ -376,9 +376,9 @@ std::size_t Rail::poll(Event events[], std::size_t most) {
     return count + read_queue(next_read(), events + count, most - count);
 }
 
-// Where one read drives all, the queue of what is not awaited is empty, but that of completion
-// data: nobody knows when the first of it comes. What the last read drives into another queue than
-// its own is awaited there.
+// If one read drives all, a queue from which nothing is awaited is empty, except that of completion
+// data, which may come at any time. A completion that the last read drives into another queue is
+// awaited there.
 std::size_t Rail::poll_all(Event events[], std::size_t most) {
     const bool each = !one_read_drives_all_ || reads_++ % kAllEvery == 0;
     std::size_t count = read_passive(events, most);

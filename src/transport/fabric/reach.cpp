@@ -1,8 +1,9 @@
-// Which rails lead to which peers: what the trial of other nodes (trial.cpp) has found, and the
+// SPDX-License-Identifier: BSD-3-Clause
+// Which rails lead to which peers: the results of the trial of other nodes (trial.cpp), and the
 // first use of a peer. docs/design/fabric.md, "Start", has the reasons.
 //
-// Pairs of ranks make their connections when one of the two first uses the other; then nothing is
-// sent to a peer, but the question for its endpoint, before it has answered one.
+// A pair of ranks connects when one of them first uses the other. Until the peer has answered a
+// question, nothing but the question for its endpoint is sent to it.
 #include <arpa/inet.h>
 #include <unistd.h>
 
@@ -20,12 +21,12 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// So long a connection to a port may take.
+// The time limit of a connection to a port.
 constexpr std::int64_t kProbeNs = 1'000'000'000;
 
 }  // namespace
 
-// What the watch has told before is taken now. With the lock held.
+// Takes the earlier news of the watch now. With the lock held.
 PeerLink &Network::make_link(int peer) {
     PeerLink &link = links_.make(peer);
     const int first = peer * static_cast<int>(rail_count_);
@@ -40,7 +41,7 @@ bool Network::is_lossy(int peer, unsigned rail) const {
     return (way_to_node_of(peer).lossy & bit(rail)) != 0;
 }
 
-// With the lock held. Of one that loses data nothing is awaited any more.
+// With the lock held. Nothing is awaited any more on a rail that loses data.
 void Network::leave_out_others(int peer) {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if ((usable(peer) & bit(rail)) == 0 && !is_lossy(peer, rail)) leave_out(peer, rail);
@@ -48,7 +49,7 @@ void Network::leave_out_others(int peer) {
 
 void Network::settle(int peer, const NodeTrial &found) {
     const MutexLock guard(lock_);
-    // All ranks have been through start(), and have ended their trials.
+    // All ranks have done start() and ended their trials.
     if (!settles_) {
         node_room_.take(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
         for (unsigned rail = 0; rail < rail_count_; ++rail) {
@@ -68,7 +69,7 @@ void Network::settle(int peer, const NodeTrial &found) {
     way.lossy = found.lossy;
     way.error = found.is_tried() ? found.error : 0;
     way.is_settled = true;
-    // One that did not carry may yet, and nobody has tried its data.
+    // A rail that did not work may work later, and nobody has tested its data.
     const unsigned brings = (found.rails & ~found.dataless) | found.lossy;
     way.brings_data = found.rails != 0 && (~brings & ((1u << rail_count_) - 1)) == 0;
     if (link != nullptr) link->asked_since_ns = 0;
@@ -77,11 +78,11 @@ void Network::settle(int peer, const NodeTrial &found) {
 }
 
 Reason Network::reach(int peer) {
-    // A rank that computes must be served, as by load and store.
+    // A computing rank must be served, as with load and store.
     if (rank_->peers[peer].same_node && (rank_->rail_share == 0 || !progress_.is_on))
         return Reason{Reason::Code::same_node};
     if (rail_count_ == 0) return missing_;
-    // Each of the two knows what the other lacks.
+    // Each of the two ranks knows what the other lacks.
     const Reason lacks[] = {lack_of(rank_->world_rank), lack_of(peer)};
     for (const Reason &lack : lacks)
         if (lack.code != Reason::Code::taken) return lack;
@@ -99,13 +100,14 @@ void Network::forget(int peer) {
 
 // ---- The first use. With the lock held.
 
-// Nothing has come from the peer yet that was asked for.
+// Nothing requested has come from the peer yet.
 Submit Network::meet(int peer, unsigned rail) {
     PeerLink &link = links_[peer];
     if (link.asked_since_ns == 0) link.asked_since_ns = boot_ns();
     ask(link_of(peer, rail));
     if (!link.is_unreachable) return comes_again(nullptr);
-    (void)fail(SENNIT_ERR_FABRIC, "rank %d is out of reach", peer);  // describe_trouble() says more
+    (void)fail(SENNIT_ERR_FABRIC, "rank %d is out of reach",
+               peer);  // describe_trouble() reports more
     return Submit::failed;
 }
 
@@ -124,10 +126,10 @@ void Network::note_reached(int peer) {
     if (way_to_node_of(peer).is_settled) leave_out_others(peer);
 }
 
-// A peer that has not answered for SENNIT_PEER_TIMEOUT may be stopped, or compute without a thread
-// for progress: then its kernel takes connections for it, and it is waited for. Where nobody takes
-// one, by any rail, or its node says that it looks at its network, it is out of reach. Questions go
-// on, and their first answer ends that.
+// A peer that has not answered for SENNIT_PEER_TIMEOUT may be stopped, or compute without a
+// progress thread: then its kernel accepts connections, and it is waited for. If nobody accepts one
+// on any rail, or its node reports that it looks at its network, it is out of reach. Questions
+// continue, and their first answer ends that.
 void Network::look_for_unreached(int peer, std::int64_t now) {
     PeerLink &link = links_[peer];
     if (!way_to_node_of(peer).is_settled || link.is_reached || link.is_unreachable ||
@@ -135,7 +137,7 @@ void Network::look_for_unreached(int peer, std::int64_t now) {
         return;
     int error = 0;
     if (link.probe < 0) {
-        // Where endpoints have no port, that of its watch.
+        // If endpoints have no port, the port of its watch.
         const bool by_names = names_.exists();
         const RailCard card = (by_names ? named_cards_ : cards_).of(peer);
         const unsigned interface = by_names ? 0 : choice_.of(card, link.probe_rail);

@@ -1,5 +1,6 @@
-// Memory as a rail's provider wants it registered: for peers, and for this rank's own operations.
-// docs/design/fabric-providers.md says what each mode asks for.
+// SPDX-License-Identifier: BSD-3-Clause
+// Registers memory for a rail's provider: for peers, and for this rank's own operations.
+// docs/design/fabric-providers.md has the requirements of each mode.
 #include <cstdint>
 #include <cstring>
 
@@ -8,7 +9,7 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr int kMostTries = 16;  // of a key that is taken
+constexpr int kMostTries = 16;  // tries if a key is taken
 
 }  // namespace
 
@@ -50,15 +51,15 @@ void Rail::forget_key(std::uint64_t key) {
     if (raw_key_bytes() != 0) (void)fi_mr_unmap_key(domain_, key);
 }
 
-// One that nothing of this rail has now, unless the keys are short. Those of the transport have
-// their highest bit 0.
+// A key that nothing on this rail has now, unless keys are short. The transport's own keys have a
+// highest bit of 0.
 std::uint64_t Rail::new_key() {
     ++keys_made_;
     if (has_room_for_keys()) return std::uint64_t{1} << 63 | keys_made_;
     return keys_made_ & ((std::uint64_t{1} << 8 * info_->domain_attr->mr_key_size) - 1);
 }
 
-// `key` 0: any.
+// `key` 0: any key.
 int Rail::register_memory(const Endpoint &endpoint, const iovec &memory, std::uint64_t access,
                           std::uint64_t key, fid_mr **out) {
     if (endpoint.endpoint == nullptr) return -FI_EOPBADSTATE;

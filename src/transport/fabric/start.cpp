@@ -1,4 +1,5 @@
-// Opening the rails, what peers may reach by them, and the end.
+// SPDX-License-Identifier: BSD-3-Clause
+// Opens the rails, exposes memory to peers, and ends the path.
 #include <sched.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kMostReceives = 32;
-// How long a rank that ends serves others that have not finished.
+// How long an ending rank serves others that have not finished.
 constexpr std::int64_t kLingerNs = 1'000'000'000;
 
 }  // namespace
@@ -67,7 +68,7 @@ sennit_status Network::open_rails() {
     return make_pools();
 }
 
-// As many as there are where each rank uses each other one by all rails.
+// As many as if each rank uses every other one on all rails.
 void Network::make_room_for_connections() const {
     constexpr std::uint64_t kConnections = 4;  // for messages and for transfers, in each direction
     std::uint64_t others = 0;
@@ -77,7 +78,7 @@ void Network::make_room_for_connections() const {
         runtime::raise_descriptor_limit(kConnections * rail_count_ * others);
 }
 
-// From here on there are rails.
+// There are rails from here on.
 sennit_status Network::make_pools() {
     const auto size = static_cast<std::size_t>(world_size(*rank_));
     const unsigned rails = choice_.rails();
@@ -113,7 +114,7 @@ sennit_status Network::make_pools() {
     return make_copies();
 }
 
-// Where there is no rail, the path is of no use, and reach() says why.
+// Without a rail the path is useless, and reach() reports why.
 sennit_status Network::open(Rank &rank, const char *settings, const EventSink &sink) {
     rank_ = &rank;
     sink_ = sink;
@@ -147,7 +148,7 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
     return watch::watch_open(rank, &watch_port_);
 }
 
-// As many as are wanted, or not while half of them are there.
+// Posts as many as wanted; may wait while at least half of them are posted.
 void Network::post_receives(unsigned rail, bool may_wait) {
     RailState &state = rails_[rail];
     const bool has_way_back = state.rail.port_to_send_from() != 0;
@@ -193,7 +194,7 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     sennit_status status = open_rails();
     if (status == SENNIT_OK) make_room_for_connections();
     if (status == SENNIT_OK) status = expose_control();
-    // Peers may be found now, unless names are told first.
+    // Peers can be found now, unless names must be told first.
     if (status == SENNIT_OK && interfaces_.name_bytes() == 0) status = start();
     return status;
 }
@@ -237,7 +238,7 @@ sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
         const sennit_status status =
             state.rail.expose({memory.memory, memory.bytes}, key_of(memory.handle, state.tag),
                               &state.registrations[place]);
-        // Without an endpoint for now, as with all that was exposed before.
+        // Without an endpoint for now, like all memory exposed before.
         if (status == SENNIT_OK || !state.rail.has_passive()) continue;
         withdraw_from(place);
         exposed_[place] = Exposed{};
@@ -246,8 +247,8 @@ sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
     return SENNIT_OK;
 }
 
-// As a whole where its keys are chosen here: providers that let us do that do not look at what is
-// mapped. Else in pieces; those of chunks follow when a peer asks for them.
+// As a whole if the keys are chosen here: such providers do not check what is mapped. Else in
+// pieces; those of chunks follow when a peer asks for them.
 sennit_status Network::expose_control() {
     const std::uint64_t bytes = rank_->control->header.control_bytes;
     if (!rails_[0].rail.gives_keys())
@@ -265,9 +266,9 @@ sennit_status Network::expose_piece(unsigned piece) {
                              control_handle(piece)});
 }
 
-// Makes the keys of all memory that has none, after a passive endpoint was opened again. What
-// fails is tried again at each look; until then transfers to that memory fail and are repeated, at
-// most kMostAttempts times.
+// Makes the keys of all memory without keys, after a passive endpoint was opened again. A failure
+// is retried at each look; until then transfers to that memory fail and are repeated, at most
+// kMostAttempts times.
 void Network::expose_again() {
     some_are_hidden_ = false;
     for (std::size_t place = 0; place < kPlaces; ++place) {
@@ -293,7 +294,7 @@ void Network::withdraw_from(std::size_t place) {
         withdraw_from_rail(place, rail);
 }
 
-// A SegmentWatch: this rank's segments as they come and go, under the rank's cold mutex.
+// A SegmentWatch: called when this rank's segments appear and go, under the rank's cold mutex.
 sennit_status Network::expose(void *network, const SegmentRecord &record, std::uint32_t live) {
     auto &self = *static_cast<Network *>(network);
     if (record.bytes == 0) return SENNIT_OK;
@@ -305,7 +306,7 @@ sennit_status Network::expose(void *network, const SegmentRecord &record, std::u
 
 void Network::withdraw(void *network, const SegmentRecord &record) {
     auto &self = *static_cast<Network *>(network);
-    // The record is not live any more: tasks from here on do not find it.
+    // The record is no longer live: later tasks do not find it.
     { const MutexLock none_works(self.work_lock_); }
     const MutexLock guard(self.lock_);
     self.withdraw_from(record.owner_slot);
@@ -317,8 +318,8 @@ void Network::stop_thread() {
     rank_->progress_bell.descriptor = -1;
 }
 
-// Says goodbye to a peer that messages went to or came from, once. True: it has said so too, or
-// nothing is to be waited for. With the lock held.
+// Says goodbye, once, to a peer with which messages were exchanged. True: it has said so too, or
+// there is nothing to wait for. With the lock held.
 bool Network::part_from(int peer) {
     PeerLink &link = links_[peer];
     if (!link.is_met || known_gone(*rank_, peer) == Gone::died) return true;
@@ -337,7 +338,7 @@ bool Network::part_from(int peer) {
 void Network::say_goodbye(const Deadline &deadline) {
     const Deadline limit = Deadline::after(kLingerNs);
     bool all = true;
-    // Once also where there is no time left: nobody else would tell that this rank has not died.
+    // Once even without time left: nobody else would tell that this rank has not died.
     do {
         PostedList done;
         {
@@ -373,7 +374,7 @@ void Network::close(const Deadline &deadline) {
         state.rail.close();
     interfaces_.close();
     watched_.close();
-    // Nothing moves any more, so the buffers may go back.
+    // Nothing moves any more, so the buffers are returned.
     for (std::size_t i = 0; i < post_count_ && rail_count_ != 0; ++i) {
         Posted &posted = posts_[i];
         if (posted.kind != Posted::Kind::transfer) continue;

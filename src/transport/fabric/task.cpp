@@ -1,7 +1,7 @@
-// Messages: tasks, their answers, goodbyes, and how the fence's travel. A message that is lost
-// makes no noise, so a task is sent again until its answer comes. It has its number from the
-// engine, by which the owner knows a repetition, and an id from here, by which a second answer is
-// known.
+// SPDX-License-Identifier: BSD-3-Clause
+// Messages: tasks, their answers, goodbyes, and the transport of the fence's. A lost message gives
+// no sign, so a task is repeated until its answer comes. Its number, from the engine, lets the
+// owner detect a repetition; its id, from here, detects a second answer.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -18,19 +18,19 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr std::int64_t kFirstPauseNs = 100'000'000;  // before a task is sent again; doubles
+constexpr std::int64_t kFirstPauseNs = 100'000'000;  // before a task is repeated; doubles
 constexpr std::int64_t kLastPauseNs = 2'000'000'000;
-// When this rank's own endpoint for sends had to be opened again, its messages do not go back by
-// connections as old for so long.
+// After this rank's own endpoint for sends had to be reopened, its messages do not go back on
+// equally old connections for this long.
 constexpr std::int64_t kNotBackNs = 2'000'000'000;
-// The most that the time grows to in which the provider may take no message for a peer.
+// The largest time in which the provider may accept no message for a peer.
 constexpr std::int64_t kLastStuckNs = 5'000'000'000;
 
 std::size_t length_of(const MessageHeader &header) {
     return sizeof header + header.body_bytes + header.answers * sizeof(LateAnswer);
 }
 
-// Its sender, or a caller there.
+// Whether the message's sender, or a caller there, waits for it.
 bool is_waited_for(const MessageHeader &header) {
     if (header.kind == MessageKind::task) return header.task.may_wait == 0;
     return header.kind == MessageKind::hurry || header.kind == MessageKind::question;
@@ -54,8 +54,8 @@ void Network::give_back(Message *message) {
     free_messages_ = message;
 }
 
-// Shorter ones are copied: a message takes pages of its own. Half of all messages are left for what
-// comes and for answers, without which no room would come back.
+// Shorter payloads are copied: a message takes its own pages. Half of all messages are left for
+// arrivals and answers, without which no room would come back.
 std::byte *Network::take_room(std::size_t bytes) {
     constexpr std::size_t kLeastBytes = 4096;
     if (bytes < kLeastBytes || bytes > longest_payload_) return nullptr;
@@ -74,7 +74,7 @@ Message *Network::message_of(std::byte *room) const {
         reinterpret_cast<Message *>(room - (any.body() - reinterpret_cast<std::byte *>(&any))));
 }
 
-// What the provider still has of it is given back when that is over.
+// Room that the provider still uses is given back later.
 void Network::give_room_back(std::byte *room) {
     const MutexLock guard(lock_);
     Message *const message = message_of(room);
@@ -83,7 +83,7 @@ void Network::give_room_back(std::byte *room) {
     if (message->kind == Posted::Kind::unused) give_back(message);
 }
 
-// The one that the payload lies in, if the provider is through with it. Null: no memory.
+// The message that contains the payload, if the provider has finished with it. Null: no memory.
 Message *Network::take_message_for(const Operation &operation) {
     if (operation.is_in_room) {
         Message *const message = message_of(static_cast<std::byte *>(operation.local));
@@ -92,17 +92,17 @@ Message *Network::take_message_for(const Operation &operation) {
     return take_message();
 }
 
-// Ranks that send to each other do so by one connection, which the one with the lower number makes:
-// messages to it go from where messages come to, back to where its own were sent from. The fence's
-// do not, so that there is another way; nor goodbyes, which nothing brings back if their connection
-// ends.
+// Ranks that send to each other use one connection, which the rank with the lower number makes:
+// messages to it go from the endpoint for receives back to the one that sent its own. Not for
+// messages of the fence, so that there is another way; nor for goodbyes, which are not repeated if
+// their connection ends.
 bool Network::goes_back(const Message &message, const RailLink &link) const {
     const MessageKind kind = message.header.kind;
     return link.back.is_open && kind != MessageKind::question && kind != MessageKind::endpoint &&
            kind != MessageKind::goodbye;
 }
 
-// A message has come. If it says so, messages may go back.
+// A message has come. If it permits, messages may go back.
 void Network::open_back(RailLink &link, const Message &message) {
     const int peer = message.header.from;
     const std::uint16_t port = message.header.back_port;
@@ -111,7 +111,7 @@ void Network::open_back(RailLink &link, const Message &message) {
     if (port != link.back.port) {
         link.back.is_open = false;
         link.back.not_before_ns = 0;
-        // What is under way goes to the endpoint before.
+        // Messages in progress go to the earlier endpoint.
         if (link.back.out != 0) return;
         if (link.back.address != FI_ADDR_UNSPEC) rail.remove(&link.back.address);
         sockaddr_in name = messages_name(peer, message.rail);
@@ -141,7 +141,7 @@ ssize_t Network::post_message(Message *message, std::size_t length, RailLink *li
     if (!rail.make_ready(Rail::Use::send)) return -FI_EAGAIN;
     const bool may_come_back = message->peer > rank_->world_rank;
     message->header.back_port = may_come_back ? rail.port_to_send_from() : 0;
-    // The descriptor belongs to the endpoint, which may have been opened again.
+    // The descriptor belongs to the endpoint, which may have been reopened.
     return rail.send(Rail::Use::send, link->messages, iovec{&message->header, length},
                      message->pool->sent[message->rail].descriptor(), &message->context);
 }
@@ -175,9 +175,9 @@ bool Network::send(Message *message) {
     return true;
 }
 
-// One for a peer that takes none does not hold up those for others. So many wait and no more,
-// however many peers there are: a task and a question come again, and an answer with them. Nothing
-// brings a goodbye back, of which there is one for each peer.
+// A message for a peer that accepts none does not delay those for others. The number of kept ones
+// is limited, however many peers there are: a task and a question are repeated, and an answer with
+// them. Nothing repeats a goodbye, of which there is one per peer.
 void Network::send_or_keep(Message *message) {
     if (send(message)) return;
     if (message->header.kind != MessageKind::goodbye) {
@@ -187,19 +187,18 @@ void Network::send_or_keep(Message *message) {
     outbox_.append(message);
 }
 
-// A connection that breaks while it is made may never be made again by the provider: `net` of 1.17
-// answers each send with "again", and the peer's provider refuses each new connection from the same
-// endpoint. So this rank sends from a new one. It costs a resend of what is under way to others,
-// so it is done seldom, and less and less often while it does not help, as with a peer that is
-// stopped.
+// A provider may never remake a connection that breaks while it is made: `net` of 1.17 answers each
+// send with "again", and the peer's provider refuses each new connection from the same endpoint. So
+// this rank sends from a new endpoint. That costs a resend of messages in progress to others, so it
+// is done rarely, and less and less often while it does not help, as with a stopped peer.
 void Network::look_for_stuck_messages(std::int64_t now) {
     some_are_unsent_ = false;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (look_for_stuck_messages(rail, now)) some_are_unsent_ = true;
 }
 
-// Are there messages that the provider does not take? A rail that was left out is looked after by
-// knock().
+// Whether there are messages that the provider does not accept. knock() handles rails that were
+// left out.
 bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
     RailState &state = rails_[rail];
     std::int64_t since = INT64_MAX;
@@ -222,8 +221,8 @@ bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
     return true;
 }
 
-// What the old endpoint has not reported may have arrived or not. Tasks and questions are sent
-// again in time, and their answers with them; a goodbye is repeated here.
+// Messages that the old endpoint has not reported may have arrived or not. Tasks and questions are
+// repeated in time, and their answers with them; goodbyes are repeated here.
 void Network::reopen_outgoing(unsigned rail) {
     RailState &state = rails_[rail];
     if (!state.rail.close(Rail::Use::send)) return;
@@ -250,27 +249,26 @@ void Network::reopen_outgoing(unsigned rail) {
         }
 }
 
-// By the endpoint for sends.
+// Whether it used the endpoint for sends.
 bool Network::was_outgoing(const Message &message) {
     return (message.kind == Posted::Kind::receive) == message.is_back;
 }
 
-// That endpoint was closed. What it has completed lies where the completions of others lie too, and
-// must not be found there when its records are used again. The next look works it off.
+// That endpoint was closed. Its completions are in a shared queue and must not be found there when
+// its records are reused. The next look processes them.
 void Network::take_late(unsigned rail) {
     Event event;
     while (rails_[rail].rail.poll_messages(&event, 1) != 0) {
         const auto *const message = static_cast<const Message *>(event.context);
         if (message == nullptr) continue;
         const bool is_receive = message->kind == Posted::Kind::receive;
-        // As what has not completed at all.
+        // Treated as not completed at all.
         if (was_outgoing(*message) && (event.error != 0 || !is_receive)) continue;
         if (Posted *const posted = take_end(event)) late_.append(posted);
     }
 }
 
-// A task whose message is lost is sent again, and a question asked again; of the others nothing
-// hangs on it.
+// A task whose message is lost is repeated, and so is a question; nothing depends on the others.
 void Network::finish_send(Message *message) {
     RailLink &link = link_of(message->peer, message->rail);
     if (message->is_back) {
@@ -286,7 +284,7 @@ void Network::finish_send(Message *message) {
     give_back(message);
 }
 
-// What concerns the fence is carried out at once, by whoever polls: it needs no engine.
+// The polling thread executes messages of the fence at once: they need no engine.
 void Network::finish_receive(Message *message) {
     RailState &state = rails_[message->rail];
     --(message->is_back ? state.receives_back : state.receives);
@@ -317,7 +315,7 @@ Submit Network::start_task(Operation *operation) {
     if (open_tasks_ == kOpenTasks) return Submit::again;
     Message *message = take_message_for(*operation);
     if (message == nullptr) return comes_again(nullptr);
-    // The number of its place is in an id, which is not 0.
+    // An id contains the number of its place, and is not 0.
     do
         ++last_task_;
     while (tasks_[last_task_ % kOpenTasks].operation != nullptr);
@@ -407,7 +405,7 @@ bool Network::is_well_formed(const Message &message) const {
         return false;
     if (header.from < 0 || header.from >= world_size(*rank_)) return false;
     if (header.rail >= rail_count_) return false;
-    // Nothing is longer than the room for it.
+    // Nothing may be longer than its room.
     if (message.bytes != length_of(header) || header.answers > kMostLateAnswers) return false;
     if (header.answers != 0 && !may_bring_answers(header)) return false;
     if (header.kind == MessageKind::task)
@@ -420,10 +418,9 @@ bool Network::is_well_formed(const Message &message) const {
     return header.body_bytes >= name && (header.body_bytes - name) % each == 0;
 }
 
-// What has arrived and is well formed. Returns how many operations are over.
-// A task or an answer. Twice under the lock for all that is to be done there: each time takes 20
-// ns, and the next put of a caller that waits for this one comes behind. Returns how many
-// operations are over.
+// Handles a well-formed arrival: a task or an answer. Takes the lock twice for everything: each
+// time costs 20 ns, and delays the next put of a caller that waits for this one. Returns the number
+// of completed operations.
 int Network::take_in(Message *message) {
     Answered answered;
     Message *answer = nullptr;
@@ -451,7 +448,7 @@ void Network::take_notice(const Message &message) {
     note_gone(*rank_, from, Gone::left);
 }
 
-// Of a live segment; null: there is none with that handle.
+// The record of a live segment; null: none with that handle.
 const SegmentRecord *Network::live_record(std::uint64_t handle) const {
     const std::uint64_t slot = handle >> 32;
     if (slot >= kSegmentsPerTeam) return nullptr;
@@ -461,8 +458,8 @@ const SegmentRecord *Network::live_record(std::uint64_t handle) const {
     return live != 0 && live == static_cast<std::uint32_t>(handle) ? &record : nullptr;
 }
 
-// Where a task works, or null: no live segment has that handle, or the range leaves it.
-// *segment: null for the control block.
+// The memory of a task; null: no live segment has that handle, or the range exceeds it. *segment:
+// null for the control block.
 std::byte *Network::memory_of(const MessageHeader &header, const SegmentRecord **segment) const {
     std::byte *base = reinterpret_cast<std::byte *>(rank_->control);
     std::uint64_t size = rank_->control->header.control_bytes;
@@ -477,7 +474,7 @@ std::byte *Network::memory_of(const MessageHeader &header, const SegmentRecord *
     return inside ? base + header.offset : nullptr;
 }
 
-// What ends a segment waits until no task works on it.
+// The end of a segment waits until no task works on it.
 sennit_status Network::carry_out(const Message &message, std::byte *reply) {
     const MutexLock working(work_lock_);
     const MessageHeader &header = message.header;
@@ -488,13 +485,13 @@ sennit_status Network::carry_out(const Message &message, std::byte *reply) {
     return sink_.execute(sink_.context, arrived);
 }
 
-// The message that is to bring the answer to a task. Null: the task is not carried out now. With
-// the lock held, as its end.
+// The message for the answer to a task. Null: the task is not executed now. With the lock held,
+// like its end.
 Message *Network::begin_service(const Message &task) {
-    // It may have been taken in before the end of a lease, and this rank been stopped since.
+    // The task may have arrived before the end of a lease, and this rank been stopped since.
     if (watch::watch_has_news(*rank_, boot_ns(), &news_seen_)) take_news();
     if (links_[task.header.from].is_refused) return nullptr;
-    // Without memory there is no answer now; the task comes again.
+    // Without memory there is no answer now; the task is repeated.
     return take_message();
 }
 
@@ -514,8 +511,8 @@ void Network::end_service(const Message &task, Message *answer, sennit_status st
     send_or_keep(answer);
 }
 
-// The tasks that are answered are over: those whose answers have waited, and then the message's
-// own. With the lock held.
+// Ends the answered tasks: those whose answers have waited, then the message's own. With the lock
+// held.
 void Network::end_answered(const Message &message, Answered *answered) {
     const MessageHeader &header = message.header;
     const std::byte *const late_ones = message.body() + header.body_bytes;
@@ -537,7 +534,7 @@ void Network::end_answered(const Message &message, Answered *answered) {
 
 void Network::end_task(int from, std::uint64_t id, Answer answer, Answered *answered) {
     OpenTask &open = tasks_[id % kOpenTasks];
-    // If not, it is a second answer to a task that was sent twice.
+    // Otherwise it is a second answer to a repeated task.
     if (open.operation == nullptr || open.id != id || open.operation->peer != from) return;
     answer.operation = std::exchange(open.operation, nullptr);
     --open_tasks_;
@@ -547,7 +544,7 @@ void Network::end_task(int from, std::uint64_t id, Answer answer, Answered *answ
     answered->answers[answered->count++] = answer;
 }
 
-// Without the lock: what is called may submit again.
+// Without the lock: the called functions may submit again.
 void Network::complete(const Answered &answered) {
     for (std::size_t i = 0; i < answered.count; ++i) {
         const Answer &answer = answered.answers[i];

@@ -1,4 +1,5 @@
-// What a rank notes of the tasks that it has sent, and of the answers to those that came to it.
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank's records of its sent tasks, and of answers to received ones.
 #pragma once
 
 #include <sennit/error.h>
@@ -14,17 +15,17 @@ namespace sennit::transport::fabric {
 
 // Answers to a peer that wait for a message to it.
 struct HeldAnswers {
-    int peer = -1;  // -1: nobody's
+    int peer = -1;  // -1: free
     std::uint8_t count = 0;
     std::uint8_t rail = 0;    // the last task's
-    bool is_in_vain = false;  // nothing went to the peer in time
+    bool is_in_vain = false;  // no message to the peer was sent in time
     std::int64_t since_ns = 0;
     LateAnswer answers[kMostLateAnswers];
     std::uint32_t subjects[kMostLateAnswers];  // 0: none
 };
 
-// What a peer has last been told of the subjects of its latest tasks. It hears more with any
-// message that has room.
+// The latest information that a peer has on the subjects of its latest tasks. Any message with room
+// updates it.
 class ToldSubjects {
   public:
     struct Told {
@@ -40,18 +41,18 @@ class ToldSubjects {
     Told told_[kMostLateAnswers];
 };
 
-// A task that was sent and has no answer yet.
+// A sent task without an answer yet.
 struct OpenTask {
     Operation *operation = nullptr;
     std::uint64_t id = 0;
-    std::int64_t resend_ns = 0;  // when it is sent again; 0: see resend_tasks()
+    std::int64_t resend_ns = 0;  // time of the repetition; 0: see resend_tasks()
     std::int64_t pause_ns = 0;
-    std::uint32_t events_put = 0;  // to the peer, when it was sent
+    std::uint32_t events_put = 0;  // PeerLink::events_put when the task was sent
     std::uint8_t first_rail = 0;
-    std::uint8_t rail = 0;  // by which it was sent last
+    std::uint8_t rail = 0;  // its last rail
 };
 
-// To a task of this rank's. The reply lies in the message that has brought it.
+// An answer to a task of this rank. The reply is in the message that brought it.
 struct Answer {
     Operation *operation;
     sennit_status status;
@@ -59,7 +60,7 @@ struct Answer {
     std::size_t bytes;
 };
 
-// All that a message has brought: those that waited for it, and its own.
+// All answers in a message: those that waited for it, and its own.
 struct Answered {
     Answer answers[kMostLateAnswers + 1];
     std::size_t count = 0;

@@ -1,4 +1,4 @@
-// See thread.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/fabric/thread.hpp"
 
 #include <pthread.h>
@@ -24,32 +24,34 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::int64_t kLongestNs = 100'000'000;
-constexpr std::int64_t kBusyNs = 1'000'000;      // so long after the last event it looks often
-constexpr std::int64_t kLeastPollsNs = 50'000;   // between those of a caller that does its work
+constexpr std::int64_t kBusyNs = 1'000'000;  // looks often for this long after an event
+constexpr std::int64_t kLeastPollsNs =
+    50'000;  // polls of a caller at least this often do the thread's work
 constexpr std::int64_t kLooksPerTimed = 20;      // intervals between looks without descriptors
-constexpr std::int64_t kMostPerTimed = 160;      // the same while callers go on polling
-constexpr std::int64_t kUneasyNs = 1'000'000;    // between looks at what is to be tried again
-constexpr std::int64_t kGatherNs = 5'000'000;    // where the rank is left alone
-constexpr std::int64_t kAwaitedNs = 50'000'000;  // so long a peer that has waited will again
-constexpr std::int64_t kFirstTimed = 4;  // intervals before a look beside descriptors; doubles
-constexpr int kMostPasses = 4;           // of a look
-// On descriptors, which may miss what the last read of a look has driven into another queue.
+constexpr std::int64_t kMostPerTimed = 160;      // the same while callers keep polling
+constexpr std::int64_t kUneasyNs = 1'000'000;    // between looks at operations to retry
+constexpr std::int64_t kGatherNs = 5'000'000;    // while the rank is not disturbed
+constexpr std::int64_t kAwaitedNs = 50'000'000;  // how long a peer that has waited will wait again
+constexpr std::int64_t kFirstTimed = 4;  // intervals before a look besides descriptors; doubles
+constexpr int kMostPasses = 4;           // passes of a look
+// Limit of a sleep on descriptors, which may miss what the last read of a look has driven into
+// another queue.
 constexpr std::int64_t kArmedNs = 10'000'000;
-// So often in a row a descriptor may be ready at once and say nothing.
+// How many times in a row a descriptor may be ready at once without a reason.
 constexpr unsigned kLies = 100;
 
-// `life` is held over a join or a leave; `list` by who looks at the rest, and by the thread
-// wherever it does not sleep.
+// `life` is held during a join or a leave; `list` by users of the rest, and by the thread whenever
+// it does not sleep.
 struct Thread {
     pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
     Network *first = nullptr;
     pthread_t thread{};
-    bool has_thread = false;  // to be joined; under `life`
-    bool runs = false;        // false too where no rank wants it
+    bool has_thread = false;  // must be joined; under `life`
+    bool runs = false;        // also false if no rank wants it
     bool stop = false;
     std::atomic<int> bell{-1};        // eventfd; stays open
-    std::atomic<pthread_t> itself{};  // as long as it runs; of no use to others but to compare
+    std::atomic<pthread_t> itself{};  // while it runs; only for comparisons
 };
 Thread shared;
 
@@ -58,7 +60,7 @@ void clear_bell(int bell) {
     (void)!read(bell, &rings, sizeof rings);
 }
 
-// False: to the end.
+// False: the thread must end.
 bool tend_all(ThreadSleep *sleep, int bell) {
     const MutexLock guard(shared.list);
     if (shared.stop) return false;
@@ -126,21 +128,21 @@ bool read_word(std::string_view word, ProgressSettings *out) {
     return true;
 }
 
-// True: some are left.
+// True: processors are left.
 bool leave_to_ranks(cpu_set_t *set) {
     for (unsigned cpu = 0; cpu < kCpuWords * 64; ++cpu)
         if (runtime::is_processor_of_ranks(cpu)) CPU_CLR(cpu, set);
     return CPU_COUNT(set) != 0;
 }
 
-// Where the process that started this one may run: a launcher that binds ranks gives each a part of
-// that. Nobody further up is asked, since a launcher may be bound itself. False: not known, or not
-// the job's alone.
+// The processors of the process that started this one: a launcher that binds ranks gives each a
+// part of them. No process further up is asked, since a launcher may be bound itself. False:
+// unknown, or not only the job's.
 bool find_launchers(cpu_set_t *out) {
     // 0: in another namespace. 1: the launcher has gone.
     const pid_t launcher = getppid();
     if (launcher <= 1 || sched_getaffinity(launcher, sizeof *out, out) != 0) return false;
-    // Where Slurm confines jobs by masks alone, its own process has all processors of the machine.
+    // If Slurm confines jobs only by masks, its own process has all processors of the machine.
     const char *const of_job = std::getenv("SLURM_CPUS_ON_NODE");
     int most = 0;
     return of_job == nullptr || (read_number(of_job, CPU_SETSIZE, &most) && CPU_COUNT(out) <= most);
@@ -151,7 +153,7 @@ void take_place(ProgressSettings &settings) {
     if (CPU_COUNT(&settings.place) == 0) return;
     const int code = pthread_setaffinity_np(pthread_self(), sizeof settings.place, &settings.place);
     if (code != 0) settings.has_own_place = false;
-    // What the launcher may use may be closed to this process.
+    // This process may not be allowed to use the launcher's processors.
     if (code != 0 && settings.processor >= 0)
         log(SENNIT_LOG_WARNING, "SENNIT_PROGRESS: the thread may not run on processor %d",
             settings.processor);
@@ -213,7 +215,7 @@ void leave_thread(Network &network) {
 }
 
 int thread_bell() {
-    // relaxed: set before the thread was made, and never again.
+    // relaxed: set before the thread was made, and never changed.
     return shared.bell.load(std::memory_order_relaxed);
 }
 
@@ -222,8 +224,8 @@ void wake_thread() {
 }
 
 bool is_progress_thread() {
-    // relaxed: only the thread itself finds itself there. One that is made after its end may have
-    // its name, and answers a little earlier than it need.
+    // relaxed: only the thread finds its own number. A thread that is made after its end may have
+    // the same number, and then answers a little earlier than necessary.
     return shared.itself.load(std::memory_order_relaxed) == pthread_self();
 }
 
@@ -237,7 +239,7 @@ void choose_place(ProgressSettings *settings) {
         return;
     }
     settings->has_own_place = true;
-    // The program's first thread may run where this rank does not.
+    // The program's first thread may run on processors that this rank does not.
     const bool is_known = sched_getaffinity(getpid(), sizeof place, &place) == 0;
     if (is_known && leave_to_ranks(&place)) return;
     if (find_launchers(&place) && leave_to_ranks(&place)) return;
@@ -245,11 +247,11 @@ void choose_place(ProgressSettings *settings) {
     settings->has_own_place = false;
 }
 
-// What the thread does for one rank: looks at its queues if nobody else does, and says until when
+// The thread's work for one rank: looks at its queues if nobody else does, and returns until when
 // it may sleep, on which descriptors. False: the rank wants no thread any more.
 bool Network::tend(ThreadSleep *sleep) {
-    // SYNC fabric-engine: pairs with the release in progress(); then the hook of the engine is
-    // there, which works off what has come.
+    // SYNC fabric-engine: pairs with the release in progress(); the engine's hook, which processes
+    // arrivals, comes before.
     const bool has_engine = has_engine_.load(std::memory_order_acquire);
     if (has_engine && !progress_.is_on) return false;
     if (!tended_.is_placed) {
@@ -264,7 +266,7 @@ bool Network::tend(ThreadSleep *sleep) {
         return true;
     }
     if (now < tended_.busy_until_ns) {
-        // Queues that fill all the time are ready at once, and no lie.
+        // Queues that fill all the time are ready at once with a reason.
         const unsigned lies = tended_.lies;
         const bool wakes = has_engine && sleeps_on_descriptors(sleep, now);
         tended_.lies = lies;
@@ -275,8 +277,8 @@ bool Network::tend(ThreadSleep *sleep) {
     return true;
 }
 
-// The last read may drive something into a queue that was read before, of which no descriptor
-// tells: so it looks until nothing comes.
+// The last read may drive something into a queue that was read before, which no descriptor reports:
+// so it looks until nothing comes.
 void Network::look(bool has_engine, std::int64_t now) {
     int passes = 0;
     while (passes < kMostPasses && look_once(has_engine))
@@ -290,8 +292,9 @@ void Network::look(bool has_engine, std::int64_t now) {
     if (is_awaited_.exchange(false, std::memory_order_relaxed)) tended_.awaited_ns = now;
 }
 
-// The process computes, this rank has nothing under way, and what comes are messages of peers that
-// go on without its answer: on the same processor the thread would hold it up, and help nobody.
+// Whether arrivals may gather: the process computes, this rank has nothing in progress, and the
+// messages are of peers that continue without its answer. On the same processor the thread would
+// delay the program and help nobody.
 bool Network::may_gather(std::int64_t now) {
     if (now - tended_.came_ns > kAwaitedNs || now - tended_.awaited_ns < kAwaitedNs ||
         !others_compute(now))
@@ -304,8 +307,8 @@ bool Network::may_gather(std::int64_t now) {
     return !has_more;
 }
 
-// Does the process use its processors beside this thread, which has none of its own? Asked once a
-// millisecond while something comes.
+// Whether the process uses its processors besides this thread, which has none of its own. Checked
+// once a millisecond while something comes.
 bool Network::others_compute(std::int64_t now) {
     if (progress_.has_own_place) return false;
     const std::int64_t length_ns = now - tended_.asked_ns;
@@ -318,7 +321,7 @@ bool Network::others_compute(std::int64_t now) {
     return tended_.others_compute;
 }
 
-// What comes to memory of this rank gives no event, but wakes the thread.
+// Data for memory of this rank gives no event, but wakes the thread.
 void Network::note_wakeup(const ThreadSleep &sleep) {
     const pollfd *const mine = sleep.descriptors + tended_.first_descriptor;
     for (std::size_t i = 0; i < tended_.descriptors; ++i)
@@ -326,15 +329,15 @@ void Network::note_wakeup(const ThreadSleep &sleep) {
     tended_.descriptors = 0;
 }
 
-// Somebody polls: the thread would only be in the way.
+// Whether a caller polls: the thread would only disturb.
 bool Network::leaves_alone(ThreadSleep *sleep) {
     ProgressBell &bell = rank_->progress_bell;
-    // relaxed twice: a rough count, and a wait that is seen too late costs a look.
+    // relaxed twice: a rough count, and a wait that is seen too late costs one look.
     const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
     const std::uint64_t waits = bell.waits.load(std::memory_order_relaxed);
     const bool waits_now = ProgressBell::is_any_on(waits);
     const bool is_same_wait = waits_now && waits == tended_.waits;
-    // A program that calls at times, between what it computes, does not do the thread's work.
+    // A program that calls occasionally between computations does not do the thread's work.
     const std::int64_t now = boot_ns();
     const auto count = static_cast<std::int64_t>(polls - tended_.polls);
     const std::int64_t looks =
@@ -343,12 +346,12 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     tended_.counted_ns = now;
     tended_.polls = polls;
     tended_.waits = waits;
-    bell.is_wanted.store(false, std::memory_order_relaxed);  // relaxed: set anew below
+    bell.is_wanted.store(false, std::memory_order_relaxed);  // relaxed: set again below
     const std::int64_t pause_ns =
         std::max(tended_.polled_pause_ns, progress_.interval_ns * kLooksPerTimed);
     tended_.polled_pause_ns = 0;
-    // It holds the locks that a look needs, on the processor that the look would take, and is over
-    // soon. relaxed: one that is seen too late costs a look.
+    // A starting caller holds the locks that a look needs, on the processor that the look would
+    // use, and ends soon. relaxed: one that is seen too late costs one look.
     const bool starts = !polled && bell.starts.load(std::memory_order_relaxed) != 0;
     const bool started = std::exchange(tended_.caller_starts, starts);
     if (starts) {
@@ -362,7 +365,7 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     }
     tended_.polled_pause_ns = std::min(2 * pause_ns, progress_.interval_ns * kMostPerTimed);
     tended_.busy_until_ns = 0;
-    // Which nobody sends if the caller has gone.
+    // Nobody sends these if the caller has gone.
     if (holds_answers()) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
     if (!is_same_wait) {
         sleep->end_by(pause_ns);
@@ -373,7 +376,7 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     // SYNC progress-bell: pairs with the fence in end_polling(); the wish is stored before the last
     // look at the waits.
     store_load_fence();
-    // relaxed: as above.
+    // relaxed: the fence orders it.
     if (bell.waits.load(std::memory_order_relaxed) != waits) sleep->end_by(pause_ns);
     return true;
 }
@@ -391,14 +394,14 @@ bool Network::look_once(bool has_engine) {
         has_work = poll_rails(true) != 0 || !outbox_.empty() || !done_.empty() || some_are_lost_;
         if (done_.empty() && !some_are_lost_ && !some_wait_ && !has_events()) return has_work;
     }
-    // The hooks alone: requests that run operators of the program are the callers'.
+    // Only the hooks: requests that run the program's operators are for callers.
     if (has_engine) poll_hooks(*rank_);
-    // relaxed: these polls were its own.
+    // relaxed: these polls were the thread's own.
     tended_.polls = polls_.load(std::memory_order_relaxed);
     return has_work;
 }
 
-// How many there are; 0: something has come. With the lock held.
+// Returns the number of descriptors; 0: something has come. With the lock held.
 std::size_t Network::arm_rails(pollfd *out) {
     std::size_t count = 0;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
@@ -411,7 +414,7 @@ std::size_t Network::arm_rails(pollfd *out) {
     return count;
 }
 
-// False: there are none, or one is ready.
+// False: no descriptors, or one is ready.
 bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
     if (tended_.lies > kLies ||
         sleep->count + Rail::kQueues * rail_count_ > ThreadSleep::kDescriptors)
@@ -421,10 +424,11 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
     std::size_t count = 0;
     {
         const MutexLock guard(lock_);
-        // relaxed: callers count under the lock. What one has left in a queue since the look wakes
-        // nobody.
+        // relaxed: callers count under the lock. A completion that a caller has left in a queue
+        // since the look wakes nobody.
         if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = arm_rails(mine);
-        // What the last read of the look has driven into a queue that was read before wakes nobody.
+        // A completion that the last read of the look has driven into an already read queue wakes
+        // nobody.
         if (now < tended_.busy_until_ns && (!are_sure || awaits_something() || awaits_data())) {
             const bool grows = are_sure && others_compute(now);
             tended_.timed_pause_ns =
@@ -437,8 +441,8 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
             sleep->end_by(kUneasyNs);
     }
     if (count == 0) return false;
-    // Has more come already? Where the looks would take the processor from the program it is left
-    // to gather.
+    // Whether more has already come. If the looks would take the processor from the program,
+    // arrivals gather.
     if ((!are_sure || others_compute(now)) && poll(mine, count, 0) > 0) {
         if (!are_sure && ++tended_.lies > kLies)
             log(SENNIT_LOG_INFO,
@@ -447,7 +451,8 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
         return false;
     }
     tended_.lies = 0;
-    // The same for what a caller's wait leaves that begins now; relaxed: the sleep is short.
+    // The same for completions left by a caller's wait that starts now; relaxed: the sleep is
+    // short.
     rank_->progress_bell.is_wanted.store(true, std::memory_order_relaxed);
     sleep->end_by(kArmedNs);
     tended_.first_descriptor = sleep->count;

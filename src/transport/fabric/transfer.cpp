@@ -1,5 +1,5 @@
-// Puts and gets, and the polling that completes them. What is done about those that fail:
-// fence.cpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// Puts and gets, and the polling that completes them. fence.cpp handles failed ones.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -14,20 +14,22 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kMostPolled = 64;
-constexpr std::int64_t kLookNs = 1'000'000;  // at what is to be tried again
-// Of a provider that takes nothing: it may be the end of the peer's endpoint, or of the peer.
+constexpr std::int64_t kLookNs = 1'000'000;  // interval of looks at operations to retry
+// For a provider that accepts nothing: the reason may be the end of the peer's endpoint, or of the
+// peer.
 constexpr std::int64_t kStalledNs = 10'000'000;
-// Between the peer's being asked about it: its answer shows that a connection is stuck.
+// The pause between questions to the peer about it: its answer shows that a connection is stuck.
 constexpr std::int64_t kMostPauseNs = 300'000'000;
-// Between tries of a rail that carries no transfers.
+// The pause between tries of a rail that carries no transfers.
 constexpr std::int64_t kTryNs = 1'000'000'000;
-constexpr std::int64_t kStuckNs = 300'000'000;  // RailLink::patience_ns once something was taken
-// Of all that may be posted one peer has at most one.
+constexpr std::int64_t kStuckNs =
+    300'000'000;  // RailLink::patience_ns after something was accepted
+// One peer has at most one in this many of all transfers that may be posted.
 constexpr std::size_t kShares = 4;
 
 }  // namespace
 
-// The rail and the peer there count their transfers.
+// Counts the transfer at the rail and at the peer.
 void Network::put_on_rail(Posted *posted, unsigned rail) {
     posted->rail = static_cast<std::uint8_t>(rail);
     ++rails_[rail].transfers;
@@ -39,7 +41,7 @@ void Network::take_off_rail(const Posted &posted) {
     --link_of(posted.peer, posted.rail).posted;
 }
 
-// As many as the rail's endpoint may have.
+// At most as many as the rail's endpoint may have.
 Posted *Network::take_posted(Operation *operation) {
     Posted *posted = free_posts_;
     const RailState &state = rails_[operation->rail];
@@ -70,14 +72,14 @@ Submit Network::submit(Operation *operation) {
     const bool is_trial = operation->remote.handle == kTrialHandle;
     if (is_event && !is_trial && event_bits_to(operation->peer) == 0)
         return refuse_event(operation->peer);
-    // First, so that news of the peer reach what waits for its lease.
+    // First, so that waits for the peer's lease get its news.
     const PeerLink &there = use(operation->peer);
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
     if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
     RailLink &peer = link_of(operation->peer, operation->rail);
     if (!there.is_reached) return meet(operation->peer, operation->rail);
-    // Since the engine chose the rail, the thread may have left it out, or lost the peer: nobody
-    // would look after what is posted there now.
+    // Since the engine chose the rail, the thread may have left it out or lost the peer: nobody
+    // would handle an operation that is posted there now.
     if (peer.is_out || there.is_lost) return comes_again(nullptr);
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     if (carries_nothing(peer)) {
@@ -90,7 +92,7 @@ Submit Network::submit(Operation *operation) {
     }
     if (peer.number == 0) ask(peer);
     if (peer.number == 0 || peer.in_doubt || !peer.to_repeat.empty()) return comes_again(&peer);
-    // A peer that is stopped takes nothing, and keeps what it has for long.
+    // A stopped peer accepts nothing and keeps its operations for long.
     if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
     Posted *posted = take_posted(operation);
     if (posted == nullptr) return Submit::again;
@@ -108,14 +110,14 @@ Submit Network::refuse_event(int peer) const {
     return Submit::failed;
 }
 
-// An event that is in doubt is never sent again: it may have come. What it came to is closed when
+// An event in doubt is never repeated, since it may have come. Its target endpoint is closed when
 // the doubt is over.
 bool Network::is_lost_event(const Posted &posted) {
     return posted.has_left && posted.operation->kind == Operation::Kind::put_event;
 }
 
-// No completion brings the engine back, so the thread does. A transfer that was not taken is missed
-// by the looks at what is overdue.
+// No completion calls the engine again, so the thread does. The looks for overdue operations do not
+// see a transfer that was not accepted.
 Submit Network::comes_again(RailLink *wanted) {
     some_wait_ = true;
     if (wanted != nullptr) {
@@ -125,7 +127,7 @@ Submit Network::comes_again(RailLink *wanted) {
     return Submit::again;
 }
 
-// Gives the transfer to the provider. `again`: it did not take it.
+// Gives the transfer to the provider. `again`: it was not accepted.
 Submit Network::start_transfer(Posted *posted) {
     const Operation &operation = *posted->operation;
     RailLink &peer = link_of(posted->peer, posted->rail);
@@ -142,7 +144,7 @@ Submit Network::start_transfer(Posted *posted) {
     posted->error = 0;
     posted->number = peer.number;
     posted->to = peer.passive;
-    // Its endpoint first: registrations belong to it.
+    // The endpoint comes first: registrations belong to it.
     if (!rail.make_ready(Rail::Use::transfer)) return Submit::again;
     ssize_t code = lend_to(posted, &transfer);
     if (code == -FI_EAGAIN) return Submit::again;
@@ -153,7 +155,7 @@ Submit Network::start_transfer(Posted *posted) {
     }
     code = operation.kind == Operation::Kind::get ? rail.get(transfer) : rail.put(transfer);
     if (code != 0) end_lent(posted);
-    // For its connection. Nothing has left, and describe_trouble() says why.
+    // No descriptor for its connection. Nothing was sent, and describe_trouble() reports why.
     if (code == -FI_EMFILE) return end_unstarted(posted, SENNIT_ERR_FABRIC);
     if (code != 0 && code != -FI_EAGAIN && transfer.is_injected) {
         rail.inject_no_more();
@@ -187,29 +189,29 @@ Submit Network::start_transfer(Posted *posted) {
     return Submit::accepted;
 }
 
-// The provider has not had it.
+// Ends a transfer that the provider has not had.
 Submit Network::end_unstarted(Posted *posted, sennit_status verdict) {
     posted->verdict = verdict;
     done_.append(posted);
     return Submit::accepted;
 }
 
-// A completion, of some rail.
+// Whether a completion of any rail is awaited.
 bool Network::awaits_something() const {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (rails_[rail].rail.is_busy()) return true;
     return false;
 }
 
-// Of peers' puts.
+// Whether data of peers' puts is awaited.
 bool Network::awaits_data() const {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (rails_[rail].rail.awaits_data()) return true;
     return false;
 }
 
-// Is it the rail's turn? One from here nothing is awaited is looked at in turn with others like it,
-// and seldom while something is.
+// Whether it is the rail's turn. Rails without an awaited completion take turns, and are read
+// rarely while one is awaited.
 bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
     constexpr unsigned kSeldom = 4;
     if (rails_[rail].rail.is_busy()) return true;
@@ -217,7 +219,7 @@ bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
     return looks_ % (kSeldom * rail_count_) == kSeldom * rail;
 }
 
-// Reads what the provider has completed.
+// Reads the provider's completions.
 std::size_t Network::take_events(unsigned rail, bool all) {
     Rail &own = rails_[rail].rail;
     constexpr std::size_t kBatch = 16;
@@ -243,7 +245,7 @@ void Network::take_event(unsigned rail, const Event &event) {
         finish(static_cast<Message *>(posted));
 }
 
-// What the event is the end of; null: nothing, or it came twice.
+// The object that the event ends; null: none, or it came twice.
 Posted *Network::take_end(const Event &event) {
     // The context is the first member of what was posted.
     auto *const posted = static_cast<Posted *>(event.context);
@@ -261,23 +263,24 @@ void Network::finish(Message *message) {
         finish_receive(message);
 }
 
-// A task that has come may tell of events that came before it, by any rail: they are handed over
-// first. An owner that did not see them takes an old event for a new one, when the number that it
-// carries comes again. Its sender says whether there may be some.
+// An arrived task may refer to events that came before it, by any rail: they are handed over first.
+// An owner that missed them would take an old event for a new one when its number comes again. The
+// sender says whether there may be some.
 void Network::read_data_before_tasks() {
     constexpr std::size_t kBatch = 16;
     Event events[kBatch];
     if (!std::exchange(reads_data_first_, false) || !expects_events_) return;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         for (bool is_empty = false; !is_empty;) {
-            // A read may bring less than there is, an error, or what counts for nothing.
+            // A read may return fewer completions than there are, an error, or something that does
+            // not count.
             const std::size_t count = rails_[rail].rail.poll_data(events, kBatch, &is_empty);
             for (std::size_t i = 0; i < count; ++i)
                 take_event(rail, events[i]);
         }
 }
 
-// How much has come.
+// Returns the number of arrivals.
 std::size_t Network::poll_rails(bool all) {
     const std::int64_t now = look_ns_ = boot_ns();
     if (watch::watch_has_news(*rank_, now, &news_seen_)) take_news();
@@ -305,7 +308,7 @@ std::size_t Network::poll_rails(bool all) {
         }
     }
     if (held_peers_ != 0) send_due(now);
-    // What has come is waited for, and room for more is not.
+    // Arrivals are awaited, room for more is not.
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         post_receives(rail, seen != 0);
     PostedList kept = outbox_.take_all();
@@ -321,11 +324,10 @@ int Network::progress() {
     bool has_new = false;
     {
         const MutexLock guard(lock_);
-        // relaxed three times: a count that only has to move, written under the lock alone; the
-        // engine was there before, see tend().
+        // relaxed three times: a count that only has to change, written only under the lock; the
+        // engine already exists, see tend().
         polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        // SYNC fabric-engine: pairs with the acquire in tend(); the hook that leads to the engine
-        // comes before.
+        // SYNC fabric-engine: pairs with the acquire in tend(); the engine's hook comes before.
         has_engine_.store(true, std::memory_order_release);
         if (rail_count_ == 0) return 0;
         some_wait_ = false;
@@ -345,7 +347,8 @@ int Network::progress() {
     return completed;
 }
 
-// Without the lock: what is called here may submit again. Returns how many operations are over.
+// Without the lock: the called functions may submit again. Returns the number of completed
+// operations.
 int Network::work_off(Posted *posted) {
     if (posted->kind == Posted::Kind::transfer) return finish_transfer(posted);
     auto *message = static_cast<Message *>(posted);
@@ -369,7 +372,7 @@ int Network::finish_transfer(Posted *posted) {
             end_lent(posted);
             link.to_repeat.append(posted);
             unsettle(link);
-            // What was sent to an earlier endpoint is fenced already.
+            // Transfers to an earlier endpoint are already fenced.
             if (posted->number == link.number) set_in_doubt(link);
             return 0;
         }

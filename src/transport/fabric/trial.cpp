@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The trial of other nodes at start. docs/design/fabric.md, "Start" and "The trial", has the
 // reasons.
 //
-// The lowest rank of each node that has a rail is its *speaker*. Speakers try each other, by every
-// rail, and their nodes go by what they have found. Each of a rail's trials is a put of a word and
-// one of its complement, with as much completion data as events will have, and a get of the places
-// where they should be. The owner stores there too what data has come.
+// The lowest rank with a rail of each node is its *speaker*. Speakers try each other by every rail,
+// and their nodes use the results. Each trial of a rail is a put of a word and one of its
+// complement, with as much completion data as events will have, and a get of the places where they
+// should be. The owner also stores there which data has come.
 #include <sys/random.h>
 
 #include <algorithm>
@@ -19,19 +20,18 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// Between trials of a peer that fails, and between looks at one that does not. A rank that yields
-// in place of that may keep all others from its processor for seconds, among them the peer:
-// waiting.md.
+// The pause between trials of a failing peer, and between looks at one that does not fail. Yielding
+// instead could keep all others, including the peer, from the processor for seconds: waiting.md.
 constexpr std::int64_t kTrialPauseNs = 1'000'000;
 constexpr std::int64_t kLookPauseNs = 20'000;
-// For so long the first probes of a peer may fail, and of others after one that is out of reach.
+// How long the first probes of a peer may fail, and those of others after one is out of reach.
 constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
 constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
-// The same on a rail that did not reach another peer, once another rail has reached this one.
+// The same on a rail that did not reach another peer, after another rail has reached this one.
 constexpr std::int64_t kKnownUnreachedNs = 100'000'000;
-// For so long what a rail says to have put may not be there, and its completion data.
+// How long a completed put may not have arrived, and its completion data.
 constexpr std::int64_t kLossyNs = 300'000'000;
-// And so often.
+// And how many times.
 constexpr unsigned kLossyMisses = 6;
 constexpr std::int64_t kDataNs = 200'000'000;
 constexpr std::int64_t kPutAgainNs = 25'000'000;
@@ -43,7 +43,7 @@ void pause(std::int64_t ns) {
 
 }  // namespace
 
-// One rail to a peer. It outlives a call that gave it up.
+// The trial of one rail to a peer. It outlives a call that gave it up.
 struct Network::Trial {
     enum class Step : std::uint8_t { put, put_complement, look };
 
@@ -53,22 +53,22 @@ struct Network::Trial {
     sennit_status status = SENNIT_OK;
     Step step = Step::put;
     bool brings_data = false;
-    unsigned tries = 0;  // with data, so far
-    unsigned place = 0;  // of this one
+    unsigned tries = 0;  // tries with data so far
+    unsigned place = 0;  // place of this try
     std::uint64_t word = 0;
     std::uint64_t put = 0;   // the word, or its complement
-    std::uint64_t room = 0;  // where the sender's room begins
+    std::uint64_t room = 0;  // start of the sender's room
     TrialRoom seen{};
 
     void set_step(Step next);
-    // Places where nothing was put with data before. Without any left it goes on without data.
+    // Takes places without an earlier put with data. If none is left it continues without data.
     void begin() {
         (void)getrandom(&word, sizeof word, 0);
         brings_data = brings_data && tries < TrialRoom::kTries;
         place = brings_data ? tries++ : TrialRoom::kTries;
         set_step(Step::put);
     }
-    // What was put is there; so is what its data says.
+    // Whether the puts have arrived; likewise their data.
     bool has_come() const {
         return seen.places[place][0].put == word && seen.places[place][1].put == ~word;
     }
@@ -101,10 +101,10 @@ struct Network::RailTrial {
     bool is_open = false;  // submitted
     bool is_decided = false;
     std::int64_t started_ns = boot_ns();
-    std::int64_t put_ns = 0;      // last
-    unsigned misses = 0;          // so often in a row what was put was not there
-    std::int64_t missing_ns = 0;  // since then, if there were any
-    std::int64_t came_ns = 0;     // when it was found to be there, first
+    std::int64_t put_ns = 0;      // time of the last put
+    unsigned misses = 0;          // consecutive looks without the put data
+    std::int64_t missing_ns = 0;  // since when, if any
+    std::int64_t came_ns = 0;     // time when it was first found
 };
 
 // ---- The owner.
@@ -117,8 +117,7 @@ sennit_status Network::expose_trials() {
     return expose_at(kTrialPlace, Exposed{trials_, trial_bytes(), kTrialHandle});
 }
 
-// What a provider in software writes it writes with the lock held; what a card has written is told
-// by its completion.
+// A provider in software writes with the lock held; the completion reports what a card has written.
 bool Network::is_of_trial(unsigned rail, std::uint64_t data) const {
     for (unsigned node = 0; trials_ != nullptr && node < node_count_; ++node)
         if (trial_room(rail, static_cast<int>(node)).tell(data, traits_.event_bits)) return true;
@@ -127,7 +126,7 @@ bool Network::is_of_trial(unsigned rail, std::uint64_t data) const {
 
 // ---- Who tries.
 
-// Of the node whose lowest rank is `first`; -1: none of its ranks has a rail.
+// The speaker of the node whose lowest rank is `first`; -1: none of its ranks has a rail.
 int Network::speaker_of(int first) const {
     for (int r = first; r < world_size(*rank_); ++r)
         if (rank_->peers[r].first_of_node == first && lack_of(r).code == Reason::Code::taken)
@@ -156,8 +155,8 @@ NodeTrial Network::try_node(int first) {
     return found;
 }
 
-// The peer is at this step of start-up too, and its thread answers. All rails at a time: one that
-// carries nothing costs a second more, and later ones less.
+// The peer is also at this step of start-up, and its thread answers. All rails are tried at the
+// same time: the first one that carries nothing costs a second, later ones less.
 void Network::try_rails(int peer) {
     if (unreached_limit_ns_ == 0) unreached_limit_ns_ = kFirstUnreachedNs;
     RailTrial trials[kMostRails];
@@ -181,7 +180,7 @@ void Network::try_rails(int peer) {
             poll_rails();
             done = done_.take_all();
         }
-        // Before the engine is there nothing else can be over.
+        // Without the engine nothing else can end.
         while (Posted *posted = done.take())
             (void)work_off(posted);
         const MutexLock guard(lock_);
@@ -195,13 +194,13 @@ void Network::try_rails(int peer) {
                      (trials[rail].misses != 0 || trials[rail].came_ns != 0));
         }
         if (first_taken_ns == 0 && usable(peer) != 0) first_taken_ns = boot_ns();
-        // What fails is tried again every 20 ms and more.
+        // A failed trial is retried after at least 20 ms.
         if (!all) pause(fails ? kTrialPauseNs : kLookPauseNs);
     }
     end_trials(peer, trials);
 }
 
-// Is it decided whether the rail is taken? With the lock held.
+// Whether the rail's trial is decided. With the lock held.
 bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
                             std::int64_t first_taken_ns) {
     if (trial->trial == nullptr) return true;
@@ -209,11 +208,11 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
     const RailLink &link = link_of(peer, rail);
     const std::int64_t now = boot_ns();
     const std::int64_t limit = rails_[rail].was_out_of_reach ? kKnownUnreachedNs : kNextUnreachedNs;
-    // Also of one that makes a connection and then says nothing, as a process that was stopped.
+    // Also for a peer that connects and then says nothing, as a stopped process.
     const bool is_over = is_silent(link, now) || start_limit_.over() ||
                          now - trial->started_ns > 2 * unreached_limit_ns_ ||
                          (first_taken_ns != 0 && now - first_taken_ns > limit);
-    // It ends what it is given, and what it has put is not there.
+    // The rail completes operations, but the data does not arrive.
     if (trial->misses >= kLossyMisses && now - trial->missing_ns > kLossyNs) {
         std::uint8_t &lossy = way_to_node_of(peer).lossy;
         lossy = static_cast<std::uint8_t>(lossy | bit(rail));
@@ -223,16 +222,17 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
     return is_over || is_lossy(peer, rail);
 }
 
-// The operation of a step is over. True: the rail is taken. With the lock held.
+// The operation of a step has ended. True: the rail is accepted. With the lock held.
 bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
     Trial &trial = *state->trial;
     RailLink &link = link_of(peer, rail);
     trial.over = state->is_open = false;
-    // One that was left out meanwhile, as the peer has told, may have gone by another rail.
+    // On a rail that was left out meanwhile, as the peer reported, it may have gone by another
+    // rail.
     if (link.is_out) return false;
     if (trial.status != SENNIT_OK) {
-        // A provider that does not put with data may put without. One try that has failed says
-        // nothing: its connection may have broken.
+        // A provider that can not put with data may put without. One failed try means nothing: its
+        // connection may have broken.
         if (trial.status == SENNIT_ERR_UNSUPPORTED) trial.brings_data = false;
         if (trial.status == SENNIT_ERR_UNSUPPORTED || trial.status == SENNIT_ERR_FABRIC)
             trial.begin();
@@ -272,7 +272,7 @@ void Network::end_trials(int peer, RailTrial trials[]) {
             delete trial;
         } else {
             trial->abandoned = true;
-            // If the provider has not had it yet it brings no data.
+            // If the provider has not had it yet, it carries no data.
             if (trial->operation.kind == Operation::Kind::put_event)
                 trial->operation.kind = Operation::Kind::put;
         }
@@ -292,7 +292,7 @@ Network::Trial *Network::make_trial(int peer, unsigned rail) {
     trial->operation.peer = peer;
     trial->operation.remote.handle = kTrialHandle;
     trial->operation.completed = [](Operation *operation, sennit_status status) {
-        auto *ended = reinterpret_cast<Trial *>(operation);  // its first member
+        auto *ended = reinterpret_cast<Trial *>(operation);  // the first member
         ended->status = status;
         ended->over = true;
         if (ended->abandoned) delete ended;
@@ -304,7 +304,8 @@ Network::Trial *Network::make_trial(int peer, unsigned rail) {
     return trial;
 }
 
-// Has the peer not been reached for so long that it counts as out of reach? With the lock held.
+// Whether the peer has not been reached for so long that it counts as out of reach. With the lock
+// held.
 bool Network::is_silent(const RailLink &link, std::int64_t now) const {
     const std::int64_t failing =
         link.failing_since_ns != 0 ? now - link.failing_since_ns : std::int64_t{0};

@@ -1,6 +1,8 @@
-// How far the windows of TCP may open by which messages come (docs/design/fabric-providers.md, "Who
-// acknowledges"). That is set from outside, when messages of a connection have become longer: the
-// kernel opens a window anew when it finds out how long segments are, and when a connection is new.
+// SPDX-License-Identifier: BSD-3-Clause
+// Limits the TCP windows of connections for messages (docs/design/fabric-providers.md, "Who
+// acknowledges"). The limit is set from outside when the messages of a connection have become
+// longer: the kernel opens a window again when it learns the length of segments, and for a new
+// connection.
 #include <algorithm>
 #include <utility>
 
@@ -9,9 +11,9 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// Who has many descriptors looks for long through them.
+// The pause after a search, as a multiple of its time: searching many descriptors takes long.
 constexpr std::int64_t kPausePerLook = 50;
-// Shorter ones are a segment of TCP over Ethernet at most, which is acknowledged later.
+// Shorter messages are at most one TCP segment over Ethernet, which is acknowledged later.
 constexpr std::size_t kSegmentBytes = 1448;
 
 }  // namespace

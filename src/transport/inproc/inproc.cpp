@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Path inproc: ranks that are threads of one process use each other's own pointers. The address
 // blob carries the process cookie and the address of the control block.
 #include <cstring>
@@ -34,7 +35,7 @@ class Inproc final : public NodeTransport {
         std::memcpy(&blob, addresses_[peer].bytes, sizeof blob);
         if (blob.process_cookie != process_cookie()) return {Reason::Code::other_process, 0};
         auto *control = reinterpret_cast<ControlBlock *>(blob.control_address);
-        // The peer may have given its start up after it had sent the address.
+        // The peer may have given up its start-up after it sent the address.
         if (!process_use_control(control, memory::control_use, control))
             return {Reason::Code::wrong_content, 0};
         if (control->header.magic != kControlMagic || control->header.rank != peer) {
@@ -54,7 +55,7 @@ class Inproc final : public NodeTransport {
 
     sennit_status attach(int, const SegmentRecord &record, RemoteMemory *out) override {
         out->pointer = reinterpret_cast<std::byte *>(record.owner_address);
-        // What was registered is the program's and has no pages of Sennit's.
+        // Registered memory is the program's and has no pages of Sennit.
         if (record.mechanism == Mechanism::file) out->mapped_bytes = record.mapped_bytes;
         return SENNIT_OK;
     }

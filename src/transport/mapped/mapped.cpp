@@ -1,5 +1,6 @@
-// Path mapped: a peer of the same node is reached by mapping ranges of its memory file. The
-// descriptor came with the node's exchange; nothing else is needed from the peer.
+// SPDX-License-Identifier: BSD-3-Clause
+// Path mapped: reaches a peer of the same node by mapping ranges of its memory file. The descriptor
+// came with the exchange of the node; the peer need not do anything else.
 #include <new>
 
 #include "base/array.hpp"

@@ -1,4 +1,5 @@
-// How worlds of the path sim are made, found and freed, and the heap of what is due.
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes, finds and frees worlds of the path sim, and owns the heap of due parts.
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -9,8 +10,8 @@
 namespace sennit::transport::sim {
 namespace {
 
-// Of the address space, not of a rank: the worlds that some rank or test holds. Ranks find the
-// world of their job here by its number, so that none ever follows a stale address.
+// State of the address space, not of a rank: the worlds that a rank or a test holds. Ranks find the
+// world of their job here by its number, so none ever uses a stale address.
 pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 World *all_worlds = nullptr;
 std::uint64_t last_id = 0;

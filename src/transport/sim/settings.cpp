@@ -1,4 +1,4 @@
-// Parsing of settings.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
 #include "transport/sim/settings.hpp"
 
 #include <initializer_list>

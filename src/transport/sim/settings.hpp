@@ -1,4 +1,5 @@
-// The settings of the path sim: what stands behind "sim:" in SENNIT_PATHS or options.paths.
+// SPDX-License-Identifier: BSD-3-Clause
+// The settings of the path sim: the text after "sim:" in SENNIT_PATHS or options.paths.
 //
 //   sim:seed=7+rails=2+order=0+depth=8+delay=20+events=64+max_piece=4096+lockstep=1+kill=2@900
 //
@@ -32,7 +33,7 @@ inline constexpr unsigned kMostRails = 8;
 inline constexpr unsigned kMostStrikes = 8;
 inline constexpr std::uint64_t kMostEager = kMostTaskBytes - kEventBytes;
 
-// Something that happens to a rail or a rank at a step.
+// A failure of a rail or a rank at a step.
 struct Strike {
     int victim = -1;
     std::uint64_t step = 0;
@@ -54,10 +55,10 @@ struct Settings {
     Strike kills[kMostStrikes];
 };
 
-// Errors: ARG, which names the setting.
+// Errors: ARG, naming the setting.
 sennit_status settings_parse(const char *text, Settings *out);
 
-// Equal for equal settings, whatever their order in the text.
+// Equal for equal settings in any order.
 std::uint64_t settings_hash(const Settings &settings);
 
 // One step of a mixing function: for hashes, and the generator of the world.

@@ -1,4 +1,5 @@
-// The transport object of the path sim: one per rank, a thin face of the world they share.
+// SPDX-License-Identifier: BSD-3-Clause
+// The transport object of the path sim: one per rank, a thin interface to their common world.
 #include "transport/sim/sim.hpp"
 
 #include <sched.h>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x314D4953544E4E53;  // "SNNTSIM1"
 
-// What an Address holds. Pointers in it are followed only where the cookie is this process's own.
+// The contents of an Address. Its pointers are used only if the cookie is this process's own.
 struct SimAddress {
     std::uint64_t magic;
     std::uint64_t cookie;
@@ -159,7 +160,7 @@ class SimTransport final : public Transport {
     }
 
   private:
-    // Tasks for this rank, by its own thread, as a network's progress would.
+    // Executes a task for this rank on its own thread, as a network's progress would.
     void execute(Flight *flight) {
         // SYNC segment-live: pairs with the release of the owner, which is this rank.
         const bool is_there =
@@ -184,7 +185,7 @@ class SimTransport final : public Transport {
     }
 
     void note_losses() {
-        // A rank that was killed is cut off from all others, so that its own waits end.
+        // A killed rank is cut off from all others, so that its own waits end.
         const bool cut_off = world_->state_of(rank_->world_rank) == MemberState::dead;
         for (int peer = 0; peer < rank_->bootstrap.size; ++peer) {
             if (peer == rank_->world_rank) continue;
@@ -203,7 +204,7 @@ class SimTransport final : public Transport {
     EventSink sink_;
     Settings settings_;
     std::uint64_t changes_seen_ = 0;
-    bool reads_events_ = false;  // all of them, in the next progress()
+    bool reads_events_ = false;  // the next progress() reads all of them
     Traits traits_{"sim", SENNIT_PATH_SIM, false, true, 1, 64, 65536, true};
 };
 

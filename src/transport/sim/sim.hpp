@@ -1,7 +1,7 @@
-// The path sim: an asynchronous network in miniature between rank objects of one process, for
-// tests. This is what tests see of it: the world that the ranks share, what happened in it so far,
-// and the means to break it. docs/design/sim.md says what it promises; settings.hpp how it is set
-// up.
+// SPDX-License-Identifier: BSD-3-Clause
+// The path sim: a small asynchronous network between rank objects of one process, for tests. This
+// is the interface for tests: the common world of the ranks, its counters, and the means to break
+// it. docs/design/sim.md has its contract, settings.hpp its settings.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sennit::transport {
 
-// A new transport object, not opened; null without memory.
+// A new transport object, not opened. Null: no memory.
 Transport *make_sim();
 
 }  // namespace sennit::transport
@@ -20,24 +20,24 @@ namespace sennit::transport::sim {
 
 class World;
 
-// The world that `rank` has connected to, or null. Valid until release_world(), also after all
-// ranks have left. Any thread.
+// The world to which `rank` has connected, or null. Valid until release_world(), also after all
+// ranks have left. For any thread.
 World *hold_world(const Rank &rank);
 void release_world(World *world);
 
 struct Counters {
     std::uint64_t steps;       // progress calls of all ranks: the clock of the world
     std::uint64_t trace_hash;  // of everything that was submitted, moved, completed, broken
-    std::uint64_t puts;        // whose data is at the target
+    std::uint64_t puts;        // puts whose data is at the target
     std::uint64_t gets;
     std::uint64_t events;  // handed to their targets
     std::uint64_t tasks;   // handed to their targets
     std::uint64_t
-        lost_answers;  // tasks that were carried out, and their rail failed before the answer came
-    std::uint64_t
-        unacknowledged_events;       // that had come, and whose rail failed before the put was over
-    std::uint64_t lost_events;       // that had not come when their rail failed, and never did
-    std::uint64_t dropped_events;    // that had come, and nobody had read when a rail failed
+        lost_answers;  // tasks that were executed and whose rail failed before the answer came
+    std::uint64_t unacknowledged_events;  // events that had come and whose rail failed before the
+                                          // put completed
+    std::uint64_t lost_events;  // events that had not come when their rail failed, and never came
+    std::uint64_t dropped_events;    // events that had come but were unread when a rail failed
     std::uint64_t parts;             // pieces of data moved on their own: more than puts and gets
     std::uint64_t overtakings;       // a put arrived before an earlier one of its pair and rail
     std::uint64_t rail_overtakings;  // the same over different rails
@@ -49,7 +49,7 @@ struct Counters {
 };
 Counters counters(World &world);
 
-// From now on; what is under way there ends with FABRIC, or PEER_LOST.
+// From now on; operations in progress there end with FABRIC or PEER_LOST.
 void fail_rail(World &world, unsigned rail);
 void kill(World &world, int rank);
 bool is_dead(World &world, int rank);

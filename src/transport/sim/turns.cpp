@@ -1,17 +1,18 @@
-// Lockstep of the path sim: of all rank threads that have joined, one runs. A rank joins with its
-// first submit or progress call and then waits until all ranks of the job have come (or left), so
-// that the first choice does not depend on how fast threads start. The generator draws for how many
-// progress calls the rank keeps the turn, one as often as any longer time, and then to which rank
-// it goes, perhaps the same. A rank leaves with close().
+// SPDX-License-Identifier: BSD-3-Clause
+// Lockstep of the path sim: of all joined rank threads one runs. A rank joins with its first submit
+// or progress call and waits until all ranks of the job have joined (or left), so that the first
+// choice does not depend on the speed of starting threads. The generator draws for how many
+// progress calls the rank keeps the turn (one as often as all longer times together), and then the
+// next rank, perhaps the same. A rank leaves with close().
 //
-// Who has the turn must not block outside progress, or nobody runs. If that lasts longer than
-// the patience set, lockstep ends for good, says so, and the threads run freely.
+// The rank with the turn must not block outside progress, or nobody runs. If that lasts longer than
+// the patience, lockstep ends permanently with a message, and the threads run freely.
 #include "base/log.hpp"
 #include "transport/sim/world.hpp"
 
 namespace sennit::transport::sim {
 
-// A change of turns is a change of threads, a thousand times dearer than a step.
+// A change of turns is a change of threads, a thousand times as expensive as a step.
 constexpr std::uint64_t kLongestTurn = 24;
 
 int World::next_in_turn() {
@@ -55,7 +56,7 @@ void World::open_gate() {
     pass_to(next_in_turn());
 }
 
-// True if the rank had not joined before; it has the turn then.
+// True if the rank has just joined; then it has the turn.
 bool World::join_turns(int rank) {
     if (members_[rank].has_turns || counters_.lockstep_broken) return false;
     members_[rank].has_turns = true;

@@ -1,4 +1,5 @@
-// Members, flights and the clock of the path sim. See world.hpp.
+// SPDX-License-Identifier: BSD-3-Clause
+// Members, flights and the clock of the path sim.
 #include "transport/sim/world.hpp"
 
 #include <algorithm>
@@ -85,7 +86,7 @@ void World::detach(int rank, std::uint64_t handle) {
     if ((attachment.generation & 0x7FFFFFFFu) == handle >> 32) attachment.live_value = 0;
 }
 
-// What the operation wants to touch, written into the flight. False: refused, error set.
+// Writes the memory that the operation uses into the flight. False: refused, error set.
 bool World::resolve(int rank, const Operation &operation, Flight *flight) {
     const std::uint64_t handle = operation.remote.handle;
     std::byte *base = nullptr;
@@ -149,7 +150,7 @@ Flight *World::take_flight() {
     return flight;
 }
 
-// One reference less.
+// Drops one reference.
 void World::drop(Flight *flight) {
     if (--flight->references > 0) return;
     flight->next_completed = free_flights_;
@@ -225,14 +226,14 @@ Submit World::submit(int rank, Operation *operation) {
     return Submit::accepted;
 }
 
-// Draws when each part of the flight is due.
+// Draws the due time of each part of the flight.
 void World::schedule(Flight *flight) {
     flight->next_flying = flying_;
     if (flying_ != nullptr) flying_->previous_flying = flight;
     flying_ = flight;
 
     const std::uint64_t delay = settings_.delay;
-    // A rail is quick or slow for a while, so that rails overtake each other by whole bursts.
+    // A rail is fast or slow for a while, so that rails overtake each other by whole bursts.
     if (draw(32) == 0) rail_lag_[flight->rail] = draw(2 * delay);
     std::uint64_t begin = counters_.steps + 1 + draw(delay) + rail_lag_[flight->rail];
     std::uint64_t &last_end =
@@ -244,14 +245,14 @@ void World::schedule(Flight *flight) {
         heap_.push(Due{begin + draw(2 * delay), ++order_, flight, 0, 0, Due::What::loss});
     }
     if (flight->is_task) {
-        // The answer is due when the target has given it.
+        // The answer is due after the target has given it.
         flight->parts_left = 1;
         ++flight->references;
         heap_.push(Due{begin, ++order_, flight, 0, 0, Due::What::task});
         return;
     }
 
-    // Parts end where words at the owner do.
+    // Parts end at word boundaries of the owner's memory.
     const std::uint64_t skew = reinterpret_cast<std::uintptr_t>(flight->remote) % 8;
     const auto parts = flight->bytes < 16 ? 1 : static_cast<int>(1 + draw(kPartsPerFlight));
     std::uint64_t end = begin;
@@ -282,7 +283,7 @@ void World::land_part(const Due &due) {
     Flight *flight = due.flight;
     if (flight->cancelled) return;
     // SYNC segment-live: pairs with the release of the owner that makes or ends the segment; the
-    // memory is there while the word is what it was at attach().
+    // memory exists while the word is the same as at attach().
     if (flight->segment != nullptr &&
         flight->segment->live.load(std::memory_order_acquire) != flight->live_value) {
         flight->status = SENNIT_ERR_NOT_REGISTERED;
@@ -321,7 +322,7 @@ void World::land_event(Flight *flight) {
     trace(Trace::arrived, flight->number, flight->event.low, pair(flight->from, flight->to));
 }
 
-// The target's end of the rail is made anew: what lies there goes with it, whoever has sent it.
+// The target's end of the rail is replaced: unread data there is lost, whoever sent it.
 void World::drop_unread(int rank, unsigned rail) {
     Member &member = members_[rank];
     FlightQueue<&Flight::next_event> kept;
@@ -344,10 +345,10 @@ void World::land_task(Flight *flight) {
     trace(Trace::reached, flight->number, flight->task.sequence, pair(flight->from, flight->to));
 }
 
-// Hands over what still stands.
+// Hands over the remaining tasks.
 void World::fill_tasks(Member &member, Handover *out) {
     out->task_count = 0;
-    // Events that have come are handed over first.
+    // Events are handed over first.
     while (out->task_count < kHandoversPerProgress && member.events.is_empty()) {
         Flight *flight = member.tasks.pop();
         if (flight == nullptr) return;
@@ -370,7 +371,7 @@ void World::answer(Flight *flight, sennit_status status) {
     }
     flight->status = status;
     trace(Trace::answered, flight->number, static_cast<std::uint64_t>(status), 0);
-    // The reference of the target's list goes to the answer that is on its way.
+    // The answer takes over the reference of the target's list.
     const std::uint64_t step = counters_.steps + 1 + draw(settings_.delay);
     if (!heap_.reserve(1)) {
         complete(flight, status);
@@ -380,7 +381,7 @@ void World::answer(Flight *flight, sennit_status status) {
     heap_.push(Due{step, ++order_, flight, 0, 0, Due::What::acknowledgement});
 }
 
-// The initiator will be told. From here on the operation is nobody's but the initiator's.
+// Tells the initiator. From here on the operation belongs only to the initiator.
 void World::complete(Flight *flight, sennit_status status) {
     if (flight->over) return;
     flight->over = true;
@@ -401,7 +402,7 @@ void World::cancel(Flight *flight, sennit_status status) {
     ++counters_.cancelled;
     if (flight->has_event)
         ++(flight->event_landed ? counters_.unacknowledged_events : counters_.lost_events);
-    // The target has carried it out, and the initiator will never know.
+    // The target has executed it, and the initiator will never know.
     if (flight->is_task && flight->parts_left == 0) ++counters_.lost_answers;
     trace(Trace::cancelled, flight->number, static_cast<std::uint64_t>(flight->parts_left), 0);
     complete(flight, status);
@@ -464,7 +465,7 @@ void World::lose(int rank, MemberState state) {
     for (Flight *flight = flying_; flight != nullptr;) {
         Flight *next = flight->next_flying;
         if (flight->to == rank && state == MemberState::left && flight->parts_left == 0) {
-            complete(flight, flight->status);  // all of it arrived before the rank went
+            complete(flight, flight->status);  // everything arrived before the rank ended
         } else if (flight->from == rank || flight->to == rank) {
             cancel(flight, SENNIT_ERR_PEER_LOST);
         }

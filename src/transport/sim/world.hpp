@@ -1,11 +1,12 @@
-// The world of the path sim: members, flights, the clock, and what is due when. One per job, shared
-// by the transports of its ranks; everything is guarded by its mutex. Made by rank 0's open(), kept
-// by counted references. Called by sim.cpp only.
+// SPDX-License-Identifier: BSD-3-Clause
+// The world of the path sim: members, flights, the clock, and the due parts. One per job, shared by
+// the transports of its ranks; its mutex guards everything. Made by rank 0's open(), reference
+// counted. Called only by sim.cpp.
 //
 // The clock counts progress calls of all ranks. An operation becomes a flight: parts that move
-// bytes, the acknowledgement that completes it, perhaps an event, each due at a step of its own.
-// What is due is done by whoever makes progress then, in the order of (step, draw): the target does
-// nothing for it.
+// bytes, the acknowledgement that completes it, perhaps an event, each due at its own step. Whoever
+// makes progress then does what is due, in the order of (step, draw): the target does nothing for
+// it.
 #pragma once
 
 #include "base/array.hpp"
@@ -34,18 +35,18 @@ struct Flight {
     Task task;
     bool event_landed;
     bool over;       // its completion is on the initiator's list, or was handed over
-    bool cancelled;  // nothing of it happens any more
+    bool cancelled;  // no part of it happens any more
     sennit_status status;
     std::byte *remote;  // first byte at the owner
     std::byte *local;
     std::uint64_t bytes;
-    const SegmentRecord *segment;  // `live` is `live_value` while the memory may be touched
+    const SegmentRecord *segment;  // `live` equals `live_value` while the memory may be used
     std::uint32_t live_value;
     int parts_left;
     int references;  // dues, the flying list, completion list, event list
     EventData event;
     std::uint64_t number;  // in the order of submission
-    Flight *next_flying;   // neither completed nor cancelled
+    Flight *next_flying;   // in the list of flights that are neither completed nor cancelled
     Flight *previous_flying;
     Flight *next_completed;  // also the list of free flights
     Flight *next_event;      // also in its target's list of tasks
@@ -66,7 +67,7 @@ struct Due {
     What what;
 };
 
-// The dues as a heap, first due first.
+// The due parts as a heap, the first due first.
 class DueHeap {
   public:
     bool reserve(std::size_t more);
@@ -84,7 +85,7 @@ class DueHeap {
     std::size_t capacity_ = 0;
 };
 
-// A segment of another rank as one member reaches it.
+// How one member reaches a segment of another rank.
 struct Attachment {
     int owner = -1;
     std::uint32_t generation = 0;
@@ -104,18 +105,18 @@ struct Member {
     std::uint32_t attachment_count = 0;
     FlightQueue<&Flight::next_completed> completed;
     FlightQueue<&Flight::next_event> events;
-    FlightQueue<&Flight::next_event> tasks;  // have arrived; executed in this rank's next progress
+    FlightQueue<&Flight::next_event> tasks;  // arrived tasks; executed in this rank's next progress
     std::uint64_t open[kMostRails] = {};
     Condition turn;
 };
 
-// Flights are made so many at a time and never move.
+// Flights are allocated in chunks and never move.
 struct FlightChunk {
     FlightChunk *next;
     Flight flights[64];
 };
 
-// What a progress call hands to its rank, outside the lock.
+// The results that a progress call hands to its rank, outside the lock.
 struct Handover {
     struct Done {
         Operation *operation;
@@ -123,7 +124,7 @@ struct Handover {
     };
 
     Done done[kHandoversPerProgress];
-    Flight *tasks[kHandoversPerProgress];  // to be answered, each by World::answer()
+    Flight *tasks[kHandoversPerProgress];  // each must be answered by World::answer()
     int task_count = 0;
     bool lockstep_broken = false;
     EventData events[kHandoversPerProgress];
@@ -133,7 +134,7 @@ struct Handover {
 
 class World {
   public:
-    // Null without memory.
+    // Null: no memory.
     static World *make(const Settings &settings, int size);
     static World *find(std::uint64_t id);  // counts a reference; null if there is none
     static World *find_of(const Rank &rank);
@@ -144,7 +145,7 @@ class World {
 
     void enter(int rank, const Rank *object);
     void introduce(int rank, ControlBlock *control);
-    // The member is `left`; what it or others had under way with it is ended.
+    // The member becomes `left`; operations in progress with it end.
     void leave(int rank);
 
     sennit_status attach(int rank, int owner, const SegmentRecord &record, std::uint64_t *handle);
@@ -153,12 +154,12 @@ class World {
     Submit submit(int rank, Operation *operation);
     // One step of the clock.
     void step(int rank, Handover *out);
-    // The target has carried out a task, or refused it: the answer goes back.
+    // The target has executed or refused a task: sends the answer.
     void answer(Flight *flight, sennit_status status);
-    // What is left to hand over, without a step.
+    // Hands over what is left, without a step.
     void collect(int rank, Handover *out);
 
-    // The state of all members as far as it changed since *seen.
+    // Whether the state of any member has changed since *seen.
     bool changed(std::uint64_t *seen);
     MemberState state_of(int rank);
     bool rail_failed(unsigned rail);
@@ -209,7 +210,7 @@ class World {
     const Settings settings_;
     const int size_;
     std::uint64_t id_ = 0;
-    int references_ = 1;     // guarded by the lock of the list of worlds, as the next two
+    int references_ = 1;     // this and the next two: guarded by the lock of the list of worlds
     World *next_ = nullptr;  // in the list of all worlds
     const Rank *objects_[kMostMembers] = {};
 
@@ -229,11 +230,10 @@ class World {
     Array<std::uint64_t> last_end_;     // [pair * rails + rail]: step the last put there ends
     Array<std::uint64_t> last_number_;  // [pair * rails + rail]: latest put that has arrived
 
-    int gate_ = 0;  // members that came to their first turn or left before it
+    int gate_ = 0;  // members that have come to their first turn or left before it
     bool gate_open_ = false;
-    int holder_ = -1;  // whose turn it is
-    std::uint64_t steps_kept_ =
-        0;  // progress calls that the holder makes before it passes the turn
+    int holder_ = -1;               // the rank with the turn
+    std::uint64_t steps_kept_ = 0;  // progress calls of the holder before it passes the turn
 };
 
 }  // namespace sennit::transport::sim

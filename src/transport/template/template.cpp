@@ -1,11 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The smallest message transport, to be copied and filled with a network: ranks of one process, and
-// a queue of copies that are carried out when their rank makes progress. It shows what every
-// message transport has to get right; what it leaves out is said where it would stand. The contract
-// is transport.hpp.
+// a queue of copies that are executed when their rank makes progress. It shows what every message
+// transport must get right, and marks what it leaves out. transport.hpp has the contract.
 //
-// Owned by this file: one object per rank, used by the op engine under the engine's lock, so the
-// queue needs no lock of its own. What ranks share is `presences`, one entry per rank with a lock
-// each.
+// Owns one object per rank, which the op engine uses under its lock, so the queue needs no lock.
+// Ranks share `presences`, one entry per rank, each with a lock.
 #include "transport/template/template.hpp"
 
 #include <cstring>
@@ -24,15 +23,15 @@ constexpr unsigned kQueue = 16;        // operations that may be open: a full qu
 constexpr int kCopiesPerProgress = 4;  // bounded work per call
 constexpr std::uint64_t kControlHandle = UINT64_MAX;
 
-// What ranks share. A peer may leave at any time, and then its memory goes. So nobody touches a
-// peer's memory without having asked, under this lock, whether it is still there. (A network card
-// asks its own tables; there the question is what your provider does with a packet for a target
-// that has gone, and the answer must become PEER_LOST.)
+// The shared state of ranks. A peer may leave at any time, and then its memory is freed. So before
+// anybody touches a peer's memory it checks under this lock that the peer is still there. (A
+// network card checks its own tables; ask what your provider does with a packet for a target that
+// is gone: the result must become PEER_LOST.)
 struct Presence {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    std::uint64_t number = 0;  // of the rank that uses the entry; 0: free. Never the same twice.
+    std::uint64_t number = 0;  // of the rank that uses the entry; 0: free. Never reused.
     ControlBlock *control = nullptr;
-    // Tasks for the rank, at the place of who sent them; it carries them out in its progress().
+    // Tasks for the rank, at the place of their sender; it executes them in its progress().
     struct Posted {
         Operation *operation = nullptr;
         int from = -1;
@@ -41,17 +40,16 @@ struct Presence {
     unsigned task_count = 0;
 };
 
-// What scratch[0] of a task says. Guarded by the lock of the target.
+// The values of scratch[0] of a task. Guarded by the lock of the target.
 enum : std::uint64_t { kFresh = 0, kPosted = 1, kAnswered = 2 };
 
-// Of the address space, like the memory it guards; entries are used again and never freed, so that
-// whoever holds an old index finds another number instead of freed memory.
+// State of the address space, like the memory it guards. Entries are reused and never freed, so an
+// old index leads to another number, not to freed memory.
 Presence presences[kRanksPerProcess];
 std::atomic<std::uint64_t> last_number{0};
 
-// What travels to the peers in start-up, in the 64 bytes of an Address. Never follow a pointer
-// from it before you know that it comes from your own process: hence the cookie. All zero is what a
-// rank sends that does not have this transport.
+// The 64 bytes of an Address, sent to the peers at start-up. Never use a pointer from it before you
+// know that it is of your own process: hence the cookie. A rank without this transport sends zeros.
 struct TemplateAddress {
     std::uint64_t cookie;
     std::uint64_t number;
@@ -61,25 +59,25 @@ static_assert(sizeof(TemplateAddress) <= kAddressBytes);
 
 class TemplateTransport final : public Transport {
   public:
-    // What it is. Promise only what holds for every operation: `ordered` is true here because the
-    // queue is carried out from its head. event_bits is 0: there is no completion data, so
-    // put_event is refused in submit(). A transport with events calls sink.arrived() from the
-    // target's progress(), after the data is visible. Tasks are carried: 512 bytes of payload.
+    // The properties. Promise only what holds for every operation: `ordered` is true because the
+    // queue is executed from its head. event_bits is 0: there is no completion data, so submit()
+    // refuses put_event. A transport with events calls sink.arrived() from the target's progress(),
+    // after the data is visible. Tasks have a payload of up to 512 bytes.
     const Traits &traits() const override {
         static constexpr Traits kTraits{"sim", SENNIT_PATH_SIM, false, true,          1, 0,
                                         4096,  false,           false, kMostTaskBytes};
         return kTraits;
     }
 
-    // Start-up, in this order. open: is what I need there? An error, with its sentence, ends
-    // sennit_init: it is for what the user asked for and can not have. A path that is merely of no
-    // use on this machine opens, and reach() says why.
+    // Start-up, in this order. open() checks that the needed parts exist. Its error, with a
+    // sentence, ends sennit_init: use it only for what the user asked for and can not have. A path
+    // that is merely useless on this machine opens, and reach() tells why.
     sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override {
         sink_ = sink;
         if (settings[0] != '\0')
             return fail(SENNIT_ERR_ARG, "the template transport has no setting \"%s\"", settings);
         rank_ = &rank;
-        // relaxed: only that numbers differ counts.
+        // relaxed: numbers only have to differ.
         number_ = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
         for (place_ = 0; place_ < kRanksPerProcess; ++place_) {
             Presence &mine = presences[place_];
@@ -98,16 +96,16 @@ class TemplateTransport final : public Transport {
         std::memcpy(out->bytes, &card, sizeof card);
     }
 
-    // `addresses` stays valid, so there is nothing to copy. A network would open its endpoints
-    // here, and end by the deadline also when a peer does not answer.
+    // `addresses` stays valid, so nothing is copied. A network would open its endpoints here and
+    // return by the deadline even if a peer does not answer.
     sennit_status connect(const Address *addresses, const Deadline &) override {
         addresses_ = addresses;
         return SENNIT_OK;
     }
 
-    // Is the peer in reach? Really try: what counts is not that it should work but that it does.
-    // On success the peer's control block can be read and written through control_handle; barrier
-    // and allocation are built on that.
+    // Whether the peer is reachable. Really try it: not whether it should work matters, but whether
+    // it does. On success control_handle reaches the peer's control block for reads and writes;
+    // barrier and allocation need that.
     Reason reach(int peer) override {
         const TemplateAddress card = card_of(peer);
         if (card.cookie == 0) return Reason{Reason::Code::not_allowed};
@@ -122,10 +120,10 @@ class TemplateTransport final : public Transport {
 
     void forget(int peer) override { rank_->peers[peer].control_handle = 0; }
 
-    // Segments. attach turns the owner's record into a handle that submit understands. This one
-    // needs no memory: the place of the record in the owner's table, and its word that is there
-    // while the segment lives. So a handle that outlives its segment is recognised, not followed.
-    // (With RDMA the handle would find the remote key, and attach would fetch it.)
+    // Segments. attach() turns the owner's record into a handle for submit(). This one needs no
+    // memory: the index of the record in the owner's table, and its live word. So a handle that
+    // outlives its segment is detected, not used. (With RDMA the handle would find the remote key,
+    // and attach() would fetch it.)
     sennit_status attach(int, const SegmentRecord &record, RemoteMemory *out) override {
         // relaxed: the caller's own copy of the record.
         const std::uint32_t live = record.live.load(std::memory_order_relaxed);
@@ -134,9 +132,9 @@ class TemplateTransport final : public Transport {
     }
     void detach(int, const RemoteMemory &) override {}
 
-    // Data. submit never waits: it takes the operation, says "again" if there is no room, or
-    // refuses with the reason in the thread's last error. An operation that was taken belongs to
-    // the transport until completed() is called with it, exactly once; `scratch` in it is yours.
+    // Data. submit() never waits: it takes the operation, returns "again" if there is no room, or
+    // refuses with the reason in the thread's last error. A taken operation belongs to the
+    // transport until completed() is called with it, exactly once; its `scratch` is yours.
     Submit submit(Operation *operation) override {
         if (operation->kind == Operation::Kind::put_event) {
             (void)fail_peer(SENNIT_ERR_UNSUPPORTED, operation->peer, traits().name,
@@ -151,7 +149,7 @@ class TemplateTransport final : public Transport {
     }
 
     // Called by every wait, so it must be cheap when there is nothing to do. Here the data moves
-    // only now; a network card would have moved it meanwhile, and this would read its completion
+    // only now; a network card would already have moved it, and this would read its completion
     // queue.
     int progress() override {
         serve();
@@ -159,12 +157,12 @@ class TemplateTransport final : public Transport {
         while (completed < kCopiesPerProgress && count_ > 0) {
             sennit_status status = SENNIT_OK;
             if (queue_[first_]->kind == Operation::Kind::execute) {
-                // Whatever is behind a task waits until it is answered, which keeps the order.
+                // Operations after a task wait until it is answered, which keeps the order.
                 if (!is_answered(queue_[first_], &status)) break;
             } else {
                 status = carry_out(*queue_[first_]);
             }
-            // Off the queue first: completed() may submit the next operation at once.
+            // Removed from the queue first: completed() may submit the next operation at once.
             Operation *operation = take();
             operation->completed(operation, status);
             ++completed;
@@ -172,13 +170,13 @@ class TemplateTransport final : public Transport {
         return completed;
     }
 
-    // With several rails: rails_to() leaves out one that failed, and the operations on it are
-    // completed with FABRIC. The engine then repeats them elsewhere.
+    // With several rails: rails_to() omits a failed one, and its operations complete with FABRIC.
+    // The engine then repeats them on other rails.
 
-    // The end. Also after a failed open or connect, so look at what there is. Nothing may be left
-    // open: whoever submitted still has its buffers lent.
+    // The end, also after a failed open() or connect(), so check what exists. No operation may stay
+    // open: its owner still has lent its buffers.
     void close(const Deadline &) override {
-        // The target must not write into a task that is given back.
+        // The target must not write into a task that is returned.
         if (count_ > 0 && queue_[first_]->kind == Operation::Kind::execute)
             withdraw(queue_[first_]);
         if (place_ >= 0 && place_ < kRanksPerProcess) {
@@ -186,7 +184,7 @@ class TemplateTransport final : public Transport {
             const MutexLock guard(mine.lock);
             mine.number = 0;
             mine.control = nullptr;
-            // Who sent these finds another number here.
+            // The senders of these tasks find another number here.
             for (Presence::Posted &task : mine.tasks)
                 task = Presence::Posted{};
             mine.task_count = 0;
@@ -212,7 +210,7 @@ class TemplateTransport final : public Transport {
         return operation;
     }
 
-    // Null: the segment is gone.
+    // Null if the segment is gone.
     static std::byte *memory_of(const Operation &operation, Presence &there) {
         if (operation.remote.handle == kControlHandle)
             return reinterpret_cast<std::byte *>(there.control) + operation.offset;
@@ -224,7 +222,7 @@ class TemplateTransport final : public Transport {
         return reinterpret_cast<std::byte *>(record.owner_address) + operation.offset;
     }
 
-    // The initiator's side of a task: post it once, then look. True when it is over.
+    // The initiator's side of a task: post it once, then check. True when it has ended.
     bool is_answered(Operation *operation, sennit_status *status) {
         const TemplateAddress card = card_of(operation->peer);
         Presence &there = presences[card.place];
@@ -255,7 +253,7 @@ class TemplateTransport final : public Transport {
         --there.task_count;
     }
 
-    // The target's side: the tasks that others have posted are carried out by this rank's thread.
+    // The target's side: this rank's thread executes the tasks that others have posted.
     void serve() {
         if (place_ < 0 || place_ >= kRanksPerProcess) return;
         Presence &mine = presences[place_];
@@ -279,20 +277,20 @@ class TemplateTransport final : public Transport {
         }
     }
 
-    // The status goes to the initiator, so it must say what is true of the data: OK only when a put
-    // is in the target's memory, and nothing may move after an error was reported.
+    // The status goes to the initiator and must be true of the data: OK only when a put is in the
+    // target's memory, and nothing may move after a reported error.
     sennit_status carry_out(const Operation &operation) {
         const TemplateAddress card = card_of(operation.peer);
         Presence &there = presences[card.place];
         const MutexLock guard(there.lock);
         if (there.number != card.number) {
-            // Tell the rest of the rank, so that waits for this peer end as well.
+            // Tells the rest of the rank, so that waits for this peer end too.
             note_gone(*rank_, operation.peer, Gone::left);
             return SENNIT_ERR_PEER_LOST;
         }
         std::byte *remote = memory_of(operation, there);
         if (remote == nullptr) return SENNIT_ERR_NOT_REGISTERED;
-        // Not memcpy: somebody may be waiting for one of the words, which must arrive whole.
+        // Not memcpy(): another rank may wait for one of the words, which must arrive whole.
         auto *local = static_cast<std::byte *>(operation.local);
         if (operation.kind == Operation::Kind::put) {
             copy_to_shared(remote, local, operation.bytes);

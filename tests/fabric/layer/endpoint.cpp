@@ -1,5 +1,4 @@
 // What is posted: descriptors, contexts, data bits, and calls that find no room or are not there.
-// See layer.hpp.
 #include <unistd.h>
 
 #include "layer.hpp"
