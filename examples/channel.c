@@ -14,7 +14,6 @@ int main(void) {
     must(sennit_alloc(SENNIT_TEAM_WORLD, kElements * sizeof(double), 0, 0, &row));
     double *own = sennit_ptr(row);
 
-    /* snippet: open */
     /* Towards the next rank a flag would do: what is written goes to its buffer, and nothing comes
      * back. Rank 0 has no rank before it and the last none behind it. */
     int targets[2];
@@ -37,10 +36,8 @@ int main(void) {
     void *peers[2];
     sennit_channel channels[2];
     must(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, peers, channels));
-    /* end of snippet */
 
     for (int number = 0; number < kRows; ++number) {
-        /* snippet: hand_over */
         if (rank > 0) {
             must(sennit_channel_wait_read(channels[before], SENNIT_FOREVER));
         } else {
@@ -54,7 +51,6 @@ int main(void) {
                 theirs[i] = own[i] + rank;
             must(sennit_channel_have_written(channels[next]));
         }
-        /* end of snippet */
         if (rank == last) {
             const double sum = (last * (last - 1)) / 2; /* of the ranks before */
             for (int i = 0; i < kElements; ++i)

@@ -38,7 +38,6 @@ int main(void) {
     must(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(struct edges), 0, 0, &memory));
     struct edges *edges = sennit_ptr(memory);
 
-    /* snippet: blocks */
     /* Two cells arrive in each step, so the signal expects two events. */
     sennit_signal arrived;
     must(sennit_signal_create(2, 2, 0, &arrived));
@@ -52,7 +51,6 @@ int main(void) {
     must(sennit_block_attach(&blocks[next], &to_next));
     must(sennit_block_attach(&blocks[before], &to_before));
     free(blocks);
-    /* end of snippet */
 
     const long count = (long)kCells * size;
     double cells[kCells], smooth[kCells];
@@ -61,7 +59,6 @@ int main(void) {
         sum += cells[i] = cell_of((long)rank * kCells + i, count);
 
     for (int step = 0; step < kSteps; ++step) {
-        /* snippet: step */
         const int turn = step % 2;
         const size_t first = (size_t)turn * 2 * sizeof(double);
         put_both(to_next, to_before, first, &cells[kCells - 1], &cells[0]);
@@ -69,7 +66,6 @@ int main(void) {
         const double left = edges->from[turn][0];
         const double right = edges->from[turn][1];
         must(sennit_signal_reset(arrived));
-        /* end of snippet */
         for (int i = 0; i < kCells; ++i) {
             const double a = i > 0 ? cells[i - 1] : left;
             const double b = i < kCells - 1 ? cells[i + 1] : right;

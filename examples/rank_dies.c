@@ -78,9 +78,7 @@ int main(void) {
         finish(lost);
     else
         must(sennit_atomic_inc_i64(word(0, offsetof(Words, finished))));
-    /* snippet: leave */
     /* Says PEER_LOST once more; everything is freed all the same. */
     if (sennit_finalize() != SENNIT_ERR_PEER_LOST) return 1;
-    /* end of snippet */
     return 0;
 }

@@ -32,7 +32,6 @@ static void work(sennit_queue tasks, sennit_producer results) {
     }
 }
 
-/* snippet: farm */
 /* Gives as many tasks as there is room for; returns the first that was not given. */
 static int64_t give(int64_t task, int workers, const sennit_producer to[]) {
     for (int i = 1; i <= workers; ++i) {
@@ -45,7 +44,6 @@ static int64_t give(int64_t task, int workers, const sennit_producer to[]) {
     }
     return task;
 }
-/* end of snippet */
 
 static void farm(sennit_queue results, int workers, const sennit_producer to[]) {
     static int seen[kTasks];

@@ -4,7 +4,6 @@
  */
 #include "must.h"
 
-/* snippet: where */
 static void tell_of(int peer) {
     sennit_path path;
     must(sennit_peer_path(peer, &path));
@@ -19,7 +18,6 @@ static void tell_of(int peer) {
     }
     printf("\n");
 }
-/* end of snippet */
 
 int main(void) {
     must(sennit_init(NULL));

@@ -59,11 +59,9 @@ program halo_3d
   end do
   if (sennit_rank() == 0) print '(2(a,i0),a)', 'halos of ', dims(1), ' by ', dims(2), ' ranks are right'
 
-  ! snippet: release
   call detach_all()
   call sennit_deregister(mine)
   deallocate (field)
-  ! end of snippet
   call sennit_finalize()
   call MPI_Finalize()
 

@@ -6,12 +6,10 @@ program reductions
   use sennit
   implicit none
   integer, parameter :: dp = c_double
-  ! snippet: located
   type, bind(C) :: located
     real(c_double) :: value
     integer(c_int64_t) :: index
   end type located
-  ! end of snippet
   complex(dp) :: waves(3), sums(3)
   type(located) :: mine(2), largest(2)
   integer :: rank, ranks
@@ -42,7 +40,6 @@ program reductions
 
 contains
 
-  ! snippet: larger
   ! result(i) is the larger of left(i) and right(i), and of equal ones that with the lower index.
   subroutine larger(left, right, result, count, context) bind(C)
     type(c_ptr), value :: left, right, result, context
@@ -61,6 +58,5 @@ contains
       end if
     end do
   end subroutine larger
-  ! end of snippet
 
 end program reductions

@@ -34,11 +34,9 @@ int side_put(int number, int to) {
 int side_message(int number, int from, int to) {
     int rank, came = -1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    /* snippet: message */
     if (rank == from) MPI_Send(&number, 1, MPI_INT, to, 0, MPI_COMM_WORLD);
 
     if (rank == to) MPI_Recv(&came, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    /* end of snippet */
     return came;
 }
 
@@ -46,7 +44,6 @@ double side_stream(int count, int from, int to) {
     double row[PAIR_COUNT], sum = 0;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    /* snippet: stream */
     for (int number = 0; rank == from && number < count; ++number) {
         for (int i = 0; i < PAIR_COUNT; ++i)
             row[i] = number + 0.5 * i;
@@ -57,7 +54,6 @@ double side_stream(int count, int from, int to) {
         for (int i = 0; i < PAIR_COUNT; ++i)
             sum += row[i];
     }
-    /* end of snippet */
     return sum;
 }
 
@@ -67,7 +63,6 @@ void side_requests(const double row[PAIR_COUNT], int left, int right, double cam
     MPI_Win win;
     MPI_Win_allocate(2 * n * (int)sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD,
                      &rows, &win);
-    /* snippet: requests */
     MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
     MPI_Request requests[2];
     MPI_Status statuses[2];
@@ -77,7 +72,6 @@ void side_requests(const double row[PAIR_COUNT], int left, int right, double cam
     MPI_Win_flush_all(win);             /* the rows are there */
     MPI_Barrier(MPI_COMM_WORLD);        /* everyone's are */
     MPI_Win_sync(win);
-    /* end of snippet */
     for (int i = 0; i < 2 * n; ++i)
         came[i] = rows[i];
     MPI_Win_unlock_all(win);
@@ -143,11 +137,9 @@ void side_accumulate(const double row[PAIR_COUNT], double sum[PAIR_COUNT]) {
                      &win);
     for (int i = 0; i < n; ++i)
         total[i] = 0;
-    /* snippet: accumulate */
     MPI_Win_fence(0, win);
     MPI_Accumulate(row, n, MPI_DOUBLE, 0, 0, n, MPI_DOUBLE, MPI_SUM, win);
     MPI_Win_fence(0, win);
-    /* end of snippet */
     for (int i = 0; i < n; ++i)
         sum[i] = total[i];
     MPI_Win_free(&win);
@@ -160,7 +152,6 @@ void side_lock(int times, long words[2]) {
     both[0] = both[1] = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < times; ++i) {
-        /* snippet: lock */
         long now[2];
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
         MPI_Get(now, 2, MPI_LONG, 0, 0, 2, MPI_LONG, win);
@@ -169,7 +160,6 @@ void side_lock(int times, long words[2]) {
         ++now[1];
         MPI_Put(now, 2, MPI_LONG, 0, 0, 2, MPI_LONG, win);
         MPI_Win_unlock(0, win);
-        /* end of snippet */
     }
     MPI_Barrier(MPI_COMM_WORLD);
     int rank;
@@ -202,7 +192,6 @@ void side_column(double matrix[PAIR_ROWS * PAIR_COLUMNS], int to) {
 int side_teams(int number, int coords[2]) {
     int rank, size, sum;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    /* snippet: teams */
     MPI_Comm grid, row;
     int dims[2] = {0, 0};
     const int open[2] = {0, 0};
@@ -216,6 +205,5 @@ int side_teams(int number, int coords[2]) {
 
     MPI_Comm_free(&row);
     MPI_Comm_free(&grid);
-    /* end of snippet */
     return sum;
 }

@@ -43,7 +43,6 @@ int side_message(int number, int from, int to) {
     sennit_gptr box;
     must(sennit_alloc(SENNIT_TEAM_WORLD, 2 * sizeof(int32_t), 0, 0, &box));
     const sennit_gptr flag = sennit_gptr_add(box, sizeof(int32_t));
-    /* snippet: message */
     if (rank == from) { /* the number first; who sees the flag sees it too */
         must(sennit_put(sennit_gptr_at(box, to), &number, sizeof number));
         must(sennit_atomic_set_i32(sennit_gptr_at(flag, to), 1));
@@ -57,7 +56,6 @@ int side_message(int number, int from, int to) {
         }
         came = *(int *)sennit_ptr(box);
     }
-    /* end of snippet */
     must(sennit_free(box));
     return came;
 }
@@ -71,7 +69,6 @@ double side_stream(int count, int from, int to) {
         must(sennit_free(rows));
         return sum;
     }
-    /* snippet: stream */
     const int other = rank == from ? to : from;
     double *own = sennit_ptr(rows);
     void *const buffer = own;
@@ -96,7 +93,6 @@ double side_stream(int count, int from, int to) {
     }
 
     must(sennit_channel_close(&channel, 1, SENNIT_FOREVER)); /* when all is read */
-    /* end of snippet */
     must(sennit_free(rows));
     return sum;
 }
@@ -105,14 +101,12 @@ void side_requests(const double row[PAIR_COUNT], int left, int right, double cam
     const size_t bytes = PAIR_COUNT * sizeof(double);
     sennit_gptr rows;
     must(sennit_alloc(SENNIT_TEAM_WORLD, 2 * bytes, 0, 0, &rows));
-    /* snippet: requests */
     sennit_request requests[2];
     must(sennit_put_nb(sennit_gptr_at(rows, right), row, bytes, &requests[0]));
     must(sennit_put_nb(sennit_gptr_add(sennit_gptr_at(rows, left), (int64_t)bytes), row, bytes,
                        &requests[1]));
     must(sennit_wait_all(2, requests, SENNIT_FOREVER));      /* the rows are there */
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* everyone's are */
-    /* end of snippet */
     const double *mine = sennit_ptr(rows);
     for (int i = 0; i < 2 * PAIR_COUNT; ++i)
         came[i] = mine[i];
@@ -156,10 +150,8 @@ void side_accumulate(const double row[PAIR_COUNT], double sum[PAIR_COUNT]) {
     const size_t n = PAIR_COUNT;
     sennit_gptr total;
     must(sennit_alloc(SENNIT_TEAM_WORLD, n * sizeof(double), 0, 0, &total));
-    /* snippet: accumulate */
     must(sennit_accumulate(sennit_gptr_at(total, 0), row, n, SENNIT_DOUBLE, SENNIT_SUM));
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
-    /* end of snippet */
     const double *mine = sennit_ptr(total);
     for (size_t i = 0; i < n; ++i)
         sum[i] = mine[i];
@@ -173,7 +165,6 @@ void side_lock(int times, long words[2]) {
     must(sennit_lock_create(SENNIT_TEAM_WORLD, &lock));
     const sennit_gptr both = sennit_gptr_at(pairs, 0);
     for (int i = 0; i < times; ++i) {
-        /* snippet: lock */
         long now[2];
         must(sennit_lock_acquire(lock, SENNIT_FOREVER));
         must(sennit_get(now, both, sizeof now));
@@ -181,7 +172,6 @@ void side_lock(int times, long words[2]) {
         ++now[1];
         must(sennit_put(both, now, sizeof now));
         must(sennit_lock_release(lock));
-        /* end of snippet */
     }
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     must(sennit_get(words, pairs, 2 * sizeof(long)));
@@ -209,7 +199,6 @@ void side_column(double matrix[PAIR_ROWS * PAIR_COLUMNS], int to) {
 
 int side_teams(int number, int coords[2]) {
     int rank, sum;
-    /* snippet: teams */
     sennit_team grid, row;
     const int choose[2] = {0, 0};
 
@@ -224,6 +213,5 @@ int side_teams(int number, int coords[2]) {
 
     must(sennit_team_destroy(row));
     must(sennit_team_destroy(grid));
-    /* end of snippet */
     return sum;
 }

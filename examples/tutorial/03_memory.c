@@ -13,16 +13,16 @@ int main(void) {
     sennit_gptr row;
     must(sennit_alloc(SENNIT_TEAM_WORLD, COUNT * sizeof(double), 0, 0, &row));
 
-    /* A rank's own piece is ordinary memory, and zeros at first. */
+    /* This rank's piece is ordinary memory, zeroed. */
     double *mine = sennit_ptr(row);
     for (int i = 0; i < COUNT; ++i)
         mine[i] += 100 * rank + i;
 
-    /* The same row on rank 0, and element 3 of it. Nothing is looked up yet: these are numbers. */
+    /* The same row on rank 0, and its element 3. */
     const sennit_gptr on_zero = sennit_gptr_at(row, 0);
     const sennit_gptr element = sennit_gptr_add(on_zero, 3 * sizeof(double));
-    printf("rank %d: my row begins with %.0f; element 3 of rank %d's is %d bytes in\n", rank,
-           mine[0], element.rank, (int)element.offset);
+    printf("rank %d: %.0f; element 3 of rank %d: byte %d\n", rank, mine[0], element.rank,
+           (int)element.offset);
     /* end of snippet */
 
     must_be(row.rank == rank, "the result of the allocation names the caller's own piece");

@@ -12,7 +12,7 @@ int main(void) {
 
     /* snippet: get */
     int *mine = sennit_ptr(box);
-    *mine = rank * rank;                                     /* everyone fills the own box */
+    *mine = rank * rank;                                     /* everyone fills its own box */
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); /* ... and has done so */
 
     int sum = 0;

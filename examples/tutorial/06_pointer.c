@@ -5,9 +5,9 @@
 
 enum { COUNT = 1000 };
 
-/* snippet: sum */
 /* The sum of a row that some rank owns: in place where loads reach it, else from a copy. */
 static double sum_of(sennit_gptr row, int owner) {
+    /* snippet: sum */
     const sennit_gptr there = sennit_gptr_at(row, owner);
     const double *values = sennit_ptr(there);
     double copy[COUNT];
@@ -15,12 +15,12 @@ static double sum_of(sennit_gptr row, int owner) {
         must(sennit_get(copy, there, sizeof copy));
         values = copy;
     }
+    /* end of snippet */
     double sum = 0;
     for (int i = 0; i < COUNT; ++i)
         sum += values[i];
     return sum;
 }
-/* end of snippet */
 
 int main(void) {
     must(sennit_init(NULL));
@@ -36,7 +36,7 @@ int main(void) {
     const int right = (rank + 1) % size;
     const double sum = sum_of(row, right);
     must_be(sum == COUNT * (right + 1.0), "the sum of the right rank's row");
-    printf("rank %d: the row of rank %d adds up to %.0f\n", rank, right, sum);
+    printf("rank %d: sum of rank %d: %.0f\n", rank, right, sum);
 
     must(sennit_free(row));
     must(sennit_finalize());

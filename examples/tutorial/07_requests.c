@@ -41,13 +41,11 @@ int main(void) {
 
     for (int i = 0; i < COUNT; ++i)
         mine[i] = -rank;
-    /* snippet: implicit */
     /* The same without requests: the barrier completes what this rank has under way. */
     must(sennit_put_nbi(sennit_gptr_at(from_left, right), mine, sizeof mine));
     must(sennit_put_nbi(sennit_gptr_at(from_right, left), mine, sizeof mine));
     result += work();
     must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
-    /* end of snippet */
     must_be(came[0] == -left && came[2 * COUNT - 1] == -right, "both rows have come again");
     must_be(result > 24.1 && result < 24.2, "the work was done");
     if (rank == 0) printf("%d ranks sent %d numbers both ways, twice\n", size, COUNT);

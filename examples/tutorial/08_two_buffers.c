@@ -27,7 +27,6 @@ int main(void) {
     must(sennit_init(NULL));
     const int rank = sennit_rank();
     const int size = sennit_size();
-    /* snippet: setup */
     sennit_gptr rods[2]; /* the states of even and of odd steps */
     double *rod[2];
     for (int i = 0; i < 2; ++i) {
@@ -35,7 +34,6 @@ int main(void) {
         rod[i] = sennit_ptr(rods[i]);
         if (rank == 0) rod[i][0] = 1.0; /* the hot end */
     }
-    /* end of snippet */
 
     /* snippet: loop */
     for (int step = 0; step < STEPS; ++step) {

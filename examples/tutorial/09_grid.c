@@ -19,7 +19,6 @@ static void find_neighbours(sennit_team grid, int neighbours[SIDES]) {
 
 int main(void) {
     must(sennit_init(NULL));
-    /* snippet: grid */
     /* Two dimensions, their sizes chosen by Sennit (0), no joined edges (NULL). */
     const int choose[2] = {0, 0};
     sennit_team grid;
@@ -28,9 +27,7 @@ int main(void) {
     must(sennit_team_rank(grid, &rank));
     must(sennit_team_grid_shape(grid, 2, &dimensions, dims, NULL));
     must(sennit_team_grid_coords(grid, rank, coords));
-    /* end of snippet */
 
-    /* snippet: exchange */
     int neighbours[SIDES];
     find_neighbours(grid, neighbours);
     const int opposite[SIDES] = {DOWN, UP, RIGHT, LEFT};
@@ -43,7 +40,6 @@ int main(void) {
                                             opposite[side] * sizeof(int)),
                             &number, sizeof number));
     must(sennit_barrier(grid, SENNIT_FOREVER));
-    /* end of snippet */
 
     const int *came = sennit_ptr(inbox);
     must_be(coords[0] == 0 || came[UP] == number - 10, "the number from above");

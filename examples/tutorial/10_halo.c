@@ -46,11 +46,11 @@ static void open_block(Block *block) {
     }
 }
 
-/* snippet: exchange */
 /* The edges of this rank's cells go into the halos of its neighbours. */
 static void exchange(const Block *block, int now) {
     const double *mine = block->cells[now];
     const int *to = block->neighbours;
+    /* snippet: exchange */
     /* A column: N doubles, each a row further on, here and there. */
     const int64_t row = WIDTH * sizeof(double);
     const sennit_box column = sennit_box_line(sizeof(double), N, row, row);
@@ -58,19 +58,19 @@ static void exchange(const Block *block, int now) {
     if (to[UP] != SENNIT_RANK_NONE)
         must(sennit_put_nbi(sennit_gptr_add(sennit_gptr_at(state, to[UP]), place(N + 1, 1)),
                             &mine[WIDTH + 1], N * sizeof(double)));
-    if (to[DOWN] != SENNIT_RANK_NONE)
-        must(sennit_put_nbi(sennit_gptr_add(sennit_gptr_at(state, to[DOWN]), place(0, 1)),
-                            &mine[N * WIDTH + 1], N * sizeof(double)));
     if (to[LEFT] != SENNIT_RANK_NONE)
         must(sennit_put_strided_nbi(
             sennit_gptr_add(sennit_gptr_at(state, to[LEFT]), place(1, N + 1)), &mine[WIDTH + 1],
             &column));
+    /* end of snippet */
+    if (to[DOWN] != SENNIT_RANK_NONE)
+        must(sennit_put_nbi(sennit_gptr_add(sennit_gptr_at(state, to[DOWN]), place(0, 1)),
+                            &mine[N * WIDTH + 1], N * sizeof(double)));
     if (to[RIGHT] != SENNIT_RANK_NONE)
         must(sennit_put_strided_nbi(sennit_gptr_add(sennit_gptr_at(state, to[RIGHT]), place(1, 0)),
                                     &mine[WIDTH + N], &column));
     must(sennit_barrier(block->grid, SENNIT_FOREVER)); /* completes the puts of all ranks */
 }
-/* end of snippet */
 
 /* One step of rows by columns cells; returns the largest change. */
 static double compute(double *next, const double *now, int rows, int columns) {
@@ -109,21 +109,21 @@ int main(void) {
     must(sennit_init(NULL));
     Block block;
     open_block(&block);
-    /* snippet: loop */
     int step = 0;
     double change = 1;
     while (change > 1e-3 && step < MOST_STEPS) {
         exchange(&block, step % 2);
         change = compute(block.cells[1 - step % 2], block.cells[step % 2], N, N);
         ++step;
+        /* snippet: agree */
         if (step % 20 == 0)
             must(sennit_allreduce(block.grid, SENNIT_IN_PLACE, &change,
                                   sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_MAX),
                                   SENNIT_FOREVER));
+        /* end of snippet */
         else
             change = 1; /* this rank's alone says nothing */
     }
-    /* end of snippet */
     must_be(step < MOST_STEPS, "it ends");
     must_be(is_as_alone(&block, step), "the same temperatures as by one rank alone");
     if (sennit_rank() == 0)

@@ -5,8 +5,9 @@
 
 Between the comments `first program` and `end of first program` stand a program, commands of a shell and the output. The program is in C, or
 in Fortran where the commands call its FILE so.
-They are run in a folder that looks like the project's (with links to what is built); `make` is left out. What would break
-it: a call that changes, an option that goes, a line of output that is not what the page shows.
+They are run in a folder that looks like the project's (with links to what is built); `make` is left out. A program in Fortran is
+built and run again with default integers of 8 bytes. What would break it: a call that changes, an option that goes, a line of output that is
+not what the page shows, a literal without its kind.
 """
 import argparse
 import os
@@ -25,6 +26,23 @@ def blocks_of(readme, language):
     return found
 
 
+def runs(script, blocks, language, arguments):
+    """Does the script print what the page says?"""
+    with tempfile.TemporaryDirectory() as folder:
+        os.makedirs(os.path.join(folder, "build"))
+        for place, target in (("build/bin", arguments.bin), ("build/lib", arguments.lib),
+                              ("build/include", arguments.headers)):
+            os.symlink(os.path.abspath(target), os.path.join(folder, place))
+        with open(os.path.join(folder, arguments.source), "w", encoding="utf-8") as file:
+            file.write(blocks[language])
+        result = subprocess.run(["bash", "-c", script], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                                text=True, timeout=60, check=False)
+    is_as_said = result.returncode == 0 and sorted(result.stdout.splitlines()) == sorted(blocks["text"].splitlines())
+    if not is_as_said:
+        print(f"{script}\nexit status {result.returncode}\n{result.stdout}{result.stderr}")
+    return is_as_said
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("project")
@@ -35,20 +53,13 @@ def main():
     arguments = parser.parse_args()
     language = "fortran" if arguments.source.endswith(".f90") else "c"
     blocks = blocks_of(os.path.join(arguments.project, arguments.page), language)
-    commands = [line for line in blocks["sh"].splitlines() if not line.startswith("make ")]
-    with tempfile.TemporaryDirectory() as folder:
-        os.makedirs(os.path.join(folder, "build"))
-        for place, target in (("build/bin", arguments.bin), ("build/lib", arguments.lib),
-                              ("build/include", arguments.headers)):
-            os.symlink(os.path.abspath(target), os.path.join(folder, place))
-        with open(os.path.join(folder, arguments.source), "w", encoding="utf-8") as file:
-            file.write(blocks[language])
-        script = "\n".join(["set -e", *commands]).replace("cc first.c", "cc -Wall -Wextra -Werror first.c")
-        result = subprocess.run(["bash", "-c", script], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                                text=True, timeout=60, check=False)
-    if result.returncode != 0 or sorted(result.stdout.splitlines()) != sorted(blocks["text"].splitlines()):
-        print(f"{script}\nexit status {result.returncode}\n{result.stdout}{result.stderr}")
-        return 1
+    commands = "\n".join(["set -e", *(line for line in blocks["sh"].splitlines() if not line.startswith("make "))])
+    scripts = [commands.replace("cc first.c", "cc -Wall -Wextra -Werror first.c")]
+    if language == "fortran":
+        scripts.append(commands.replace("gfortran ", "gfortran -fdefault-integer-8 "))
+    for script in scripts:
+        if not runs(script, blocks, language, arguments):
+            return 1
     print(f"{len(blocks[language].splitlines())} lines, built and run as {arguments.page} says")
     return 0
 

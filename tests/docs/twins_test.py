@@ -17,12 +17,14 @@ sys.dont_write_bytecode = True
 # Sources in C without a twin.
 ALONE = {
     "from_mpi/main.c": "the main program is the same, whatever its sides are written in",
+    "halo_styles/main.c": "the main program is the same, whatever the styles are written in",
     "from_mpi/mpi_side.c": "what the program was before it had Sennit",
 }
 # In Fortran without one.
 ALONE_IN_FORTRAN = {
     "must.f90": "is must.h",
     "hot_loop/field.f90": "is hot_loop/field.h",
+    "halo_styles/plate.f90": "is halo_styles/plate.h",
     "halo_3d.f90": "is about allocatable arrays and sections",
     "transpose.f90": "is about the order of dimensions and complex numbers",
     "reductions.f90": "is about complex numbers and derived types",

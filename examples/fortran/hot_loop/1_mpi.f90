@@ -10,7 +10,6 @@ program stage
   call make_field()
   do step = 0, steps - 1
     now = modulo(step, 2)
-    ! snippet: exchange
     call MPI_Irecv(u(0, 1, now), 1, row, up, 0, comm, all(1))
     call MPI_Isend(u(rows, 1, now), 1, row, down, 0, comm, all(2))
     call MPI_Irecv(u(rows + 1, 1, now), 1, row, down, 1, comm, all(3))
@@ -20,7 +19,6 @@ program stage
     call MPI_Irecv(u(1, columns + 1, now), rows, MPI_DOUBLE_PRECISION, right, 3, comm, all(7))
     call MPI_Isend(u(1, 1, now), rows, MPI_DOUBLE_PRECISION, left, 3, comm, all(8))
     call MPI_Waitall(8, all, MPI_STATUSES_IGNORE)
-    ! end of snippet
     call compute(u(:, :, now), u(:, :, 1 - now))
   end do
   call check_and_free()

@@ -11,11 +11,8 @@ program stage
   type(MPI_Request) :: all(4)
   integer :: step, now, i
   call MPI_Init()
-  ! snippet: begin
   call sennit_init_mpi(MPI_COMM_WORLD)
-  ! end of snippet
   call make_field()
-  ! snippet: record
   do i = 0, 1
     call sennit_message_plan_create(comm, plans(i))
     call sennit_plan_irecv(plans(i), u(0, 1, i), 1, row, up, 0, comm, SENNIT_SIGNAL_NULL)
@@ -24,10 +21,8 @@ program stage
     call sennit_plan_isend(plans(i), u(1, 1, i), 1, row, up, 1, comm, SENNIT_SIGNAL_NULL)
     call sennit_message_plan_commit(plans(i), SENNIT_FOREVER)
   end do
-  ! end of snippet
   do step = 0, steps - 1
     now = modulo(step, 2)
-    ! snippet: exchange
     call sennit_message_plan_start(plans(now))
     call MPI_Irecv(u(1, 0, now), rows, MPI_DOUBLE_PRECISION, left, 2, comm, all(1))
     call MPI_Isend(u(1, columns, now), rows, MPI_DOUBLE_PRECISION, right, 2, comm, all(2))
@@ -35,15 +30,12 @@ program stage
     call MPI_Isend(u(1, 1, now), rows, MPI_DOUBLE_PRECISION, left, 3, comm, all(4))
     call sennit_message_plan_wait(plans(now), SENNIT_FOREVER)
     call MPI_Waitall(4, all, MPI_STATUSES_IGNORE)
-    ! end of snippet
     call compute(u(:, :, now), u(:, :, 1 - now))
   end do
-  ! snippet: end
   call MPI_Barrier(comm) ! all have waited for their last run
   do i = 0, 1
     call sennit_message_plan_destroy(plans(i))
   end do
-  ! end of snippet
   call check_and_free()
   call sennit_finalize()
   call MPI_Finalize()

@@ -14,7 +14,6 @@ program stage
   call MPI_Init()
   call sennit_init_mpi(MPI_COMM_WORLD)
   call make_field()
-  ! snippet: record
   call sennit_message_plan_create(comm, plans(0))
   call sennit_plan_sendrecv(plans(0), u(rows, 1, 0), 1, row, down, 0, u(0, 1, 0), 1, row, up, 0, comm, none, none)
   call sennit_plan_sendrecv(plans(0), u(1, 1, 0), 1, row, up, 1, u(rows + 1, 1, 0), 1, row, down, 1, comm, none, none)
@@ -27,13 +26,10 @@ program stage
   do i = 0, 1
     call sennit_message_plan_commit(plans(i), SENNIT_FOREVER)
   end do
-  ! end of snippet
   do step = 0, steps - 1
     now = modulo(step, 2)
-    ! snippet: exchange
     call sennit_message_plan_start(plans(now))
     call sennit_message_plan_wait(plans(now), SENNIT_FOREVER)
-    ! end of snippet
     call compute(u(:, :, now), u(:, :, 1 - now))
   end do
   call MPI_Barrier(comm)

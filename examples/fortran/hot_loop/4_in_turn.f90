@@ -26,20 +26,16 @@ program stage
   do i = 0, 1
     call sennit_message_plan_commit(plans(i), SENNIT_FOREVER)
   end do
-  ! snippet: begin
   do i = 0, 1
     call sennit_message_plan_be_strict(plans(i)) ! while we are not sure
   end do
   call sennit_message_plan_open(plans(0))
   call MPI_Barrier(comm)
-  ! end of snippet
   do step = 0, steps - 1
     now = modulo(step, 2)
-    ! snippet: exchange
     call sennit_message_plan_open(plans(1 - now))
     call sennit_message_plan_start(plans(now))
     call sennit_message_plan_wait(plans(now), SENNIT_FOREVER)
-    ! end of snippet
     call compute(u(:, :, now), u(:, :, 1 - now))
   end do
   call MPI_Barrier(comm)

@@ -17,15 +17,14 @@ program memory
   ! Eight numbers on every rank. All ranks call this together.
   call sennit_alloc(SENNIT_TEAM_WORLD, count * bytes, 0, 0, row)
 
-  ! A rank's own piece is ordinary memory, and zeros at first. Here it is an array from 0 on.
+  ! This rank's piece is ordinary memory, zeroed. Here it is an array from 0 on.
   call sennit_pointer(row, mine, [count], lower=[0])
   mine = mine + [(100 * rank + i, i = 0, count - 1)]
 
-  ! The same row on rank 0, and element 3 of it. Nothing is looked up yet: these are numbers.
+  ! The same row on rank 0, and its element 3.
   on_zero = sennit_gptr_at(row, 0)
   element = sennit_gptr_add(on_zero, 3 * bytes)
-  print '(a,i0,a,i0,a,i0,a,i0,a)', 'rank ', rank, ': my row begins with ', nint(mine(0)), '; element 3 of rank ', &
-    element%rank, "'s is ", element%offset, ' bytes in'
+  print '(4(a,i0))', 'rank ', rank, ': ', nint(mine(0)), '; element 3 of rank ', element%rank, ': byte ', element%offset
 
   call must_be(row%rank == rank, "the result of the allocation names the caller's own piece")
   call must_be(element%rank == 0 .and. element%offset == 3 * bytes, 'element 3 of rank 0')

@@ -15,7 +15,7 @@ program get
   call sennit_alloc(SENNIT_TEAM_WORLD, c_sizeof(rank), 0, 0, box)
 
   call sennit_pointer(box, mine)
-  mine = rank * rank                                     ! everyone fills the own box
+  mine = rank * rank                                     ! everyone fills its own box
   call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER) ! ... and has done so
 
   total = 0

@@ -22,7 +22,7 @@ program pointers
   right = modulo(rank + 1, size)
   total = sum_of(row, right)
   call must_be(nint(total) == count * (right + 1), "the sum of the right rank's row")
-  print '(a,i0,a,i0,a,i0)', 'rank ', rank, ': the row of rank ', right, ' adds up to ', nint(total)
+  print '(a,i0,a,i0,a,i0)', 'rank ', rank, ': sum of rank ', right, ': ', nint(total)
 
   call sennit_free(row)
   call sennit_finalize()
