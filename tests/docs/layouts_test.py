@@ -5,7 +5,8 @@
 
 PROGRAM prints the structs (layout.hpp). The page has a heading `### Name: N bytes` for each, followed by a table whose
 first columns are offset, size and the field's name. Every struct and field must be there with its numbers, nothing else
-may be, and the rows of a table must cover the struct without gap: a row `zero` or `padding` stands for what is unused.
+may be, and the rows of a table must cover the struct without gap: a row `zero` stands for an unused part. A heading
+`### Name: N bytes, M used` says that the rest of the struct is unused.
 What would break it: a field that moves, grows, is added or goes without the page being changed.
 """
 import re
@@ -27,14 +28,14 @@ def structs_of(program):
 
 
 def tables_of(page):
-    """{struct: {"bytes": N, "rows": [(offset, size, name)]}}"""
+    """{struct: {"bytes": N, "used": M, "rows": [(offset, size, name)]}}"""
     found, current = {}, None
     with open(page, encoding="utf-8") as file:
         for line in file:
-            heading = re.match(r"### `?(\w+)`?: (\d+) bytes", line)
+            heading = re.match(r"### `?(\w+)`?: (\d+) bytes(?:, (\d+) used)?$", line)
             row = re.match(r"\| (\d+) \| (\d+)(?: × (\d+))? \| (?:`(\w+)`|(\w+))", line)
             if heading:
-                current = found[heading[1]] = {"bytes": int(heading[2]), "rows": []}
+                current = found[heading[1]] = {"bytes": int(heading[2]), "used": int(heading[3] or heading[2]), "rows": []}
             elif line.startswith("#"):
                 current = None
             elif row and current is not None:
@@ -53,7 +54,7 @@ def differences(name, struct, table):
         position = offset + size
         if field not in UNNAMED:
             named[field] = (offset, size)
-    if position != table["bytes"]:
+    if position != table["used"]:
         yield f"{name}: the rows end at {position}"
     for field, place in struct["fields"].items():
         if field not in UNNAMED and named.get(field) != place and not (field == "unused" and field not in named):
