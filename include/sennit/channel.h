@@ -14,8 +14,8 @@
  * counters order accesses: stores before have_written are visible after can_read or wait_read said
  * yes; loads before have_read are over when can_write or wait_write says yes.
  *
- * In a ring of two ranks both neighbours are one rank: open one channel and use both directions, or
- * name the rank twice on both sides; the first channel of one then meets the first of the other.
+ * In a ring of two ranks open one channel and use both directions, or name the other rank twice on
+ * both sides: first meets first.
  *
  * Two threads of a rank may use the two directions of a channel, and different channels, at the
  * same time. Calls for one direction of one channel come one after the other. */

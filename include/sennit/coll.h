@@ -17,8 +17,7 @@
  * - Until the call has returned a destination holds anything. After an error on any rank, peers may
  *   write there until their calls have returned too.
  * - Buffers in segments of the team, the world or one rank, and all buffers of ranks that are
- *   threads, are read and written in place by peers. The kernel copies long private ones; others go
- *   through memory that the node's ranks share.
+ *   threads, are read and written in place by peers. Others are copied.
  * - SENNIT_IN_PLACE: the result replaces the input, whose place each call names. For alltoall and
  *   reductions the same address twice means it too. Other overlaps of source and destination are
  *   faults of the program.

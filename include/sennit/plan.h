@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans: notified puts and gets that are recorded once and run many times.
  *
- * A plan looks up blocks, addresses and signals once. Pieces that follow each other on both sides
- * are moved as one. Where messages go to the owners all are under way together, also while the
- * program computes: the rank's thread for progress (SENNIT_PROGRESS) moves them.
+ * Blocks, addresses and signals are looked up once, and pieces that follow each other on both sides
+ * are moved as one. Messages are all under way together, also while the program computes: the
+ * rank's thread for progress (SENNIT_PROGRESS) moves them.
  *
  *     sennit_plan_create(&plan)
  *     sennit_plan_put(plan, there, offset, data, bytes)       as often as needed
@@ -16,7 +16,7 @@
  * A plan puts to the same places in each run, and the next run may start before the owner has read
  * this one. So a loop has two plans in turn, each with its half of the blocks: a run of epoch r + 1
  * starts only after reset r - 1 of the owners, whose epoch was the last to use this half
- * (notify.h). One plan is enough where something else keeps it back until all owners have read.
+ * (notify.h). One plan is enough where something else delays it until all owners have read.
  * examples/plan.c is a whole program.
  *
  *     sennit_plan_put(even, there, 0, data, bytes)        sennit_plan_commit(even, 0, 2)

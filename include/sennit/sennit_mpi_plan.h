@@ -14,9 +14,8 @@
  *
  * Between wait and start the buffers are the program's, as with persistent requests of MPI: a run
  * writes only to a rank that has started it too. That takes no further trip if the rank has heard
- * from its receiver since the last run, as in a halo exchange whose stages have buffers of their
- * own, or a transposition and the one back. Several messages or plans may write a buffer if they
- * are never started at the same time.
+ * from its receiver since the last run, as in halo exchanges and transpositions there and back.
+ * Several messages or plans may write a buffer if they are never started at the same time.
  *
  * Receive buffers are registered as by sennit_register. */
 #ifndef SENNIT_SENNIT_MPI_PLAN_H

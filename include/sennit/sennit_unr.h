@@ -6,17 +6,17 @@
  *
  * As in UNR:
  *
- * - A block is a piece of registered memory with a signal for sending and one for receiving. Send
- *   it as sizeof(unr_blk_h) bytes.
+ * - A block is registered memory with a signal for sending and one for receiving. Send it as
+ *   sizeof(unr_blk_h) bytes.
  * - A put counts in the remote block's signal for receiving when the data is there, and in the
- *   local block's signal for sending when that may be written again; a get the other way round.
- * - A signal has the events it was made with, then waits for its reset. Something else says when
- *   senders may send again. An event before the reset is one too many (SENNIT_EPOCH_CURRENT of
- *   notify.h): the sender, and the owner's next wait, check or reset report it.
- * - A call that fails writes to stderr and ends the program by exit. So no call here warns where
- *   its result is not used.
+ *   local block's for sending when that may be written again; a get the other way round.
+ * - A signal that has its events waits for its reset; something else says when senders may send
+ *   again. An event before the reset is one too many (SENNIT_EPOCH_CURRENT of notify.h): the
+ *   sender, and the owner's next wait, check or reset report it.
+ * - A call that fails writes to stderr and ends the program by exit. So the compiler does not warn
+ *   where a result is not used.
  *
- * If the int sennit_unr_returns_errors is 1, such a call returns: URU_EVENT_OVERFLOW for an event
+ * If the int sennit_unr_returns_errors is 1, such a call returns URU_EVENT_OVERFLOW for an event
  * too many, else URU_STATUS_ERROR; sennit_last_error() has the details. Outputs are unchanged, or
  * null for calls that return what they make.
  *
