@@ -302,7 +302,7 @@ int start(int requested, bool has_threads) {
     }
     if (!is_alone_in_process()) {
         std::fprintf(stderr, "shmem_init: PEs are processes, and this one has several ranks\n");
-        sennit_finalize();
+        (void)sennit_finalize();  // shmem_init fails all the same
         return 1;
     }
     state.process = getpid();
@@ -313,7 +313,7 @@ int start(int requested, bool has_threads) {
     state.crowded = is_crowded();
     agree_on_threads(has_threads);
     if (!open_heap(bytes)) {
-        sennit_finalize();
+        (void)sennit_finalize();  // shmem_init fails all the same
         state = State{};
         return 1;
     }

@@ -14,4 +14,23 @@
 #define SENNIT_HOT_CALL
 #endif
 
+/* The compiler warns where a status is not used: error.h says how to switch that off. Clang warns
+ * of [[nodiscard]] before C++17 and C23, gcc only when it is pedantic (error.h silences that). */
+#if defined(SENNIT_ALLOW_UNCHECKED_STATUS)
+#define SENNIT_CHECKED
+#elif defined(__clang__)
+#define SENNIT_CHECKED __attribute__((warn_unused_result))
+#elif defined(__cplusplus) && defined(__has_cpp_attribute)
+#if __has_cpp_attribute(nodiscard)
+#define SENNIT_CHECKED [[nodiscard]]
+#endif
+#elif defined(__has_c_attribute)
+#if __has_c_attribute(nodiscard)
+#define SENNIT_CHECKED [[nodiscard]]
+#endif
+#endif
+#ifndef SENNIT_CHECKED
+#define SENNIT_CHECKED
+#endif
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The caller's node as a tree of domains: the machine, its packages, NUMA domains, cores and
- * processors, and which ranks are bound to each. Read with hwloc when it is first asked for; a rank
- * that never asks pays nothing. */
+/* The caller's node as a tree of domains: machine, packages, NUMA domains, cores, processors, and
+ * the ranks bound to each. Read with hwloc at the first call. */
 #ifndef SENNIT_DOMAIN_H
 #define SENNIT_DOMAIN_H
 
@@ -20,8 +19,7 @@ typedef enum sennit_domain_kind {
     SENNIT_DOMAIN_PROCESSOR = 4 /* a hardware thread */
 } sennit_domain_kind;
 
-/* Domains are numbered from 0, the machine, each before those inside it: the domains inside number
- * i are i + 1 to i + inside. */
+/* A domain. Numbers begin with 0, the machine; those inside domain i are i + 1 to i + inside. */
 typedef struct sennit_domain {
     sennit_domain_kind kind;
     int os_number;  /* as the operating system counts domains of this kind, -1 if it does not */
@@ -32,16 +30,16 @@ typedef struct sennit_domain {
     int ranks;      /* ranks of the node that were allowed to run nowhere else at sennit_init */
 } sennit_domain;
 
-/* How many domains the caller's node has. Errors: STATE, ARG (null), UNSUPPORTED (hwloc is not
- * installed, or another version of it), NOMEM, OS, PEER_LOST. */
+/* How many domains the caller's node has. Errors: UNSUPPORTED (hwloc is not installed, or another
+ * version), NOMEM, OS, PEER_LOST. */
 sennit_status sennit_domain_count(int *count);
 
-/* Domain number `index`. Errors: as above, RANGE. */
+/* Domain number `index`. Errors: those of sennit_domain_count. */
 sennit_status sennit_domain_get(int index, sennit_domain *domain);
 
-/* World ranks that were allowed to run nowhere else than in domain `index`, ascending: the first
- * `capacity` of them in `ranks` (NULL with capacity 0), their number in `count`. Errors: as above,
- * RANGE. */
+/* World ranks, ascending, that were allowed to run nowhere else than in domain `index`: the first
+ * `capacity` in `ranks` (NULL if 0), their number in `count`. Errors: those of sennit_domain_count.
+ */
 sennit_status sennit_domain_ranks(int index, size_t capacity, int ranks[], size_t *count);
 
 #ifdef __cplusplus

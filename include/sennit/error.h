@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses, the last error of a thread, and the log.
+/* Statuses, the last error of a thread, and the log; the conventions of all headers.
  *
- * The convention, said once: every function that can fail returns a sennit_status. SENNIT_OK is 0,
- * everything else is an error, and an error changes nothing: outputs are written only on success.
- * The thread that got the error reads its details with sennit_last_error(). Sennit never aborts and
- * never exits.
- */
+ * Conventions, said once:
+ *
+ * - Every call that can fail returns a sennit_status: SENNIT_OK is 0, all else is an error. An
+ *   error changes nothing and writes no output, unless the comment says more. Sennit never aborts
+ *   or exits. sennit_last_error() has the details.
+ * - The compiler warns where a status is not used, also of sennit_finalize and destroy calls: an
+ *   error says that other ranks did not come or that nothing was destroyed. A cast to void says
+ *   that it is meant. SENNIT_ALLOW_UNCHECKED_STATUS, defined before the first header, switches the
+ *   warning off.
+ * - A call is of one rank alone unless it is marked collective, by the threads that the rank's
+ *   thread level allows. It needs a rank unless it is marked "any time".
+ * - Sizes, offsets and strides are bytes. Sizes and counts of 0 are legal where no range is given.
+ *   Timeouts are nanoseconds from the call: 0 tries once, SENNIT_FOREVER has no limit. Ranks are
+ *   world ranks, in calls with a team ranks of the team.
+ * - Handles are values and may be copied. The constant _NULL, {0}, names nothing.
+ *
+ * Errors of every call, listed only where there is more to say:
+ *
+ * - STATE: the caller is no rank (before sennit_init, after sennit_finalize, in a forked child);
+ * - ARG: a null pointer where something is read or written, a handle that names nothing of this
+ *   rank, an unknown flag or constant, a negative timeout;
+ * - RANGE: no such rank or index. */
 #ifndef SENNIT_ERROR_H
 #define SENNIT_ERROR_H
 
@@ -17,8 +34,11 @@
 extern "C" {
 #endif
 
-/* What a call says about itself. Numbers never change their meaning; new ones may come. */
-typedef enum sennit_status {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+/* What a call returns. Numbers never change their meaning; new ones may come. */
+typedef enum SENNIT_CHECKED sennit_status {
     SENNIT_OK = 0,
     SENNIT_ERR_ARG = 1,   /* an argument is wrong in itself: null pointer, bad flag */
     SENNIT_ERR_STATE = 2, /* the call does not fit the state: before init, after finalize */
@@ -39,7 +59,9 @@ typedef enum sennit_status {
     SENNIT_STATUS_END = 17
 } sennit_status;
 
-/* What went wrong last in the calling thread. Valid until that thread's next failing call. */
+#pragma GCC diagnostic pop
+
+/* The last error of a thread, valid until its next failing call. */
 typedef struct sennit_error {
     sennit_status status;
     int os_errno;          /* errno of the failing system call, 0 if none */
@@ -50,18 +72,17 @@ typedef struct sennit_error {
     char text[256];        /* one sentence for people, no newline */
 } sennit_error;
 
-/* The details of the calling thread's last error; never NULL. Before the first error its status is
- * SENNIT_OK. Any thread, any time, also before sennit_init. */
+/* The calling thread's last error, never NULL. Its status is SENNIT_OK before the first error. Any
+ * time. */
 const sennit_error *sennit_last_error(void);
 
-/* Sets the calling thread's last error and returns `status`: for headers and language bindings that
- * are built on Sennit and find errors of their own. `operation` must outlive the thread's use of
- * it; `text` is copied; `provider_code` is 0 if there is none. Any thread, any time. */
+/* Set the calling thread's last error and return `status`, for headers and bindings that find
+ * errors of their own. `text` is copied, `operation` is not and must stay valid; `provider_code` is
+ * 0 if there is none. Any time. */
 sennit_status sennit_error_report(sennit_status status, const char *operation, const char *text,
                                   int64_t provider_code);
 
-/* A short constant name, such as "SENNIT_ERR_RANGE"; "unknown status" for a value that is none.
- * Any thread, any time. */
+/* A constant name such as "SENNIT_ERR_RANGE", or "unknown status". Any time. */
 const char *sennit_status_string(sennit_status status);
 
 /* How much is logged: a level and all below it. */
@@ -73,14 +94,13 @@ typedef enum sennit_log_level {
     SENNIT_LOG_DEBUG = 4
 } sennit_log_level;
 
-/* Called with one line of text without newline, possibly from several threads at once, and from
- * within any call of Sennit. It must return, without an exception or longjmp, and should not call
- * Sennit: what a call made there would log is dropped. */
+/* Takes one line without newline. It may be called within any call of Sennit and by several threads
+ * at once. It must return, without exception or longjmp. It should not call Sennit: what that call
+ * logs is dropped. */
 typedef void (*sennit_log_function)(void *context, sennit_log_level level, const char *text);
 
-/* Send the log of this process to `function` (NULL: back to stderr) up to and including `level`.
- * The default is stderr and warnings, or what SENNIT_LOG says. Any thread, any time.
- * Errors: ARG for a level that is none. */
+/* Send the log of this process up to `level` to `function`; NULL: to stderr. The default is stderr
+ * with warnings, or as SENNIT_LOG says. Any time. */
 sennit_status sennit_log_set(sennit_log_function function, void *context, sennit_log_level level);
 
 #ifdef __cplusplus

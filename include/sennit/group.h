@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups: ordered sets of ranks that one rank keeps for itself, to compute who shall be in a team.
- *
- * Nothing here is collective: no other rank is told. A group holds world ranks, all different; a
- * rank's number in the group is its place in the order. It never changes once it is made, and is
- * freed by sennit_group_destroy, or with the rank. All functions may be called by any thread of the
- * rank. Errors common to all: STATE (no rank), ARG (a null pointer, a group that does not exist or
- * was destroyed), NOMEM. */
+/* Groups: ordered sets of different world ranks that one rank keeps for itself, to compute who
+ * shall be in a team. No other rank is told. A member's number is its place in the order. A group
+ * never changes; sennit_group_destroy or the end of the rank frees it. Errors of all calls: NOMEM.
+ */
 #ifndef SENNIT_GROUP_H
 #define SENNIT_GROUP_H
 
@@ -15,7 +12,7 @@
 extern "C" {
 #endif
 
-/* A handle by value, good in the rank that made it. */
+/* A handle of the rank that made the group. */
 typedef struct sennit_group {
     uint64_t handle;
 } sennit_group;
@@ -26,65 +23,63 @@ typedef struct sennit_group {
 #define SENNIT_GROUP_NULL ((sennit_group){0u})
 #endif
 
-/* The group of `count` world ranks, in that order. 0 ranks are legal: `ranks` may then be NULL.
- * Errors: RANGE (no world rank), ARG (a rank twice). */
+/* The group of `count` world ranks in that order. Errors: ARG (a rank twice). */
 sennit_status sennit_group_create(size_t count, const int ranks[], sennit_group *group);
 
-/* The members of a team, in its order. Errors: ARG (team). */
+/* The members of a team, in its order. */
 sennit_status sennit_group_of_team(sennit_team team, sennit_group *group);
 
-/* `first`, then those of `second` that are not in it. */
+/* `first`, then the members of `second` that are not in it. */
 sennit_status sennit_group_union(sennit_group first, sennit_group second, sennit_group *result);
 
-/* Those of `first` that are in `second`, in the order of `first`. */
+/* Members of `first` that are in `second`, in the order of `first`. */
 sennit_status sennit_group_intersection(sennit_group first, sennit_group second,
                                         sennit_group *result);
 
-/* Those of `first` that are not in `second`, in the order of `first`. */
+/* Members of `first` that are not in `second`, in the order of `first`. */
 sennit_status sennit_group_difference(sennit_group first, sennit_group second,
                                       sennit_group *result);
 
-/* The `count` members of `group` with the numbers `ranks`, in the order of `ranks`.
- * Errors: RANGE (no rank of the group), ARG (a rank twice). */
+/* The `count` members of `group` with the numbers `ranks`, in that order. Errors: ARG (a rank
+ * twice). */
 sennit_status sennit_group_include(sennit_group group, size_t count, const int ranks[],
                                    sennit_group *result);
 
-/* `group` without the `count` members with the numbers `ranks`. Errors: as above. */
+/* `group` without the `count` members with the numbers `ranks`. Errors: ARG (a rank twice). */
 sennit_status sennit_group_exclude(sennit_group group, size_t count, const int ranks[],
                                    sennit_group *result);
 
 /* How many members it has. */
 sennit_status sennit_group_size(sennit_group group, int *size);
 
-/* The number of a world rank in the group, SENNIT_RANK_NONE if it is no member.
- * Errors: RANGE (no world rank). */
+/* The number of a world rank in the group; SENNIT_RANK_NONE if it is no member. */
 sennit_status sennit_group_rank(sennit_group group, int world_rank, int *rank);
 
-/* The world rank of the member with number `rank`. Errors: RANGE (no rank of the group). */
+/* The world rank of the member with number `rank`. */
 sennit_status sennit_group_world_rank(sennit_group group, int rank, int *world_rank);
 
-/* For each of `count` numbers in `from`, the number of the same rank in `to`, or SENNIT_RANK_NONE.
- * `translated` may be `ranks` itself. Errors: RANGE (no rank of `from`; nothing is written). */
+/* For each of `count` numbers in `from` the number of the same rank in `to`, or SENNIT_RANK_NONE.
+ * `translated` may be `ranks`. */
 sennit_status sennit_group_translate(sennit_group from, size_t count, const int ranks[],
                                      sennit_group to, int translated[]);
 
-/* What two groups have in common. */
+/* How two groups compare. */
 typedef enum sennit_group_relation {
     SENNIT_GROUP_IDENTICAL = 0, /* the same members in the same order */
     SENNIT_GROUP_SIMILAR = 1,   /* the same members in another order */
     SENNIT_GROUP_UNEQUAL = 2
 } sennit_group_relation;
 
-/* How the members of two groups and their orders compare. */
+/* Compare the members of two groups and their orders. */
 sennit_status sennit_group_compare(sennit_group first, sennit_group second,
                                    sennit_group_relation *relation);
 
-/* A team of the group's members, in its order: sennit_team_create (team.h) with a group, of which
- * every rank of the parent gives one of its own with the same members in the same order. Errors
- * besides those: RANGE (a member that the parent lacks). */
+/* A team of the group's members in its order: sennit_team_create (team.h) with a group. Each rank
+ * of the parent gives its own, all with the same members in the same order. Errors: RANGE (a member
+ * that the parent lacks). */
 sennit_status sennit_team_create_group(sennit_team parent, sennit_group group, sennit_team *team);
 
-/* Free the group. Teams that were made of it are not concerned. */
+/* Free the group. Teams made of it stay. */
 sennit_status sennit_group_destroy(sennit_group group);
 
 #ifdef __cplusplus

@@ -22,21 +22,20 @@ typedef enum sennit_path {
     SENNIT_PATH_END = 8
 } sennit_path;
 
-/* "self", "inproc", ...; "unknown" for a value that is none. */
+/* "self", "inproc" and so on, or "unknown". Any time. */
 const char *sennit_path_name(sennit_path path);
 
-/* 1 if this build has the path. */
+/* 1 if this build has the path. Any time. */
 int sennit_path_built(sennit_path path);
 
-/* The path taken to world rank `rank`. Errors: STATE, RANGE, ARG. */
+/* The path to `rank`. */
 sennit_status sennit_peer_path(int rank, sennit_path *path);
 
-/* Why `candidate` was taken to world rank `rank`, or why not, as one sentence in `text` (cut to
- * `bytes`). Errors: STATE, RANGE, ARG. */
+/* Why `candidate` was or was not taken to `rank`: one sentence in `text`, cut to `bytes`. */
 sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *text, size_t bytes);
 
-/* A rail: an interface of the caller's node by which the path fabric leads to other nodes, or
- * could. */
+/* A rail: an interface of the caller's node by which the path fabric reaches other nodes, or could.
+ */
 typedef struct sennit_rail {
     char provider[32];       /* of libfabric: "tcp" */
     char interface_name[16]; /* "eth0"; of a card that has no IP address: "cxi0" */
@@ -51,9 +50,8 @@ typedef struct sennit_rail {
                               * was told (events=): as of sennit_provider, from 0 to 3 */
 } sennit_rail;
 
-/* The rail at `index` of the caller, as it leads to world rank `rank`: 0 up to the first RANGE
- * error. There is none where all ranks share a node, or where sennit_peer_path_reason says why.
- * Errors: STATE, RANGE, ARG. */
+/* The caller's rail number `index`, as it leads to `rank`: 0 up to the first RANGE error. There is
+ * none if all ranks share a node, or where sennit_peer_path_reason says why. */
 sennit_status sennit_peer_rail(int rank, int index, sennit_rail *rail);
 
 /* A provider of libfabric on this machine: the way to a kind of network card. */
@@ -73,20 +71,20 @@ typedef struct sennit_provider {
                 * at the owner on, 2 from 32, 1 from 8, else 0: they go by messages */
 } sennit_provider;
 
-/* The provider at `index`, 0 up to the first RANGE error, the one that is taken first. Any time;
- * the first call loads libfabric, which may take a tenth of a second. Errors: RANGE, ARG,
- * UNSUPPORTED (libfabric can not be used here: the text of the last error says why). */
+/* Provider number `index`, 0 up to the first RANGE error; the one that is taken is the first. Any
+ * time. The first call loads libfabric, up to a tenth of a second. Errors: UNSUPPORTED (libfabric
+ * can not be used; the error's text says why). */
 sennit_status sennit_provider_get(int index, sennit_provider *provider);
 
 /* How this rank was started: "launcher", "pmix", "pmi1", "inproc", "alone", or the name of the
- * bootstrap given. NULL if the caller is no rank. */
+ * given bootstrap. NULL if the caller is no rank. Any time. */
 const char *sennit_bootstrap_used(void);
 
-/* Launchers this build can be started by, and whether each is there: index 0 .. until NULL. `text`
- * gets one sentence. Any time. */
+/* The name of launcher number `index` of this build, 0 up to NULL; `text` says in one sentence
+ * whether it is there. Any time. */
 const char *sennit_bootstrap_describe(int index, char *text, size_t bytes);
 
-/* One knob: a setting read from the environment. The strings are constants. */
+/* A knob: a setting read from the environment. The strings are constants. */
 typedef struct sennit_knob {
     const char *name;          /* "SENNIT_..." */
     const char *type;          /* "bool", "integer", "seconds", "text" */
@@ -97,13 +95,13 @@ typedef struct sennit_knob {
     char value[128];           /* as text: in force, or without a rank what init would take */
 } sennit_knob;
 
-/* The knob at `index`, 0 up to the first RANGE error. */
+/* Knob number `index`, 0 up to the first RANGE error. Any time. */
 sennit_status sennit_knob_get(int index, sennit_knob *knob);
 
-/* What this rank has done with a peer over a path, since its sennit_init. Counted while
- * SENNIT_STATS is set. Loads and stores through sennit_ptr, and through the pointers of channels,
- * are the program's own and not counted. Each put and get of a batch or of a plan's start is an
- * operation with its own peer; the call itself is one with several. */
+/* What this rank has done with a peer over a path since sennit_init, counted if SENNIT_STATS is
+ * set. Loads and stores through pointers of sennit_ptr and channels are not counted. Each put and
+ * get of a batch or plan counts for its own peer, and the call counts under SENNIT_STATS_SEVERAL.
+ */
 typedef struct sennit_counters {
     uint64_t operations; /* calls: puts, gets, atomic operations, flushes, ... */
     uint64_t bytes;      /* that they moved */
@@ -111,21 +109,20 @@ typedef struct sennit_counters {
     uint64_t wait_ns;    /* nanoseconds in those waits */
 } sennit_counters;
 
-/* In place of a rank: what concerns several or no one, such as collective calls, allocation, locks,
- * and waits for requests. Its path is SENNIT_PATH_NONE. */
+/* In place of a rank: calls that concern several ranks or none, such as collective calls,
+ * allocation, locks and waits for requests. Their path is SENNIT_PATH_NONE. */
 #define SENNIT_STATS_SEVERAL (-1)
 
-/* The counters of the calling rank for world rank `rank` or SENNIT_STATS_SEVERAL, over `path`;
- * SENNIT_PATH_NONE: the sum over all paths. Of this rank alone, any time. While other threads of
- * the rank call Sennit the four numbers need not be of the same instant. Errors: STATE, ARG (null,
- * no such path), RANGE, UNSUPPORTED (SENNIT_STATS was not set). */
+/* The calling rank's counters for `rank` or SENNIT_STATS_SEVERAL over `path`; SENNIT_PATH_NONE:
+ * over all paths. While other threads of the rank call Sennit the four numbers may be of different
+ * instants. Errors: UNSUPPORTED (SENNIT_STATS is not set). */
 sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *counters);
 
-/* Say the counters of the calling rank to the log, a line for each peer and path that was used.
- * Errors: STATE, UNSUPPORTED (SENNIT_STATS was not set). */
+/* Log the calling rank's counters, a line for each peer and path that was used. Errors: UNSUPPORTED
+ * (SENNIT_STATS is not set). */
 sennit_status sennit_stats_print(void);
 
-/* "0.1.0", and one line about compiler, optional parts and options of the build. */
+/* "0.1.0"; one line on compiler, optional parts and options of the build. Any time. */
 const char *sennit_version(void);
 const char *sennit_build_description(void);
 

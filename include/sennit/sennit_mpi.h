@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start Sennit on a communicator of any MPI. Header-only: this is compiled by the program's own
- * MPI compiler, so one libsennit serves every MPI. Include it after, or instead of, <mpi.h>. A
- * program calls sennit_init_mpi; what begins with sennit_mpi_ is the machinery of this header.
- */
+/* Start Sennit on a communicator of any MPI. Header-only, like the other sennit_mpi headers: the
+ * program's MPI compiler compiles it, so one libsennit serves every MPI. Include it after or
+ * instead of <mpi.h>. Names with sennit_mpi_ are machinery. */
 #ifndef SENNIT_SENNIT_MPI_H
 #define SENNIT_SENNIT_MPI_H
 
@@ -164,21 +163,20 @@ static inline sennit_status sennit_mpi_bootstrap_make(MPI_Comm comm, int64_t tim
     return SENNIT_ERR_BOOTSTRAP;
 }
 
-/* sennit_init with the ranks of `comm`: rank i of it becomes world rank i. Collective over `comm`,
+/* sennit_init with the ranks of `comm`: its rank i becomes world rank i. Collective over `comm`,
  * from a thread that may call MPI. `options` may be NULL; its bootstrap must be NULL.
  *
- * The communicator is duplicated, and the duplicate freed by sennit_finalize. MPI_Finalize may come
- * before or after sennit_finalize, in the same order on all ranks. A second call in the same rank
- * is counted like sennit_init and leaves `comm` alone. MPI_COMM_SELF is legal: each process is then
- * a job of its own.
- *
- * It waits as long as the other ranks live, and warns on stderr after 10 s, unless
- * options->timeout_ns or SENNIT_INIT_TIMEOUT sets a limit; after that the communicator's call is
- * still under way, and MPI_Finalize may wait for it.
+ * - The communicator is duplicated; sennit_finalize frees the duplicate. MPI_Finalize comes before
+ *   or after it, in the same order on all ranks.
+ * - Further calls in the same rank are counted as by sennit_init and do not use `comm`.
+ * - With MPI_COMM_SELF each process is a job of its own.
+ * - It waits while the other ranks live and warns on stderr after 10 s. options->timeout_ns or
+ *   SENNIT_INIT_TIMEOUT sets a limit; after TIMEOUT the communicator's call is under way and
+ *   MPI_Finalize may wait for it.
  *
  * Errors: ARG (MPI_COMM_NULL, an intercommunicator, a bootstrap in `options`), STATE (before
- * MPI_Init or after MPI_Finalize), BOOTSTRAP (MPI failed; provider_code is its code; or `sennit
- * run` started N ranks of which MPI knows one each), TIMEOUT, NOMEM, and those of sennit_init. */
+ * MPI_Init or after MPI_Finalize), BOOTSTRAP (MPI failed, with its code in provider_code; `sennit
+ * run` started ranks that MPI does not join), TIMEOUT, NOMEM, those of sennit_init. */
 static inline sennit_status sennit_init_mpi(MPI_Comm comm, const sennit_options *options) {
     static const char operation[] = "sennit_init_mpi";
     sennit_options mine = SENNIT_OPTIONS_INIT;

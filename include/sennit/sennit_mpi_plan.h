@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From MPI calls to plans: takes the arguments of MPI's calls, exchanges once where the data lies,
- * and then moves it by notified puts. For the hot loop of a program that has MPI, with any
- * communicator, tags and derived datatypes. Header-only, like sennit_mpi.h.
+/* From MPI calls to plans: take the arguments of MPI calls, exchange addresses once, then move the
+ * data by notified puts. For the hot loop of an MPI program, with any communicator, tags and
+ * derived datatypes. Header-only, like sennit_mpi.h. docs/design/conversion.md says how it works.
  *
  *     sennit_message_plan_create(comm, &plan)
  *     sennit_plan_irecv(plan, to, n, type, left, tag, comm, ...)    was MPI_Irecv in the loop
@@ -12,16 +12,12 @@
  *         ... anything that leaves the buffers alone ...
  *         sennit_message_plan_wait(plan, SENNIT_FOREVER)            was MPI_Waitall
  *
- * Between wait and start the buffers are the program's, as with persistent requests of MPI: nobody
- * writes to them, since a run of a plan writes to a rank that has started it too. A message needs
- * no further trip for that where the rank has heard from its receiver since the last run, as in
- * most programs: each stage of a halo exchange with buffers of its own, or a transposition and the
- * one back, tells the other's senders. Buffers may be written by several messages or plans only if
- * these are never started at the same time.
+ * Between wait and start the buffers are the program's, as with persistent requests of MPI: a run
+ * writes only to a rank that has started it too. That takes no further trip if the rank has heard
+ * from its receiver since the last run, as in halo exchanges and transpositions there and back.
+ * Several messages or plans may write a buffer if they are never started at the same time.
  *
- * Memory that is received into is registered as by sennit_register, which tells what that means.
- * docs/design/conversion.md says how it works.
- */
+ * Receive buffers are registered as by sennit_register. */
 #ifndef SENNIT_SENNIT_MPI_PLAN_H
 #define SENNIT_SENNIT_MPI_PLAN_H
 
@@ -31,33 +27,37 @@
 extern "C" {
 #endif
 
-/* Belongs to the rank that made it; used by one thread at a time. Those of one communicator are
- * created, committed and destroyed by one thread at a time too, since they share what it keeps. */
+/* A plan of the rank that made it, for one thread at a time. Plans of one communicator are created,
+ * committed and destroyed by one thread at a time. */
 typedef sennit_mpi_plan_state sennit_message_plan;
 
-/* An empty plan for messages of `comm`. Collective over `comm`, which keeps duplicates of itself
- * for plans to come. Errors: STATE (no rank), ARG (null, no intracommunicator), NOMEM, FABRIC
- * (MPI's error is in the details). */
+/* Make an empty plan for messages of `comm`. Collective over `comm`, which keeps duplicates of
+ * itself for later plans. Errors: ARG (no intracommunicator), NOMEM, FABRIC (MPI failed; its code
+ * is in the last error). */
 static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan);
 
-/* The plan takes messages of another communicator too. Collective over it. Errors: as above, and
- * STATE (committed already). */
+/* Take messages of another communicator too. Collective over it. Errors: those of
+ * sennit_message_plan_create, STATE (committed). */
 static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, MPI_Comm comm);
 
-/* Record what MPI_Isend and MPI_Irecv would move. Between two ranks the n-th send with a tag of a
- * communicator goes to the n-th receive with it, in whatever order the rest is recorded. Datatypes
- * may differ as MPI allows, and may be freed. MPI_PROC_NULL moves nothing. Not collective, and does
- * not wait. `arrived` and `sent` are signals of the caller's that count an event when the message
- * is there, or when the buffer may be written again; SENNIT_SIGNAL_NULL: none. Who gives one waits
- * for it and resets it. sennit_message_plan_wait does not wait for a message with `arrived`, which
- * does not wait for its receiver either: something else must keep its sender from the next start
- * until the buffer may be written and the signal is reset. `sent` may need test or wait of the
- * plan, in which the put goes. With `exchange` the description's own request is the caller's, who
- * completes it before commit and destroy; NULL: commit does. Errors: STATE (committed already), ARG
- * (null, a communicator that the plan was not given, a count below 0, a rank or tag that MPI would
- * refuse, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, MPI_DATATYPE_NULL, a signal of another rank;
- * more receives of a communicator than it has tags), UNSUPPORTED (a datatype that can not be read),
- * NOMEM, and those of sennit_register. */
+/* Record what MPI_Isend and MPI_Irecv would move. Not collective; does not wait.
+ *
+ * - Between two ranks the n-th send with a tag of a communicator goes to the n-th receive with it,
+ *   whatever else is recorded between. Datatypes may differ as MPI allows, and may be freed.
+ *   MPI_PROC_NULL moves nothing.
+ * - `arrived` and `sent` are the caller's signals or SENNIT_SIGNAL_NULL. They count an event when
+ *   the message is there, or when the buffer may be written again; the caller waits for and resets
+ *   them.
+ * - sennit_message_plan_wait does not wait for a message with `arrived`, and its sender does not
+ *   wait for the receiver: something else must delay the sender's next start until the buffer may
+ *   be written and the signal is reset. `sent` may need test or wait of the plan, which sends the
+ *   put.
+ * - `exchange`: the caller completes this request before commit and destroy; with NULL commit does.
+ *
+ * Errors: STATE (committed), ARG (a communicator that the plan was not given, a negative count, a
+ * rank or tag that MPI refuses, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, MPI_DATATYPE_NULL, a
+ * signal of another rank, more receives of a communicator than it has tags), UNSUPPORTED (a
+ * datatype that can not be read), NOMEM, those of sennit_register. */
 static inline sennit_status sennit_plan_isend(sennit_message_plan *plan, const void *buffer,
                                               int count, MPI_Datatype type, int dest, int tag,
                                               MPI_Comm comm, sennit_signal sent,
@@ -67,8 +67,8 @@ static inline sennit_status sennit_plan_irecv(sennit_message_plan *plan, void *b
                                               sennit_signal arrived, MPI_Request *exchange);
 
 /* The same of MPI_Sendrecv, MPI_Alltoall, MPI_Alltoallv and MPI_Neighbor_alltoallv: a send and a
- * receive for each partner. Signals count an event for each of them. The last needs a communicator
- * with a topology. Errors: as above, and ARG (MPI_IN_PLACE). */
+ * receive for each partner, each with its event. The last needs a communicator with a topology.
+ * Errors: those of sennit_plan_isend, ARG (MPI_IN_PLACE). */
 static inline sennit_status sennit_plan_sendrecv(sennit_message_plan *plan, const void *send_buffer,
                                                  int send_count, MPI_Datatype send_type, int dest,
                                                  int send_tag, void *receive_buffer,
@@ -93,37 +93,34 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
     const int receive_counts[], const int receive_places[], MPI_Datatype receive_type,
     MPI_Comm comm, sennit_signal sent, sennit_signal arrived);
 
-/* A plan with the same messages for a second buffer, to be run in turn with the first: what lies in
- * the `bytes` from `first` on (all memory that a message touches, or none of it) is as far from
- * `second` in the twin. Other memory, and signals of callers, are the same in both. The datatypes
- * are not read again. Collective over the plan's communicators, which still exist; the plan may be
- * committed or not, the twin is not. Errors: ARG (null; a message whose memory lies in the first
- * buffer with a part alone), and those of sennit_message_plan_create and sennit_plan_irecv. */
+/* Copy the plan's messages for a second buffer, to run in turn with it. Memory in the `bytes` from
+ * `first` on moves to the same place from `second`; a message lies there whole or not at all. Other
+ * memory and the caller's signals are the same in both. Collective over the plan's communicators,
+ * which still exist. The plan may be committed, the twin is not. Errors: ARG (a message that lies
+ * in the first buffer in part), those of sennit_message_plan_create and sennit_plan_irecv. */
 static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *plan,
                                                      const void *first, const void *second,
                                                      size_t bytes, sennit_message_plan **twin);
 
-/* No more is recorded: waits until the descriptions of all messages are there, for at most
- * timeout_ns. Errors: STATE (committed already; a request for an exchange was not completed), ARG
- * (null; sizes or datatypes that do not match; a
- * request of the caller's that got what a receive of an earlier plan, which had no send, has left),
- * TIMEOUT (a partner has not made its call), and those of sennit_block_attach and
- * sennit_plan_commit. The text names call, rank and tag. After an error the plan can only be
- * destroyed. */
+/* End the recording: wait until the descriptions of all messages are there. After an error the plan
+ * can only be destroyed. Errors: STATE (committed; a request for an exchange is not complete), ARG
+ * (sizes or datatypes that do not match; a request of the caller's got what a receive without send
+ * of an earlier plan left), TIMEOUT (a partner has not made its call), those of sennit_block_attach
+ * and sennit_plan_commit. The error's text names call, rank and tag. */
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
                                                        int64_t timeout_ns);
 
-/* Start the next run. Does not wait: what goes to a rank that has not started it, or opened for it,
- * goes in test or wait. Errors: STATE (not committed; the run before was not waited for), ARG, and
- * those of sennit_plan_start but SIGNAL_EARLY, and of sennit_signal_reset. SIGNAL_OVERFLOW names
- * call, rank and tag of a message (the first to its rank) whose receiver gave `arrived` and has not
- * reset it. */
+/* Start the next run. Does not wait: what goes to a rank that has neither started nor opened it is
+ * sent in test or wait. Errors: STATE (not committed; the run before was not waited for), those of
+ * sennit_plan_start but SIGNAL_EARLY, those of sennit_signal_reset. SIGNAL_OVERFLOW names call,
+ * rank and tag of a message (the first to its rank) whose receiver gave `arrived` and has not reset
+ * it. */
 static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan);
 
-/* What the plan receives into may be written to from now on, for the run that is started next: for
- * plans that are run in turn, each with memory of its own. Before a run of one the other is opened,
- * so whoever has got this run's message knows that the next one's buffer is free, and its put of
- * the next run waits for nobody (the rule of pre-synchronisation, docs/design/conversion.md):
+/* Let others write the plan's receive buffers from now on, for the next run: for plans in turn,
+ * each with its memory. Open one before a run of the other: whoever has this run's message knows
+ * that the next buffer is free, and its next put waits for nobody (pre-synchronisation,
+ * docs/design/conversion.md).
  *
  *     sennit_message_plan_open(first)
  *     MPI_Barrier(comm)
@@ -133,25 +130,25 @@ static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan)
  *         sennit_message_plan_open(first)
  *         sennit_message_plan_start(second)     sennit_message_plan_wait(second, ...)
  *
- * Not collective, does not wait, and done once for a run. Errors: as start, but SIGNAL_OVERFLOW. */
+ * Not collective, does not wait, once for a run. Errors: those of sennit_message_plan_start but
+ * SIGNAL_OVERFLOW. */
 static inline sennit_status sennit_message_plan_open(sennit_message_plan *plan);
 
-/* From now on start says where the rule does not hold: it returns SIGNAL_EARLY where a put finds
- * that its receiver has neither started nor opened the run, and names call, rank and tag of the
- * first message to that rank. The run has been started all the same, and is waited for as ever. Who
- * opens nothing, or receives twice into one buffer where there should be two, is found so. Messages
- * whose receivers gave `arrived` are not looked at. Errors: ARG. */
+/* From now on start checks the rule: it returns SIGNAL_EARLY, with call, rank and tag of the first
+ * message to the rank, if a put finds that its receiver has neither started nor opened the run. So
+ * it finds a missing open, and one buffer where there should be two. The run is started all the
+ * same and waited for. Messages whose receivers gave `arrived` are not checked. */
 static inline sennit_status sennit_message_plan_be_strict(sennit_message_plan *plan);
 
 /* Wait until the run is over: all buffers are the program's again, and what was received is there.
- * After TIMEOUT it goes on. Test: the same without a wait; *is_over is 1 if it is. Errors: STATE
- * (no run was started), ARG, TIMEOUT, and those of sennit_plan_wait and sennit_signal_wait. */
+ * After TIMEOUT it goes on. Test: the same without a wait; *is_over is 1 if it is over. Errors:
+ * STATE (no run was started), TIMEOUT, those of sennit_plan_wait and sennit_signal_wait. */
 static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan, int64_t timeout_ns);
 static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, int *is_over);
 
-/* Give the plan up, its blocks and what it has registered. All its ranks do, when
- * all partners have waited for their last runs, or no one's commit is under way. Requests for
- * exchanges are completed before. Errors: STATE (a run was not waited for), ARG. */
+/* End the plan, its blocks and registrations. All its ranks do, when all partners have waited for
+ * their last runs, or no commit is under way. Requests for exchanges are completed before. Errors:
+ * STATE (a run was not waited for). */
 static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *plan);
 
 static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, MPI_Comm comm) {

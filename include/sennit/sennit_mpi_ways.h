@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machinery of sennit_mpi_plan.h: duplicates of the program's communicators, by which the two
- * sides of a message tell each other. docs/design/conversion.md.
+/* The machinery of sennit_mpi_plan.h: duplicates of communicators, by which the two sides of a
+ * message talk (docs/design/conversion.md).
  *
- * A plan takes a set of duplicates from those that its communicator keeps, and gives it back when
- * it is committed, when all that was sent by it has come. So plans of one communicator that are
- * recorded one after the other need one set. All ranks take the same set: they compare the number
- * that it was made with, and make a new one where they differ.
- */
+ * A plan takes a set of duplicates that its communicator keeps, and returns it at commit, when all
+ * that it sent has come. So plans recorded one after the other need one set. Ranks compare the
+ * numbers of their sets; if they differ they make a new one. */
 #ifndef SENNIT_SENNIT_MPI_WAYS_H
 #define SENNIT_SENNIT_MPI_WAYS_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of UNR on registered memory, signals, blocks and plans: all but unr_init and
- * unr_finalize, which sennit_unr.h has with the comment that says what they are. This header needs
- * no MPI: for programs whose processes start by sennit_init, or are ranks otherwise. */
+/* The calls of UNR but unr_init and unr_finalize, for programs without MPI whose processes start by
+ * sennit_init. sennit_unr.h explains them. */
 #ifndef SENNIT_SENNIT_UNR_CALLS_H
 #define SENNIT_SENNIT_UNR_CALLS_H
 
@@ -14,7 +13,7 @@
 extern "C" {
 #endif
 
-/* What the calls return. These calls give OK, EVENT_OVERFLOW, ERROR, TRIGGERED and WAITING. */
+/* Results. These calls give OK, EVENT_OVERFLOW, ERROR, TRIGGERED and WAITING. */
 typedef enum uru_status_t {
     URU_STATUS_OK = 0,
     URU_EVENT_OVERFLOW,
@@ -43,14 +42,14 @@ typedef enum uru_transfer_t {
     URU_TRANSFER_TYPE_DMA_GET  /* from the remote block to the local one */
 } uru_transfer_t;
 
-/* Weak, here and below, so that all sources of the program share one. */
+/* Weak, here and below: all sources of the program share one. */
 __attribute__((weak, visibility("default"))) uru_transfer_t sennit_unr_all[2];
-/* In place of an array of directions: all operations are puts, or gets. */
+/* In place of an array of directions: all puts, or all gets. */
 #define URU_TRANSFER_TYPE_DMA_PUT_ALL (&sennit_unr_all[0])
 #define URU_TRANSFER_TYPE_DMA_GET_ALL (&sennit_unr_all[1])
 
 /* Registered memory, a signal and a block: plain data. Signals and blocks may be sent by any means,
- * as MPI_UNR_SIG_H and MPI_UNR_BLK_H. */
+ * such as MPI_UNR_SIG_H and MPI_UNR_BLK_H. */
 typedef sennit_region unr_mem_h;
 typedef sennit_signal unr_sig_h;
 typedef sennit_block unr_blk_h;
@@ -59,7 +58,7 @@ typedef struct sennit_unr_plan *unr_plan_h;
 typedef unr_plan_h unr_plan_t;
 typedef struct sennit_unr_pool *unr_sig_pool_h;
 
-/* No signal. Where an operation names one: that of the block. */
+/* No signal; in an operation, the block's own. */
 #define UNR_NO_SIGNAL SENNIT_SIGNAL_NULL
 
 struct sennit_unr_plan {
@@ -132,7 +131,7 @@ static inline sennit_status sennit_unr_again(sennit_error error) {
     return sennit_error_report(error.status, error.operation, error.text, error.provider_code);
 }
 
-/* Makes `size` bytes at `addr` reachable until unr_finalize (sennit_register). By one process. */
+/* Make `size` bytes at `addr` reachable until unr_finalize (sennit_register). */
 static inline uru_status_t unr_mem_reg(void *addr, size_t size, unr_mem_h *mem_h) {
     return sennit_unr_end(sennit_register(addr, size, 0, mem_h), "unr_mem_reg");
 }
@@ -142,9 +141,9 @@ static inline uru_status_t unr_mem_reg_sync(void) {
     return sennit_unr_end(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "unr_mem_reg_sync");
 }
 
-/* Makes a signal of `num_event` events, 1 to 2147483647. By one process. Unchecked: no sender waits
- * for its reset. Not strict, which says something about events that name an epoch; here they are
- * of the present one, so that one before the reset is one too many, and reported as that. */
+/* Make a signal of `num_event` events, 1 to 2147483647. It is SENNIT_SIGNAL_UNCHECKED: no sender
+ * waits for its reset. It is not strict: events are of the present epoch, so one before the reset
+ * is one too many and reported as that. */
 static inline uru_status_t unr_sig_create(unr_sig_h *sig_h, uint64_t num_event) {
     sennit_status status = SENNIT_OK;
     if (num_event == 0 || num_event > 2147483647u)
@@ -164,7 +163,7 @@ static inline uru_status_t unr_sig_check(unr_sig_h sig_h) {
     return done ? URU_SIGNAL_TRIGGERED : URU_SIGNAL_WAITING;
 }
 
-/* Waits until all events have come, without end, and says every 10 s on stderr that it does. */
+/* Wait, without limit, until all events have come. Every 10 s stderr gets a line. */
 static inline uru_status_t unr_sig_wait(unr_sig_h sig_h) {
     sennit_status status = sennit_signal_wait(sig_h, 10 * (int64_t)1000000000);
     while (status == SENNIT_ERR_TIMEOUT) {
@@ -177,14 +176,14 @@ static inline uru_status_t unr_sig_wait(unr_sig_h sig_h) {
     return sennit_unr_end(status, "unr_sig_wait");
 }
 
-/* Makes a signal whose events have come ready for the next ones, after the memory is. An error if
- * they have not all come, or more than all: then a second call resets it. */
+/* Ready a signal whose events have come for the next ones, after the memory is. An error if not all
+ * have come, or too many: then a second call resets it. */
 static inline uru_status_t unr_sig_reset(unr_sig_h sig_h) {
     return sennit_unr_end(sennit_signal_reset(sig_h), "unr_sig_reset");
 }
 
-/* Makes a pool of `num_sigs` signals of the caller's, each in one pool at most. There is no call
- * that ends it; unr_finalize does. */
+/* Make a pool of `num_sigs` signals of the caller's, each in one pool at most. unr_finalize ends
+ * it. */
 static inline uru_status_t unr_sig_pool_create(unr_sig_pool_h *sig_pool_h, int32_t num_sigs,
                                                unr_sig_h *sig_h_arr) {
     struct sennit_unr_pool *pool = (struct sennit_unr_pool *)malloc(sizeof *pool);
@@ -225,9 +224,8 @@ static inline uru_status_t unr_sig_pool_detect(unr_sig_pool_h sig_pool_h, int32_
     return is_none ? URU_STATUS_OK : sennit_unr_end(status, "unr_sig_pool_detect");
 }
 
-/* A block of `size` bytes at `offset` of registered memory of the caller's. `send_sig_h` counts
- * what has been sent from it, `recv_sig_h` what it has received; both are the caller's or
- * UNR_NO_SIGNAL. */
+/* Describe `size` bytes at `offset` of the caller's registered memory. `send_sig_h` counts what is
+ * sent from the block, `recv_sig_h` what it receives: the caller's signals or UNR_NO_SIGNAL. */
 static inline uru_status_t unr_blk_reg(unr_mem_h mem_h, size_t offset, size_t size,
                                        unr_sig_h send_sig_h, unr_sig_h recv_sig_h,
                                        unr_blk_h *blk_h) {
@@ -404,8 +402,8 @@ static inline sennit_status sennit_unr_run_one(const sennit_unr_list *list) {
     return status;
 }
 
-/* Starts a run of a recorded plan; its signals tell when it is over. The next start and the end of
- * the plan wait for it, and report its error. */
+/* Start a run of a plan; its signals say when it is over. The next start and the end of the plan
+ * wait for it and report its error. */
 static inline uru_status_t unr_plan_start(unr_plan_h plan_h) {
     return sennit_unr_end(sennit_unr_plan_run(plan_h), "unr_plan_start");
 }
@@ -414,8 +412,8 @@ static inline uru_status_t unr_plan_destroy(unr_plan_h plan_h) {
     return sennit_unr_end(sennit_unr_plan_end(plan_h, SENNIT_OK), "unr_plan_destroy");
 }
 
-/* Puts the local block into the remote one, or gets it from there: now, or recorded in a plan. The
- * blocks are of one size. Signals that are not UNR_NO_SIGNAL take the place of the blocks'. */
+/* Put the local block into the remote one, or get it: now, or recorded in a plan. The blocks have
+ * one size. Signals other than UNR_NO_SIGNAL replace the blocks'. */
 static inline uru_status_t unr_blk_rdma_start(unr_blk_h loc_blk_h, unr_sig_h loc_sig_h,
                                               unr_blk_h rmt_blk_h, unr_sig_h rmt_sig_h,
                                               uru_transfer_t dma_type) {
@@ -431,8 +429,7 @@ static inline uru_status_t unr_blk_rdma_plan(unr_blk_h loc_blk_h, unr_sig_h loc_
     return sennit_unr_end(sennit_unr_plan_make(&one, plan_h), "unr_blk_rdma_plan");
 }
 
-/* The same with parts of the blocks: `size` bytes, from an offset in each. 0 bytes count no event.
- */
+/* The same with parts: `size` bytes from an offset in each block. 0 bytes count no event. */
 static inline uru_status_t unr_blk_part_rdma_start(unr_blk_h loc_blk_h, unr_sig_h loc_sig_h,
                                                    size_t loc_offset, size_t size,
                                                    unr_blk_h rmt_blk_h, unr_sig_h rmt_sig_h,
@@ -451,7 +448,7 @@ static inline uru_status_t unr_blk_part_rdma_plan(unr_blk_h loc_blk_h, unr_sig_h
     return sennit_unr_end(sennit_unr_plan_make(&one, plan_h), "unr_blk_part_rdma_plan");
 }
 
-/* The same `num_sends` times, by arrays. An array of signals may be NULL: those of the blocks. */
+/* The same `num_sends` times, by arrays. A NULL array of signals: the blocks' own. */
 static inline uru_status_t unr_blk_rdma_batch_start(size_t num_sends,
                                                     const unr_blk_h *loc_blk_h_arr,
                                                     const unr_sig_h *loc_sig_h_arr,
@@ -490,10 +487,8 @@ static inline uru_status_t unr_blk_part_rdma_batch_plan(
     return sennit_unr_end(sennit_unr_plan_make(&list, plan_h), "unr_blk_part_rdma_batch_plan");
 }
 
-/* Puts under the names that UNR had before it had gets: unr_blk_send_start, unr_blk_send_plan,
- * unr_blk_send_batch_start and unr_blk_send_batch_plan, and the same of parts,
- * unr_blk_part_send_...
- */
+/* Puts by UNR's older names: unr_blk_send_start, unr_blk_send_plan, unr_blk_send_batch_start,
+ * unr_blk_send_batch_plan, and of parts unr_blk_part_send_... */
 #define unr_blk_send_start(local, local_signal, remote, remote_signal) \
     unr_blk_rdma_start(local, local_signal, remote, remote_signal, URU_TRANSFER_TYPE_DMA_PUT)
 #define unr_blk_send_plan(local, local_signal, remote, remote_signal, plan) \
@@ -519,7 +514,7 @@ static inline uru_status_t unr_blk_part_rdma_batch_plan(
     unr_blk_part_rdma_batch_plan(count, locals, local_signals, ats, sizes, remotes,     \
                                  remote_signals, theres, URU_TRANSFER_TYPE_DMA_PUT_ALL, plan)
 
-/* The names of the paper about UNR, whose calls return what they make. */
+/* The names of UNR's paper; these calls return what they make. */
 #define UNR_Mem_Reg_Sync unr_mem_reg_sync
 #define UNR_Sig_Wait unr_sig_wait
 #define UNR_Sig_Reset unr_sig_reset
@@ -537,7 +532,7 @@ static inline unr_sig_h UNR_Sig_Init(uint64_t events) {
     return made;
 }
 
-/* `signal` counts what is sent from the block and what it receives. */
+/* `signal` counts what the block sends and what it receives. */
 static inline unr_blk_h UNR_Blk_Init(unr_mem_h memory, size_t offset, size_t bytes,
                                      unr_sig_h signal) {
     unr_blk_h made = SENNIT_BLOCK_NULL;
@@ -545,7 +540,7 @@ static inline unr_blk_h UNR_Blk_Init(unr_mem_h memory, size_t offset, size_t byt
     return made;
 }
 
-/* Puts all of the local block into the remote one, or gets it, with the blocks' signals. */
+/* Put or get a whole block with the blocks' signals. */
 static inline uru_status_t UNR_Put(unr_blk_h local, unr_blk_h remote) {
     return unr_blk_rdma_start(local, UNR_NO_SIGNAL, remote, UNR_NO_SIGNAL,
                               URU_TRANSFER_TYPE_DMA_PUT);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The six calls of ZCom, a library of zero-copy channels between the processes of an MPI program on
- * one node, on top of Sennit's channels (sennit/channel.h). For programs that were written for
- * them; new ones use the channels themselves, which have timeouts and say more. Header-only, like
- * sennit_mpi.h: it is compiled by the program's own MPI compiler.
+/* The six calls of ZCom (Imhoff 2024), zero-copy channels between the processes of an MPI program
+ * on one node, on Sennit's channels. For programs that were written for them; new ones use
+ * channel.h, which has timeouts and more errors. Header-only, like sennit_mpi.h.
  *
- * Each process has a buffer for each target, and gets the target's buffer for it as a pointer. Who
- * wants to send writes into its own buffer when ZCom_can_write_c says 1 and calls
- * ZCom_have_written_c; the target reads through the pointer when ZCom_can_read_c says 1 and calls
- * ZCom_have_read_c. Where the target's memory can not be mapped the pointer is to a copy, brought
- * when ZCom_can_read_c first says 1.
+ * Each process has a buffer for each target, and a pointer to the target's buffer for it. The
+ * sender writes its own buffer when ZCom_can_write_c says 1, then calls ZCom_have_written_c. The
+ * target reads through the pointer when ZCom_can_read_c says 1, then calls ZCom_have_read_c. Where
+ * the target's memory can not be mapped the pointer leads to a copy, made when ZCom_can_read_c
+ * first says 1.
  *
- * *err gets 0, or a sennit_status; sennit_last_error() has the details. err may be NULL. */
+ * *err gets 0 or a sennit_status, with details in sennit_last_error(). err may be NULL: as in ZCom
+ * the compiler does not warn. */
 #ifndef SENNIT_SENNIT_ZCOM_H
 #define SENNIT_SENNIT_ZCOM_H
 
@@ -101,12 +101,12 @@ static inline sennit_status sennit_zcom_open(const sennit_channel_ends *ends, vo
     return status;
 }
 
-/* Opens a channel with each of `num_targets` ranks of `comm`: buffers[i] of sizes[i] bytes is this
- * process's, attached[i] the target's for this process (attached may be NULL), ids[i] names the
- * channel. Collective over `comm`; starts Sennit with its ranks if nobody has. Waits without end
- * for the targets. Errors: ARG (null), RANGE (a target), which all processes get if one does; those
- * of sennit_init_mpi and sennit_channel_open. Then nothing is open, and who waits for this process
- * gets PEER_LOST at once if Sennit was started here. */
+/* Open a channel with each of `num_targets` ranks of `comm`: buffers[i] of sizes[i] bytes is this
+ * process's buffer, attached[i] the target's (`attached` may be NULL) and ids[i] the number of the
+ * channel. Collective over `comm`; starts Sennit with its ranks if nobody has. Waits without limit
+ * for the targets. Errors: RANGE (a target; all processes get this and ARG), those of
+ * sennit_init_mpi and sennit_channel_open. Nothing is open then, and a process that waits for this
+ * one gets PEER_LOST at once if Sennit was started here. */
 static inline void ZCom_init_c(void **buffers, size_t *sizes, MPI_Comm comm, int *target_ranks,
                                int num_targets, void **attached, int *ids, int *err) {
     int *worlds = NULL;
@@ -138,32 +138,32 @@ static inline void ZCom_init_c(void **buffers, size_t *sizes, MPI_Comm comm, int
     (void)sennit_zcom_end(status, err);
 }
 
-/* 1 if the target has read what was written last, so that the buffer may be written, else 0. */
+/* 1 if the target has read the last message, so the buffer may be written, else 0. */
 static inline int ZCom_can_write_c(int id, int *err) {
     int can = 0;
     const sennit_status status = sennit_channel_can_write(sennit_zcom_channel(id), &can);
     return sennit_zcom_end(status, err) ? can : 0;
 }
 
-/* The buffer is written: 1, or 0 if the target has not read the last message. */
+/* Hand the buffer over: 1, or 0 if the target has not read the last message. */
 static inline int ZCom_have_written_c(int id, int *err) {
     return sennit_zcom_end(sennit_channel_have_written(sennit_zcom_channel(id)), err);
 }
 
-/* 1 if the target has written what this process has not read, else 0. */
+/* 1 if the target has written an unread message, else 0. */
 static inline int ZCom_can_read_c(int id, int *err) {
     int can = 0;
     const sennit_status status = sennit_channel_can_read(sennit_zcom_channel(id), &can);
     return sennit_zcom_end(status, err) ? can : 0;
 }
 
-/* The message is read: 1, or 0 if there was none. */
+/* Return the message: 1, or 0 if there was none. */
 static inline int ZCom_have_read_c(int id, int *err) {
     return sennit_zcom_end(sennit_channel_have_read(sennit_zcom_channel(id)), err);
 }
 
-/* Closes the channels of one ZCom_init_c when the targets have read what this process wrote.
- * Collective over `comm`: afterwards nobody uses the buffers any more. */
+/* Close the channels of one ZCom_init_c when the targets have read what this process wrote.
+ * Collective over `comm`: afterwards nobody uses the buffers. */
 static inline void ZCom_cleanup_c(int *ids, int num_targets, MPI_Comm comm, int *err) {
     const size_t count = num_targets > 0 ? (size_t)num_targets : 0;
     sennit_channel *channels = (sennit_channel *)malloc(sizeof *channels * (count + 1));

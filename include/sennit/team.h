@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Teams: ordered sets of ranks that make collective calls together. In a team of n ranks they are
- * numbered 0 to n-1; in the world a rank's number is its world rank, the number that global
- * pointers carry.
+/* Teams: ordered sets of ranks that make collective calls together. The ranks of a team are
+ * numbered 0 to n-1; in the world these are world ranks, which global pointers carry.
  *
- * A rank may be in many teams, which may overlap and need not contain each other; each allocates
- * and meets on its own. A rank can be in 1021 teams at once besides the world and its node. Teams
- * that are destroyed cost nothing: any number can be made one after the other.
+ * Teams may overlap and need not contain each other. A rank can be in 1021 teams at once besides
+ * the world and its node; destroyed teams do not count.
  *
- * What makes a team is collective over its parent: all ranks of the parent call it, also those that
- * will not be members. On an error of any rank all get an error and no team is made. A rank with
- * several threads may make teams from several parents at once. Errors common to these calls: STATE
- * (no rank, or another thread is in a collective call of the parent), ARG (parent, a null pointer,
- * arguments that must be alike and differ), NOMEM (memory, or the teams of a rank), OTHER_NODE (no
- * path joins the members), TIMEOUT, PEER_LOST. After TIMEOUT (of SENNIT_TIMEOUT) the parent's
- * members have not met: sennit_barrier of the parent goes on waiting, and ranks that come to the
- * creation then get ARG. If the errors of other calls say that a call that makes a team is under
- * way, it goes on when it is called again with the same arguments. */
+ * Calls that make a team are collective over its parent, future members or not. If any rank has an
+ * error all get one and no team is made. Threads of a rank may make teams from different parents at
+ * the same time.
+ *
+ * Errors of these calls: STATE (another thread is in a collective call of the parent), ARG
+ * (arguments that must be equal differ), NOMEM (memory, 1021 teams), OTHER_NODE (no path joins the
+ * members), PEER_LOST, TIMEOUT (knob SENNIT_TIMEOUT). After TIMEOUT the members have not met:
+ * sennit_barrier of the parent goes on waiting, and ranks that come to the creation get ARG. If the
+ * errors of other calls say that a creation is under way, the same call made again goes on. */
 #ifndef SENNIT_TEAM_H
 #define SENNIT_TEAM_H
 
@@ -26,13 +24,12 @@
 extern "C" {
 #endif
 
-/* A handle by value. The same team has the same handle on all its ranks. Teams that share no rank
- * may have the same handle. */
+/* A handle, the same on all ranks of the team. Teams that share no rank may have the same one. */
 typedef struct sennit_team {
     uint32_t handle;
 } sennit_team;
 
-/* No team; all ranks; the ranks of the caller's node, in the order of the world. */
+/* No team; all ranks; the ranks of the caller's node in the order of the world. */
 #ifdef __cplusplus
 #define SENNIT_TEAM_NULL (sennit_team{0u})
 #define SENNIT_TEAM_WORLD (sennit_team{1u})
@@ -43,88 +40,82 @@ typedef struct sennit_team {
 #define SENNIT_TEAM_NODE ((sennit_team){2u})
 #endif
 
-/* The color of a rank that joins no team, as any negative one. */
+/* The color of a rank that joins no team; any negative one does. */
 #define SENNIT_COLOR_NONE (-1)
 
 /* No rank: not a member, or beyond the open edge of a grid. */
 #define SENNIT_RANK_NONE (-1)
 
-/* A team of `count` ranks of the parent, in the order of `ranks`, which must be the same everywhere
- * (0 ranks are legal; sennit_team_create_group in sennit/group.h takes a group). The others get
- * SENNIT_TEAM_NULL. Errors: RANGE (no rank of the parent), ARG (a rank twice). */
+/* A team of `count` ranks of the parent in the order of `ranks`, the same array everywhere; the
+ * others get SENNIT_TEAM_NULL. sennit_team_create_group in group.h takes a group. Errors: RANGE (no
+ * rank of the parent), ARG (a rank twice). */
 sennit_status sennit_team_create(sennit_team parent, size_t count, const int ranks[],
                                  sennit_team *team);
 
-/* One team for each color that some rank gives. Its ranks are ordered by `key`, and by their order
- * in the parent where keys are equal. A negative color joins none: SENNIT_TEAM_NULL. */
+/* One team for each color, ordered by `key` and then by rank in the parent. A negative color joins
+ * none and gets SENNIT_TEAM_NULL. */
 sennit_status sennit_team_split(sennit_team parent, int color, int key, sennit_team *team);
 
-/* The ranks start, start + stride, ... of the parent, `count` of them, the same on all ranks. The
- * stride may be negative. Errors: RANGE (they leave the parent), ARG (stride 0 with more than one
- * rank). */
+/* A team of the `count` ranks start, start + stride, ... of the parent, the same numbers
+ * everywhere. The stride may be negative. Errors: RANGE (they leave the parent), ARG (stride 0 with
+ * more than one rank). */
 sennit_status sennit_team_split_strided(sennit_team parent, int start, int stride, int count,
                                         sennit_team *team);
 
-/* The ranks of the parent that are as near to the caller as `level` says (runtime.h): of its
- * process, of the NUMA domain of its node, of its node. SENNIT_LOCALITY_SELF gives every rank a
- * team of its own, SENNIT_LOCALITY_NETWORK a copy of the parent. Ranks whose NUMA domain is not
- * known count as one domain of their node. Errors: ARG (no such level; levels that differ). */
+/* A team of the parent's ranks that are as near to the caller as `level` says: of its process, its
+ * NUMA domain, its node. SENNIT_LOCALITY_SELF: each rank alone; SENNIT_LOCALITY_NETWORK: a copy of
+ * the parent. Ranks of unknown NUMA domain form one domain of their node. Errors: ARG (levels that
+ * differ). */
 sennit_status sennit_team_split_locality(sennit_team parent, sennit_locality_level level,
                                          sennit_team *team);
 
-/* Number of the caller in the team, and how many ranks it has. Errors: STATE, ARG. */
+/* The caller's rank in the team, and the number of ranks. */
 sennit_status sennit_team_rank(sennit_team team, int *rank);
 sennit_status sennit_team_size(sennit_team team, int *size);
 
-/* World rank of member `rank`. Errors: STATE, ARG, RANGE. */
+/* World rank of member `rank`. */
 sennit_status sennit_team_world_rank(sennit_team team, int rank, int *world_rank);
 
-/* The number in `to` of the rank that has number `rank` in `from`, or SENNIT_RANK_NONE if it is no
- * member. Errors: STATE, ARG, RANGE. */
+/* The rank in `to` of the rank that is `rank` in `from`; SENNIT_RANK_NONE if it is no member. */
 sennit_status sennit_team_translate(sennit_team from, int rank, sennit_team to, int *translated);
 
-/* End a team. Collective over its ranks, which all must have freed its segments. Afterwards its
- * handle is refused with ARG; another team may get the same one after some 4 million. Teams that
- * were made from it stay. When a member has died, PEER_LOST is returned and this rank's part is
- * freed all the same. Errors: STATE (no rank; the team still has segments, or another thread is in
- * a collective call of it: nothing is destroyed), ARG (no team, or one of the constants; a rank in
- * another collective call: nothing is destroyed), PEER_LOST, and TIMEOUT if the knob SENNIT_TIMEOUT
- * bounds the call: it is still under way, and the same call made again goes on with it. */
+/* End a team. Collective over its ranks, which have freed its segments. Teams made from it stay.
+ * The handle then gives ARG, until another team gets it after some 4 million. If a member has died
+ * this rank's part is freed all the same and the status is PEER_LOST. Errors: STATE (segments are
+ * left, or another thread is in a collective call of the team), ARG (a constant; a rank in another
+ * collective call) destroy nothing; PEER_LOST; TIMEOUT (knob SENNIT_TIMEOUT): the same call made
+ * again goes on. */
 sennit_status sennit_team_destroy(sennit_team team);
 
-/* Grids: teams whose ranks have coordinates. The last coordinate changes fastest. */
+/* Grids: teams whose ranks have coordinates; the last coordinate changes fastest. */
 
-/* Fill the entries of `dims` that are 0 so that the product of all is `ranks`, as balanced as can
- * be: the largest of them is as small as possible, then the next; they do not rise. Local, any
- * time. Errors: ARG (null, negative, no such product), RANGE (ranks below 1, dimensions not in 1 to
- * 64). */
+/* Fill the entries of `dims` that are 0 so that the product is `ranks`: the largest as small as
+ * possible, then the next; they do not rise. Any time. Errors: ARG (negative entries, no such
+ * product), RANGE (`ranks` below 1, `dimensions` not 1 to 64). */
 sennit_status sennit_grid_balance(int ranks, int dimensions, int dims[]);
 
-/* A team of the parent's first ranks, as many as the grid has places, in the parent's order;
- * the others get SENNIT_TEAM_NULL. Entries of `dims` that are 0 are filled as above so that the
- * grid has a place for every rank of the parent. `periodic[i]` is not 0 where the edges of a
- * dimension are joined; NULL: nowhere. Errors: RANGE (dimensions not in 1 to 64, more places than
- * ranks). */
+/* A team of the parent's first ranks, one for each place of the grid, in their order; the others
+ * get SENNIT_TEAM_NULL. Entries of `dims` that are 0 are filled as by sennit_grid_balance, with a
+ * place for each rank of the parent. periodic[i] is not 0 where edges are joined; NULL: nowhere.
+ * Errors: RANGE (`dimensions` not 1 to 64, more places than ranks). */
 sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dims[],
                                const int periodic[], sennit_team *team);
 
-/* The shape of a grid. `dims` and `periodic` have room for `capacity` entries; what is not wanted
- * is NULL, and with capacity 0 neither is written. The following are local. Errors: STATE, ARG (the
- * team is no grid, `dimensions` is NULL), RANGE (capacity is below the number of dimensions and not
- * 0). */
+/* The shape of a grid. `dims` and `periodic` have room for `capacity` entries and may be NULL; with
+ * capacity 0 neither is written. Errors of this and the following calls: ARG (no grid), RANGE
+ * (capacity below the number of dimensions and not 0). */
 sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimensions, int dims[],
                                      int periodic[]);
 
-/* Coordinates of member `rank`, one for each dimension. Errors: STATE, ARG, RANGE. */
+/* Coordinates of member `rank`, one for each dimension. */
 sennit_status sennit_team_grid_coords(sennit_team team, int rank, int coords[]);
 
-/* The member at the coordinates; SENNIT_RANK_NONE beyond an open edge, wrapped at joined ones.
- * Errors: STATE, ARG. */
+/* The member at the coordinates, wrapped at joined edges; SENNIT_RANK_NONE beyond an open one. */
 sennit_status sennit_team_grid_rank(sennit_team team, const int coords[], int *rank);
 
-/* Who is `steps` before (`source`) and after (`destination`) the caller in a dimension, so that
- * what all send to their destination arrives from their source; SENNIT_RANK_NONE beyond an open
- * edge. Errors: STATE, ARG, RANGE (dimension). */
+/* The ranks `steps` before (`source`) and after (`destination`) the caller in a dimension: what
+ * each sends to its destination arrives from its source. SENNIT_RANK_NONE beyond an open edge.
+ * Errors: RANGE (dimension). */
 sennit_status sennit_team_grid_shift(sennit_team team, int dimension, int steps, int *source,
                                      int *destination);
 

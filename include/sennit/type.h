@@ -25,8 +25,9 @@ typedef enum sennit_type {
     SENNIT_TYPE_END = 12     /* one more than the last */
 } sennit_type;
 
-/* Operators of two elements. Sums and products of integers wrap around. The minimum or maximum of a
- * number and a NaN is the number. AND, OR and XOR are bitwise, for integers only. */
+/* Operators of two elements. Integer sums and products wrap around. MIN and MAX of a number and a
+ * NaN: the number in an accumulate, either in a reduction. AND, OR and XOR are bitwise, for
+ * integers only. */
 typedef enum sennit_operator {
     SENNIT_SUM = 1,
     SENNIT_PROD = 2,

@@ -21,7 +21,7 @@ PROJECT, COMPILER, FLAGS = sys.argv[1], sys.argv[2], sys.argv[3:]
 ABSENT = {
     r"sennit_atomic_\w*_u(32|64)\w*": "Fortran has no unsigned types: the calls of signed ones do the same to the bits",
     r"SENNIT_\w+_H": "guards of headers",
-    r"SENNIT_(HOT_CALL|ATOMIC_\w+)": "machinery of the headers",
+    r"SENNIT_(HOT_CALL|CHECKED|ATOMIC_\w+)": "machinery of the headers",
     r"SENNIT_OPTIONS_INIT": "type(sennit_options) begins with these values",
     r"SENNIT_IN_PLACE": "is the variable sennit_in_place, which no parameter can be",
     r"SENNIT_VERSION_\w+": "of the version compiled against: sennit_version() tells that of the library",

@@ -36,7 +36,8 @@ def groff(text, *words):
 
 
 def words_of(text):
-    return text.replace("`", "").split()
+    """Words, without the dashes of a list."""
+    return re.sub(r"^- ", "", text.replace("`", ""), flags=re.MULTILINE).split()
 
 
 def lost(words, page):
@@ -121,6 +122,19 @@ class ManTest(unittest.TestCase):
             for text in (header.comment, *(item.comment for item in header.items), *(
                     "\n".join(item.code) for item in header.items)):
                 self.assertIsNone(lost(words_of(text), page), f"{header.name}: {text}")
+
+    def test_errors_are_a_list_of_names_and_meanings(self):
+        for name, listed in {"sennit_alloc": ["NOMEM", "memory, the"], "sennit_wait": ["TIMEOUT", "the time given"]}.items():
+            self.assertIn(rf".TP\n\fBSENNIT_ERR_{listed[0]}\fP\n{listed[1]}".replace("\\n", "\n"), read(f"man3/{name}.3"))
+        text = "STATE (it runs, or has\nrun), OS, those of sennit_put. Nothing is changed."
+        self.assertEqual(man.error_lines(text, {"OS": "refused"}), [
+            ".TP", r"\fBSENNIT_ERR_STATE\fP", "it runs, or has run", ".TP", r"\fBSENNIT_ERR_OS\fP", "refused",
+            ".PP", r"Those of \fBsennit_put\fP\&.", ".PP", "Nothing is changed."])
+        self.assertEqual(man.error_lines("As it is, one.", {}), [".PP", "As it is, one."])
+
+    def test_lines_that_begin_with_a_dash_are_a_list(self):
+        self.assertEqual(man.filled("Before:\n- one\n  more\n- two"),
+                         [".PP", "Before:", r".IP \(bu 2", "one", "more", r".IP \(bu 2", "two"])
 
     def test_no_word_of_the_help_is_lost(self):
         self.need_groff()

@@ -29,7 +29,7 @@ class Known:
             if name.endswith(".h"):
                 with open(os.path.join(INCLUDE, name), encoding="utf-8") as file:
                     text += file.read()
-        self.constants = dict.fromkeys(re.findall(r"typedef enum (sennit_\w+)", text))
+        self.constants = dict.fromkeys(re.findall(r"typedef enum (?:SENNIT_CHECKED )?(sennit_\w+)", text))
         self.structs = dict.fromkeys(re.findall(r"typedef struct (sennit_\w+)", text))
 
 
@@ -49,17 +49,16 @@ def by_hand(name):
     head = re.sub(rf"\b(?:{names})\(", f"{name}(", head)
     dummies = re.findall(r"\w+", re.search(r"\((.*?)\)", head)[1]) + re.findall(r"result\((\w+)\)", head)
     declared = re.compile(r":: *(?:\w+, )*(?:" + "|".join(dummies) + r")\b")
-    return [head, *(f"  {shown(line.strip(), ())}" for line in lines if declared.search(line))]
+    return [head, *(f"  {shown(line.strip())}" for line in lines if declared.search(line))]
 
 
-def shown(line, several):
+def shown(line):
     """A declaration as a caller needs it."""
     line = re.sub(r"type\(\*\), dimension\(\S+\), (intent\(\w+\), )?target(, asynchronous)? :: (\w+)",
                   lambda m: f"type(*), dimension(..), {m[1] or ''}{'asynchronous ' if m[2] else ''}:: {m[3]}", line)
     line = re.sub(r", ?(intent\(\w+\)) ?(asynchronous)? ::", r", \1, \2 ::", line) if "asynchronous ::" in line else line
     line = line.replace(",  ::", " ::").replace(", ::", " ::").replace(", target", "")
-    name = line.split(":: ")[1].split("(")[0]
-    return line + ("  ! or a default integer" if name in several else "")
+    return line
 
 
 def signature(c):
@@ -77,24 +76,30 @@ def signature(c):
         return []
     kinds = [(p.name, calls.WIDE[p.type][1]) for p in calls.numbers(function)]
     writer = calls.Writer(known(), function, "", kinds)
-    declared = [shown(line, dict(kinds)) for line in writer.declared if not line.startswith("!")]
+    declared = [shown(line) for line in writer.declared if not line.startswith("!")]
     if function.result == "sennit_status":
-        head, last = f"subroutine {function.name}({', '.join([*writer.dummies, 'stat'])})", STAT
-    else:
-        text = writer.as_function()
-        head = text[0].strip().replace("c_result", "value")
-        last = next(line.strip() for line in text if line.strip().endswith(":: c_result")).replace("c_result", "value")
+        return [f"subroutine {function.name}({', '.join([*writer.dummies, 'stat'])})", *(f"  {line}" for line in declared)]
+    text = writer.as_function()
+    head = text[0].strip().replace("c_result", "value")
+    last = next(line.strip() for line in text if line.strip().endswith(":: c_result")).replace("c_result", "value")
     return [head, *(f"  {line}" for line in [*declared, last])]
 
 
 def signatures(header, item):
-    """Those of an item, one behind the other. The headers for MPI have modules of their own, which their pages name."""
+    """Those of an item, one behind the other, without `stat`, dummies of one kind on one line; a dummy that is declared as in the call
+    above is not declared again. The headers for MPI have modules of their own, which their pages name."""
     if header.name.startswith("sennit_"):
         return []
     functions = item.signatures.items()
     if len(functions) > MANY:
         functions = [(name, c) for name, c in functions if re.search(r"_i64(_|$)", name)]
-    lines = []
-    for _, c in functions:
-        lines += signature(c)
+    lines, last = [], {}
+    for _, c in sorted(functions, key=lambda function: "_get" in function[0]):  # puts and gets differ most
+        head, *declared = signature(c) or [""]
+        kinds = {}  # what stands before `::`: the dummies of that kind
+        for kind, name in (line.split(" :: ") for line in declared if line.strip() != STAT):
+            if last.get(name) != kind:
+                kinds.setdefault(kind, []).append(name)
+            last[name] = kind
+        lines += [*filter(None, [head]), *(f"{kind} :: {', '.join(names)}" for kind, names in kinds.items())]
     return lines

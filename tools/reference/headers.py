@@ -10,7 +10,7 @@ documentation, nothing is said twice.
 A header is its head comment and its items. An item is a comment and the declarations up to the next comment; functions
 after types, types after functions and a further struct begin items of their own, which say nothing new. What a table macro declares (SENNIT_ATOMIC_INTEGERS(SENNIT_ATOMIC_DECLARE_WORD))
 is one item that shows the declarations once with T and TYPE, and names all functions. Left out: the license, `#include`, guards,
-`extern "C"`, the C++ half of an `#ifdef __cplusplus`, SENNIT_HOT_CALL, bodies, and in sennit_mpi.h, sennit_unr.h and sennit_zcom.h all
+`extern "C"`, the C++ half of an `#ifdef __cplusplus`, SENNIT_HOT_CALL, SENNIT_CHECKED, bodies, and in sennit_mpi.h, sennit_unr.h and sennit_zcom.h all
 that begins with sennit_mpi_, sennit_unr_ or sennit_zcom_, which is machinery.
 """
 import os
@@ -19,7 +19,7 @@ import textwrap
 from dataclasses import dataclass, field
 
 # They are included by others and declare nothing for a program.
-WITHOUT_CONTENT = ("compiler.h", "sennit.h")
+WITHOUT_CONTENT = ("compiler.h", "sennit.h", *(f"sennit_mpi_{part}.h" for part in ("messages", "pieces", "runs", "types", "ways")))
 MACHINERY = re.compile(r"sennit_(?:mpi|unr|zcom)_\w+|SENNIT_MPI_\w+")
 CODE_COLUMNS = 100
 
@@ -112,7 +112,7 @@ def for_c(text):
     """Without what only C++ sees, guards, and the braces of extern "C"."""
     text = re.sub(r'#ifdef __cplusplus\n(?:extern "C" \{|\})\n#endif\n', "", text)
     text = re.sub(r"#ifdef __cplusplus\n.*?#else\n(.*?)#endif\n", r"\1", text, flags=re.DOTALL)
-    return re.sub(r"\bSENNIT_HOT_CALL\s+", "", text)
+    return re.sub(r"\bSENNIT_(?:HOT_CALL|CHECKED)\s+", "", text)
 
 
 class Macros:
@@ -176,7 +176,8 @@ class Reader:
 
     def add(self, kind, code, names):
         names = [name for name in names if not MACHINERY.fullmatch(name)]
-        if not names:
+        is_body = kind == "functions" and any(names[:1] == [name] for item in self.items for name in item.signatures)
+        if not names or is_body:  # of a function that was declared above, with its comment
             return
         item = self.items[-1] if self.items else None
         is_next = item is not None and item.kind != "text" and (

@@ -4,7 +4,7 @@
 
 A page for every command, with the commands below it; one for every header; one for every comment in a header that
 speaks of functions, and for each further function of it a page that only names that one. Text is taken as it is: what
-stands in a column or behind an indentation keeps its lines, the rest is filled.
+stands in a column or behind an indentation keeps its lines, lines that begin with a dash are a list, the rest is filled.
 """
 import re
 
@@ -12,7 +12,7 @@ from reference import fortran
 
 LONGEST_SUMMARY = 100
 MANY = 12  # functions of one comment that are described with their header only
-ERRORS = re.compile(r"(?:^|\s+)Errors: (?=\S)")
+ERRORS = re.compile(r"(?:^|\s+)Errors:\s(?=\S)")
 NAME = re.compile(r"\b(?:sennit|SENNIT|MPI)_\w+(?:\(\))?|`[^`\n]+`")
 
 
@@ -52,6 +52,16 @@ def blocks_of(lines):
             block = []
 
 
+def items_of(block):
+    """A paragraph, and the items of a list behind it: lines that begin with a dash, and what is indented below."""
+    parts = []
+    for line in block:
+        if not parts or line.startswith("- "):
+            parts.append([])
+        parts[-1].append(line)
+    return parts
+
+
 def has_columns(block):
     return any(re.search(r"\S {3,}\S", line) for line in block) or all(line.startswith("  ") for line in block)
 
@@ -64,7 +74,10 @@ def filled(text):
             least = min(len(line) - len(line.lstrip()) for line in block)
             out += kept([line[least:] for line in block])
         else:
-            out += [".PP", *marked("\n".join(line.strip() for line in block)).split("\n")]
+            for part in items_of(block):
+                is_item = part[0].startswith("- ")
+                text = "\n".join(line.strip() for line in part).removeprefix("- " if is_item else "")
+                out += [r".IP \(bu 2" if is_item else ".PP", *marked(text).split("\n")]
     return out
 
 
@@ -159,29 +172,63 @@ def header_page(header, version):
     return page
 
 
+def split_outside(text, separator):
+    """At the separators that are in no parentheses."""
+    parts, start = [], 0
+    for match in re.finditer(separator, text):
+        before = text[:match.start()]
+        if before.count("(") == before.count(")"):
+            parts.append(text[start:match.start()])
+            start = match.end()
+    return [*parts, text[start:]]
+
+
+def meanings_of(headers):
+    """{name: what it means} of the statuses, as error.h says it behind each."""
+    code = "\n".join(line for header in headers if header.name == "error.h" for item in header.items for line in item.code)
+    return dict(re.findall(r"\bSENNIT_ERR_(\w+) = \d+, +/\* (.*?) \*/", code))
+
+
+def error_lines(text, meanings):
+    """`NAME (when), NAME, those of ...` as a list of the names, with what else is said of errors; as it is where it is no such list."""
+    sentence, *rest = split_outside(re.sub(r"\s+", " ", text).strip().rstrip("."), r"\. (?=[A-Z])")
+    found = [re.fullmatch(r"([A-Z_]{2,})(?: \((.*)\))?|((?:those|theirs|the operation|what).*)", part)
+             for part in split_outside(sentence, r", (?:and )?| and (?=[A-Z_]{2})")]
+    if not all(found):
+        return filled(text)
+    lines = []
+    for match in found:
+        if match[3]:
+            lines += [".PP", *filled(match[3][:1].upper() + match[3][1:] + ".")[1:]]
+        else:
+            lines += [".TP", rf"\fBSENNIT_ERR_{match[1]}\fP", *filled(match[2] or meanings.get(match[1], match[1]))[1:]]
+    return lines + (filled(". ".join(rest) + ".") if rest else [])
+
+
 def returned(item):
     types = {signature.split(" sennit_")[0] for signature in item.signatures.values()}
     if types != {"sennit_status"}:
         return []
     return [r"\fBSENNIT_OK\fP. Anything else is an error: nothing was written to outputs, and",
-            r"\fBsennit_last_error\fP(3) has the details."]
+            r"\fBsennit_last_error\fP(3) has the details. The compiler warns where the status is not used. Errors that",
+            r"every call may return are listed in \fBsennit_error\fP(3) alone."]
 
 
-def function_page(header, item, version):
+def function_page(header, item, version, meanings):
     names = list(item.signatures)
     comment = item.comment or item.inherited or header.comment
     page = Page(names[0], 3, version, names, first_sentence(comment))
     page.section("SYNOPSIS", code_lines([f"#include <sennit/{header.name}>", "", *item.code]))
     in_fortran = fortran.signatures(header, item)
     if in_fortran:
-        page.section("FORTRAN", code_lines(["use sennit", "", *in_fortran]))
+        page.section("FORTRAN", code_lines(["use sennit  ! integer(c_int), optional, intent(out) :: stat", "", *in_fortran]))
     errors = ERRORS.search(comment)
     if errors and "\n\n" in comment[errors.end():]:
         errors = None  # more than errors follows
     page.section("DESCRIPTION", filled(comment[:errors.start()] if errors else comment))
     page.section("RETURN VALUE", returned(item))
     if errors:
-        page.section("ERRORS", filled(comment[errors.end():]))
+        page.section("ERRORS", error_lines(comment[errors.end():], meanings))
     page.section("SEE ALSO", [rf"\fB{header_name(header)}\fP(3) says what holds for all calls of its header.",
                               r"\fBsennit_error\fP(3) has the list of errors."])
     return page
@@ -203,7 +250,7 @@ def knobs_page(knobs, version):
 
 def pages(headers, command, knobs, version):
     commands = ["sennit", *("-".join(below.words) for below in command.commands)]
-    made = [knobs_page(knobs, version)]
+    made, meanings = [knobs_page(knobs, version)], meanings_of(headers)
     made += [command_page(one, version, commands) for one in (command, *command.commands)]
     texts, aliases = {}, {}
     for header in headers:
@@ -213,7 +260,7 @@ def pages(headers, command, knobs, version):
             if len(names) > MANY:
                 aliases.update({name: header_name(header) for name in names})
             elif names:
-                made.append(function_page(header, item, version))
+                made.append(function_page(header, item, version, meanings))
                 aliases.update({name: names[0] for name in names[1:]})
     texts.update({page.path: page.text() for page in made})
     for name, target in aliases.items():

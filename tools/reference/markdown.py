@@ -11,7 +11,7 @@ MADE = "<!-- Made by tools/make-reference from {}: change it there. -->\n"
 # Words of a comment that are code: names of the interface, the short suffixes, and names with an underscore.
 NAME = re.compile(r"`[^`]*`|<\w+\.h>|\bsennit/\w+\.h\b|\b(?:sennit|SENNIT|MPI)_\w+(?:\(\))?|(?<!\w)_nbi?\b|"
                   r"(?<![\w.])\w+\.h\b|\*\w+\b|\b[a-z]+_[a-z_]+\b|\{0(?:, 0)?\}|\b[a-z]+\[[^\]\n]+\]")
-ERRORS = re.compile(r"(?:^|\s+)(Errors(?: [a-z]+)*: )(?=\S)")
+ERRORS = re.compile(r"(?:^|\s+)(Errors(?: [a-z]+)*:\s)(?=\S)")
 # Of a family of functions, the types that stand for all in links.
 OTHER_TYPES = re.compile(r"_(?:i32|u32|u64|f32)(?:_|$)")
 
@@ -179,9 +179,10 @@ def reference_page(headers, commands, places):
     out += [f"| [`{' '.join(command.words)}`](commands/{command.words[-1]}.md) | {cell(command.summary)} |"
             for command in commands]
     out += ["\nSettings from the environment: [knobs](knobs.md).\n", "## Headers\n",
-            "`sennit/sennit.h` includes all of them but `sennit/sennit_mpi.h`, `sennit/sennit_mpi_plan.h` and the two headers that this one "
-            "includes, `sennit/sennit_unr.h`, `sennit/sennit_unr_calls.h` and `sennit/sennit_zcom.h`, and "
-            "`sennit/version.h` with the version as numbers.\n", "| header | |", "|---|---|"]
+            "In the signatures of Fortran, `stat` is `integer(c_int), optional, intent(out)`, and an argument that is not declared is "
+            "declared in the call above.\n",
+            "`sennit/sennit.h` includes all of them but those with `sennit_` in their names, and `sennit/version.h` with the version as "
+            "numbers.\n", "| header | |", "|---|---|"]
     for header in headers:
         page = header.name.removesuffix(".h") + ".md"
         text = inline(first_sentence(header.comment), {}, page)
