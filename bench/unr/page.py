@@ -224,14 +224,14 @@ apply."""
 LIBRARIES = """### Other libraries with notified puts
 
 Half a round trip of our ping-pong program, relative to bare `fi_writedata` (`net` between hosts, `shm` or `net` on a node). Two ranks with a
-processor each, jobs in turn, median of two rounds, the fastest way of each library. Ignore differences below 2 ×: the virtual machine's
-processors are near to each other in some jobs and apart in others."""
+processor each, jobs in turn, median of two rounds, the fastest way of each library. Ignore differences below 2 ×: the distance between the
+processors varies between jobs."""
 
 READING = """Reasons:
 
 - To 32 KiB a put is one task: the sender's and the owner's processor copy the data once each. Its answer follows the owner's next message.
   Sennit's overhead is the task, its answer, the end of the wait and the record of the next put.
-- Longer puts are a write and a task. The write asks for an acknowledgement of delivery; the bare provider's does not.
+- Longer puts are a write and a task. The write's delivery is acknowledged, the bare provider's is not.
 - Sennit repeats a put when a rail fails; the provider and these MPIs do not.
 - From 8 KiB MPI's reader sends TCP's acknowledgements; Sennit's does not ([fabric.md](../../design/fabric.md))."""
 
