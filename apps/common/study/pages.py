@@ -24,10 +24,6 @@ def table(names, rows):
     return "\n".join([f"| {' | '.join(names)} |", "|" + "---|" * len(names), *(f"| {' | '.join(row)} |" for row in rows)])
 
 
-def claims(rows):
-    return table(["", "the paper", "here"], rows).replace("|  |", "| |", 1)
-
-
 def span(values, form):
     low, high = form(min(values)), form(max(values))
     return low if low == high else f"{low} to {high}"

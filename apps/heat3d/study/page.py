@@ -106,7 +106,9 @@ def part_scaling(folder, kind, figures, paper):
     word = {"blocking": "blocking", "nonblocking": "non-blocking"}[kind]
     return f"""## Figures {figures[0]} and {figures[1]}: weak scaling, {word}
 
-{' × '.join(map(str, scaling.SHAPES[kind]))} cells a rank. The paper: {paper}
+{' × '.join(map(str, scaling.SHAPES[kind]))} cells a rank.
+
+The paper: {paper}
 
 ![the halo's time by ranks](figure-{figures[0]}.png)
 
