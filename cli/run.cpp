@@ -34,7 +34,7 @@ Ranks
   Each rank has SENNIT_RANK and SENNIT_SIZE in its environment.
 
 Input and output
-  Rank 0 gets the standard input, the others an empty file. Output is passed on in whole lines;
+  Standard input goes to rank 0; the others get an empty file. Output is passed on in whole lines;
   standard output and standard error stay apart.
 
 Signals

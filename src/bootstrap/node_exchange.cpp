@@ -137,7 +137,8 @@ sennit_status receive_message(int socket, std::uint64_t cookie, const Deadline &
                     "%d of %d descriptors of other ranks were dropped on their way to this one: "
                     "too many open files (ulimit -n)?",
                     expected - descriptors->count, expected);
-    return fail(SENNIT_ERR_BOOTSTRAP, "a rank of this node closed the exchange or sent nonsense");
+    return fail(SENNIT_ERR_BOOTSTRAP,
+                "a rank of this node closed the exchange or sent invalid data");
 }
 
 void append(DescriptorMessage *message, Descriptors *descriptors, int rank, int memory_file,
@@ -184,7 +185,7 @@ bool same_user(int socket) {
 
 // A blame, not a reason: the rank itself has that, and tells it in the exchange that follows.
 sennit_status fail_gave_up(int member) {
-    return fail_peer(SENNIT_ERR_BOOTSTRAP, member, "", "rank %d gave up in its start-up", member);
+    return fail_peer(SENNIT_ERR_BOOTSTRAP, member, "", "rank %d gave up during start-up", member);
 }
 
 // A member closes its listener when it fails, and so does the kernel when it dies.
