@@ -276,14 +276,13 @@ def text_of(kernel, folder):
     rows = [row for row in rows if "ranks" in row]
     sizes = sorted({row["size"] for row in rows})
     ranks_head, ranks_rows = runs.read_lines(os.path.join(folder, RANKS_FILE))
-    counted = pages.table(["program", "lines"], [[f"`{name}`", str(count)] for name, count in lines.items()])
+    counted = ", ".join(f"`{name}` {count}" for name, count in lines.items())
     return f"""# {kernel.title}
 
 {kernel.about}
 
 `apps/{kernel.name}/study/page.py` writes this page. Rates of Sennit in C are the suite's ({kernel.rate_unit}): median iterations of a run, medians over the
-rounds. The other columns have Sennit's rate divided by the program's. A wrong answer ends the measurement. The files have more sizes. The paper on
-zero-copy channels (Imhoff 2024) did not measure this kernel.
+rounds. The other columns: Sennit's rate divided by the program's. A wrong answer ends the measurement. The files have more sizes.
 
 ## By size
 
@@ -303,11 +302,7 @@ zero-copy channels (Imhoff 2024) did not measure this kernel.
 
 {pages.machine_of(ranks_head)}
 
-## Lines
-
-Without blanks and comments (`tools/count-lines`):
-
-{counted}
+Lines of code (`tools/count-lines`): {counted}.
 """
 
 
