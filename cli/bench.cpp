@@ -46,69 +46,65 @@ const std::vector<Entry> &entries() {
                  {0, 8, 64, kKi, 8 * kKi, 64 * kKi, kMi}),
         together("put", "a blocking put, against a bare store or memcpy", transfers),
         together("get", "a blocking get, against a bare load or memcpy", transfers),
-        together("rate", "small puts of which 64 are under way at a time, for each"),
+        together("rate", "small puts with 64 in flight, time of each"),
         together("wake", "a put and a get whose target sleeps or computes, on another host"),
         together("barrier", "a barrier of all ranks"),
-        together("channel", "half the round trip of a buffer that is handed over in place",
+        together("channel", "half the round trip of a channel's buffer",
                  {0, 8, kKi, 64 * kKi, kMi, 64 * kMi}),
-        together("notify", "half the round trip of a message and the event that tells of it",
+        together("notify", "half the round trip of a message and its event",
                  {8, 64, kKi, 64 * kKi}),
-        together("plan",
-                 "a plan of 64 puts, against the same copies by hand, a put each, and MPI's",
+        together("plan", "a plan of 64 puts, against copies by hand, single puts and MPI's puts",
                  {8, 64, kKi}),
         {"rails",
-         "messages by several rails, alone and shared by pairs of ranks that compute",
+         "messages by several rails, of one pair and of two pairs that compute",
          bench_ranks,
          {2, 4},
          {kMi, 4 * kMi, 16 * kMi},
          21},
-        together("progress", "what the thread for progress is worth, and what it costs"),
-        together("queue", "a stream of items through a queue, from all ranks but one to that one",
+        together("progress", "gain and cost of the thread for progress"),
+        together("queue", "a stream of items through a queue, from all other ranks to one",
                  {8, 64, 512}),
         together("strided", "a strided put, against a loop by hand and MPI's derived datatypes",
                  {kKi, 16 * kKi, 256 * kKi}),
         together("cma", "get and put of private memory, against the bare system calls",
                  {8, kKi, 64 * kKi, kMi, 16 * kMi}),
-        together("adopt", "moving used memory to where peers map it, and its use afterwards",
+        together("adopt", "adoption of used memory, and access to it afterwards",
                  {64 * kKi, kMi, 16 * kMi, 64 * kMi}),
         together("atomic",
                  "fetch_add, compare_swap, locks and accumulate, against the bare instructions",
                  {8, kKi}),
         together("broadcast", "a broadcast to all ranks", collectives),
-        together("allreduce", "the sum of everyone's vector of doubles, on all ranks", collectives),
-        together("alltoall", "a block from each rank to each", collectives),
-        {"start", "starting and ending a job that does nothing", bench_start, {2, 16}, {}, 11},
-        {"memory", "memory that an idle rank has to itself", bench_memory, {2}, {}, 3},
+        together("allreduce", "the sum of a vector of doubles of each rank, on all ranks",
+                 collectives),
+        together("alltoall", "a block from each rank to every rank", collectives),
+        {"start", "start and end of an empty job", bench_start, {2, 16}, {}, 11},
+        {"memory", "private memory of an idle rank", bench_memory, {2}, {}, 3},
     };
     return all;
 }
 
 void add_shared_options(CLI::App &command, BenchOptions &options) {
-    command
-        .add_option("-n,--ranks", options.ranks, "Ranks of a job; several numbers, several jobs")
+    command.add_option("-n,--ranks", options.ranks, "Ranks, a job for each number")
         ->delimiter(',')
         ->check(CLI::Range(1, 4096))
         ->capture_default_str();
-    std::string help = "MPIs to compare with: openmpi, mpich, all that this build has, or none";
+    std::string help = "MPIs to compare with; all: those of this build";
     std::vector<std::string> names{"openmpi", "mpich", "all", "none"};
     if (compares_with_openshmem(options)) {
-        help =
-            "MPIs to compare with: openmpi, mpich, openshmem (that of Open MPI), all that this "
-            "build has, or none";
+        help = "MPIs to compare with; openshmem: Open MPI's; all: those of this build";
         names.insert(names.begin() + 2, "openshmem");
     }
     command.add_option("--mpi", options.mpis, help)
         ->delimiter(',')
         ->check(CLI::IsMember(names))
         ->capture_default_str();
-    command
-        .add_option("--rounds", options.rounds, "Rounds at most; in each, every subject has a turn")
+    command.add_option("--rounds", options.rounds, "Most rounds; each measures every subject")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    command.add_option("--timeout", options.timeout_s, "Seconds after which a job is ended")
+    command.add_option("--timeout", options.timeout_s, "Time limit of a job in seconds")
         ->check(check_seconds)
         ->capture_default_str();
-    command.add_flag("--json", options.json, "One JSON object a line instead of a table");
+    command.add_flag("--json", options.json, "Print JSON, an object a line");
     command.add_flag("--commands", options.show_commands,
                      "Print the command of each job to stderr");
     command.add_option("--openmpi-launcher", options.openmpi_launcher, "Open MPI's mpirun")
@@ -121,7 +117,9 @@ void add_size_options(CLI::App &command, BenchOptions &options) {
     const std::uint64_t least = options.bench == "pingpong" || options.bench == "channel" ? 0 : 8;
     // An item of a queue is at most 1 MiB.
     const std::uint64_t most = options.bench == "queue" ? kMi : kMostBytes;
-    command.add_option("--bytes", options.sizes, "Sizes of the message, multiples of 8; 64K, 1M")
+    command
+        .add_option("--bytes", options.sizes,
+                    "Sizes of the message, multiples of 8, such as 64K,1M")
         ->delimiter(',')
         ->transform(size_validator(least, most));
 }
@@ -134,15 +132,16 @@ void add_cluster_options(CLI::App &command, BenchOptions &options) {
     if (between_hosts.count(options.bench) == 0) return;
     if (options.bench == "rails") options.rails = 2;
     command.add_option("--rate", options.rate,
-                       "With --cluster: the rate of each rail and direction, such as 400mbit; "
-                       "several by commas, one for each rail");
+                       "With --cluster: rate of the rails in each direction, such as 400mbit; with "
+                       "commas one for each rail");
     command.add_option("--rails", options.rails, "With --cluster: rails between the hosts")
         ->check(CLI::Range(1, 8))
         ->capture_default_str();
     command
-        .add_option("--cluster", options.cluster,
-                    "The tool tools/cluster of the source tree: the ranks are on two hosts that "
-                    "it makes of namespaces, and the provider's own calls are the raw limit")
+        .add_option(
+            "--cluster", options.cluster,
+            "tools/cluster of the source tree: ranks on two hosts made of namespaces; the raw "
+            "limit is the provider's own calls")
         ->check(CLI::ExistingFile);
 }
 
@@ -200,8 +199,8 @@ void add_bench_command(CLI::App &app, int &exit_code) {
         app.add_subcommand("bench", "Measure Sennit against the bare machine and against MPI");
     bench->require_subcommand(1);
     bench->footer(
-        "Every job measures the raw limit, Sennit and, if an MPI started it, that MPI, in turn.\n"
-        "Compare within one job; times of different jobs differ for many reasons.\n"
+        "Every job measures the raw limit, Sennit and the MPI that started it, if any, in turn.\n"
+        "Compare within one job: times of different jobs are not comparable.\n"
         "Example: sennit bench pingpong --mpi openmpi --bytes 0,8,64K");
     for (const Entry &entry : entries()) {
         CLI::App *command = bench->add_subcommand(entry.name, entry.help);
@@ -218,7 +217,9 @@ void add_bench_command(CLI::App &app, int &exit_code) {
             add_size_options(*command, *options);
         }
         if (entry.runner == bench_ranks) {
-            command->add_option("--seconds", options->seconds, "Measuring time of one size, about")
+            command
+                ->add_option("--seconds", options->seconds,
+                             "Approximate time of one size in seconds")
                 ->check(check_seconds)
                 ->capture_default_str();
         }
@@ -227,21 +228,21 @@ void add_bench_command(CLI::App &app, int &exit_code) {
             options->progress = progress_settings();
             command->add_option(
                 "--progress", options->progress,
-                "Settings of SENNIT_PROGRESS, of each of which there is a job. Unless some are "
-                "given: off, the thread on the processor of the rank that computes, the thread on "
-                "another one, and several intervals");
+                "Settings of SENNIT_PROGRESS, a job for each; default: off, the thread on the "
+                "processor of the computing rank, on another processor, and several intervals");
         }
         if (options->bench == "start") {
             command
-                ->add_option("--nodes", options->nodes,
-                             "Also jobs whose ranks are on so many made-up nodes, as by sennit run "
-                             "--nodes; several numbers, several jobs")
+                ->add_option(
+                    "--nodes", options->nodes,
+                    "Further jobs on this many simulated nodes, as sennit run --nodes; a job "
+                    "for each number")
                 ->delimiter(',')
                 ->check(CLI::Range(2, 4096));
         }
         if (options->bench == "pingpong") {
             command->add_flag("--untouched", options->untouched,
-                              "Neither produce nor read the data of a message: only its copying");
+                              "Only copy messages, without writing and reading their data");
         }
         command->callback([options, runner = entry.runner, &exit_code] {
             require_ranks(*options);

@@ -17,22 +17,22 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kDoctorHelp =
-    R"(Looks at the settings of this machine, of its kernel and of the container it may be: what is, what
-that costs Sennit (measured where that is quick, a fraction of a second in all; a firewall may take
-a second more), and the command that mends it. Starts two ranks for a moment, to see whether jobs
-start at all. Changes nothing.
+    R"(Checks the settings of this machine, its kernel and its container. For each it shows the state, the
+cost to Sennit (measured where that is quick: a fraction of a second in all, a second more behind a
+firewall) and the command that corrects it. Starts two ranks to check that jobs start. Changes nothing.
 
 Verdicts
-  good: there is nothing to do. note: it costs something in some programs. bad: calls fail, or every
-  program of so many ranks is slower.
+  good  nothing to do
+  note  costs something in some programs
+  bad   calls fail, or every program of this many ranks is slower
 
 Examples
   sennit doctor                    this machine
-  sennit doctor -n 16              for programs of 16 ranks: processors, their time, memory for each
+  sennit doctor -n 16              for 16 ranks: processors, their time, memory for each
   sennit doctor --json | jq -r '.findings[] | select(.verdict == "bad") | .mend'
 
-The end
-  Exit code 0 if nothing is bad, 1 if something is, 2 wrong usage.)";
+Exit code
+  0 if nothing is bad, 1 if something is, 2 wrong usage.)";
 
 struct DoctorOptions {
     int ranks = 0;
@@ -90,13 +90,13 @@ int doctor(const DoctorOptions &options) {
 
 void add_doctor_command(CLI::App &app, int &exit_code) {
     auto options = std::make_shared<DoctorOptions>();
-    CLI::App *command =
-        app.add_subcommand("doctor", "What on this machine slows Sennit down, and how to mend it");
+    CLI::App *command = app.add_subcommand(
+        "doctor", "Find what slows Sennit down on this machine, and how to correct it");
     command->footer(kDoctorHelp);
-    command->add_option("-n,--ranks", options->ranks, "how many ranks are to run here")
+    command->add_option("-n,--ranks", options->ranks, "number of ranks that will run here")
         ->type_name("N")
         ->check(CLI::Range(1, 1 << 20));
-    command->add_flag("--json", options->json, "for programs");
+    command->add_flag("--json", options->json, "print JSON");
     command->add_flag("--no-measure", options->looks_only, "look only, measure nothing");
     // For tests: files are read below this folder, and the machine itself is not measured.
     command->add_option("--root", options->root)->group("");

@@ -17,19 +17,18 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kInfoHelp =
-    R"(Says what Sennit is on this machine: the build, the launchers that can start it, the paths between
-ranks with the result of each probe, the providers and interfaces that lead to other nodes, the
-topology, and the levels of locality that it has. Run alone it starts two ranks of itself for a
-moment, so that the probes are real ones between two processes.
+    R"(Shows the build, the launchers that can start ranks, the paths between ranks with the result of each
+probe, the providers and interfaces to other nodes, the topology and its levels of locality. Run
+alone, it starts two ranks of itself for the probes.
 
 Examples
   sennit info                                everything but knobs and peers
   sennit info --knobs                        the settings read from the environment
-  sennit run -n 4 sennit info --peers        the path of every pair of ranks, and why no better one;
-                                             between nodes the rails, and why not the others; how
-                                             many peers each rank has at each level of locality
+  sennit run -n 4 sennit info --peers        the path of every pair of ranks and the reason; between
+                                             nodes the rails and the reasons; the number of peers of
+                                             each rank at each level of locality
   mpirun -n 4 sennit info --peers            the same under another launcher
-  sennit info --json                         for programs; goes together with the others)";
+  sennit info --json                         for programs; can be combined with the others)";
 
 struct InfoOptions {
     bool peers = false;
@@ -133,7 +132,7 @@ std::string text_of(const Json &report) {
                             report["build"]["description"].get<std::string>());
     }
     if (report.contains("launchers")) {
-        text += "Launchers, in the order in which they are asked\n";
+        text += "Launchers, in the order of choice\n";
         for (const Json &launcher : report["launchers"]) {
             text += fmt::format("  {:<9} {}\n", launcher["name"].get<std::string>(),
                                 launcher["present"].get<std::string>());
@@ -153,7 +152,7 @@ std::string text_of(const Json &report) {
         text += "Levels of locality, nearest first\n" + levels_text(report["levels"]);
     if (report.contains("peers")) text += "Peers\n" + peers_text(report["peers"]);
     if (report.contains("knobs")) {
-        text += "Knobs, set in the environment; * marks those that are\n";
+        text += "Knobs, set in the environment; * marks those that are set\n";
         for (const Json &knob : report["knobs"]) {
             const auto unit = knob["unit"].get<std::string>();
             const auto initial = knob["default"].get<std::string>();
@@ -226,12 +225,12 @@ int info(const InfoOptions &options) {
 void add_info_command(CLI::App &app, int &exit_code) {
     auto options = std::make_shared<InfoOptions>();
     CLI::App *command =
-        app.add_subcommand("info", "What Sennit is on this machine, and which paths it takes");
+        app.add_subcommand("info", "Show this build of Sennit and the paths on this machine");
     command->footer(kInfoHelp);
     command->add_flag("--peers", options->peers,
-                      "the path of every pair of ranks, and why no better one");
+                      "the path of every pair of ranks, and why it is not a better one");
     command->add_flag("--knobs", options->knobs, "the settings read from the environment");
-    command->add_flag("--json", options->json, "for programs");
+    command->add_flag("--json", options->json, "print JSON");
     command->callback([options, &exit_code] { exit_code = info(*options); });
 }
 

@@ -136,7 +136,7 @@ std::string network_text(const Json &section) {
                             provider["taken"].get<bool>() ? "" : "not ",
                             provider["reason"].get<std::string>());
     text += bits_text(section["providers"]);
-    text += "  interfaces, of which ranks take one that all of them have\n";
+    text += "  interfaces; ranks take one that all of them have\n";
     for (const Json &interface : section["interfaces"]) {
         std::string place = place_text(interface);
         if (place.empty() && interface.contains("near_cpus"))

@@ -499,8 +499,8 @@ std::string peers_text(const Json &section) {
         ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank["rank"].get<int>());
     }
     for (const auto &[story, ranks] : registered) {
-        text += fmt::format("  memory that ranks {} register is reached by other ranks\n{}", ranks,
-                            story);
+        text +=
+            fmt::format("  how other ranks reach memory that ranks {} register\n{}", ranks, story);
     }
     return text;
 }

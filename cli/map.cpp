@@ -22,33 +22,37 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kMapHelp =
-    R"(Measures what moves how fast between the cores of this machine: the copy of a buffer from memory of
-one core to that of another, for each pair of cores, one pair at a time; half the round trip of a
-word that two cores write in turn; what has to be set up before; and the total of many transfers at
-once, with the same buffers again (from a cache, where they fit) and with fresh ones. Before and
-after each measurement a copy is compared with its source, word by word.
+    R"(Measures how fast data moves between the cores of this machine:
+  pairs    copy of a buffer from one core's memory to another's, one pair of cores at a time; half the
+           round trip of a word that two cores write in turn; the set-up before
+  at-once  total of many simultaneous transfers, with the same buffers (from a cache, where they
+           fit) and with fresh ones
+Before and after each measurement a copy is compared with its source.
 
 Ways
-  mapped: memcpy through memory that both processes map. cma: the kernel copies (process_vm_readv).
-  adopted: memcpy from private memory that was registered with Sennit. xpmem: the same by the kernel
-  module of that name. threads: memcpy within one process. flag: the word that is bounced.
+  mapped   memcpy through memory that both processes map
+  cma      the kernel copies (process_vm_readv)
+  adopted  memcpy from private memory that was registered with Sennit
+  xpmem    the same by the kernel module xpmem
+  threads  memcpy within one process
+  flag     the word that two cores write in turn
   A way that does not work here is left out, with the reason.
 
 Time
-  --seconds is for all. Where it does not allow --rounds transfers, there are fewer, 3 at least; when
-  it is over no further pair begins, and the map is a sample. Ctrl-C ends it at any time: what was
-  measured is shown.
+  --seconds limits the whole run. If it is too short for --rounds there are fewer transfers, at least
+  3; when it has passed no further pair begins, and the map is a sample. Ctrl-C ends the run and shows
+  what was measured.
 
 Examples
   sennit map                                   every pair of cores in about a minute
   sennit map --cores 0,1,64 --ways mapped,cma  a few cores, two ways
   sennit map --pairs 500 --seconds 600         500 of all pairs, with more time for each
   sennit map --svg map.svg                     the same with an image
-  sennit map --json > map.json                 a line for each figure; later:
-  sennit map --read map.json --svg map.svg     draws them again
+  sennit map --json > map.json                 a line for each figure
+  sennit map --read map.json --svg map.svg     draws the map from them
 
-The end
-  Exit code 0, 1 if something failed, 2 wrong usage, 130 if it was interrupted.)";
+Exit code
+  0, 1 if something failed, 2 wrong usage, 130 if interrupted.)";
 
 // "0,2-5" as numbers; none if it is no such list.
 std::vector<int> processors_in(const std::string &text) {
@@ -184,49 +188,49 @@ int run_map(const map::Options &options, const std::string &cores, const std::st
 void add_options(CLI::App &command, map::Options &options, std::string &cores) {
     command
         .add_option("--cores", cores,
-                    "processors, one for each core, such as 0,2-5; unless given, the first "
-                    "processor of each core that this process may use")
+                    "processors, one for each core, such as 0,2-5; default: the first processor of "
+                    "each core that this process may use")
         ->check(check_processors);
-    command.add_option("--parts", options.parts, "pairs (with the flag and the set-up), at-once")
+    command.add_option("--parts", options.parts, "what to measure")
         ->delimiter(',')
         ->check(CLI::IsMember({"pairs", "at-once"}))
         ->capture_default_str();
-    command
-        .add_option("--ways", options.ways, "which of the ways below, by commas; unless given, all")
+    command.add_option("--ways", options.ways, "ways to measure, with commas; default: all")
         ->delimiter(',')
         // Without the list of names, which no line of a man page has room for.
         ->check(CLI::IsMember(options.ways).description(""));
-    command.add_option("--pairs", options.pairs, "a sample of so many pairs; 0: every pair")
+    command
+        .add_option("--pairs", options.pairs, "measure a sample of this many pairs; 0: every pair")
         ->check(CLI::Range(0, 1 << 20))
         ->capture_default_str();
-    command.add_option("--bytes", options.sizes, "sizes of the copies between pairs; 1M,100M")
+    command
+        .add_option("--bytes", options.sizes, "sizes of the copies between pairs, such as 1M,100M")
         ->delimiter(',')
         ->transform(size_validator(8, kMostBytes));
     command
         .add_option("--bytes-at-once", options.sizes_at_once,
-                    "sizes of the transfers at once; 1M,200M")
+                    "sizes of the simultaneous transfers, such as 1M,200M")
         ->delimiter(',')
         ->transform(size_validator(8, kMostBytes));
-    command.add_option("--rounds", options.rounds, "transfers of a pair, at most")
+    command.add_option("--rounds", options.rounds, "most transfers of a pair")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     command
         .add_option("--rounds-at-once", options.rounds_at_once,
-                    "transfers of each figure at once, at most")
+                    "most transfers of each at-once figure")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    command.add_option("--seconds", options.seconds, "how long it may take, about")
+    command.add_option("--seconds", options.seconds, "approximate time of the whole run")
         ->check(check_seconds)
         ->capture_default_str();
-    CLI::Option *json =
-        command.add_flag("--json", options.json, "for programs: a JSON object a line");
+    CLI::Option *json = command.add_flag("--json", options.json, "print JSON, an object a line");
     command.add_option("--svg", options.svg, "write an image of the maps and curves")
         ->type_name("FILE");
-    command.add_option("--read", options.read, "measure nothing: draw what --json has printed")
+    command.add_option("--read", options.read, "measure nothing, draw the output of --json")
         ->check(CLI::ExistingFile)
         ->type_name("FILE")
         ->excludes(json);
-    command.add_option("--colour", options.colour, "auto, always or never")
+    command.add_option("--colour", options.colour, "colours in the text")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
     command.add_flag("--commands", options.show_commands,
@@ -238,7 +242,7 @@ void add_options(CLI::App &command, map::Options &options, std::string &cores) {
 void add_map_command(CLI::App &app, const std::string &words, int &exit_code) {
     auto options = std::make_shared<map::Options>();
     auto cores = std::make_shared<std::string>();
-    CLI::App *command = app.add_subcommand("map", "How fast data moves between the cores here");
+    CLI::App *command = app.add_subcommand("map", "Measure how fast data moves between the cores");
     command->footer(kMapHelp);
     add_options(*command, *options, *cores);
     command->callback([=, &exit_code] {

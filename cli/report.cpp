@@ -17,30 +17,31 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kReportHelp =
-    R"(Runs benchmarks, the map of the cores, kernels and applications, and writes one page (HTML, nothing
-else is loaded) with the JSON behind it: the machine, versions, and for each part the command, a
-plot, a table with the spread, and what the paper says. Needs Python 3.9 with matplotlib and Jinja2.
+    R"(Runs benchmarks, the map of the cores, kernels and applications. Writes one HTML page that loads
+nothing else, and its data as JSON: machine, versions, and for each part the command, a plot, a table
+with the spread, and the result of the paper. Needs Python 3.9 with matplotlib and Jinja2.
 
 Parts
-  channel, notify, put, get, atomic, barrier, allreduce: sennit bench. map: sennit map. kernels,
-  heat3d: the applications, in a source tree where they are built. A part that can not run is left out, with
-  the reason.
+  channel, notify, put, get, atomic, barrier, allreduce  sennit bench
+  map              sennit map
+  kernels, heat3d  applications, in a source tree where they are built
+  A part that can not run is left out, with the reason.
 
 Comparison
-  A figure is slower if its 5th percentile is above the 95th of the old one, also after the old one
-  is multiplied by how much slower the bare machine (the raw limit of the same job) has become.
-  Faster is the reverse. Anything else is within the noise.
+  A figure is slower if its 5th percentile is above the old 95th, also after the old figure is
+  scaled by the slowdown of the bare machine (the raw limit of the same job). Faster is the reverse.
+  Other differences are within the noise.
 
 Examples
   sennit report                                two minutes; writes sennit-report.html and .json
   sennit report --full --out full              half an hour
-  sennit report --parts notify,map             some parts alone
-  sennit report --compare sennit-report.json --out new    beside an earlier report
+  sennit report --parts notify,map             two parts
+  sennit report --compare sennit-report.json --out new    with an earlier report
   sennit report --read sennit-report.json      the page again, without measuring
 
-The end
-  Ctrl-C keeps what was measured and writes the page. Exit code 0, 1 if a part failed or nothing was
-  measured, 2 wrong usage, 130 if it was interrupted.)";
+Exit code
+  0, 1 if a part failed or nothing was measured, 2 wrong usage, 130 if interrupted. Ctrl-C keeps what
+  was measured and writes the page.)";
 
 struct ReportOptions {
     bool quick = false;
@@ -88,27 +89,23 @@ int report(const ReportOptions &options) {
 void add_report_command(CLI::App &app, int &exit_code) {
     auto options = std::make_shared<ReportOptions>();
     CLI::App *command =
-        app.add_subcommand("report", "Measure all of it, and write a page about it");
+        app.add_subcommand("report", "Measure everything and write a page about it");
     command->footer(kReportHelp);
     CLI::Option *quick =
         command->add_flag("--quick", options->quick, "about 2 minutes (the default)");
     command->add_flag("--full", options->full, "more sizes and ranks, within 30 minutes")
         ->excludes(quick);
-    command->add_option("--parts", options->parts,
-                        "which of the parts below, by commas; unless given, all");
-    command->add_option("--minutes", options->minutes, "no part goes on for longer, in all")
+    command->add_option("--parts", options->parts, "parts to measure, with commas; default: all");
+    command->add_option("--minutes", options->minutes, "end all measurements after this time")
         ->check(check_seconds)
         ->type_name("M");
     command
-        ->add_option("--out", options->out,
-                     "writes NAME.html and NAME.json; sennit-report unless given")
+        ->add_option("--out", options->out, "write NAME.html and NAME.json; default: sennit-report")
         ->type_name("NAME");
-    command
-        ->add_option("--compare", options->compare,
-                     "the JSON of an earlier report, to compare with")
+    command->add_option("--compare", options->compare, "compare with the JSON of an earlier report")
         ->check(CLI::ExistingFile)
         ->type_name("FILE");
-    command->add_option("--read", options->read, "measure nothing: the page of this JSON")
+    command->add_option("--read", options->read, "measure nothing, write the page of this JSON")
         ->check(CLI::ExistingFile)
         ->type_name("FILE");
     command->add_flag("--json", options->json, "print the JSON and write no file");

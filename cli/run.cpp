@@ -18,39 +18,42 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kRunHelp =
-    R"(Starts N ranks of a program on this machine and waits for them.
+    R"(Starts N ranks of a program on this machine and waits for them. On several machines use mpirun or
+srun, which start programs of Sennit too.
 
 Examples
   sennit run -n 4 ./heat3d --size 128       four ranks
-  sennit run -n 2 --tag ./hello             each line of output says which rank wrote it
-  sennit run -n 8 --timeout 60 ./test       at most a minute; then all are ended, exit code 124
+  sennit run -n 2 --tag ./hello             each line of output begins with its rank
+  sennit run -n 8 --timeout 60 ./test       ended after a minute, exit code 124
   sennit run -n 4 --env SENNIT_LOG=info ./prog
   sennit run -n 2 valgrind ./prog           any command may stand before the program
   sennit run -n 4 sh -c './prog > out.$SENNIT_RANK'
-  sennit run -n 4 --nodes 2 ./prog          ranks 0, 1 and ranks 2, 3 talk by the network path
+  sennit run -n 4 --nodes 2 ./prog          ranks 0, 1 and ranks 2, 3 use the network path
 
 Ranks
   Each rank has SENNIT_RANK and SENNIT_SIZE in its environment.
 
 Input and output
-  Standard input goes to rank 0, the others read the empty file. What the ranks write comes out line
-  by line, never mixed inside a line; standard output and standard error stay apart.
+  Standard input goes to rank 0; the others get an empty file. Output is passed on in whole lines;
+  standard output and standard error stay apart.
 
 Signals
-  SIGINT (Ctrl-C), SIGTERM, SIGHUP and SIGQUIT go to every rank; ranks that have not ended 5 s later
-  are killed, at once when such a signal comes a second time. SIGUSR1, SIGUSR2, SIGTSTP (Ctrl-Z),
-  SIGCONT and SIGWINCH are handed on.
+  SIGINT (Ctrl-C), SIGTERM, SIGHUP and SIGQUIT go to every rank. Ranks that still run 5 s later, or at
+  the second such signal, are killed. SIGUSR1, SIGUSR2, SIGTSTP (Ctrl-Z), SIGCONT and SIGWINCH are
+  passed on.
 
-The end
-  The exit code is that of the first rank that failed: its own, or 128 + the number of the signal
-  that killed it. The others then get SIGTERM and 0.5 s later SIGKILL, unless --keep-going. Processes
-  that ranks have started end with the job, also when this command is killed by SIGKILL.
-  A rank that ends with 0 after sennit_init and without sennit_finalize has failed too, with code 1.
-  Other codes: 124 --timeout was over, 125 the launcher failed or could not write the output (a full
-  disk), 126 the program can not be executed, 127 it was not found, 2 wrong usage, which includes programs of an MPI that do not call sennit_init
-  and programs that are linked to another OpenSHMEM library.
+Exit code
+  The code of the first rank that failed: its own, or 128 + the number of the signal that killed it.
+  The others then get SIGTERM and 0.5 s later SIGKILL, unless --keep-going. Processes that ranks have
+  started end with the job, also when this command is killed by SIGKILL.
+  A rank that ends with 0 after sennit_init and without sennit_finalize counts as failed, with code 1.
 
-Several machines are the business of mpirun or srun: programs that use Sennit start under them too.)";
+  124  the --timeout has passed
+  125  the launcher failed, or could not write the output (a full disk)
+  126  the program can not be executed
+  127  the program was not found
+  2    wrong usage; also a program of an MPI that does not call sennit_init, or a program that is
+       linked to another OpenSHMEM library)";
 
 struct RunOptions {
     Job job;
@@ -137,23 +140,24 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
     command->footer(kRunHelp);
     command->formatter(std::make_shared<UsageFormatter>("-n N [OPTIONS] [--] PROGRAM [ARGUMENTS]"));
     CLI::Option *ranks =
-        command->add_option("-n,--ranks,--np", options->job.ranks, "how many ranks; also -np")
+        command->add_option("-n,--ranks,--np", options->job.ranks, "number of ranks; also -np")
             ->type_name("N")
             ->check([](const std::string &text) { return check_ranks("-n", text); });
     CLI::Option *ranks_of_node =
         command
             ->add_option("-N,--per-node", options->ranks_of_node,
-                         "how many ranks on each node; beside -n at most so many")
+                         "ranks on each node; with -n the most on a node")
             ->type_name("N")
             ->check([](const std::string &text) { return check_ranks("-N", text); });
     command
-        ->add_option("--bind", options->binding,
-                     "share: every rank its share of the cores, none if there are more ranks than "
-                     "CPUs (default); core: one core each; none: leave it to the system")
+        ->add_option(
+            "--bind", options->binding,
+            "share (default): an equal share of the cores for each rank, no binding with more "
+            "ranks than CPUs; core: one core each; none: no binding")
         ->check(CLI::IsMember({"share", "core", "none"}));
     command
         ->add_option("--nodes", options->job.nodes,
-                     "for tests: spread the ranks over this many made-up nodes of this machine")
+                     "for tests: spread the ranks over this many simulated nodes of this machine")
         ->type_name("N")
         ->check(CLI::PositiveNumber);
     command->add_flag("--tag", options->job.tag, "begin each line of output with [rank]");
@@ -164,9 +168,10 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
     command->add_flag("--keep-going", options->job.keep_going,
                       "do not end the other ranks when one fails");
     command
-        ->add_option("-x,--env", options->job.set_variables,
-                     "set NAME=VALUE in the environment of the ranks; NAME alone is there anyway; "
-                     "may be repeated")
+        ->add_option(
+            "-x,--env", options->job.set_variables,
+            "set NAME=VALUE in the environment of the ranks; NAME alone keeps the value that "
+            "is set; repeatable")
         ->allow_extra_args(false);
     command->callback([ranks, ranks_of_node, options, &program, &exit_code] {
         if (ranks->count() == 0 && ranks_of_node->count() == 0) {

@@ -29,25 +29,25 @@ using runtime::StatsPart;
 using runtime::StatsState;
 
 constexpr const char *kStatsHelp =
-    R"(Says what each rank did with each peer over which path: operations, bytes they moved, waits inside
-them and the time of those; and how many pieces, into which operations are cut, went by each rail
-(sennit info --peers has their names), and how many messages went to other nodes, by what they are for:
-tasks are events and atomic operations, and an answer may travel with another message. The ranks count where SENNIT_STATS names a file. Loads and stores through
-plain pointers, also of channels, are the program's own and not counted.
+    R"(Shows what each rank did with each peer, by path: operations, their bytes, the waits inside them and
+the time of these. It also shows the pieces, into which operations are cut, by rail (sennit info
+--peers has their names), and the messages to other nodes by purpose: tasks are events and atomic
+operations; an answer may travel with another message. Ranks count if SENNIT_STATS is set.
+Loads and stores through plain pointers, also of channels, are not counted.
 
 Examples
   SENNIT_STATS=job.stats sennit run -n 4 ./prog      the job
   sennit stats job.stats                             while it runs, and after it
   sennit stats --json job.stats                      for programs
-  SENNIT_STATS=1 sennit run -n 4 ./prog              no file: each rank prints its own at the end
+  SENNIT_STATS=1 sennit run -n 4 ./prog              no file: each rank prints its counters at its end
   sennit stats job.*.stats                           of several nodes, with SENNIT_STATS=job.%r.stats
 
 The file
-  It shows what a rank had done up to 0.1 s ago. It must be a plain file of this user's, or one that is
-  not there yet: links are not written.
+  The counters are at most 0.1 s old. The file must be new, or a plain file of the same user; links
+  are refused.
 
-The end
-  Exit code 0; 1 if a file can not be read or has no counters; 2 wrong usage.)";
+Exit code
+  0; 1 if a file can not be read or has no counters; 2 wrong usage.)";
 
 struct StatsOptions {
     std::vector<std::string> files;
@@ -186,13 +186,13 @@ int stats(const StatsOptions &options) {
 void add_stats_command(CLI::App &app, int &exit_code) {
     auto options = std::make_shared<StatsOptions>();
     CLI::App *command =
-        app.add_subcommand("stats", "What the ranks of a job did with which peer over which path");
+        app.add_subcommand("stats", "Show what the ranks of a job did, by peer and path");
     command->footer(kStatsHelp);
     command->formatter(std::make_shared<UsageFormatter>("[--json] FILE..."));
-    command->add_option("files", options->files, "as SENNIT_STATS names it")
+    command->add_option("files", options->files, "the file of SENNIT_STATS")
         ->type_name("FILE")
         ->required();
-    command->add_flag("--json", options->json, "for programs");
+    command->add_flag("--json", options->json, "print JSON");
     command->callback([options, &exit_code] { exit_code = stats(*options); });
 }
 

@@ -13,23 +13,23 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kTraceHelp =
-    R"(A trace shows what each rank did when: calls, waits inside them, progress. The ranks write it where
-SENNIT_TRACE names a file, which opens in ui.perfetto.dev.
+    R"(A trace shows the calls of each rank over time, waits inside them, and progress. Ranks write it if
+SENNIT_TRACE names a file. It opens in ui.perfetto.dev.
 
 Examples
   SENNIT_TRACE=trace.json sennit run -n 4 ./prog     one file, a lane for each rank
-  SENNIT_TRACE=trace.%r.json mpirun -n 64 ./prog     a file for each rank, as several nodes need it
-  sennit trace merge -o all.json trace.*.json        one of them
-  sennit trace merge trace.json                      trace.json with what ranks left that died
-  sennit trace where trace.json                      in which call each rank is
+  SENNIT_TRACE=trace.%r.json mpirun -n 64 ./prog     a file for each rank, needed on several nodes
+  sennit trace merge -o all.json trace.*.json        one file of these
+  sennit trace merge trace.json                      adds what ranks that died have left
+  sennit trace where trace.json                      the present call of each rank
 
 While the job runs
-  What a rank does lies in trace.json.RANK.part beside the trace, and stays there when the rank dies.
-  A rank that ends by sennit_finalize writes it into the trace and removes it. Each rank keeps its
-  last SENNIT_TRACE_EVENTS events (262144).
+  The trace of a rank is in trace.json.RANK.part beside the file, and stays there if the rank dies.
+  sennit_finalize writes it into the file and removes it. Each rank keeps its last
+  SENNIT_TRACE_EVENTS events (262144).
 
-The end
-  Exit code 0; 1 if a file can not be read or written or is no trace; 2 wrong usage.)";
+Exit code
+  0; 1 if a file can not be read or written or is no trace; 2 wrong usage.)";
 
 struct TraceOptions {
     std::vector<std::string> files;
@@ -69,13 +69,12 @@ int where(const TraceOptions &options) {
 
 void add_trace_command(CLI::App &app, int &exit_code) {
     auto options = std::make_shared<TraceOptions>();
-    CLI::App *command =
-        app.add_subcommand("trace", "Put traces of ranks together; see where a job is");
+    CLI::App *command = app.add_subcommand("trace", "Join traces of ranks, or show where a job is");
     command->footer(kTraceHelp);
     command->require_subcommand(1);
     command->formatter(std::make_shared<UsageFormatter>("merge|where FILE..."));
     CLI::App *merging = command->add_subcommand(
-        "merge", "One trace of the files given and of what ranks have left beside them");
+        "merge", "Join these files and the parts that ranks left beside them");
     merging->formatter(std::make_shared<UsageFormatter>("FILE... [-o OUT]"));
     merging->add_option("files", options->files, "traces, and parts of ranks")
         ->type_name("FILE")
@@ -83,10 +82,10 @@ void add_trace_command(CLI::App &app, int &exit_code) {
     merging->add_option("-o,--output", options->output, "the file to write; default: the first one")
         ->type_name("OUT");
     merging->callback([options, &exit_code] { exit_code = merge(*options); });
-    CLI::App *asking =
-        command->add_subcommand("where", "In which call each rank is that runs, or was that died");
+    CLI::App *asking = command->add_subcommand(
+        "where", "Show the present call of each rank, or the last one of a rank that died");
     asking->formatter(std::make_shared<UsageFormatter>("FILE..."));
-    asking->add_option("files", options->files, "as SENNIT_TRACE names it, or parts of ranks")
+    asking->add_option("files", options->files, "the file of SENNIT_TRACE, or parts of ranks")
         ->type_name("FILE")
         ->required();
     asking->callback([options, &exit_code] { exit_code = where(*options); });

@@ -50,20 +50,20 @@ struct Foreign {
     const char *answer;
 };
 constexpr Foreign kForeign[] = {
-    {"--bind-to", "here it is --bind share, core or none"},
-    {"-bind-to", "here it is --bind share, core or none"},
-    {"--map-by", "here it is --bind share, core or none"},
+    {"--bind-to", "use --bind share, core or none"},
+    {"-bind-to", "use --bind share, core or none"},
+    {"--map-by", "use --bind share, core or none"},
     {"--oversubscribe", "not needed: there may be more ranks than CPUs"},
     {"--allow-run-as-root", "not needed"},
-    {"--hostfile", "it starts ranks on this machine alone; on several, mpirun or srun does"},
-    {"--host", "it starts ranks on this machine alone; on several, mpirun or srun does"},
-    {"-hosts", "it starts ranks on this machine alone; on several, mpirun or srun does"},
-    {"-H", "it starts ranks on this machine alone; on several, mpirun or srun does"},
-    {"-env", "here it is --env NAME=VALUE"},
-    {"-genv", "here it is --env NAME=VALUE"},
-    {"--tag-output", "here it is --tag"},
-    {"-prepend-rank", "here it is --tag"},
-    {"-l", "here it is --tag"},
+    {"--hostfile", "ranks start on this machine only; use mpirun or srun for several"},
+    {"--host", "ranks start on this machine only; use mpirun or srun for several"},
+    {"-hosts", "ranks start on this machine only; use mpirun or srun for several"},
+    {"-H", "ranks start on this machine only; use mpirun or srun for several"},
+    {"-env", "use --env NAME=VALUE"},
+    {"-genv", "use --env NAME=VALUE"},
+    {"--tag-output", "use --tag"},
+    {"-prepend-rank", "use --tag"},
+    {"-l", "use --tag"},
 };
 
 const char *answer_to_foreign(const std::string &word) {
@@ -105,8 +105,8 @@ void check_subcommand(const CLI::App &app, const std::string &word, const std::s
 
 void fail_without_subcommand(const CLI::App &app, const std::string &caller,
                              const std::string &kind) {
-    throw UsageError(fmt::format("{0}: which {1}? There are {2}; {0} --help says more", caller,
-                                 kind, fmt::join(subcommand_names(app), ", ")));
+    throw UsageError(fmt::format("{0}: which {1}? There are {2}; see {0} --help", caller, kind,
+                                 fmt::join(subcommand_names(app), ", ")));
 }
 
 std::string check_seconds(const std::string &text) {

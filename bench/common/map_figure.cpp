@@ -47,7 +47,7 @@ MapFigure map_figure_from_json(const nlohmann::ordered_json &line) {
     time.rounds = line.at("rounds").get<std::size_t>();
     const bool in_order = time.p5 > 0.0 && time.p5 <= time.median && time.median <= time.p95;
     if (!in_order || !(time.mean > 0.0) || !std::isfinite(time.p95) || figure.transfers < 1)
-        throw std::invalid_argument("a figure of the map makes no sense: " + line.dump());
+        throw std::invalid_argument("a figure of the map is invalid: " + line.dump());
     return figure;
 }
 

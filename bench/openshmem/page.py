@@ -18,8 +18,11 @@ from runs import ROOT, read_lines
 PAIR, EXCHANGE, CROWD = "pair.jsonl", "exchange.jsonl", "crowd.jsonl"
 OURS = "sennit"
 NAMES = {OURS: "Sennit", "openmpi": "Open MPI", "openmpi-basic": "Open MPI, scoll basic", "sos": "SOS", "sos-collective": "SOS"}
+MAIN_NAMES = (OURS, "openmpi", "sos")  # the others have the same command with a setting or with other cases
+SHOWN_BYTES = (8, 256, 4096, 65536, 1 << 20)  # the files have more sizes
 # (what, cases)
 WORDS = ("p", "g", "p_wait", "fetch_add", "add", "inc", "fetch", "set", "swap", "compare_swap", "p_static", "fetch_add_static")
+ONE_WORD = (*WORDS, "bare_store", "bare_fetch_add")
 SIZED = ("put", "get", "put_nbi", "put_quiet", "put_flag_wait", "put_signal_wait")
 COLLECTIVE = ("barrier_all", "sync_all", "team_sync", "broadcast", "fcollect", "alltoall", "sum", "max", "team_broadcast",
               "team_fcollect", "team_alltoall", "team_sum", "team_max")
@@ -114,34 +117,48 @@ def targets(pair, crowd, crowd_pes):
     return rows, below
 
 
+def ratio_text(row, name):
+    each = ratios(row, name, OURS) if name in row else []
+    return f"{statistics.median(each):.2f}" if each else "–"
+
+
 def everything(rows, names):
-    """A table for each case: sizes down, libraries across."""
+    """Two tables: cases without sizes, and cases by size with a line for each library."""
     others = [name for name in names if name != OURS]
-    parts = []
-    for case in dict.fromkeys(row["case"] for row in rows):
-        mine = [row for row in rows if row["case"] == case and OURS in row]
-        here = [name for name in others if any(name in row for row in mine)]
-        if not here:
+    titles = list(dict.fromkeys(NAMES[name] for name in others))
+    words, sized = [], {}
+    for row in rows:
+        if OURS not in row or not any(name in row for name in others):
             continue
-        lines = []
-        for row in mine:
-            line = [text_of_bytes(row["bytes"]) if row["bytes"] else "", text_of_ns(middle(row[OURS]))]
-            for name in here:
-                each = ratios(row, name, OURS) if name in row else []
-                line += ([text_of_ns(middle(row[name])), f"{statistics.median(each):.2f} [{min(each):.2f}, {max(each):.2f}]"]
-                         if each else ["", ""])
-            lines.append(tuple(line))
-        heads = ["bytes", "Sennit", *(word for name in here for word in (NAMES[name], "ratio"))]
-        parts.append(f"**{case}**\n\n{table(heads, lines)}")
-    return "\n\n".join(parts)
+        if row["bytes"] == 0 or row["case"] in ONE_WORD:
+            cells = {NAMES[name]: ratio_text(row, name) for name in others if name in row}
+            words.append([row["case"], text_of_ns(middle(row[OURS])), *(cells.get(title, "–") for title in titles)])
+        elif row["bytes"] in SHOWN_BYTES:
+            sized.setdefault(row["case"], {})[row["bytes"]] = row
+    parts = [table(["", "Sennit, ns", *titles], words)]
+    lines = []
+    for case, by_size in sized.items():
+        lines.append([f"{case}: Sennit, ns", *(text_of_ns(middle(by_size[size][OURS])) if size in by_size else "–" for size in SHOWN_BYTES)])
+        for name in others:
+            if any(name in row for row in by_size.values()):
+                lines.append([f"{case}: {NAMES[name]}", *(ratio_text(by_size[size], name) if size in by_size else "–" for size in SHOWN_BYTES)])
+    return "\n\n".join([*parts, table(["", *map(text_of_bytes, SHOWN_BYTES)], lines)])
+
+
+def measured(head):
+    machine = head["machine"]
+    return f"{head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {head['load']}; {head['jobs']} jobs of each."
+
+
+def launch_of(command):
+    """The command without the names of the cases."""
+    words = command.split(" ")
+    return " ".join(words[:1 + max(at for at, word in enumerate(words) if "sennit-bench-shmem" in word)])
 
 
 def commands(head):
-    text = "\n".join(f"- {NAMES[name]}: `{command}`" + (f". {head['notes'][name]}" if name in head["notes"] else "")
-                     for name, command in head["commands"].items())
-    machine = head["machine"]
-    return (f"Measured on {head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load "
-            f"{head['load']} at the start; {head['jobs']} jobs of each, in turns.\n\n{text}")
+    return "\n".join(f"- {NAMES[name]}: `{launch_of(command)}`" + (f". {head['notes'][name]}" if name in head["notes"] else "")
+                     for name, command in head["commands"].items() if name in MAIN_NAMES)
 
 
 def page(folder):
@@ -150,16 +167,15 @@ def page(folder):
     repeated = {row["case"] for row in exchange}
     pair = [row for row in pair if row["case"] not in repeated] + exchange
     rows, below = targets(pair, crowd, reasons.CROWD_PES)
+    crowd_name = f"{reasons.CROWD_PES} PEs on {crowd_head['machine']['cores']} processors"
     parts = [reasons.INTRODUCTION, "## Targets, met and missed", reasons.RATIOS, table(("target", "reached", "missed"), rows)]
     if below:
-        parts += ["What is below, with the median of the rounds' ratios, their least and most, and the ratio of the fastest job of each:",
+        parts += ["Misses: ratio with the range of the rounds, ratio of the fastest jobs, medians:",
                   table(("where", "target", "here", "fastest jobs", "medians"), below), reasons.WHY]
-    parts += ["## How it was measured", reasons.HOW, "### 2 PEs", commands(pair_head),
-              "### There and back between 2 PEs", commands(exchange_head),
-              f"### {reasons.CROWD_PES} PEs on {crowd_head['machine']['cores']} processors", commands(crowd_head),
-              "## All figures, 2 PEs", "ns a call; a ratio is theirs to ours, the median of the rounds, with the least and the most.",
-              everything(pair, pair_head["names"]),
-              f"## All figures, {reasons.CROWD_PES} PEs on {crowd_head['machine']['cores']} processors", everything(crowd, crowd_head["names"])]
+    parts += ["## How it was measured", reasons.HOW, "2 PEs:", commands(pair_head), f"{crowd_name}:", commands(crowd_head),
+              "## Figures, 2 PEs", f"Sennit's time of a call in ns; of the others the ratio to it. {measured(pair_head)}\n"
+              f"Cases that wait, there and back: {measured(exchange_head)}", everything(pair, pair_head["names"]),
+              f"## Figures, {crowd_name}", measured(crowd_head), everything(crowd, crowd_head["names"])]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 

@@ -67,7 +67,7 @@ Subject subject(std::string name, const Collective &what, Operation operation) {
                     all_right &= what.consume(number);
                 });
                 if (!all_right) {
-                    throw std::runtime_error("a collective call brought the wrong data");
+                    throw std::runtime_error("a collective call gave wrong data");
                 }
                 return elapsed;
             }};

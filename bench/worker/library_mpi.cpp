@@ -196,7 +196,7 @@ class MpiLibrary final : public Library {
                          all_right &= what.consume(number);
                      });
                      if (!all_right) {
-                         throw std::runtime_error("a collective call brought the wrong data");
+                         throw std::runtime_error("a collective call gave wrong data");
                      }
                      return elapsed;
                  }}};

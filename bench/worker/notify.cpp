@@ -162,7 +162,7 @@ void run_size(const Run &run, const Messages &messages) {
 
 void run_notify(const Run &run) {
     if (run.job.size() % 2 != 0)
-        throw std::runtime_error("messages to and fro need an even number of ranks");
+        throw std::runtime_error("messages there and back need an even number of ranks");
     std::uint64_t most = 8;
     for (const std::uint64_t bytes : run.sizes)
         most = std::max(most, bytes);

@@ -13,15 +13,14 @@ namespace sennit::cli {
 namespace {
 
 constexpr const char *kCopyCosts =
-    "memory that a program registers (sennit_register) and that can not be moved to where others "
-    "map it, such as a stack, is out of reach for other processes: such calls answer "
-    "SENNIT_ERR_UNSUPPORTED. What Sennit allocates is not concerned, nor is what can be moved (see "
-    "userfaultfd)";
+    "other processes can not reach registered memory (sennit_register) that can not be moved, such "
+    "as a stack: these calls answer SENNIT_ERR_UNSUPPORTED. Memory that Sennit allocates, or that "
+    "can be moved (see userfaultfd), is not affected";
 
 constexpr const char *kGuardCosts =
-    "buffers that a program with several threads registers (sennit_register) stay where they are "
-    "if they do not fill whole pages: other processes have no pointer to them, and each put and "
-    "get there is a system call. Unless the program says SENNIT_REGISTER_SHARED_PAGES";
+    "in programs with several threads, registered buffers (sennit_register) that do not fill whole "
+    "pages are not moved, unless the program passes SENNIT_REGISTER_SHARED_PAGES: other processes "
+    "get no pointer to them, and each put and get is a system call";
 
 constexpr const char *kYamaScope = "/proc/sys/kernel/yama/ptrace_scope";
 
@@ -133,13 +132,13 @@ Finding check_seccomp(const System &system) {
         finding.is = mode.empty() ? "the kernel does not tell" : "no filter of system calls";
         return finding;
     }
-    finding.is = "a filter of system calls is in force, as containers have it";
+    finding.is = "a filter of system calls is active, as in containers";
     const bool tried = figures.copy_error.has_value();
     if (tried) finding.figures["copy_errno"] = *figures.copy_error;
     const Refuser refuser = refuser_of_copy(system);
     if (tried && refuser != Refuser::filter) {
-        finding.is += refuser == Refuser::none ? "; it lets copying between processes through"
-                                               : "; copying between processes ends at Yama already";
+        finding.is += refuser == Refuser::none ? "; it allows copies between processes"
+                                               : "; Yama already refuses copies between processes";
         return finding;
     }
     finding.verdict = tried ? Verdict::bad : Verdict::note;
@@ -158,7 +157,7 @@ Finding check_security_module(const System &system) {
     if (refuser_of_copy(system) != Refuser::other) return finding;
     finding.verdict = Verdict::bad;
     add_copy(system.figures, &finding);
-    finding.is += "; it is neither Yama nor a filter of system calls that refuses copying";
+    finding.is += "; neither Yama nor a filter of system calls refuses the copies";
     finding.costs = kCopyCosts;
     finding.mend =
         "a profile of AppArmor or a policy of SELinux that lets processes of the job trace each "
@@ -183,8 +182,8 @@ Finding check_userfaultfd(const System &system) {
         finding.is = "in this kernel; not tried";
         return finding;
     }
-    finding.is = lacks      ? "not in this kernel, or not as it is from 5.7 on"
-                 : filtered ? "behind a filter of system calls: those of most containers refuse it"
+    finding.is = lacks      ? "not in this kernel, or older than that of 5.7"
+                 : filtered ? "behind a filter of system calls; most containers refuse it"
                             : "in this kernel, but not for this user";
     finding.costs = fmt::format("{}{}", tried || lacks ? "" : "if it is refused: ", kGuardCosts);
     finding.verdict = Verdict::note;

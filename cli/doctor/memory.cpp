@@ -111,8 +111,8 @@ Finding check_memory_limit(const System &system) {
     constexpr std::uint64_t kScarceBytes = std::uint64_t{64} << 20;  // for one rank
     finding.verdict = left / ranks < kScarceBytes ? Verdict::bad : Verdict::note;
     finding.costs = fmt::format(
-        "{} left for each rank; what is beyond is SENNIT_ERR_NOMEM at allocation with "
-        "SENNIT_ALLOC_RESERVE, else a kill by the kernel at the first touch",
+        "{} left for each rank; more is SENNIT_ERR_NOMEM at allocation with SENNIT_ALLOC_RESERVE, "
+        "else the kernel kills the rank at the first touch",
         bytes_text(static_cast<double>(left / ranks)));
     finding.mend =
         limit->group.second
@@ -134,8 +134,8 @@ Finding check_numa_balancing(const System &system) {
     if (nodes <= 1) return finding;
     finding.verdict = Verdict::bad;
     finding.costs =
-        "the kernel takes pages away for a moment to see who uses them, and moves them: puts and "
-        "gets then fault. Ranks that are bound have their memory near already";
+        "the kernel unmaps pages for a moment to find their users, and moves them: puts and gets "
+        "then fault. Bound ranks have their memory near already";
     finding.mend = "sudo sysctl -w kernel.numa_balancing=0";
     return finding;
 }

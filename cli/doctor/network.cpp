@@ -45,7 +45,7 @@ Finding check_libfabric(const System &system) {
     finding.verdict = Verdict::note;
     finding.costs =
         "up to 2.6 a message with a wrong count overflows memory in the providers net and tcp: "
-        "whoever reaches the ports of a rank may make use of that";
+        "anyone who reaches the ports of a rank can exploit it";
     finding.mend =
         "libfabric later than 2.6, or a network that only the hosts of the job are on "
         "(fabric:interface=)";
@@ -98,7 +98,7 @@ Finding check_ports(const System &system) {
     finding.is = "no connection to " + refused;
     finding.costs =
         "a firewall closes the ports of ranks, which the kernel chooses: ranks of other nodes are "
-        "out of reach by that interface, which takes init 10 s to find out";
+        "out of reach by that interface, and init takes 10 s to find out";
     finding.mend =
         "let TCP between the hosts of the job through (sudo iptables -I INPUT -p tcp -s SUBNET -j "
         "ACCEPT), or take another interface: SENNIT_PATHS=self,mapped,fabric:interface=NAME";
@@ -113,8 +113,8 @@ Finding check_progress(const System &system) {
     if (progress.find("off") != std::string::npos) {
         finding.verdict = Verdict::note;
         finding.costs =
-            "while a rank computes nobody serves ranks of other nodes: what they ask of its memory "
-            "waits until it calls Sennit";
+            "while a rank computes nobody serves ranks of other nodes: their requests wait until "
+            "it calls Sennit";
         finding.mend = "unset SENNIT_PROGRESS";
     }
     return finding;

@@ -70,8 +70,8 @@ Finding check_cpuset(const System &system) {
     if (system.ranks > static_cast<int>(allowed)) {
         finding.verdict = Verdict::bad;
         finding.costs = fmt::format(
-            "{} ranks share {} processor{}: every wait is at least a change of thread, and "
-            "between nodes, where a waiting rank polls, each of its looks is one",
+            "{} ranks share {} processor{}: every wait is at least a change of thread; between "
+            "nodes each poll of a waiting rank is one, too",
             system.ranks, allowed, allowed == 1 ? "" : "s");
         finding.mend = allowed < online
                            ? fmt::format(
@@ -81,7 +81,7 @@ Finding check_cpuset(const System &system) {
                            : fmt::format("sennit run -n {} ...", allowed);
     } else if (allowed < online) {
         finding.verdict = Verdict::note;
-        finding.costs = "the others are not for this process";
+        finding.costs = "this process may not use the others";
         finding.mend = fmt::format(
             "taskset -c 0-{} sennit run ... (a container: docker run "
             "--cpuset-cpus)",

@@ -242,7 +242,7 @@ void Control::answer_who_is_late(int rank, std::uint32_t sequence) {
                     came ? fmt::format("rank {} (process {})", late, at(late).claimed_by)
                          : fmt::format("rank {}", late),
                     others > 0 ? fmt::format(" and {} more", others) : "",
-                    came                   ? "did not come to where the others wait"
+                    came                   ? "did not reach the call in which the others wait"
                     : at(late).claims == 0 ? "did not call sennit_init"
                                            : "did not call sennit_init again");
     send(rank, make_frame(LaunchKind::kLate, static_cast<std::uint32_t>(waits), late), text);

@@ -44,7 +44,7 @@ struct ActiveSet {
             (void)std::snprintf(why, sizeof why, "would need PE %lld, and there are %d",
                                 static_cast<long long>(first < 0 ? first : last), state.pes);
         else
-            (void)std::snprintf(why, sizeof why, "has no PE %d, which calls", state.me);
+            (void)std::snprintf(why, sizeof why, "does not contain PE %d, the caller", state.me);
         wrong(name,
               "arguments PE_start, logPE_stride and PE_size: an active set of %d PEs from %d by "
               "2^%d %s",

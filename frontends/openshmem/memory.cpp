@@ -42,12 +42,12 @@ void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignmen
         // Many programs do not look at what they get.
         if (!std::exchange(has_told_heap, true) || state.debug)
             tell(
-                "%s: %zu bytes with alignment %zu are not in the symmetric heap, of which %zu of "
-                "%zu are free: SHMEM_SYMMETRIC_SIZE makes it larger",
+                "%s: no room for %zu bytes with alignment %zu in the symmetric heap: %zu of %zu "
+                "bytes are free; SHMEM_SYMMETRIC_SIZE makes it larger",
                 call, bytes, std::max(alignment, Heap::kAlignment), heap->free_bytes(),
                 state.areas[kHeap].bytes);
     } catch (const std::bad_alloc &) {
-        debug("%s: no memory for the heap's own books", call);
+        debug("%s: no memory for the heap's records", call);
     }
     return nullptr;
 }
@@ -87,7 +87,7 @@ void release(const char *call, void *memory) {
     try {
         heap->release(offset_of(memory));
     } catch (const std::bad_alloc &) {
-        debug("%s: no memory for the heap's own books; %p is lost", call, memory);
+        debug("%s: no memory for the heap's records; %p is lost", call, memory);
     }
 }
 
@@ -96,7 +96,7 @@ bool resize_in_place(const char *call, void *memory, std::size_t bytes) {
     try {
         return heap->resize(offset_of(memory), bytes);
     } catch (const std::bad_alloc &) {
-        debug("%s: no memory for the heap's own books", call);
+        debug("%s: no memory for the heap's records", call);
         return false;
     }
 }

@@ -34,7 +34,7 @@ int find_pe(const char *call, shmem_ctx_t ctx, int pe) {
     else if (ctx != SHMEM_CTX_DEFAULT && context_of(ctx)->team->pes == 0)
         wrong(call, "argument ctx: it was destroyed, or its team was");
     else
-        wrong(call, "argument pe: there is no such PE as %d", pe);
+        wrong(call, "argument pe: there is no PE %d", pe);
     return -1;
 }
 

@@ -154,7 +154,7 @@ bool open_heap(std::size_t bytes) {
     if (status != SENNIT_OK) {
         std::fprintf(
             stderr,
-            "shmem_init: a symmetric heap of %zu bytes for each of %d PEs can not be had: %s; "
+            "shmem_init: cannot allocate a symmetric heap of %zu bytes for each of %d PEs: %s; "
             "SHMEM_SYMMETRIC_SIZE sets another size\n",
             heap_bytes, state.pes, sennit_last_error()->text);
         return false;
@@ -227,7 +227,8 @@ void say_settings() {
             "now %zu\n"
             "SHMEM_VERSION         any value: print the version at start\n"
             "SHMEM_INFO            any value: print this\n"
-            "SHMEM_DEBUG           any value: say why memory could not be had, and the like\n"
+            "SHMEM_DEBUG           any value: report why memory could not be allocated, and "
+            "similar\n"
             "SENNIT_SHMEM_STATICS  off: variables of the program are not symmetric\n"
             "SENNIT_SHMEM_CHECKS   off: wrong arguments are not reported\n",
             state.areas[kHeap].bytes);
@@ -291,7 +292,7 @@ int start(int requested, bool has_threads) {
     std::size_t bytes = kDefaultHeap;
     const char *const size = setting("SYMMETRIC_SIZE");
     if (size != nullptr && !parse_size(size, &bytes)) {
-        std::fprintf(stderr, "shmem_init: SHMEM_SYMMETRIC_SIZE is no size: \"%s\"\n", size);
+        std::fprintf(stderr, "shmem_init: SHMEM_SYMMETRIC_SIZE is not a size: \"%s\"\n", size);
         return 1;
     }
     sennit_options options = SENNIT_OPTIONS_INIT;

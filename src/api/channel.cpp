@@ -91,8 +91,7 @@ sennit_status check_ends(const sennit_channel_ends *ends, unsigned flags, std::i
                     SENNIT_CHANNEL_AHEAD_MOST);
     if (ahead > 1 && (flags & SENNIT_CHANNEL_MIRROR) != 0)
         return fail(SENNIT_ERR_ARG,
-                    "a mirror is copied whole, so its channel has one message "
-                    "unread, not %u",
+                    "a mirror is copied whole, so its channel allows 1 unread message, not %u",
                     ahead);
     if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
     if (ends->count == 0) return SENNIT_OK;
@@ -264,15 +263,16 @@ template <class Side>
 [[gnu::noinline]] sennit_status wait_messages_cold(sennit_channel handle, std::uint32_t least,
                                                    std::int64_t timeout_ns,
                                                    std::uint32_t *messages) {
-    return wait_on(handle, timeout_ns, "sennit_channel_wait_messages",
-                   [=](Rank &rank, Channel &opened, const Deadline &deadline) {
-                       if (least == 0 || least > opened.ahead)
-                           return fail(SENNIT_ERR_ARG,
-                                       "%u messages are waited for, and 1 to %u may be unread at "
-                                       "once on this channel",
-                                       least, opened.ahead);
-                       return channel::wait_messages(rank, opened, least, messages, deadline);
-                   });
+    return wait_on(
+        handle, timeout_ns, "sennit_channel_wait_messages",
+        [=](Rank &rank, Channel &opened, const Deadline &deadline) {
+            if (least == 0 || least > opened.ahead)
+                return fail(
+                    SENNIT_ERR_ARG,
+                    "cannot wait for %u messages: this channel allows 1 to %u unread messages",
+                    least, opened.ahead);
+            return channel::wait_messages(rank, opened, least, messages, deadline);
+        });
 }
 
 // Channels whose writer may be ahead, then the cold way. Not in line, so that it costs the short

@@ -53,7 +53,7 @@ const char *sennit_status_string(sennit_status status) {
 
 sennit_status sennit_log_set(sennit_log_function function, void *context, sennit_log_level level) {
     if (level < SENNIT_LOG_NONE || level > SENNIT_LOG_DEBUG)
-        return fail_in(fail(SENNIT_ERR_ARG, "log level %d is none", static_cast<int>(level)),
+        return fail_in(fail(SENNIT_ERR_ARG, "there is no log level %d", static_cast<int>(level)),
                        __func__);
     log_set(function, context, level);
     return SENNIT_OK;

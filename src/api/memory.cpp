@@ -45,7 +45,7 @@ sennit_status not_live(sennit_gptr gptr) {
 
 sennit_status free_local(Rank &rank, sennit_gptr gptr) {
     if (gptr.segment != 0 && gptr.rank != rank.world_rank)
-        return fail(SENNIT_ERR_ARG, "the segment belongs to rank %d, which alone may free it",
+        return fail(SENNIT_ERR_ARG, "only rank %d, the owner of the segment, may free it",
                     gptr.rank);
     const ColdLock lock(rank);
     SegmentRecord &record = rank.control->records[memory::index_of(gptr.segment)];
@@ -54,9 +54,9 @@ sennit_status free_local(Rank &rank, sennit_gptr gptr) {
         record.id.load(std::memory_order_relaxed) != gptr.segment)
         return not_live(gptr);
     if (record.kind == SegmentKind::registered)
-        return fail(SENNIT_ERR_ARG, "the memory was registered: sennit_deregister ends that");
+        return fail(SENNIT_ERR_ARG, "the memory was registered: use sennit_deregister");
     if (record.kind == SegmentKind::queue)
-        return fail(SENNIT_ERR_ARG, "the memory is a queue's: sennit_queue_destroy ends it");
+        return fail(SENNIT_ERR_ARG, "the memory belongs to a queue: use sennit_queue_destroy");
     if (record.kind != SegmentKind::local) return not_live(gptr);
     op::detach_segment(rank, rank.world_rank, gptr.segment);
     memory::segment_destroy(rank, &record);

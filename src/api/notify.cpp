@@ -73,7 +73,7 @@ sennit_status make_block(Rank &rank, const signal::BlockArgs &args, sennit_block
         return fail(SENNIT_ERR_ARG,
                     "the region is null (SENNIT_REGION_NULL, or one that points to nothing)");
     if (args.region.gptr.rank != rank.world_rank)
-        return fail(SENNIT_ERR_ARG, "the region is of rank %d, which alone makes blocks of it",
+        return fail(SENNIT_ERR_ARG, "only rank %d, the owner of the region, can make blocks of it",
                     args.region.gptr.rank);
     return signal::block_init(rank, args, block);
 }

@@ -53,10 +53,11 @@ sennit_status call_on(sennit_plan handle, const char *name, Call call) {
 sennit_status check_notice(const sennit_notice *notice) {
     if (notice == nullptr) return null_argument("notice");
     if (notice->epoch != SENNIT_EPOCH_NEXT)
-        return fail(SENNIT_ERR_ARG,
-                    "commit says the epochs of a plan: the notice's is SENNIT_EPOCH_NEXT");
+        return fail(
+            SENNIT_ERR_ARG,
+            "the epoch of a notice in a plan must be SENNIT_EPOCH_NEXT: commit sets the epochs");
     return notice->wait_ns == 0 ? SENNIT_OK
-                                : fail(SENNIT_ERR_ARG, "a plan does not wait: wait_ns is 0");
+                                : fail(SENNIT_ERR_ARG, "wait_ns must be 0: a plan does not wait");
 }
 
 // A box or a list; the notice is optional.

@@ -26,7 +26,7 @@ sennit_status detach(Rank &rank, sennit_region region) {
     const int peer = region.gptr.rank;
     if (check_owner(rank, region) != SENNIT_OK) return SENNIT_ERR_RANGE;
     if (peer == rank.world_rank)
-        return fail(SENNIT_ERR_ARG, "the region is the caller's own: sennit_deregister ends it");
+        return fail(SENNIT_ERR_ARG, "the region belongs to the caller: use sennit_deregister");
     // A region in a team's segment is attached with that segment.
     if (memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
         return op::check_region(rank, region);

@@ -68,7 +68,7 @@ sennit_status check_options(const sennit_options &options) {
                     options.struct_bytes, sizeof(sennit_options));
     if (options.thread_level < SENNIT_THREAD_SINGLE ||
         options.thread_level > SENNIT_THREAD_MULTIPLE)
-        return fail(SENNIT_ERR_ARG, "thread level %d is none",
+        return fail(SENNIT_ERR_ARG, "there is no thread level %d",
                     static_cast<int>(options.thread_level));
     if (options.timeout_ns < 0) return fail(SENNIT_ERR_ARG, "the timeout is negative");
     return check_bootstrap(options.bootstrap);

@@ -117,7 +117,7 @@ sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
     make_progress(rank);
     if (condition(context) != 0) return SENNIT_OK;
     note_fruitless_poll(rank);
-    return fail(SENNIT_ERR_TIMEOUT, "the time given is over (timeouts are nanoseconds)");
+    return fail(SENNIT_ERR_TIMEOUT, "the timeout has passed (timeouts are in nanoseconds)");
 }
 
 }  // namespace
@@ -134,11 +134,10 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigne
         if (events == 0)
             return fail(SENNIT_ERR_ARG, "a signal expects at least 1 event in an epoch");
         if (events > max_events)
-            return fail(
-                SENNIT_ERR_ARG,
-                "%u events are more than max_events, which is %u: pass the same number twice, or "
-                "the most that can come by mistake",
-                events, max_events);
+            return fail(SENNIT_ERR_ARG,
+                        "%u events are more than max_events (%u): max_events is the number of "
+                        "events, or more to detect surplus ones",
+                        events, max_events);
         return signal::signal_create(rank, events, max_events, flags, signal);
     });
 }
@@ -235,7 +234,8 @@ sennit_status sennit_waitset_wait_some(sennit_waitset set, int64_t timeout_ns, s
                                        sennit_fired fired[], size_t *count) {
     return call_on_set(__func__, [=](Rank &rank, signal::Signals &all) {
         if (fired == nullptr || count == nullptr) return null_argument("fired or count");
-        if (most == 0) return fail(SENNIT_ERR_ARG, "there is room for no signal");
+        if (most == 0)
+            return fail(SENNIT_ERR_ARG, "the array has no room for a signal: its size is 0");
         if (check_timeout(timeout_ns) != SENNIT_OK) return SENNIT_ERR_ARG;
         signal::Some some{most, fired};
         const sennit_status status =

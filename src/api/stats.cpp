@@ -35,7 +35,7 @@ sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *coun
     return call(__func__, [=](const Rank &self) {
         if (counters == nullptr) return null_argument("counters");
         if (path < SENNIT_PATH_NONE || path >= SENNIT_PATH_END)
-            return fail(SENNIT_ERR_ARG, "path %d is none", static_cast<int>(path));
+            return fail(SENNIT_ERR_ARG, "there is no path %d", static_cast<int>(path));
         if (rank < SENNIT_STATS_SEVERAL || rank >= world_size(self))
             return fail(SENNIT_ERR_RANGE,
                         "rank %d is outside 0 to %d, and not SENNIT_STATS_SEVERAL", rank,

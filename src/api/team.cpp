@@ -80,7 +80,8 @@ sennit_status plan_strided(const team::Team &parent, int start, int stride, int 
     args->digest = digest.sum();
     const auto size = static_cast<std::int64_t>(parent.size);
     if (count < 0 || (count > 1 && stride == 0))
-        return fail(SENNIT_ERR_ARG, "%d ranks with stride %d are none", count, stride);
+        return fail(SENNIT_ERR_ARG, "a team of %d ranks with stride %d does not exist", count,
+                    stride);
     if (count == 0) return SENNIT_OK;
     const std::int64_t last = start + static_cast<std::int64_t>(stride) * (count - 1);
     if (start < 0 || start >= size || last < 0 || last >= size)
@@ -102,7 +103,7 @@ sennit_status plan_by_locality(const Rank &rank, const team::Team &parent,
     args->color = color_of(rank, parent, level);
     return level >= SENNIT_LOCALITY_SELF && level <= SENNIT_LOCALITY_NETWORK
                ? SENNIT_OK
-               : fail(SENNIT_ERR_ARG, "locality level %d is none", static_cast<int>(level));
+               : fail(SENNIT_ERR_ARG, "there is no locality level %d", static_cast<int>(level));
 }
 
 sennit_status check_member(const team::Team &team, int rank) {

@@ -138,7 +138,8 @@ sennit_status receive_message(int socket, std::uint64_t cookie, const Deadline &
                     "%d of %d descriptors of other ranks were dropped on their way to this one: "
                     "too many open files (ulimit -n)?",
                     expected - descriptors->count, expected);
-    return fail(SENNIT_ERR_BOOTSTRAP, "a rank of this node closed the exchange or sent nonsense");
+    return fail(SENNIT_ERR_BOOTSTRAP,
+                "a rank of this node closed the exchange or sent invalid data");
 }
 
 void append(DescriptorMessage *message, Descriptors *descriptors, int rank, int memory_file,
@@ -185,7 +186,7 @@ bool same_user(int socket) {
 
 // Names the rank, not the reason: the rank itself reports the reason in the exchange that follows.
 sennit_status fail_gave_up(int member) {
-    return fail_peer(SENNIT_ERR_BOOTSTRAP, member, "", "rank %d gave up in its start-up", member);
+    return fail_peer(SENNIT_ERR_BOOTSTRAP, member, "", "rank %d gave up during start-up", member);
 }
 
 // A member that fails closes its listener; the kernel closes that of a dead one.

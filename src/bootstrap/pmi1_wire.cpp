@@ -123,7 +123,7 @@ sennit_status Pmi1Wire::ask(const char *expected, Deadline deadline) {
     std::string_view command;
     if (!field("cmd=", &command) || command != expected || received_bytes_ != 0)
         return break_off(fail(SENNIT_ERR_BOOTSTRAP,
-                              "the PMI-1 launcher answered \"%.*s\" where cmd=%s was due",
+                              "the PMI-1 launcher answered \"%.*s\" instead of cmd=%s",
                               kShownCharacters, line_, expected));
     return SENNIT_OK;
 }
@@ -253,8 +253,8 @@ sennit_status Pmi1Wire::get(const Pmi1Exchange &exchange, int from, unsigned cha
         std::string_view value;
         if (!field("value=", &value) || !from_hex(value, theirs + done, count))
             return fail(SENNIT_ERR_BOOTSTRAP,
-                        "rank %d gave something else than %zu bytes in this exchange: the ranks do "
-                        "not run the same version of Sennit, or do not call in the same order",
+                        "rank %d did not give %zu bytes in this exchange: the ranks run different "
+                        "versions of Sennit, or make calls in a different order",
                         from, bytes);
         done += count;
     }

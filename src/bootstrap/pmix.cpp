@@ -308,8 +308,8 @@ sennit_status fetch(int rank, const char *key, unsigned char *theirs, std::size_
         std::memcpy(theirs, value->data.bo.bytes, bytes);
     else
         status = fail(SENNIT_ERR_BOOTSTRAP,
-                      "rank %d gave something else than %zu bytes in this exchange: the ranks do "
-                      "not run the same version of Sennit, or do not call in the same order",
+                      "rank %d did not give %zu bytes in this exchange: the ranks run different "
+                      "versions of Sennit, or make calls in a different order",
                       rank, bytes);
     free_value(value);
     return status;

@@ -290,11 +290,10 @@ sennit_status fail_late(const Opening &opening) {
         if (late++ == 0) first = opening.items[i].channel->peer;
     }
     if (late == 0) return SENNIT_ERR_TIMEOUT;
-    return fail_peer(
-        SENNIT_ERR_TIMEOUT, first, sennit_path_name(opening.rank.peers[first].path),
-        "%zu of %zu targets, rank %d among them, have not opened their end in the time "
-        "given (timeouts are nanoseconds)",
-        late, opening.count, first);
+    return fail_peer(SENNIT_ERR_TIMEOUT, first, sennit_path_name(opening.rank.peers[first].path),
+                     "%zu of %zu targets, including rank %d, have not opened their end before the "
+                     "timeout (timeouts are in nanoseconds)",
+                     late, opening.count, first);
 }
 
 // Ends an open meeting; the peer may have ended it at the same time.

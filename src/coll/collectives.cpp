@@ -156,7 +156,7 @@ sennit_status open_state(Rank &rank, team::Team &team) {
     const sennit_status broken = (*out)->broken.load(std::memory_order_acquire);
     if (broken == SENNIT_OK) return SENNIT_OK;
     return fail_peer(broken == SENNIT_ERR_PEER_LOST ? broken : SENNIT_ERR_STATE, (*out)->broken_by,
-                     "", "the team makes no collective calls any more: a rank gave up with %s",
+                     "", "the team's collective calls have ended: a rank gave up with %s",
                      sennit_status_string(broken));
 }
 
@@ -333,7 +333,7 @@ sennit_status wait_for(TeamState &state, const OpenCall &operation, const Deadli
         if (status == SENNIT_OK && long_wait.differs() && !is_complete(operation))
             status = long_wait.fail_differs();
         if (status != SENNIT_OK && !try_lose(state, status) && deadline.over())
-            return fail(SENNIT_ERR_TIMEOUT, "the time given is over");
+            return fail(SENNIT_ERR_TIMEOUT, "the timeout has passed");
     }
     return SENNIT_OK;
 }
@@ -477,8 +477,8 @@ sennit_status check_no_unfinished(Rank &rank, const team::Team &team) {
     const TeamState *state = state_of(rank, team);
     if (state == nullptr || !state->unfinished) return SENNIT_OK;
     return fail(SENNIT_ERR_STATE,
-                "%s of the team timed out on this rank and is still under way: call it again "
-                "with the same arguments until it has ended, then this",
+                "%s of the team timed out on this rank and is unfinished: call it again with the "
+                "same arguments until it ends, then make this call",
                 name_of(state->blocking.call.kind));
 }
 
@@ -501,7 +501,7 @@ sennit_status check_idle(Rank &rank, const team::Team &team) {
         if (team::is_in_operator()) return team::fail_in_operator();
         if (deadline.over())
             return fail(SENNIT_ERR_TIMEOUT,
-                        "another thread of this rank does not end its work on the team's requests");
+                        "another thread of this rank still works on the team's requests");
         (void)sched_yield();
     }
     progress(*state);

@@ -52,8 +52,8 @@ sennit_status taken(LockView &view, std::uint64_t word) {
     view.own().last_word = word;
     if ((word & kLockDied) == 0) return SENNIT_OK;
     return fail(SENNIT_ERR_OWNER_DIED,
-                "the lock is acquired; the rank that held it is gone, and what the lock protects "
-                "may be half done");
+                "the lock is acquired from a rank that is gone: the data that it protects may be "
+                "inconsistent");
 }
 
 // Takes the lock if it is free. `word` is the expected value and becomes the real one; *got says
@@ -188,7 +188,7 @@ sennit_status wait_in_queue(const Waiter &waiter, const Deadline &deadline) {
         const sennit_status left = leave_queue(view, &word, &got);
         if (left != SENNIT_OK) return left;
         if (got) return taken(view, word);
-        return fail(SENNIT_ERR_TIMEOUT, "the time given is over; rank %d holds the lock",
+        return fail(SENNIT_ERR_TIMEOUT, "the timeout has passed; rank %d holds the lock",
                     holder_of(word) == 0 ? -1 : view.world_rank(holder_of(word) - 1));
     }
 }
@@ -221,9 +221,9 @@ sennit_status held_already() {
 sennit_status lock_create(Rank &rank, team::Team &team, sennit_status refused, sennit_lock *lock) {
     const int home = team.world_ranks[0];
     if (refused == SENNIT_OK && home != rank.world_rank && rank.peers[home].path == SENNIT_PATH_CMA)
-        refused =
-            fail_peer(SENNIT_ERR_UNSUPPORTED, home, "cma",
-                      "the kernel copies from and to rank %d, and operates on no lock there", home);
+        refused = fail_peer(
+            SENNIT_ERR_UNSUPPORTED, home, "cma",
+            "the kernel only copies from and to rank %d: locks there are not supported", home);
     team::AllocationArgs args;
     args.bytes = waiting_offset(team.size) + sizeof(std::int32_t) * std::uint64_t{team.size};
     args.alignment = kLineBytes;

@@ -35,11 +35,11 @@ void print_row(const Rank &rank, int peer, sennit_path path, const sennit_counte
     } else {
         (void)std::snprintf(whom, sizeof whom, "with rank %d by %s", peer, sennit_path_name(path));
     }
-    log(SENNIT_LOG_NONE, "rank %d: %s: %llu operations, %llu bytes, %llu waits of %.6f s in all",
+    log(SENNIT_LOG_NONE, "rank %d: %s: %llu operation%s, %llu byte%s, %llu wait%s of %.6f s in all",
         rank.world_rank, whom, static_cast<unsigned long long>(counters.operations),
-        static_cast<unsigned long long>(counters.bytes),
-        static_cast<unsigned long long>(counters.waits),
-        static_cast<double>(counters.wait_ns) * 1e-9);
+        plural(counters.operations), static_cast<unsigned long long>(counters.bytes),
+        plural(counters.bytes), static_cast<unsigned long long>(counters.waits),
+        plural(counters.waits), static_cast<double>(counters.wait_ns) * 1e-9);
 }
 
 }  // namespace
@@ -116,17 +116,17 @@ sennit_status observer_print(const Rank &rank) {
         counters = {};
         add_to(&counters, observer.counters[stats_rail_index(observer.size, rail)]);
         if (counters.operations == 0) continue;
-        log(SENNIT_LOG_NONE, "rank %d: by rail %u: %llu pieces, %llu bytes", rank.world_rank, rail,
-            static_cast<unsigned long long>(counters.operations),
-            static_cast<unsigned long long>(counters.bytes));
+        log(SENNIT_LOG_NONE, "rank %d: by rail %u: %llu piece%s, %llu byte%s", rank.world_rank,
+            rail, static_cast<unsigned long long>(counters.operations), plural(counters.operations),
+            static_cast<unsigned long long>(counters.bytes), plural(counters.bytes));
     }
     for (unsigned kind = 0; kind < kCountedMessages; ++kind) {
         counters = {};
         add_to(&counters, observer.counters[stats_message_index(observer.size, kind)]);
         if (counters.operations == 0) continue;
-        log(SENNIT_LOG_NONE, "rank %d: %s: %llu, %llu bytes", rank.world_rank, kCountedNames[kind],
+        log(SENNIT_LOG_NONE, "rank %d: %s: %llu, %llu byte%s", rank.world_rank, kCountedNames[kind],
             static_cast<unsigned long long>(counters.operations),
-            static_cast<unsigned long long>(counters.bytes));
+            static_cast<unsigned long long>(counters.bytes), plural(counters.bytes));
     }
     return SENNIT_OK;
 }

@@ -35,7 +35,7 @@ void remove_own_file(const char *name) {
 
 const char *file_error(int error) {
     if (error == ELOOP) return "it is a symbolic link";
-    if (error == EPERM) return "it is no plain file of this user's with one name";
+    if (error == EPERM) return "it is not a plain file of this user with a single link";
     return std::strerror(error);
 }
 

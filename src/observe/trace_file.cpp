@@ -271,8 +271,8 @@ void observer_write(Rank &rank) {
     observer.is_written = done;
     if (done) return;
     log(SENNIT_LOG_WARNING,
-        "the trace of rank %d could not be written into %.120s: %s; sennit trace merge makes it of "
-        "%.120s",
+        "the trace of rank %d could not be written into %.120s: %s; sennit trace merge restores it "
+        "from %.120s",
         rank.world_rank, observer.trace_name, file_error(errno), observer.part_name);
 }
 

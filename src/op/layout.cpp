@@ -201,8 +201,8 @@ sennit_status layout_of_box(const sennit_box &box, Direction direction, Layout *
     const bool is_put = direction == Direction::put;
     if (!elements_are_apart(box, is_put ? box.remote_strides : box.local_strides, dimensions))
         return fail(SENNIT_ERR_ARG,
-                    "elements of the destination overlap: sorted by size, each of its strides must "
-                    "be at least what the elements of the smaller ones span");
+                    "elements of the destination overlap: with strides sorted by size, each must "
+                    "be at least the span of the elements of the smaller strides");
     layout->bytes = bytes;
     layout->run_bytes = box.element_bytes;
     int made = 0;

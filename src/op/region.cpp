@@ -35,8 +35,8 @@ sennit_status register_private(Rank &rank, const memory::RegistrationArgs &args,
 
 sennit_status not_registered(sennit_region region) {
     return fail_peer(SENNIT_ERR_NOT_REGISTERED, region.gptr.rank, "",
-                     "segment %#x of rank %d is not registered, or not any more",
-                     region.gptr.segment, region.gptr.rank);
+                     "segment %#x of rank %d is not registered, or no longer", region.gptr.segment,
+                     region.gptr.rank);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ sennit_status register_region(Rank &rank, const memory::RegistrationArgs &args,
     if (overlap == memory::Overlap::none && bytes != 0)
         overlap = memory::attached_at(rank, memory, bytes, &gptr);
     if (overlap == memory::Overlap::part)
-        return fail(SENNIT_ERR_RANGE, "%zu bytes at %p lie in part inside a segment of Sennit",
+        return fail(SENNIT_ERR_RANGE, "%zu bytes at %p lie partly inside a segment of Sennit",
                     bytes, memory);
     if (overlap == memory::Overlap::none) {
         const sennit_status status = register_private(rank, args, &gptr);

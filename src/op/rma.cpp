@@ -49,8 +49,9 @@ sennit_status copy_split(Rank &rank, Direction direction, const memory::SegmentE
     path::let_go_by_rail(rank, remote.rank, target.remote);
     if (status == SENNIT_OK) return SENNIT_OK;
     // The rail moves nothing any more, and this is no error of the call.
-    log(SENNIT_LOG_INFO, "what a rail was to carry to or from rank %d is copied: %s", remote.rank,
-        thread_error()->text);
+    log(SENNIT_LOG_INFO,
+        "the part of a transfer to or from rank %d that a rail should carry is copied: %s",
+        remote.rank, thread_error()->text);
     *thread_error() = before;
     copy_here(direction, place + here, local + here, bytes - here);
     return SENNIT_OK;

@@ -53,7 +53,7 @@ sennit_status wait_for_update_lock(Rank &rank, UpdateLock &lock, const Deadline 
         if (status != SENNIT_OK) {
             // relaxed: for the message only.
             const std::uint32_t holder = lock.holder.load(std::memory_order_relaxed);
-            return fail(status, "rank %d did not end its accumulate in the time given",
+            return fail(status, "rank %d did not end its accumulate before the timeout",
                         static_cast<int>(holder) - 1);
         }
         if (take_from_dead(rank, lock, watch.dead)) return SENNIT_OK;

@@ -359,8 +359,7 @@ sennit_status check_state(const Plan &plan, PlanState wanted, const char *why) {
 }
 
 sennit_status not_attached(const Plan &plan) {
-    return fail(SENNIT_ERR_ARG, "plan %#x has a block that is not attached any more",
-                handle_of(plan));
+    return fail(SENNIT_ERR_ARG, "plan %#x has a block that is no longer attached", handle_of(plan));
 }
 
 sennit_status create(Rank &rank, sennit_plan *plan) {

@@ -77,7 +77,7 @@ sennit_status reach(Rank &rank, sennit_queue_address address, memory::SegmentEnt
             "the queue of rank %d is not reached by load and store", peer);
     const auto &head = *reinterpret_cast<const QueueHead *>((*entry)->base + address.gptr.offset);
     if (address.gptr.offset != 0 || head.magic != kQueueMagic)
-        return fail(SENNIT_ERR_ARG, "at the address is no queue");
+        return fail(SENNIT_ERR_ARG, "there is no queue at the address");
     return SENNIT_OK;
 }
 

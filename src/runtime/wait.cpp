@@ -169,7 +169,7 @@ void WaitLoop::cancel_sleep() {
 sennit_status WaitLoop::result(Step step) {
     if (step == Step::timed_out)
         return fail(SENNIT_ERR_TIMEOUT,
-                    "the time given is over, after %lld us of waiting (timeouts are nanoseconds)",
+                    "the timeout has passed after %lld us (timeouts are in nanoseconds)",
                     static_cast<long long>((now_ns() - started_ns_) / 1000));
     return fail_lost(rank_, lost_);
 }

@@ -304,19 +304,19 @@ sennit_status fail_unfinished(Rank &rank, const Team &team) {
         team.all_load_store ? find_lost_arrival(rank, team) : find_lost_of_nodes(rank, &team);
     if (peer >= 0)
         return fail_peer(SENNIT_ERR_PEER_LOST, peer, "",
-                         "rank %d is gone, so the team's last barrier can not be completed, and it "
-                         "makes no collective calls any more",
+                         "rank %d is gone: the team's last barrier cannot complete, and its "
+                         "collective calls have ended",
                          peer);
     if (is_binding(team.purpose)) {
         const char *name = call_name(static_cast<std::uint8_t>(team.purpose));
         return fail(SENNIT_ERR_STATE,
-                    "%s timed out on this rank and is still under way: call it again with the same "
-                    "arguments until it has ended, then this",
+                    "%s timed out on this rank and is unfinished: call it again with the same "
+                    "arguments until it ends, then make this call",
                     name);
     }
     return fail(SENNIT_ERR_STATE,
-                "the last barrier timed out on this rank and is still under way: call "
-                "sennit_barrier again until it returns SENNIT_OK, then this");
+                "the last barrier timed out on this rank and is unfinished: call sennit_barrier "
+                "again until it returns SENNIT_OK, then make this call");
 }
 
 namespace {

@@ -143,7 +143,7 @@ void expect_the_victims_reason(const char *reason) {
     if (is_victim()) return;
     expect(status, SENNIT_ERR_BOOTSTRAP, "init beside a rank that can not start");
     require(error.peer == 1, "the error names the rank that can not start");
-    require(std::strncmp(error.text, "rank 1 failed in its start-up: ", 31) == 0, error.text);
+    require(std::strncmp(error.text, "rank 1 failed during start-up: ", 31) == 0, error.text);
 }
 
 void one_rank_has_few_descriptors(int spare, const char *reason) {

@@ -215,9 +215,9 @@ def an_option_that_is_unknown_is_named_and_starts_nothing(launcher):
 
 def an_option_of_mpirun_is_answered_with_what_takes_its_place(launcher):
     for words, wrong, answer in ((["-n", "2", "--oversubscribe", "echo"], "--oversubscribe", "not needed"),
-                                 (["-n", "2", "-genv", "A=1", "echo"], "-genv", "here it is --env NAME=VALUE"),
-                                 (["--bind-to=core", "-n", "2", "echo"], "--bind-to=core", "here it is --bind "),
-                                 (["--hostfile", "h", "echo"], "--hostfile", "it starts ranks on this machine alone")):
+                                 (["-n", "2", "-genv", "A=1", "echo"], "-genv", "use --env NAME=VALUE"),
+                                 (["--bind-to=core", "-n", "2", "echo"], "--bind-to=core", "use --bind "),
+                                 (["--hostfile", "h", "echo"], "--hostfile", "ranks start on this machine only")):
         said = _wrong(launcher, "run", *words)
         contains(said, f'sennit run: there is no option "{wrong}": {answer}')
         contains(said, "; sennit run --help lists the options")
@@ -268,10 +268,10 @@ def an_unknown_command_is_answered_with_those_there_are(launcher):
 
 
 def a_command_that_is_missing_is_answered_with_those_there_are(launcher):
-    equal(_wrong(launcher), "sennit: which command? There are run, info, doctor, trace, stats, bench, map, report; sennit --help says more")
+    equal(_wrong(launcher), "sennit: which command? There are run, info, doctor, trace, stats, bench, map, report; see sennit --help")
     answer = _wrong(launcher, "bench")
     contains(answer, "sennit bench: which measurement? There are pingpong, put, get, rate, ")
-    contains(answer, "; sennit bench --help says more")
+    contains(answer, "; see sennit bench --help")
 
 
 def a_value_that_is_wrong_is_repeated_after_the_name_of_the_command(launcher):

@@ -10,7 +10,7 @@ import tempfile
 SENNIT, PROGRAM = sys.argv[1:]
 
 # Each mistake that PE 1 makes, and what is said of it.
-NO_PE = "argument pe: there is no such PE as"
+NO_PE = "argument pe: there is no PE"
 NO_PLACE = r"\d+ bytes at 0x[0-9a-f]+ are not symmetric memory \(for PE"
 INVALID = "argument ctx: it is SHMEM_CTX_INVALID"
 DESTROYED = "argument ctx: it was destroyed, or its team was"
@@ -45,7 +45,7 @@ MISTAKES = {
     "team_strides": "shmem_alltoallsmem: arguments dst and sst: 0 and 1 are not 1 or more",
     "set_too_large": rf"shmem_barrier: {NO_SET} 2147483647 PEs from 1 by 2\^30 would need PE 2305843007066210305, and there are 2",
     "set_by_32": rf"shmem_barrier: {NO_SET} 1 PEs from 1 by 2\^32 is none",
-    "set_without_me": rf"shmem_sync: {NO_SET} 1 PEs from 0 by 2\^0 has no PE 1, which calls",
+    "set_without_me": rf"shmem_sync: {NO_SET} 1 PEs from 0 by 2\^0 does not contain PE 1, the caller",
     "set_root": "shmem_broadcast32: argument PE_root: there is no PE 7 in an active set of 1",
     "set_dest": rf"shmem_fcollect32: argument dest: {NO_PLACE} 1\)",
     "set_strided_dest": rf"shmem_alltoalls64: argument dest: {NO_PLACE} 1\)",
@@ -74,18 +74,18 @@ CASES = [
     ("dies", {}, {134}, r""),
     # Each PE says so once, without being asked.
     ("too-large", {"SHMEM_SYMMETRIC_SIZE": "0.5m"}, {0},
-     r"^(PE [01]: shmem_malloc: 1048576 bytes with alignment 64 are not in the symmetric heap, of which 524288 of 524288 are free: "
+     r"^(PE [01]: shmem_malloc: no room for 1048576 bytes with alignment 64 in the symmetric heap: 524288 of 524288 bytes are free; "
      r"SHMEM_SYMMETRIC_SIZE makes it larger\n){2}$"),
-    ("too-large", {"SHMEM_SYMMETRIC_SIZE": "512k", "SHMEM_DEBUG": "1"}, {0}, r"shmem_malloc: 1048576 bytes"),
-    ("", {"SHMEM_SYMMETRIC_SIZE": "many"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is no size: "many"'),
-    ("", {"SHMEM_SYMMETRIC_SIZE": "20mfoo"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is no size: "20mfoo"'),
+    ("too-large", {"SHMEM_SYMMETRIC_SIZE": "512k", "SHMEM_DEBUG": "1"}, {0}, r"shmem_malloc: no room for 1048576 bytes"),
+    ("", {"SHMEM_SYMMETRIC_SIZE": "many"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is not a size: "many"'),
+    ("", {"SHMEM_SYMMETRIC_SIZE": "20mfoo"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is not a size: "20mfoo"'),
     ("", {"SHMEM_VERSION": "1"}, {0}, r"OpenSHMEM 1\.6"),
     ("", {"SMA_INFO": "1", "SMA_SYMMETRIC_SIZE": "2M"}, {0}, r"now 2097152"),
     ("not-symmetric", {"SENNIT_SHMEM_STATICS": "off"}, {1}, r"not symmetric memory"),
 ]
 
 # A heap that can not be had: its size, a limit of the job, and what is said: how much was asked for, and what there is.
-NO_HEAP = "shmem_init: a symmetric heap of {} bytes for each of 2 PEs can not be had: "
+NO_HEAP = "shmem_init: cannot allocate a symmetric heap of {} bytes for each of 2 PEs: "
 SETTING = "; SHMEM_SYMMETRIC_SIZE sets another size$"
 HEAPS = [
     ("1000t", None, NO_HEAP.format(1000 << 40) + rf"{(1000 << 40) + 40} bytes are more than an address space holds" + SETTING),

@@ -13,6 +13,7 @@ NAME = re.compile(r"`[^`]*`|<\w+\.h>|\bsennit/\w+\.h\b|\b(?:sennit|SENNIT|MPI)_\
                   r"(?<![\w.])\w+\.h\b|\*\w+\b|\b[a-z]+_[a-z_]+\b|\{0(?:, 0)?\}|\b[a-z]+\[[^\]\n]+\]")
 ERRORS = re.compile(r"(?:^|\s+)(Errors(?: [a-z]+)*:\s)(?=\S)")
 # Of a family of functions, the types that stand for all in links.
+MANY_COMMANDS = 4  # so many subcommands share a table of options
 OTHER_TYPES = re.compile(r"_(?:i32|u32|u64|f32)(?:_|$)")
 
 
@@ -146,13 +147,39 @@ def command_parts(command, depth):
     return out
 
 
+def owners_text(names, every):
+    """Which of `every` subcommand an option has."""
+    if len(names) == len(every):
+        return "all"
+    missing = [name for name in every if name not in names]
+    return f"all but {', '.join(missing)}" if len(missing) < len(names) else ", ".join(names)
+
+
+def shared_options(command):
+    """The subcommands as a table, and one table of their options, for commands whose subcommands have the same options."""
+    every = [sub.words[-1] for sub in command.commands]
+    owners = {}
+    for sub in command.commands:
+        for option in sub.options:
+            owners.setdefault(option, []).append(sub.words[-1])
+    out = ["## Commands\n", "\n".join(["| command | |", "|---|---|", *(
+        f"| `{sub.words[-1]}` | {cell(sub.summary)} |" for sub in command.commands)]) + "\n", "## Options\n"]
+    # Those of one name are neighbours: they differ in the default.
+    names = list(dict.fromkeys(option[0].split(" ")[0] for option in owners))
+    rows = sorted(owners.items(), key=lambda item: names.index(item[0][0].split(" ")[0]))
+    return out + ["\n".join(["| option | | of |", "|---|---|---|", *(
+        f"| `{cell(option[0])}` | {cell(option[1])} | {owners_text(found, every)} |" for option, found in rows)]) + "\n"]
+
+
 def command_page(command):
-    """A command with its subcommands, whose common text stands once."""
+    """A command with its subcommands, whose common text and options stand once."""
     out = [MADE.format(f"`{' '.join(command.words)} --help`"), *command_parts(command, 1)]
     for section in command.sections:
         if section.title:
             out.append(f"## {section.title}\n")
         out.append(section_text(section))
+    if len(command.commands) >= MANY_COMMANDS and all(section in command.sections for sub in command.commands for section in sub.sections):
+        return "\n".join(out + shared_options(command))
     for sub in command.commands:
         out += command_parts(sub, 2)
         for section in sub.sections:
@@ -164,8 +191,8 @@ def command_page(command):
 
 def knobs_page(knobs):
     out = [MADE.format("`src/base/knobs.def`"), "# Knobs\n",
-           "Settings that are read from the environment when a rank starts. `sennit info --knobs` shows what is in force. A "
-           "name that begins with\nSENNIT\\_ and is none of these gets a warning.\n",
+           "A rank reads these settings from the environment when it starts. `sennit info --knobs` shows the values in force. Other names "
+           "that begin with SENNIT\\_\nget a warning.\n",
            "| name | type | default | unit | |", "|---|---|---|---|---|"]
     out += [f"| `{name}` | {kind} | {f'`{default}`' if default else ''} | {unit} | {cell(help_text)} |"
             for name, kind, default, unit, help_text in knobs]

@@ -222,14 +222,14 @@ def rate_of(kernel, rows, suffix, **where):
 
 
 def cell(rate, base):
-    """A rate, and how many times as fast the base is."""
+    """A rate, or with a base how many times as fast the base is."""
     if rate is None:
         return "not done"
-    return f"{rate:.0f}" if base is None else f"{rate:.0f} ({base / rate:.2f} ×)"
+    return f"{rate:.0f}" if base is None else f"{base / rate:.2f}"
 
 
 def table_of(kernel, rows, keys):
-    """A line for each setting, a column for each program; in brackets what Sennit's rate in C is divided by it."""
+    """A line for each setting, a column for each program: Sennit's rate in C, and that rate divided by the others'."""
     present = [suffix for suffix in PROGRAMS if any(row["program"] == kernel.name + suffix for row in rows)]
     settings = list(dict.fromkeys(tuple(row[key] for key in keys) for row in rows))
     lines = []
@@ -255,18 +255,18 @@ def ratios(kernel, rows, suffixes):
 def claims_of(kernel, rows):
     """What the rows by size say, against what was hoped for."""
     def times(value):
-        return f"{value:.2f} ×"
+        return f"{value:.2f}"
     lines = []
     for word, suffixes in (("MPI, send and receive", ("-openmpi", "-mpich")),
-                           ("MPI, shared window and counters by hand", ("-shared-openmpi", "-shared-mpich")),
-                           ("OpenMP", ("-openmp",)), ("the same in Fortran", ("-fortran",))):
+                           ("MPI, shared window by hand", ("-shared-openmpi", "-shared-mpich")),
+                           ("OpenMP", ("-openmp",)), ("Sennit in Fortran", ("-fortran",))):
         values = ratios(kernel, rows, suffixes)
         if values:
-            lines.append([f"Sennit's rate to that of {word}", pages.span(values, times), times(statistics.geometric_mean(values))])
+            lines.append([word, pages.span(values, times), times(statistics.geometric_mean(values))])
     bound = [ratio / rows[0]["ranks"] for ratio in ratios(kernel, rows, (SERIAL,))]
     if bound:
-        lines.append(["Sennit's rate to ranks × serial rate", pages.span(bound, times), times(statistics.geometric_mean(bound))])
-    return pages.table(["", "over the sizes", "geometric mean"], lines)
+        lines.append(["ranks × serial rate", pages.span(bound, times), times(statistics.geometric_mean(bound))])
+    return pages.table(["Sennit's rate to that of", "over the sizes", "geometric mean"], lines)
 
 
 def text_of(kernel, folder):
@@ -274,18 +274,15 @@ def text_of(kernel, folder):
     head, rows = runs.read_lines(os.path.join(folder, SIZES_FILE))
     lines = next(row["lines"] for row in rows if "lines" in row)
     rows = [row for row in rows if "ranks" in row]
+    sizes = sorted({row["size"] for row in rows})
     ranks_head, ranks_rows = runs.read_lines(os.path.join(folder, RANKS_FILE))
-    counted = pages.table(["program", "lines", "files in `apps/`"],
-                          [[f"`{name}`", str(count), ", ".join(f"`{file}`" for file in kernel.files[name])]
-                           for name, count in lines.items()])
+    counted = ", ".join(f"`{name}` {count}" for name, count in lines.items())
     return f"""# {kernel.title}
 
 {kernel.about}
 
-This page is written by `apps/{kernel.name}/study/page.py` from the files of lines of JSON beside it. Rates are the suite's
-({kernel.rate_unit}) of a run's median iterations, medians over the rounds; in brackets stands how many times as fast the program with Sennit in C is. A
-program whose answer is wrong ends the measurement. The paper on zero-copy channels (Imhoff 2024) measured neither this kernel
-nor anything that compares with it.
+`apps/{kernel.name}/study/page.py` writes this page. Rates of Sennit in C are the suite's ({kernel.rate_unit}): median iterations of a run, medians over the
+rounds. The other columns: Sennit's rate divided by the program's. A wrong answer ends the measurement. The files have more sizes.
 
 ## By size
 
@@ -293,7 +290,7 @@ nor anything that compares with it.
 
 {claims_of(kernel, rows)}
 
-{table_of(kernel, rows, ("size",))}
+{table_of(kernel, [row for row in rows if row["size"] in sizes[::2]], ("size",))}
 
 {rows[0]["ranks"]} ranks or threads; the serial program has one. {pages.machine_of(head)}
 
@@ -301,15 +298,11 @@ nor anything that compares with it.
 
 ![rate by ranks]({RANKS_PLOT})
 
-{table_of(kernel, ranks_rows, ("size", "ranks"))}
+{table_of(kernel, [row for row in ranks_rows if row["ranks"] > 1] or ranks_rows, ("size", "ranks"))}
 
 {pages.machine_of(ranks_head)}
 
-## Lines
-
-Without blanks and comments (`tools/count-lines`), of what a program has for itself or shares with those of its library alone.
-
-{counted}
+Lines of code (`tools/count-lines`): {counted}.
 """
 
 

@@ -15,18 +15,13 @@ def text_of_bytes(count):
 
 def machine_of(head):
     machine = head["machine"]
-    times = "ranks of the real-time class where there are processors enough" if head["realtime"] else "no special care"
-    return (f"Measured on {head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; "
-            f"load {head['load']} at the start, {times}.\n\n    {head['command']}")
+    times = "real-time class where processors suffice" if head["realtime"] else "no special care"
+    return (f"{head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {head['load']}, {times}.\n\n    {head['command']}")
 
 
 def table(names, rows):
     """A table of texts."""
     return "\n".join([f"| {' | '.join(names)} |", "|" + "---|" * len(names), *(f"| {' | '.join(row)} |" for row in rows)])
-
-
-def claims(rows):
-    return table(["", "the paper", "here"], rows).replace("|  |", "| |", 1)
 
 
 def span(values, form):

@@ -18,23 +18,23 @@ from pages import machine_of, span, text_of_us
 
 INTRODUCTION = """# ghost: the MiniGhost figures of the ZCom paper, on one node
 
-The master's thesis on ZCom measured MiniGhost, Mantevo's small program for the exchange of ghost cells, with its channels and
-with MPI on a node of 128 cores (figures 5.5, 5.6 and 5.7). It gives no numbers for them in its text: ZCom is said to be ahead in
-weak and strong scaling and in every part of the exchange, most with many processes. Here `apps/ghost` does what MiniGhost does
-([how](../../../../apps/ghost/README.md)), with Sennit's channels and with MPI's send and receive at its best. This page is
-written by `apps/ghost/study/page.py` from the files of lines of JSON beside it.
+The master's thesis on ZCom measured MiniGhost, Mantevo's program for the exchange of ghost cells, on a node of 128 cores with its channels
+and with MPI (figures 5.5, 5.6 and 5.7). Its text has no numbers. [`apps/ghost`](../../../../apps/ghost/README.md) does what
+MiniGhost does, with Sennit's channels and notified puts and with MPI.
 
-All of it again, files, plots and page:
+All files, plots and this page, which `apps/ghost/study/page.py` writes:
 
     python3 apps/ghost/study/all.py --realtime
 
-**What differs from the paper.** One machine of few processors; with more ranks than those they take turns. The MPIs are those of
-the distribution with their own defaults. Times are medians over the rounds of each rank's median step, exchange and its parts
-the mean over ranks, computing that of the slowest rank; a ratio is to Sennit. Every program finds the same field to the bit."""
+**Differences to the paper:** few processors, which ranks share where there are more ranks; the MPIs of the distribution with their defaults.
+
+**Times** are µs a step, medians over the rounds of each rank's median step; exchange and its parts: mean over ranks; computing: slowest rank.
+**Ratios** are times relative to Sennit's channels. All programs find the same field to the bit. SVAF exchanges one variable at a time, BSPMA
+all five. The stencil has 7 points."""
 
 # What the paper says of each figure.
-PAPER = {"weak": "ZCom ahead of MPI, more so with more processes", "strong": "ZCom ahead of MPI, more so with more processes",
-         "parts": "ZCom ahead in packing, sending, waiting, receiving and unpacking"}
+PAPER = {"weak": "ZCom is ahead of MPI, more so with more processes.", "strong": "ZCom is ahead of MPI, more so with more processes.",
+         "parts": "ZCom is ahead in packing, sending, waiting, receiving and unpacking."}
 
 
 def measured(rows):
@@ -46,66 +46,67 @@ def ratios(rows, key, place, shared=False):
     return [(row["mpi"], row[key] / base[key]) for _, base, row in targets.fastest_of_each(rows, key, place, shared)]
 
 
-def ratio_text(found):
-    """Both MPIs by name, with the least and the most, and the geometric mean."""
-    texts = []
-    for mpi, name in jobs.MPI_NAMES.items():
-        values = [ratio for which, ratio in found if which == mpi]
-        if values:
-            texts.append(f"{name}: {span(values, lambda ratio: f'{ratio:.2f} ×')}, "
-                         f"in the geometric mean {statistics.geometric_mean(values):.2f} ×")
-    return "; ".join(texts) or "not measured"
+def spread_text(values):
+    """The least, the most and the geometric mean."""
+    return f"{span(values, lambda ratio: f'{ratio:.2f}')} ({statistics.geometric_mean(values):.2f})" if values else "–"
 
 
-def notified_claims(rows, place):
-    """What is said of Sennit's notified puts, where they were measured: as ratios to its channels."""
-    claims = []
-    for key, word in (("exchange_us", "exchange"), ("step_us", "whole step")):
-        base = {tuple(row[name] for name in place): row[key] for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)}
-        values = [row[key] / base[tuple(row[name] for name in place)] for row in measured(rows)
-                  if jobs.is_of(row, jobs.NOTIFIED) and row["ranks"] > 1]
-        if values:
-            claims.append((f"{word}, Sennit's notified puts to its channels", "not compared",
-                           f"{span(values, lambda ratio: f'{ratio:.2f} ×')}, in the geometric mean "
-                           f"{statistics.geometric_mean(values):.2f} ×"))
-    return claims
+def notified_ratios(rows, key, place):
+    """Those of Sennit's notified puts, where they were measured."""
+    base = {tuple(row[name] for name in place): row[key] for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)}
+    return [row[key] / base[tuple(row[name] for name in place)] for row in measured(rows) if jobs.is_of(row, jobs.NOTIFIED) and row["ranks"] > 1]
+
+
+def claims(lines):
+    """A table of lines (name, rows, key, place, whether of shared memory): each MPI's best way, and notified puts."""
+    cells = []
+    for name, rows, key, place, shared in lines:
+        found = ratios(rows, key, place, shared)
+        cells.append([name, *(spread_text([ratio for which, ratio in found if which == mpi]) for mpi in jobs.MPI_NAMES),
+                      "–" if shared else spread_text(notified_ratios(rows, key, place))])
+    return pages.table(["ratio (geometric mean)", *(f"{name}, best way" for name in jobs.MPI_NAMES.values()), "Sennit, notified"], cells)
+
+
+def programs_of(rows):
+    """The labels of all programs but Sennit's channels, in the order of the file."""
+    return list(dict.fromkeys(jobs.label_of(row) for row in rows if not jobs.is_of(row, jobs.CHANNELS)))
+
+
+def ratio_cell(row, base, key):
+    if row is None:
+        return "–"
+    if "more_than_s" in row:
+        return f"> {row['more_than_s']:.0f} s"
+    return f"{row[key] / base[key]:.2f}"
 
 
 def part_scaling(folder, kind):
     head, rows = jobs.read_lines(os.path.join(folder, f"{kind}.jsonl"))
     cores = head["machine"]["cores"]
     place = ("ranks", "method")
-    ours = []
-    for key, word in (("exchange_us", "exchange, MPI to Sennit"), ("step_us", "whole step, MPI to Sennit")):
+    lines = []
+    for key, word in (("exchange_us", "exchange"), ("step_us", "whole step")):
         for crowd, choose in (("a processor each", lambda row: 1 < row["ranks"] <= cores),
                               ("sharing processors", lambda row: row["ranks"] > cores)):
             mine = [row for row in rows if choose(row)]
             if mine:
-                ours.append((f"{word}, {crowd}", PAPER[kind], ratio_text(ratios(mine, key, place))))
-    base = {(row["ranks"], row["method"]): row for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)}
-    ours += notified_claims(rows, place)
-    lines = []
-    for row in rows:
-        start = [str(row["ranks"]), jobs.label_of(row)]
-        if "more_than_s" in row:
-            lines.append([*start, "", "", "", "", "", f"not done in {row['more_than_s']:.0f} s"])
-            continue
-        mine = base.get((row["ranks"], row["method"]))
-        ratio = f"{row['exchange_us'] / mine['exchange_us']:.2f}" if mine and row["ranks"] > 1 else ""
-        lines.append([*start, row["method"].upper(), jobs.in_text(row["ranks_grid"]), text_of_us(row["compute_us"]),
-                      text_of_us(row["exchange_us"]), ratio, text_of_us(row["step_us"])])
-    size = jobs.in_text(scaling.SIZES[kind])
-    table = pages.table(["ranks", "program", "method", "ranks along x, y, z", "computing", "exchange", "ratio", "whole step"],
-                        lines)
+                lines.append((f"{word}, {crowd}", mine, key, place, False))
+    names, cells = programs_of(rows), []
+    for base in (row for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)):
+        here = {jobs.label_of(row): row for row in rows if all(row[name] == base[name] for name in place)}
+        cells.append([base["method"].upper(), str(base["ranks"]), text_of_us(base["exchange_us"]), text_of_us(base["step_us"]),
+                      *(ratio_cell(here.get(name), base, "exchange_us") if base["ranks"] > 1 else "–" for name in names),
+                      *(ratio_cell(here.get(name), base, "step_us") for name in names)])
+    table = pages.table(["method", "ranks", "exchange, µs", "step, µs", *(f"exchange: {name}" for name in names), *(f"step: {name}" for name in names)], cells)
     return f"""## Figure {scaling.FIGURES[kind]}: {kind} scaling
 
-{size} cells {'a rank' if kind == 'weak' else 'in all'}, 5 variables, 7 points.
+{jobs.in_text(scaling.SIZES[kind])} cells {'a rank' if kind == 'weak' else 'in all'}. The paper: {PAPER[kind]}
 
 ![step and exchange by ranks](figure-{scaling.FIGURES[kind]}.png)
 
-{pages.claims(ours)}
+{claims(lines)}
 
-µs a step.
+Sennit's channels, and ratios of the others:
 
 {table}
 
@@ -116,36 +117,33 @@ def part_scaling(folder, kind):
 def part_parts(folder):
     head, rows = jobs.read_lines(os.path.join(folder, parts.FILE))
     place = ("side", "method", "axis")
-    found = ratios(rows, "exchange_us", place)
-    ours = [("exchange, MPI in its best way to Sennit", PAPER["parts"], ratio_text(found)),
-            ("exchange and computing, MPI in its best way to Sennit", "", ratio_text(ratios(rows, "both_us", place))),
-            ("exchange, MPI's shared memory by hand to Sennit", "not compared",
-             ratio_text(ratios(rows, "exchange_us", place, shared=True))), *notified_claims(rows, place)]
+    lines = [("exchange", rows, "exchange_us", place, False), ("exchange and computing", rows, "both_us", place, False),
+             ("exchange, MPI's shared memory by hand", rows, "exchange_us", place, True)]
     note = ""
     if any(jobs.is_of(row, jobs.NOTIFIED) for row in rows):
-        note = " With notified puts *send* is the put, which moves the cells, and *receive* the reset of the signals."
-    base = {tuple(row[name] for name in place): row["exchange_us"] for row in measured(rows)
-            if jobs.is_of(row, jobs.CHANNELS)}
-    lines = []
-    for row in measured(rows):
-        ratio = row["exchange_us"] / base[tuple(row[name] for name in place)]
-        lines.append([f"{row['side']}³", row["method"].upper(), row["axis"], jobs.label_of(row),
-                      row["way_" + row["axis"]], *(text_of_us(row[part + "_us"]) for part in jobs.PARTS),
-                      text_of_us(row["exchange_us"]), f"{ratio:.2f}", text_of_us(row["compute_us"])])
-    table = pages.table(["cells a rank", "method", "cut", "program", "slabs", *jobs.PARTS, "exchange", "ratio", "computing"],
-                        lines)
-    return f"""## Figure 5.7: what an exchange consists of
+        note = " With notified puts *send* is the put, *receive* the reset of the signals."
+    names, cells = programs_of(rows), []
+    for base in (row for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)):
+        here = {jobs.label_of(row): row for row in rows if all(row[name] == base[name] for name in place)}
+        cells.append([f"{base['side']}³", base["method"].upper(), base["axis"], base["way_" + base["axis"]],
+                      text_of_us(base["exchange_us"]), *(ratio_cell(here.get(name), base, "exchange_us") for name in names)])
+    table = pages.table(["cells a rank", "method", "cut", "slabs", "exchange, µs", *names], cells)
+    return f"""## Figure 5.7: parts of an exchange
+
+The paper: {PAPER["parts"]}
 
 ![parts of an exchange](figure-5.7.png)
 
-{pages.claims(ours)}
+{claims(lines)}
 
-µs of a step, two ranks that meet before each exchange. *pack*: copying into buffers, but for slabs across x, which the step
-packs. *send*: starting the sends; Sennit: saying that the cells are there. *wait*: for messages. *receive*: starting the
-receives; Sennit: saying that the cells were read. *unpack*: copying out of buffers.{note} With 7 points nothing is unpacked: with
-Sennit, and with MPI where slabs are *packed*, the step reads the neighbour's cells where they are, in its memory or in the
-received buffer. So a part of what moves cells from one cache to the other is in *computing*, in all of these programs, and
-exchange alone says too much; the sum of both says what is gained.
+Two ranks, with a barrier before each exchange. *pack*: copies into buffers; slabs across x are packed by the step. *send*: start of the sends; Sennit:
+notice that the cells are there. *wait*: for messages. *receive*: start of the receives; Sennit: notice that the cells were read. *unpack*: copies
+out of buffers; none with 7 points.{note}
+
+The step reads the neighbour's cells in its memory or in the received buffer, with Sennit and with *packed* MPI. So *computing* contains a part of
+the movement: compare the sum of exchange and computing.
+
+Sennit's channels, and ratios of the exchanges of the others; `{parts.FILE}` has all parts:
 
 {table}
 
@@ -160,19 +158,12 @@ def range_text(packed_range):
     return f"packed from {start} to {end - 1} cells" if end > start else "never packed"
 
 
-def row_of_ways(cells, direct, packed, packed_range):
-    """Of one size: what was measured, what the table chooses, what decided, and in what the other way is better."""
-    packs = ways.is_packed(packed_range, cells)
-    costs = []
-    for key, word in (("step_us", "step"), ("exchange_us", "exchange")):
-        ratio = ways.ratios_of(direct, packed, key)[1]
-        loss = 1 / ratio if packs else ratio
-        if ways.differs(direct, packed, key) and loss > 1:
-            costs.append(f"{word} {loss:.2f} ×")
+def cells_of_ways(cells, direct, packed, packed_range):
+    """Of one size: step and exchange, direct to packed, and the choice of the table with what decided."""
     by = {"step_us": "step", "exchange_us": "exchange", None: "neither"}[ways.decided_by(direct, packed)]
     low, middle, high = ways.ratios_of(direct, packed, "step_us")
-    return [str(cells), *(text_of_us(row[key]) for key in ("step_us", "exchange_us", "compute_us") for row in (direct, packed)),
-            f"{middle:.2f} ({low:.2f} to {high:.2f})", "packed" if packs else "direct", by, ", ".join(costs)]
+    return [f"{middle:.2f} ({low:.2f}–{high:.2f})", f"{ways.ratios_of(direct, packed, 'exchange_us')[1]:.2f}",
+            f"{'packed' if ways.is_packed(packed_range, cells) else 'direct'}, {by}"]
 
 
 def runs_of(head):
@@ -187,45 +178,44 @@ def runs_text(rows, stands):
     texts = []
     for axis in (axis for axis in jobs.AXES if ways.pairs_of(rows, axis)):
         each = [ways.wrong_sizes(stands[axis], ways.pairs_of([row for row in rows if row["run"] == run], axis)) for run in numbers]
-        texts.append(f"{axis}: " + ", ".join(
-            f"run {run} alone says otherwise of {' '.join(map(str, wrong))} cells" if wrong else f"run {run} says the same"
-            for run, wrong in zip(numbers, each)))
-    return (f"The rounds of {len(numbers)} runs are taken together, because runs differ by more than the rounds of one do. Set beside "
-            f"`ways.hpp`,\none run by itself would have chosen so: {'; '.join(texts)}.")
+        texts += [f"run {run} at {axis}, {' '.join(map(str, wrong))} cells" for run, wrong in zip(numbers, each) if wrong]
+    return (f"The rounds of {len(numbers)} runs are taken together: runs differ more than rounds. One run alone contradicts the table here:\n"
+            f"{'; '.join(texts) or 'nowhere'}.")
 
 
 def part_ways(folder):
     head, rows = jobs.read_lines(os.path.join(folder, ways.FILE))
-    stands, lines = ways.table(), []
-    texts = []
+    stands, lines = ways.table(), {}
+    texts, axes = [], []
     for axis in jobs.AXES:
         pairs = ways.pairs_of(rows, axis)
         if not pairs:
             continue
         best = ways.better_range(pairs)
         wrong = ways.wrong_sizes(stands[axis], pairs)
-        texts.append(f"{axis}: best {range_text(best)}, in the table {range_text(stands[axis])}"
+        texts.append(f"{axis}: {range_text(stands[axis])}, measured best {range_text(best)}"
                      + (f", which is wrong for {', '.join(map(str, wrong))} cells" if wrong else ""))
-        lines += [[axis, *row_of_ways(*pair, stands[axis])] for pair in pairs]
-    table = pages.table(["cut", "cells of a slab", "step, direct", "packed", "exchange, direct", "packed", "computing, direct", "packed",
-                         "step, direct to packed", "chosen", "by", "what it costs"], lines)
-    return f"""## Slabs read where they lie, or packed first
+        for pair in pairs:
+            lines.setdefault(pair[0], {})[axis] = cells_of_ways(*pair, stands[axis])
+        axes.append(axis)
+    table = pages.table(["cells of a slab", *(f"{axis}: {name}" for axis in axes for name in ("step", "exchange", "chosen"))],
+                        [[str(cells), *(cell for axis in axes for cell in found.get(axis, ["–"] * 3))] for cells, found in sorted(lines.items())])
+    return f"""## Slabs read in place, or packed first
 
 ![direct and packed by size](ways.png)
 
-The neighbour may read a slab where it lies (*direct*), or its owner packs it into a buffer that the neighbour reads. Across x
-every cell lies in a line of the cache of its own, and reading it there moves the whole line to the neighbour; the step that
-computes these cells has them at hand and packs them, and the neighbour's step takes them, in every program that packs. So a part
-of what one way saves in the exchange it takes in computing, and what decides is the whole step, which has both. Where the steps
-of the two ways differ by less than the spread, the exchange decides: for that a rank waits. A round runs both ways, and one differs
-from the other by more than the spread if it is ahead all through the middle half of the rounds; that half stands in brackets. The last
-column says how many times as long the chosen way takes in what it is behind in.
+The neighbour reads a slab in place (*direct*), or in a buffer into which its owner packs it (*packed*). Across x each cell lies in its own cache
+line, which a direct read moves; the step that computes these cells packs them at little cost. A way that saves time in the exchange may lose it
+in computing, so the whole step decides. Where the steps differ by less than the spread, the exchange decides. A difference exceeds
+the spread when one way is ahead in the whole middle half of the rounds (in parentheses).
+
+`apps/ghost/ways.hpp` has a table made from such a file:
+
+{chr(10).join(f"- {text}" for text in texts)}
 
 {runs_text(rows, stands)}
 
-The table in `apps/ghost/ways.hpp` is made from such a file. By this one: {'; '.join(texts)}.
-
-µs a step, two ranks, 5 variables in an exchange. A step has the barrier before the exchange, too.
+Ratios of direct to packed, two ranks, BSPMA, with the choice of the table and what decided:
 
 {table}
 

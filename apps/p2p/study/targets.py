@@ -14,10 +14,9 @@ MPI_RATIO, MPI_SIZE = 1.6, 200
 TWO_SIDED = tuple(key for key, subject in SUBJECTS.items() if subject.mpi is not None and not key.startswith("shared-"))
 BY_HAND = tuple(key for key in SUBJECTS if key.startswith("shared-"))
 
-SAME_KERNEL = """All that is compared here calls the kernel of this repository. Of MPI the fastest program counts, with each library and way there is;
-*faster* means by any amount, whatever the spread of the rounds. On a virtual machine whose host moves the two processors, so that they share a
-cache at times and at times not, small grids have two rates, one twice the other, with every program, and a median falls on either
-(`rate_range` in the files has the least and the most)."""
+SAME_KERNEL = """All programs call the kernel of this repository. The fastest program of any MPI counts; *faster* means by any amount. The host moves the virtual
+machine's processors, which share a cache at times: small grids have two rates, one twice the other, and a median falls on
+either (`rate_range` in the files)."""
 
 
 def ratios_to_fastest(rows, keys):
@@ -81,7 +80,7 @@ def section(folder):
     found = [row_of_bound(rows), row_of_mpi(rows),
              row_of_every_size(rows, "faster than MPI, send and receive, at every size", TWO_SIDED),
              row_of_every_size(rows, "faster than OpenMP at every size", ("openmp",))]
-    name, here, _ = row_of_every_size(rows, "no target: faster than MPI's shared window, written by hand", BY_HAND)
+    name, here, _ = row_of_every_size(rows, "no target: faster than MPI's shared window", BY_HAND)
     text = f"""## Targets, met and missed
 
 {table(("target", "here", "met or missed"), [*found, (name, here, "")])}
@@ -90,7 +89,7 @@ def section(folder):
 """
     found = suite_rows(folder)
     return text if not found else f"""{text}
-The same targets against the suite's own programs ([below](#beside-the-suites-own-programs)):
+Against the [suite's own programs](#beside-the-suites-own-programs):
 
 {table(("target", "here", "met or missed"), found)}
 """

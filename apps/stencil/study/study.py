@@ -9,10 +9,9 @@ CHANNELS = ("stencil/channels.h", "stencil/stencil_sennit.cpp")
 KERNEL = kernels.Kernel(
     name="stencil",
     title="The stencil kernel",
-    about="""A star of 9 points is added to a square grid again and again, and every cell of its input is raised by one in between, so that
-neighbours' cells are needed anew each time. Ranks share the grid by blocks, as square as can be. With Sennit and in a shared
-window a rank copies its neighbours' rows from where they lie; with send and receive they are received into its ghost cells. All
-programs link the same arithmetic and hand the edges over before they raise the rest ([the programs](../../../../apps/stencil/README.md)).""",
+    about="""A star of 9 points is added to a square grid again and again. Every input cell is raised by one in between, so neighbours' cells
+are needed anew. Ranks share the grid by blocks. With Sennit and in a shared window a rank copies its neighbours' rows in
+place; send and receive bring them into ghost cells. All programs link the same arithmetic ([the programs](../../../../apps/stencil/README.md)).""",
     size_option="--size",
     size_word="cells along an axis",
     rate_key="median_rate_mflops",

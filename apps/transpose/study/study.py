@@ -10,8 +10,8 @@ KERNEL = kernels.Kernel(
     name="transpose",
     title="The transpose kernel",
     about="""A square matrix is added, transposed, to another one again and again, and raised by one each time. Ranks share both by columns. With
-Sennit and in a shared window a rank adds its block into the peer's matrix where it lies, by the serial program's own loop;
-with send and receive it packs the block, and the receiver adds it ([the programs](../../../../apps/transpose/README.md)).""",
+Sennit and in a shared window a rank adds its block to the peer's matrix in place, by the serial program's loop; with
+send and receive it packs the block and the receiver adds it ([the programs](../../../../apps/transpose/README.md)).""",
     size_option="--order",
     size_word="order",
     rate_key="median_rate_mb_per_s",

@@ -81,8 +81,8 @@ void before_fork() {
     forking.trouble = nullptr;
     if (table != nullptr && has_adopted(*table) && pipe2(forking.pipe_ends, O_CLOEXEC) != 0)
         forking.trouble =
-            "a forked child may see what is stored to registered memory right after "
-            "the fork: there is no pipe to wait for it";
+            "a forked child may see stores to registered memory right after the fork: there is no "
+            "pipe to wait for it";
     if (table != nullptr) keep_own_frames(*table, MADV_DONTFORK);
 }
 
@@ -98,7 +98,7 @@ void wait_for_child() {
     } while (result < 0 && errno == EINTR);
     if (result == 0)
         forking.trouble =
-            "a forked child may see what is stored to registered memory right after the fork: it "
+            "a forked child may see stores to registered memory right after the fork: it "
             "was not ready after a minute";
     close_pipe();
 }

@@ -100,14 +100,14 @@ sennit_status share_failure(Startup &start, sennit_status own) {
     // If ranks blame each other, as for settings that differ, each keeps its own reason.
     const bool is_known = culprit >= 0 && all[culprit].blames < 0;
     if (culprit >= 0 && (own == SENNIT_OK || (mine.blames >= 0 && is_known))) {
-        status = fail_peer(SENNIT_ERR_BOOTSTRAP, culprit, "", "rank %d failed in its start-up: %s",
+        status = fail_peer(SENNIT_ERR_BOOTSTRAP, culprit, "", "rank %d failed during start-up: %s",
                            culprit, all[culprit].text);
         thread_error()->os_errno = all[culprit].os_errno;
     } else if (own != SENNIT_OK && (status == SENNIT_OK || mine.blames < 0)) {
         *thread_error() = error;
         status = own;
     } else if (status == SENNIT_OK) {
-        status = fail(SENNIT_ERR_BOOTSTRAP, "a rank failed in its start-up and gives no reason");
+        status = fail(SENNIT_ERR_BOOTSTRAP, "a rank failed during start-up and gives no reason");
     }
     return status;
 }

@@ -76,12 +76,12 @@ sennit_status fail_late(Rank &rank, std::int64_t timeout_ns) {
     const Late late = find_late(rank);
     if (late.count == 0)
         return fail(SENNIT_ERR_TIMEOUT,
-                    "the other ranks did not come in the %g s of SENNIT_FINALIZE_TIMEOUT", seconds);
-    return fail_peer(SENNIT_ERR_TIMEOUT, late.first, "",
-                     "rank %d (process %d)%s did not call sennit_finalize in the %g s of "
-                     "SENNIT_FINALIZE_TIMEOUT",
-                     late.first, rank.peers[late.first].process_id,
-                     late.count > 1 ? " and others" : "", seconds);
+                    "the other ranks did not come within %g s (SENNIT_FINALIZE_TIMEOUT)", seconds);
+    return fail_peer(
+        SENNIT_ERR_TIMEOUT, late.first, "",
+        "rank %d (process %d)%s did not call sennit_finalize within %g s (SENNIT_FINALIZE_TIMEOUT)",
+        late.first, rank.peers[late.first].process_id, late.count > 1 ? " and others" : "",
+        seconds);
 }
 
 void warn_of_late(Rank &rank, int seconds) {

@@ -66,8 +66,8 @@ constexpr struct {
          const char *const fabric = info.fabric_attr->name;
          return fabric != nullptr && std::strcmp(fabric, "efa-direct") == 0;
      },
-     "a target has to know who puts to it before (efa-direct)"},
-    // It closes a connection whose other end is gone but keeps the number, and later sends to that
+     "a target must know its senders in advance (efa-direct)"},
+    // It closes a connection whose other end is gone, keeps the number, and later sends to that
     // number and closes it: by then it may be a file of the program. Its network is TCP-SUBNET.
     {[](const fi_info &info) {
          const char *const fabric = info.fabric_attr->name;
@@ -80,13 +80,13 @@ constexpr struct {
      },
      "its keys are longer than 64 bytes"},
     {[](const fi_info &info) { return asks_for(info, FI_MR_MMU_NOTIFY, 0); },
-     "it asks for word of changed pages"},
+     "it needs notices of changed pages (FI_MR_MMU_NOTIFY)"},
     {[](const fi_info &info) { return asks_for(info, FI_MR_RMA_EVENT, 0); },
-     "it asks for registrations for events"},
+     "it needs registrations bound to events (FI_MR_RMA_EVENT)"},
     {[](const fi_info &info) { return asks_for(info, FI_MR_COLLECTIVE, 0); },
-     "it asks for registrations for its collectives"},
+     "it needs registrations for its collectives (FI_MR_COLLECTIVE)"},
     {[](const fi_info &info) { return asks_for(info, 0, FI_MSG_PREFIX); },
-     "it asks for room before messages"},
+     "it needs room before messages (FI_MSG_PREFIX)"},
 };
 
 // Matches the name of the domain: the interface for tcp, the card for others.

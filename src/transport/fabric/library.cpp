@@ -57,7 +57,7 @@ sennit_status fail_call(sennit_status status, const Library &library, int code, 
 }
 
 void note_left(int code, const char *what) {
-    log(SENNIT_LOG_WARNING, "libfabric does not end %s (%d), which stays as it is", what, code);
+    log(SENNIT_LOG_WARNING, "libfabric could not close %s (%d), which stays open", what, code);
 }
 
 sennit_status library_open(const Library **out) {

@@ -226,7 +226,7 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
     else if (lack_of(peer).code != Reason::Code::taken)
         reason = "the peer has no rail like it";
     else if (is_lossy(peer, rail))
-        reason = "what is put to the peer's node by it does not arrive";
+        reason = "puts to the peer's node by it do not arrive";
     else if ((usable(peer) & bit(rail)) == 0 || (link != nullptr && link->is_unreachable))
         reason = "the peer does not answer by it";
     else

@@ -446,7 +446,8 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
     if ((!are_sure || others_compute(now)) && poll(mine, count, 0) > 0) {
         if (!are_sure && ++tended_.lies > kLies)
             log(SENNIT_LOG_INFO,
-                "the descriptors of the path fabric are always ready: its thread looks at times");
+                "the descriptors of the path fabric are always ready: its thread polls at "
+                "intervals");
         sleep->end_by(progress_.interval_ns);
         return false;
     }

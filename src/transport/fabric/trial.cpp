@@ -216,8 +216,8 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
     if (trial->misses >= kLossyMisses && now - trial->missing_ns > kLossyNs) {
         std::uint8_t &lossy = way_to_node_of(peer).lossy;
         lossy = static_cast<std::uint8_t>(lossy | bit(rail));
-        log(SENNIT_LOG_WARNING, "rail %u is left out: what is put to rank %d by it does not arrive",
-            rail, peer);
+        log(SENNIT_LOG_WARNING, "rail %u is left out: puts to rank %d by it do not arrive", rail,
+            peer);
     }
     return is_over || is_lossy(peer, rail);
 }
