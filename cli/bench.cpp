@@ -159,35 +159,36 @@ std::vector<std::string> progress_settings() {
 void require_ranks(const BenchOptions &options) {
     static const std::set<std::string> of_hosts{"wake", "rails", "progress"};
     if (of_hosts.count(options.bench) != 0 && options.cluster.empty())
-        throw UsageError(
-            fmt::format("sennit bench {}: it wants --cluster: ranks on two hosts", options.bench));
+        throw UsageError(fmt::format(
+            "sennit bench {}: --cluster is missing: it needs ranks on two hosts", options.bench));
     for (const int ranks : options.ranks) {
         static const std::set<std::string> one_way{"put",  "get",  "rate",
                                                    "wake", "plan", "progress"};
         const bool is_one_way = one_way.count(options.bench) != 0;
         if (is_one_way && ranks != 2)
             throw UsageError(
-                fmt::format("sennit bench {}: -n wants 2, not {}: one rank moves the "
+                fmt::format("sennit bench {}: -n must be 2, not {}: one rank moves the "
                             "data, one owns it",
                             options.bench, ranks));
         if (options.bench == "rails" && ranks != 2 && ranks != 4)
             throw UsageError(fmt::format(
-                "sennit bench rails: -n wants 2 or 4, for one or two pairs, not {}", ranks));
+                "sennit bench rails: -n must be 2 or 4, for one or two pairs, not {}", ranks));
         static const std::set<std::string> of_two{"barrier",   "atomic",    "notify",
                                                   "broadcast", "allreduce", "alltoall"};
         if (of_two.count(options.bench) != 0 && !options.cluster.empty() && ranks != 2)
-            throw UsageError(fmt::format(
-                "sennit bench {}: with --cluster -n wants 2, not {}: the provider's own calls are "
-                "measured between two ranks",
-                options.bench, ranks));
+            throw UsageError(
+                fmt::format("sennit bench {}: with --cluster -n must be 2, not {}: the provider's "
+                            "own calls are "
+                            "measured between two ranks",
+                            options.bench, ranks));
         const bool is_of_pairs =
             options.bench == "pingpong" || options.bench == "channel" || options.bench == "notify";
         if (options.bench == "queue" && ranks < 2)
             throw UsageError(
-                "sennit bench queue: -n wants 2 or more: one takes, the others put in");
+                "sennit bench queue: -n must be 2 or more: one rank takes, the others put in");
         if (is_of_pairs && ranks % 2 != 0)
             throw UsageError(
-                fmt::format("sennit bench {}: -n wants an even number, for pairs, not {}",
+                fmt::format("sennit bench {}: -n must be an even number, for pairs, not {}",
                             options.bench, ranks));
     }
 }

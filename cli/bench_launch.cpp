@@ -107,7 +107,7 @@ std::vector<Launcher> mpi_launchers(const BenchOptions &options) {
             launchers.push_back(launcher);
         } else if (by_name) {
             throw std::runtime_error(fmt::format(
-                "{} can not be measured: its launcher or the program built with it is not there",
+                "{} can not be measured: its launcher or the program built with it is missing",
                 name));
         }
     }

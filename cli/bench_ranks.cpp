@@ -155,7 +155,7 @@ int bench_ranks(const BenchOptions &options) {
     std::vector<Launcher> launchers = mpi_launchers(options);
     if (!options.cluster.empty() && launchers.empty())
         throw std::runtime_error(
-            "--cluster wants an MPI, whose launcher starts ranks on several hosts");
+            "--cluster needs an MPI, whose launcher starts ranks on several hosts");
     const bool without =
         std::find(options.mpis.begin(), options.mpis.end(), "none") != options.mpis.end();
     if (launchers.empty() || without) {

@@ -70,7 +70,7 @@ std::vector<int> processors_in(const std::string &text) {
 // A check of CLI11.
 std::string check_processors(const std::string &text) {
     return processors_in(text).empty()
-               ? fmt::format("wants numbers of processors, such as 0,2-5, not \"{}\"", text)
+               ? fmt::format("must be numbers of processors, such as 0,2-5, not \"{}\"", text)
                : "";
 }
 
@@ -143,7 +143,7 @@ map::Figures read_figures(const std::string &path) {
     for (int number = 1; std::getline(file, text); ++number) {
         try {
             if (!map::take_line(map::Json::parse(text), &figures))
-                throw std::runtime_error("no line of sennit map --json");
+                throw std::runtime_error("not a line of sennit map --json");
         } catch (const std::exception &error) {
             throw std::runtime_error(fmt::format("{}:{}: {}", path, number, error.what()));
         }

@@ -68,7 +68,7 @@ std::string check_ranks(const char *option, const std::string &text) {
     const char *end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, ranks);
     if (error != std::errc() || rest != end || ranks < 1 || ranks > runtime::kLaunchRanksMax) {
-        throw UsageError(fmt::format("sennit run: {} wants a number from 1 to {}, not \"{}\"",
+        throw UsageError(fmt::format("sennit run: {} must be a number from 1 to {}, not \"{}\"",
                                      option, runtime::kLaunchRanksMax, text));
     }
     return {};
@@ -84,7 +84,7 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
         const std::string name = setting.substr(0, sign);
         if (name.empty() || (sign == std::string::npos && std::getenv(name.c_str()) == nullptr)) {
             fmt::print(stderr,
-                       "sennit run: --env wants NAME=VALUE, or a NAME that is set, not \"{}\"\n",
+                       "sennit run: --env must be NAME=VALUE, or a NAME that is set, not \"{}\"\n",
                        setting);
             return kExitUsage;
         }

@@ -115,7 +115,7 @@ std::string check_seconds(const std::string &text) {
     const char *end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, seconds);
     const bool fits = error == std::errc() && rest == end && seconds > 0 && seconds <= kMost;
-    return fits ? "" : fmt::format("wants a number of seconds above 0, not \"{}\"", text);
+    return fits ? "" : fmt::format("must be a number of seconds above 0, not \"{}\"", text);
 }
 
 CLI::Validator size_validator(std::uint64_t least, std::uint64_t most) {
@@ -132,7 +132,7 @@ CLI::Validator size_validator(std::uint64_t least, std::uint64_t most) {
         } catch (const std::exception &) {
             // No number, or one beyond all bounds: said below.
         }
-        return fmt::format("wants multiples of 8 from {} to {}, such as 64K, not \"{}\"", least,
+        return fmt::format("must be multiples of 8 from {} to {}, such as 64K, not \"{}\"", least,
                            most < kMostBytes ? fmt::format("{}M", most >> 20) : "1G", text);
     };
     return {to_bytes, "SIZE"};

@@ -64,7 +64,7 @@ Subject work(const Job &job, const char *name, Clock clock, Puts puts, sennit_gp
 void run_progress(const Run &run) {
     const Job &job = run.job;
     if (job.size() != 2 || !job.spans_nodes())
-        throw std::runtime_error("a thread for progress wants two ranks on two nodes");
+        throw std::runtime_error("a thread for progress needs two ranks on two nodes");
     sennit_gptr own = SENNIT_GPTR_NULL;
     check(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(std::uint64_t), 0, 0, &own), "sennit_alloc");
     const sennit_gptr there = sennit_gptr_at(own, kTarget);

@@ -87,7 +87,7 @@ Subject sennit_wake(const Job &job, const WakeKind &kind, sennit_gptr there) {
 void run_wake(const Run &run) {
     const Job &job = run.job;
     if (job.size() != 2 || !job.spans_nodes())
-        throw std::runtime_error("a sleeping target wants two ranks on two nodes");
+        throw std::runtime_error("a sleeping target needs two ranks on two nodes");
     sennit_gptr own = SENNIT_GPTR_NULL;
     check(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(std::uint64_t), 0, 0, &own), "sennit_alloc");
     for (const WakeKind &kind : {WakeKind{"wake-put", true, Target::asleep, {}},

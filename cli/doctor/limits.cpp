@@ -327,8 +327,8 @@ Finding check_threads(const System &system) {
     }
     finding.is = fmt::format("a process gets no second thread: {}", std::strerror(error));
     finding.costs =
-        "nothing of Sennit on one node. Between nodes a rank wants a thread or two of its own, and "
-        "many programs want theirs";
+        "nothing of Sennit on one node. Between nodes a rank needs a thread or two of its own, as "
+        "do many programs";
     const bool is_known = check_processes(system).verdict == Verdict::bad;
     finding.verdict = is_known ? Verdict::note : Verdict::bad;
     if (is_known)

@@ -180,8 +180,8 @@ std::vector<std::uint64_t> Measuring::fitting_sizes(const Part &part) {
         const double wanted = static_cast<double>(pool * owners * (part.ways.size() + 1));
         if (wanted <= there) return false;
         leave_out(fmt::format("{}{}", format_bytes(bytes), at_once ? " at once" : ""),
-                  fmt::format("it wants {:.1f} GB of memory, and {:.1f} are free for it",
-                              wanted / 1e9, there / 1e9));
+                  fmt::format("it needs {:.1f} GB of memory, and {:.1f} are free", wanted / 1e9,
+                              there / 1e9));
         return true;
     });
     return sizes;

@@ -63,7 +63,7 @@ void *allocate(const char *call, std::size_t bytes, std::size_t alignment) {
 void *allocate_aligned(const char *call, std::size_t alignment, std::size_t bytes) {
     // The standard asks for multiples of a pointer's size; programs ask for less.
     if (!std::has_single_bit(alignment)) {
-        debug("%s: %zu is no alignment", call, alignment);
+        debug("%s: %zu is not an alignment", call, alignment);
         return nullptr;
     }
     return allocate(call, bytes, alignment);

@@ -14,7 +14,7 @@ T look(const T *word) {
 
 // With checks off there is nothing to wait for.
 [[gnu::cold, gnu::noinline]] bool is_no_comparison(const char *call, int cmp) {
-    wrong(call, "argument cmp: %d is no comparison", cmp);
+    wrong(call, "argument cmp: there is no comparison %d", cmp);
     return true;
 }
 

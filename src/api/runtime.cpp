@@ -57,7 +57,7 @@ sennit_status check_bootstrap(const sennit_bootstrap *bootstrap) {
     if (bootstrap->allgather == nullptr || bootstrap->barrier == nullptr)
         return fail(SENNIT_ERR_ARG, "the bootstrap has no allgather or no barrier");
     if (bootstrap->size < 1 || bootstrap->rank < 0 || bootstrap->rank >= bootstrap->size)
-        return fail(SENNIT_ERR_ARG, "the bootstrap says rank %d of %d", bootstrap->rank,
+        return fail(SENNIT_ERR_ARG, "the bootstrap gives rank %d of %d", bootstrap->rank,
                     bootstrap->size);
     return SENNIT_OK;
 }

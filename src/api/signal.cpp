@@ -92,7 +92,7 @@ sennit_status check_word(const std::uint64_t *word, sennit_comparison comparison
         return fail(SENNIT_ERR_ARG, "the word at %p is not aligned",
                     static_cast<const void *>(word));
     if (static_cast<unsigned>(comparison) >= SENNIT_COMPARISON_END)
-        return fail(SENNIT_ERR_ARG, "%d is no comparison", static_cast<int>(comparison));
+        return fail(SENNIT_ERR_ARG, "there is no comparison %d", static_cast<int>(comparison));
     return SENNIT_OK;
 }
 

@@ -17,10 +17,10 @@ sennit_status check_args(const AtomicArgs &args) {
         return fail(SENNIT_ERR_UNSUPPORTED,
                     "long double, logical operators and those of the program are for reductions");
     if (element_bytes(args.type) == 0)
-        return fail(SENNIT_ERR_ARG, "%d is no type", static_cast<int>(args.type));
+        return fail(SENNIT_ERR_ARG, "there is no type %d", static_cast<int>(args.type));
     if (args.operation != kCompareSwap &&
         (args.operation < SENNIT_SUM || args.operation >= SENNIT_OPERATOR_END))
-        return fail(SENNIT_ERR_ARG, "%d is no operator", static_cast<int>(args.operation));
+        return fail(SENNIT_ERR_ARG, "there is no operator %d", static_cast<int>(args.operation));
     if (!operator_fits(args.operation, args.type))
         return fail(SENNIT_ERR_UNSUPPORTED, "bitwise operators are for integers only");
     if (args.source == nullptr && args.count != 0 && args.operation != SENNIT_NO_OP)

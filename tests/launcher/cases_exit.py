@@ -250,7 +250,7 @@ def a_number_of_ranks_that_is_none_is_repeated(launcher):
     for number in ("two", "0", "4097", "-1", "2.5", "", "99999999999999999999"):
         for option in ("-n", "-np", "--ranks"):
             equal(_wrong(launcher, "run", option, number, "true"),
-                  f'sennit run: -n wants a number from 1 to 4096, not "{number}"')
+                  f'sennit run: -n must be a number from 1 to 4096, not "{number}"')
 
 
 def a_number_of_ranks_after_the_program_is_missing_before_it(launcher):
@@ -277,14 +277,14 @@ def a_command_that_is_missing_is_answered_with_those_there_are(launcher):
 def a_value_that_is_wrong_is_repeated_after_the_name_of_the_command(launcher):
     for seconds in ("0", "-1", "soon", "nan", "inf", "1e300", "5 s"):
         equal(_wrong(launcher, "run", "-n", "2", f"--timeout={seconds}", "true"),
-              f'sennit run: --timeout: wants a number of seconds above 0, not "{seconds}"; '
+              f'sennit run: --timeout: must be a number of seconds above 0, not "{seconds}"; '
               "sennit run --help lists the options")
     rest = "; sennit bench put --help lists the options"
     for size in ("7", "0", "abc", "2G", "99999999999999999999", "8X", "-8"):
         equal(_wrong(launcher, "bench", "put", f"--bytes={size}"),
-              f'sennit bench put: --bytes: wants multiples of 8 from 8 to 1G, such as 64K, not "{size}"{rest}')
+              f'sennit bench put: --bytes: must be multiples of 8 from 8 to 1G, such as 64K, not "{size}"{rest}')
     equal(_wrong(launcher, "bench", "get", "--seconds", "0"),
-          'sennit bench get: --seconds: wants a number of seconds above 0, not "0"'
+          'sennit bench get: --seconds: must be a number of seconds above 0, not "0"'
           "; sennit bench get --help lists the options")
     for words in (["info", "--nonsense"], ["bench", "barrier", "--nonsense"], ["bench", "start", "--rounds", "0"]):
         answer = _wrong(launcher, *words)
@@ -296,7 +296,7 @@ def a_value_that_is_wrong_is_repeated_after_the_name_of_the_command(launcher):
 def a_measurement_on_ranks_that_it_is_not_made_for_starts_nothing(launcher):
     for what, ranks in (("put", "1"), ("get", "3"), ("put", "2,4"), ("pingpong", "3"), ("pingpong", "1")):
         answer = _wrong(launcher, "bench", what, "-n", ranks)
-        contains(answer, f"sennit bench {what}: -n wants ")
+        contains(answer, f"sennit bench {what}: -n must be ")
 
 
 def usage_lines_name_the_whole_command(launcher):

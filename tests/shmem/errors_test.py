@@ -55,7 +55,7 @@ MISTAKES = {
 # The order of errors.c.
 COMPARE = """long_wait_until long_test long_wait_until_all long_wait_until_any long_wait_until_some long_test_all long_test_any
 long_test_some long_wait_until_all_vector long_test_any_vector signal_wait_until ushort_test wait_until""".split()
-MISTAKES |= {f"cmp_{i}": f"shmem_{name}: argument cmp: 9 is no comparison" for i, name in enumerate(COMPARE, 1)}
+MISTAKES |= {f"cmp_{i}": f"shmem_{name}: argument cmp: there is no comparison 9" for i, name in enumerate(COMPARE, 1)}
 
 # case, environment, exit codes, what is said
 CASES = [
