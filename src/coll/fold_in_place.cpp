@@ -37,7 +37,7 @@ struct Operands {
 };
 
 // A part of the vector, in bytes.
-struct Chunk {
+struct FoldChunk {
     std::size_t begin;
     std::size_t end;
     unsigned half;  // of `fetched`
@@ -102,7 +102,7 @@ sennit_status find_operands(TeamState &state, OpenCall &operation, Operands *out
 
 // Starts to fetch the chunk of all sources that `reader` reads and load does not reach.
 sennit_status start_fetch(TeamState &state, const Call &call, std::uint32_t reader,
-                          const Operands &operands, const Chunk &chunk) {
+                          const Operands &operands, const FoldChunk &chunk) {
     for (std::uint32_t member = 0; member < state.size; ++member) {
         const Where &source = operands.of[member].source;
         if (source.address != nullptr || !reads(call, reader, member)) continue;
@@ -119,7 +119,7 @@ sennit_status start_fetch(TeamState &state, const Call &call, std::uint32_t read
 
 // Folds the chunk of all sources that `reader` reads, in the members' order.
 sennit_status fold_chunk(TeamState &state, const Call &call, std::uint32_t reader,
-                         const Operands &operands, const Chunk &chunk, std::byte *into) {
+                         const Operands &operands, const FoldChunk &chunk, std::byte *into) {
     const std::byte *left = nullptr;
     for (std::uint32_t member = 0; member < state.size; ++member) {
         if (!reads(call, reader, member)) continue;
@@ -141,7 +141,7 @@ sennit_status fold_chunk(TeamState &state, const Call &call, std::uint32_t reade
 
 // To all that get it. `result` stays as it is until the chunk after the next.
 sennit_status start_results(TeamState &state, const Call &call, const Operands &operands,
-                            const Chunk &chunk, std::byte *result) {
+                            const FoldChunk &chunk, std::byte *result) {
     for (std::uint32_t member = 0; member < state.size; ++member) {
         if (member == state.team->rank || !gets_result(call, member)) continue;
         const Where &to = operands.of[member].destination;
@@ -163,7 +163,7 @@ sennit_status start_results(TeamState &state, const Call &call, const Operands &
 }
 
 // The part that this rank folds, of a vector of so many bytes.
-Chunk own_part(const TeamState &state, const OpenCall &operation, std::size_t bytes) {
+FoldChunk own_part(const TeamState &state, const OpenCall &operation, std::size_t bytes) {
     if (!operation.divided) return {0, bytes, 0};
     const std::size_t unit = operation.call.element_bytes;
     const std::uint32_t own = state.team->rank;
@@ -175,7 +175,7 @@ Chunk own_part(const TeamState &state, const OpenCall &operation, std::size_t by
 
 // All chunks, one after the other. What is under way at the end is its caller's.
 sennit_status fold_part(TeamState &state, OpenCall &operation, const Operands &operands,
-                        const Chunk &part) {
+                        const FoldChunk &part) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
     const std::uint32_t reader = call.kind == Kind::reduce ? call.root : own;
@@ -184,14 +184,14 @@ sennit_status fold_part(TeamState &state, OpenCall &operation, const Operands &o
     const bool aside = !has_destination || (call.in_place && own > 1);
     const auto chunk_at = [&](std::size_t begin) {
         const std::size_t number = (begin - part.begin) / operands.step;
-        return Chunk{begin, std::min(part.end, begin + operands.step),
-                     static_cast<unsigned>(number % 2)};
+        return FoldChunk{begin, std::min(part.end, begin + operands.step),
+                         static_cast<unsigned>(number % 2)};
     };
     sennit_status status = SENNIT_OK;
     if (operands.gets != nullptr && part.begin < part.end)
         status = start_fetch(state, call, reader, operands, chunk_at(part.begin));
     for (std::size_t begin = part.begin; begin < part.end; begin += operands.step) {
-        const Chunk chunk = chunk_at(begin);
+        const FoldChunk chunk = chunk_at(begin);
         if (operands.gets != nullptr && status == SENNIT_OK)
             status = request::wait_all(*state.rank, state.size,
                                        &operands.gets[chunk.half * state.size], default_deadline());
