@@ -1,5 +1,6 @@
-// The knobs of the process, read from the environment at the first sennit_init of a process (again
-// when a later init finds no rank left). Owned by the process object; read by everyone.
+// The knobs of the process, read from the environment and the file of settings at the first
+// sennit_init of a process (again when a later init finds no rank left). Owned by the process
+// object; read by everyone.
 #pragma once
 
 #include <sennit/info.h>
@@ -36,10 +37,13 @@ const Knobs &knobs();
 // Is the text a usual word for on or off? *is_on says which then, and stays else.
 bool read_switch(const char *text, bool *is_on);
 
-// Reads the environment. A value that can not be parsed is an error (ARG) and nothing changes.
+// Reads the file of settings and the environment, which wins. A value or a line of the file that
+// can not be parsed, and a file that is named and can not be read, is an error (ARG) and nothing
+// changes.
 sennit_status knobs_read();
 
-// A SENNIT_* variable that is no knob gets a warning; each process warns once. No lock may be held.
+// A SENNIT_* variable, or a name in the file, that is no knob gets a warning; each process warns
+// once. No lock may be held.
 void knobs_warn_of_unknown();
 
 // The table itself. `index` is below knob_count(). `from_environment`: not the value in force but

@@ -6,6 +6,7 @@ import re
 import textwrap
 
 from reference import fortran
+from reference.knobs import KNOB_FILE, KNOB_FILE_EXAMPLE
 
 MADE = "<!-- Made by tools/make-reference from {}: change it there. -->\n"
 # Words of a comment that are code: names of the interface, the short suffixes, and names with an underscore.
@@ -164,11 +165,13 @@ def command_page(command):
 
 def knobs_page(knobs):
     out = [MADE.format("`src/base/knobs.def`"), "# Knobs\n",
-           "Settings that are read from the environment when a rank starts. `sennit info --knobs` shows what is in force. A "
-           "name that begins with\nSENNIT\\_ and is none of these gets a warning.\n",
+           "Settings that are read from the environment when a rank starts, else from the file `/etc/sennit.conf`, else they have "
+           "their default.\n`sennit info --knobs` shows what is in force and where each value comes from. A variable whose name begins "
+           "with\nSENNIT\\_ and is none of these gets a warning.\n",
            "| name | type | default | unit | |", "|---|---|---|---|---|"]
     out += [f"| `{name}` | {kind} | {f'`{default}`' if default else ''} | {unit} | {cell(help_text)} |"
             for name, kind, default, unit, help_text in knobs]
+    out += ["\n## The file of settings\n", "```", *KNOB_FILE_EXAMPLE, "```\n", *(f"- {escaped(sentence)}" for sentence in KNOB_FILE)]
     return "\n".join(out) + "\n"
 
 
