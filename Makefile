@@ -5,7 +5,7 @@ ifdef JOBS
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 endif
 
-.PHONY: help setup build demo package test test-rest test-all test-long clean
+.PHONY: help setup build demo package dist test test-rest test-all test-long clean
 
 help:
 	@echo "make demo       build, then a ping-pong and 3-D heat conduction, with Sennit and with MPI"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-long  the tests that are too long for CI: about an hour"
 	@echo "make build      library and programs: build/bin, build/lib, build/include"
 	@echo "make package    Debian packages in build/packages"
+	@echo "make dist       release tarball and its checksum in build/dist"
 	@echo "make setup      install the Debian packages that the above need (each does that first for itself)"
 	@echo "make clean      remove everything that was built"
 
@@ -32,6 +33,9 @@ demo:
 package:
 	@tools/setup package
 	@tools/package
+
+dist:
+	@tools/dist
 
 test: setup
 	@tools/run-tests quick

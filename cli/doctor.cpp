@@ -6,7 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "commands.hpp"
@@ -52,8 +52,10 @@ Network look_at_network(bool tries) {
         network.libfabric_error = sennit_last_error()->text;
     network.interfaces = interfaces();
     if (tries) network.connections = try_connections(network.interfaces);
-    const char *const progress = std::getenv("SENNIT_PROGRESS");
-    network.progress = progress != nullptr ? progress : "";
+    sennit_knob knob{};
+    for (int i = 0; sennit_knob_get(i, &knob) == SENNIT_OK; ++i)
+        if (knob.is_set != 0 && std::strcmp(knob.name, "SENNIT_PROGRESS") == 0)
+            network.progress = knob.value;
     return network;
 }
 

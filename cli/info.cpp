@@ -23,7 +23,7 @@ alone, it starts two ranks of itself for the probes.
 
 Examples
   sennit info                                everything but knobs and peers
-  sennit info --knobs                        the settings read from the environment
+  sennit info --knobs                        the settings, and where each comes from
   sennit run -n 4 sennit info --peers        the path of every pair of ranks and the reason; between
                                              nodes the rails and the reasons; the number of peers of
                                              each rank at each level of locality
@@ -73,6 +73,12 @@ class LoneRank {
     sennit_bootstrap bootstrap_{};
 };
 
+// The first knob names the file of settings.
+std::string source_of(const sennit_knob &knob, const Json &list) {
+    if (knob.is_set == 0) return "default";
+    return knob.is_set == 1 ? "environment" : list[0]["value"].get<std::string>();
+}
+
 Json knobs_section() {
     Json list = Json::array();
     sennit_knob knob{};
@@ -83,6 +89,7 @@ Json knobs_section() {
                         {"unit", knob.unit},
                         {"value", knob.value},
                         {"set", knob.is_set != 0},
+                        {"source", source_of(knob, list)},
                         {"help", knob.help}});
     }
     return list;
@@ -152,15 +159,17 @@ std::string text_of(const Json &report) {
         text += "Levels of locality, nearest first\n" + levels_text(report["levels"]);
     if (report.contains("peers")) text += "Peers\n" + peers_text(report["peers"]);
     if (report.contains("knobs")) {
-        text += "Knobs, set in the environment; * marks those that are set\n";
+        text += "Knobs; * marks those that the environment or the file of SENNIT_CONFIG sets\n";
         for (const Json &knob : report["knobs"]) {
             const auto unit = knob["unit"].get<std::string>();
             const auto initial = knob["default"].get<std::string>();
+            const auto source = knob["source"].get<std::string>();
             text +=
-                fmt::format("{} {}={}{}{}\n      {}; {}, default {}\n", knob["set"] ? "*" : " ",
+                fmt::format("{} {}={}{}{}\n      {}; {}, default {}{}\n", knob["set"] ? "*" : " ",
                             knob["name"].get<std::string>(), knob["value"].get<std::string>(),
                             unit.empty() ? "" : " ", unit, knob["help"].get<std::string>(),
-                            knob["type"].get<std::string>(), initial.empty() ? "empty" : initial);
+                            knob["type"].get<std::string>(), initial.empty() ? "empty" : initial,
+                            knob["set"] ? "; set by " + source : "");
         }
     }
     return text;
@@ -229,7 +238,7 @@ void add_info_command(CLI::App &app, int &exit_code) {
     command->footer(kInfoHelp);
     command->add_flag("--peers", options->peers,
                       "the path of every pair of ranks, and why it is not a better one");
-    command->add_flag("--knobs", options->knobs, "the settings read from the environment");
+    command->add_flag("--knobs", options->knobs, "the settings, and where each comes from");
     command->add_flag("--json", options->json, "print JSON");
     command->callback([options, &exit_code] { exit_code = info(*options); });
 }

@@ -1,10 +1,10 @@
 # What `cmake --install` puts where, in components that are also the packages of SennitPackage.cmake:
 #   runtime        libsennit.so.ABI, which programs need to run
-#   development    headers, libsennit.so, libsennit.a, CMake package, pkg-config, man pages of the calls
+#   development    headers, libsennit.so, libsennit.a, CMake package, pkg-config, module file, man pages of the calls
 #   fortran        module files, libsennit_fortran.a, sources of the modules for other compilers
 #   openshmem_runtime   libsennit_shmem.so.ABI
 #   openshmem      headers of OpenSHMEM, libsennit_shmem.so, oshcc and oshrun in a folder of their own, pkg-config
-#   programs       `sennit`, what `sennit bench` starts, man pages of the commands
+#   programs       `sennit`, its completion, what `sennit bench` starts, man pages of the commands
 #   bench_MPI      what `sennit bench --mpi MPI` starts
 #   documents      README, docs/, examples/, the pages of apps/
 # The build tree has a CMake package, .pc files and the Fortran sources too, beside its headers as in an installation: other projects
@@ -149,6 +149,19 @@ foreach(page IN LISTS application_pages)
 endforeach()
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT documents
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.f90")
+
+# A module file, which finds the prefix from its own place, and the completion of the command line.
+set(module_dir "${CMAKE_INSTALL_DATADIR}/sennit/modulefiles/sennit")
+cmake_path(ABSOLUTE_PATH module_dir BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}" OUTPUT_VARIABLE module_place)
+file(RELATIVE_PATH SENNIT_MODULE_PREFIX "${module_place}" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" SENNIT_MODULE_PREFIX "${SENNIT_MODULE_PREFIX}")
+configure_file(cmake/sennit.module.in "${PROJECT_BINARY_DIR}/generated/sennit.module" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/generated/sennit.module"
+    DESTINATION "${module_dir}" RENAME "${PROJECT_VERSION}" COMPONENT development)
+if(TARGET sennit_cli)
+    install(FILES packaging/completion/sennit.bash
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME sennit COMPONENT programs)
+endif()
 
 # Man pages, from the headers, the help of the command line and the table of knobs: what is built says it itself.
 set(SENNIT_MAN AUTO CACHE STRING "Man pages: AUTO where they can be made, ON insists on them, OFF leaves them out")

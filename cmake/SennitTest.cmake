@@ -33,8 +33,13 @@ find_package(GTest REQUIRED)
 
 set(SENNIT_TEST_SKIPPED 77)
 set(SENNIT_TEST_LABEL quick)
-# What stands before every test program: settings of the sanitizer, and what it needs to start.
-set(SENNIT_TEST_PREFIX "")
+# What stands before every test program: settings of the sanitizer, and what it needs to start. Of another processor's programs
+# the emulator, also before those that the launcher starts.
+set(SENNIT_TEST_EMULATOR "")
+if(CMAKE_CROSSCOMPILING)
+    set(SENNIT_TEST_EMULATOR ${CMAKE_CROSSCOMPILING_EMULATOR})
+endif()
+set(SENNIT_TEST_PREFIX ${SENNIT_TEST_EMULATOR})
 if(SENNIT_SANITIZE)
     find_program(SENNIT_ENV env REQUIRED)
     mark_as_advanced(SENNIT_ENV)
@@ -269,6 +274,11 @@ endforeach()
 # Sets `out` to the words that stand before a command so that its test fails when processes, files or
 # sockets are left of it. `kind` is sennit or mpi; the command is ended after `timeout` seconds.
 function(sennit_test_watch out kind timeout)
+    # The watch makes system calls that emulators do not have.
+    if(SENNIT_TEST_EMULATOR)
+        set(${out} "" PARENT_SCOPE)
+        return()
+    endif()
     set(words $<TARGET_FILE:sennit_leftovers> --timeout ${timeout})
     if(kind STREQUAL "mpi")
         # The launchers' own helpers take their time.
@@ -313,7 +323,7 @@ function(sennit_add_rank_test)
             sennit_test_labels_for_ranks(labels "${labels}" ${ranks} "${ARG_RANKS}")
             sennit_test_needs("${labels}" "${SENNIT_RUN}" ${ARG_PROGRAM} ${ARG_ARGS})
             add_test(NAME ${name} COMMAND ${watch} ${SENNIT_TEST_PREFIX} ${SENNIT_RUN} run -n ${ranks}
-                --timeout ${ARG_TIMEOUT} ${ARG_RUN_ARGS} $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGS})
+                --timeout ${ARG_TIMEOUT} ${ARG_RUN_ARGS} ${SENNIT_TEST_EMULATOR} $<TARGET_FILE:${ARG_PROGRAM}> ${ARG_ARGS})
             sennit_test_share(share ${ranks})
             sennit_test_properties(${name} "${labels}" ${outer} ${share} "${environment}")
         endforeach()

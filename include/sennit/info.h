@@ -84,14 +84,14 @@ const char *sennit_bootstrap_used(void);
  * whether it is there. Any time. */
 const char *sennit_bootstrap_describe(int index, char *text, size_t bytes);
 
-/* A knob: a setting read from the environment. The strings are constants. */
+/* A knob: a setting, from the environment or the file of SENNIT_CONFIG. The strings are constants. */
 typedef struct sennit_knob {
     const char *name;          /* "SENNIT_..." */
     const char *type;          /* "bool", "integer", "seconds", "text" */
     const char *default_value; /* as text */
     const char *unit;          /* "" if none */
     const char *help;          /* one sentence */
-    int is_set;                /* 1 if the environment sets it, to more than nothing */
+    int is_set;                /* 1: environment, to more than nothing; 2: file; 0: default */
     char value[128];           /* as text: in force, or without a rank what init would take */
 } sennit_knob;
 

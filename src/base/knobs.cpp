@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the knobs and serves sennit_knob_get(). knobs.def makes the one table.
+// Parses the knobs and serves sennit_knob_get(). knobs.def makes the one table. A value comes from
+// the environment, else from the file that SENNIT_CONFIG names, else from the table.
 #include "base/knobs.hpp"
 
 #include <sennit/info.h>
@@ -8,12 +9,14 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
 #include "base/fail.hpp"
+#include "base/knob_file.hpp"
 #include "base/log.hpp"
 
 extern char **environ;
@@ -116,27 +119,133 @@ void *field_of(Knobs *values, const KnobRow &row) {
     return reinterpret_cast<char *>(values) + row.offset;
 }
 
-Knobs defaults() {
-    Knobs values{};
+enum class Source : unsigned char { table, environment, file };
+
+struct KnobSettings {
+    Knobs values;
+    Source sources[kRowCount];
+};
+
+KnobSettings defaults() {
+    KnobSettings settings{};
     for (const KnobRow &row : kRows)
-        (void)row.type->assign(field_of(&values, row), row.initial);
-    return values;
+        (void)row.type->assign(field_of(&settings.values, row), row.initial);
+    return settings;
 }
 
-Knobs &in_force() {
-    static Knobs values = defaults();
-    return values;
+KnobSettings &in_force() {
+    static KnobSettings settings = defaults();
+    return settings;
 }
 
-bool is_known(const char *name, std::size_t length) {
-    const auto same = [&](const char *known) {
-        return std::strlen(known) == length && std::strncmp(known, name, length) == 0;
-    };
+const KnobRow *find_row(const char *name, std::size_t length) {
     for (const KnobRow &row : kRows)
-        if (same(row.name)) return true;
+        if (std::strlen(row.name) == length && std::strncmp(row.name, name, length) == 0)
+            return &row;
+    return nullptr;
+}
+
+bool is_internal(const char *name, std::size_t length) {
     for (const char *internal : kInternal)
-        if (same(internal)) return true;
+        if (std::strlen(internal) == length && std::strncmp(internal, name, length) == 0)
+            return true;
     return false;
+}
+
+// What is wrong with the settings: the first fault that was found.
+struct Fault {
+    char text[512] = "";
+
+    [[gnu::format(printf, 2, 3)]] void note(const char *format, ...) {
+        if (text[0] != '\0') return;
+        va_list arguments;
+        va_start(arguments, format);
+        (void)std::vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+    }
+};
+
+// The file of settings, and whether the user has named it; null where there shall be none.
+const char *file_to_read(bool *is_named) {
+    const KnobRow &row = *find_row("SENNIT_CONFIG", std::strlen("SENNIT_CONFIG"));
+    const char *path = setting(row);
+    *is_named = path != nullptr;
+    if (path == nullptr) path = row.initial;
+    return std::strcmp(path, "none") == 0 ? nullptr : path;
+}
+
+void take_line(const char *path, const KnobLine &line, KnobSettings *settings, Fault *fault) {
+    const KnobRow *row = find_row(line.name, std::strlen(line.name));
+    if (row == nullptr || std::strcmp(row->name, "SENNIT_CONFIG") == 0) return;
+    if (!row->type->assign(field_of(&settings->values, *row), line.value)) {
+        fault->note("%s:%d: %s=%.64s is not %s", path, line.number, row->name, line.value,
+                    row->type->wanted);
+        return;
+    }
+    settings->sources[row - kRows] = Source::file;
+}
+
+// Without the default file there is nothing to read; a file that the user names has to be there.
+void take_file(KnobSettings *settings, Fault *fault) {
+    bool is_named = false;
+    const char *path = file_to_read(&is_named);
+    if (path == nullptr) return;
+    KnobFile file;
+    const int error = file.open(path);
+    if (error != 0) {
+        if (is_named || (error != ENOENT && error != ENOTDIR))
+            fault->note("SENNIT_CONFIG=%s cannot be opened: %s", path, std::strerror(error));
+        return;
+    }
+    KnobLine line{};
+    for (;;) {
+        const KnobFile::Next next = file.next(&line);
+        if (next == KnobFile::Next::end) return;
+        if (next == KnobFile::Next::failed) {
+            fault->note("SENNIT_CONFIG=%s cannot be read: %s", path, std::strerror(errno));
+            return;
+        }
+        if (next == KnobFile::Next::malformed)
+            fault->note("%s:%d: the line is not NAME=value, NAME value, or # comment", path,
+                        line.number);
+        else
+            take_line(path, line, settings, fault);
+    }
+}
+
+// What holds from now on: the table, then the file, then the environment. After a fault the other
+// settings are there.
+KnobSettings read_all(Fault *fault) {
+    KnobSettings settings = defaults();
+    take_file(&settings, fault);
+    for (std::size_t i = 0; i < kRowCount; ++i) {
+        const KnobRow &row = kRows[i];
+        const char *value = setting(row);
+        if (value == nullptr) continue;
+        settings.sources[i] = Source::environment;
+        if (!row.type->assign(field_of(&settings.values, row), value))
+            fault->note("%s=%.64s is not %s", row.name, value, row.type->wanted);
+    }
+    return settings;
+}
+
+void warn_of_unknown_in_file() {
+    bool is_named = false;
+    const char *path = file_to_read(&is_named);
+    KnobFile file;
+    if (path == nullptr || file.open(path) != 0) return;
+    KnobLine line{};
+    for (;;) {
+        const KnobFile::Next next = file.next(&line);
+        if (next == KnobFile::Next::end || next == KnobFile::Next::failed) return;
+        if (next == KnobFile::Next::malformed) continue;
+        if (std::strcmp(line.name, "SENNIT_CONFIG") == 0)
+            log(SENNIT_LOG_WARNING, "%s:%d: SENNIT_CONFIG has no effect in the file that it names",
+                path, line.number);
+        else if (find_row(line.name, std::strlen(line.name)) == nullptr)
+            log(SENNIT_LOG_WARNING, "%s:%d: %s is no knob and has no effect", path, line.number,
+                line.name);
+    }
 }
 
 bool parse_log_level(const char *text, sennit_log_level *level) {
@@ -180,35 +289,31 @@ std::size_t knob_count() {
 
 void knob_describe(std::size_t index, bool from_environment, sennit_knob *knob) {
     const KnobRow &row = kRows[index];
-    *knob = sennit_knob{row.name, row.type->name, row.initial,
-                        row.unit, row.help,       setting(row) != nullptr ? 1 : 0,
-                        {}};
-    Knobs values = from_environment ? defaults() : in_force();
-    if (from_environment && setting(row) != nullptr)
-        (void)row.type->assign(field_of(&values, row), setting(row));
-    row.type->show(field_of(&values, row), knob->value, sizeof knob->value);
+    Fault fault;
+    KnobSettings settings = from_environment ? read_all(&fault) : in_force();
+    const Source source = settings.sources[index];
+    const int is_set = source == Source::table ? 0 : source == Source::environment ? 1 : 2;
+    *knob = sennit_knob{row.name, row.type->name, row.initial, row.unit, row.help, is_set, {}};
+    row.type->show(field_of(&settings.values, row), knob->value, sizeof knob->value);
 }
 
 const Knobs &knobs() {
-    return in_force();
+    return in_force().values;
 }
 
 sennit_status knobs_read() {
-    Knobs values = defaults();
-    for (const KnobRow &row : kRows) {
-        const char *value = setting(row);
-        if (value == nullptr) continue;
-        if (!row.type->assign(field_of(&values, row), value))
-            return fail(SENNIT_ERR_ARG, "%s=%.64s is not %s", row.name, value, row.type->wanted);
-    }
+    Fault fault;
+    KnobSettings settings = read_all(&fault);
+    if (fault.text[0] != '\0') return fail(SENNIT_ERR_ARG, "%s", fault.text);
     sennit_log_level level = SENNIT_LOG_WARNING;
-    if (!parse_log_level(values.log.text, &level))
+    if (!parse_log_level(settings.values.log.text, &level))
         return fail(SENNIT_ERR_ARG,
                     "SENNIT_LOG=%.64s is not one of none, error, warning, info, debug, on, off",
-                    values.log.text);
-    const char *log_setting = std::getenv("SENNIT_LOG");
-    if (log_setting != nullptr && *log_setting != '\0') log_set_level(level);
-    in_force() = values;
+                    settings.values.log.text);
+    constexpr const char *kLog = "SENNIT_LOG";
+    if (settings.sources[find_row(kLog, std::strlen(kLog)) - kRows] != Source::table)
+        log_set_level(level);
+    in_force() = settings;
     return SENNIT_OK;
 }
 
@@ -221,10 +326,11 @@ void knobs_warn_of_unknown() {
         const char *equals = std::strchr(*entry, '=');
         if (equals == nullptr) continue;
         const auto length = static_cast<std::size_t>(equals - *entry);
-        if (is_known(*entry, length)) continue;
+        if (find_row(*entry, length) != nullptr || is_internal(*entry, length)) continue;
         log(SENNIT_LOG_WARNING, "environment variable %.*s is no knob and has no effect",
             static_cast<int>(length), *entry);
     }
+    warn_of_unknown_in_file();
 }
 
 }  // namespace sennit::runtime

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The knobs of the process. Read from the environment at the first sennit_init of the process, and
-// again when a later one finds no rank. Owned by the process object; everyone reads them.
+// The knobs of the process. Read from the environment and the file of settings at the first
+// sennit_init of the process, and again when a later one finds no rank. Owned by the process
+// object; everyone reads them.
 #pragma once
 
 #include <sennit/info.h>
@@ -37,10 +38,12 @@ const Knobs &knobs();
 // Whether the text is a usual word for on or off. If so *is_on says which; else it does not change.
 bool read_switch(const char *text, bool *is_on);
 
-// Reads the environment. A value that can not be parsed is an error (ARG) and changes nothing.
+// Reads the file of settings and the environment, which wins. A value or line that cannot be
+// parsed, and a named file that cannot be read, is an error (ARG) and changes nothing.
 sennit_status knobs_read();
 
-// Warns of each SENNIT_* variable that is no knob, once per process. The caller holds no lock.
+// Warns of each SENNIT_* variable, or name in the file, that is no knob, once per process. The
+// caller holds no lock.
 void knobs_warn_of_unknown();
 
 // The table. `index` is below knob_count(). `from_environment`: not the current value, but the one

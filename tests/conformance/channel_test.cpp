@@ -319,6 +319,7 @@ RANK_TEST(channel, private_memory_is_handed_over_too, kAnything) {
                                                   flags, SENNIT_FOREVER, &opened);
             if (status == SENNIT_ERR_UNSUPPORTED) {
                 std::fprintf(stderr, "left out: this machine forbids to copy between processes\n");
+                test.barrier();  // where a rank without a peer is already
                 return;
             }
             test.ok(status);
@@ -361,6 +362,8 @@ RANK_TEST(channel, memory_without_a_pointer_is_refused_unless_a_copy_is_allowed,
     const auto theirs = test.tell_all(
         region)[static_cast<std::size_t>(test.rank ^ 1) % static_cast<std::size_t>(test.size)];
     const bool has_pointer = sennit_ptr(theirs.gptr) != nullptr;
+    std::uint64_t word = 0;
+    const bool has_copy = sennit_get(&word, theirs.gptr, sizeof word) == SENNIT_OK;
     test.barrier();
     test.ok(sennit_deregister(region));
     const int peer = test.rank ^ 1;
@@ -372,8 +375,12 @@ RANK_TEST(channel, memory_without_a_pointer_is_refused_unless_a_copy_is_allowed,
             close(test, opened);
         } else {
             test.equal(sennit_last_error()->peer, peer);
-            test.require(std::strstr(sennit_last_error()->text, "SENNIT_CHANNEL_MIRROR") != nullptr,
-                         "the text says what to do, on the side that is refused too");
+            if (has_copy)
+                test.require(
+                    std::strstr(sennit_last_error()->text, "SENNIT_CHANNEL_MIRROR") != nullptr,
+                    "the text says what to do, on the side that is refused too");
+            else
+                std::fprintf(stderr, "left out: this machine forbids to copy between processes\n");
         }
     }
     test.barrier();

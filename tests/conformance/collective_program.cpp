@@ -80,7 +80,7 @@ void subtract(const void *left, const void *right, void *result, std::size_t cou
             std::memcpy(&a, static_cast<const T *>(left) + i, sizeof a);
             std::memcpy(&b, static_cast<const T *>(right) + i, sizeof b);
             a = combine_two<T>(SENNIT_USER_OPERATOR, a, b);
-            std::memcpy(static_cast<T *>(result) + i, &a, sizeof(T) == 16 ? 10 : sizeof(T));
+            std::memcpy(static_cast<T *>(result) + i, &a, kBytesThatCount<T>);
         }
         return 0;
     });
@@ -126,7 +126,7 @@ Bytes reduced(const CollStep &step, int last, std::size_t bytes) {
                 std::memcpy(&a, result.data() + at, sizeof a);
                 std::memcpy(&b, next.data() + at, sizeof b);
                 a = combine_two<T>(step.op, a, b);
-                std::memcpy(result.data() + at, &a, sizeof(T) == 16 ? 10 : sizeof(T));
+                std::memcpy(result.data() + at, &a, kBytesThatCount<T>);
             }
         }
         return 0;

@@ -8,7 +8,9 @@
 
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <mutex>
+#include <type_traits>
 
 #include "harness.hpp"
 
@@ -83,6 +85,11 @@ sennit_status call(const CollStep &step, const Members &members, const CollBuffe
                    void *source, void *destination, const Form &form);
 
 std::size_t element_bytes(sennit_type type);
+
+// The rest of an element is padding. The long double of x86 has 10 bytes, that of Arm 16.
+template <class T>
+inline constexpr std::size_t kBytesThatCount =
+    std::is_same_v<T, long double> &&std::numeric_limits<T>::digits == 64 ? 10 : sizeof(T);
 const char *name_of(CollKind kind);
 bool reduces(CollKind kind);
 

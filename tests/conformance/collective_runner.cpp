@@ -20,10 +20,9 @@ struct Flight {
     HandedOver request;
 };
 
-// A long double of 16 bytes has 10 that count.
 bool is_padding(const CollStep &step, std::size_t byte) {
-    return reduces(step.kind) && step.type == SENNIT_LONG_DOUBLE && sizeof(long double) == 16 &&
-           byte % 16 >= 10;
+    return reduces(step.kind) && step.type == SENNIT_LONG_DOUBLE &&
+           byte % sizeof(long double) >= kBytesThatCount<long double>;
 }
 
 std::string describe(const CollStep &step, bool has_request) {

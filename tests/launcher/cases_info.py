@@ -1,7 +1,9 @@
 """`sennit info`: what it says is there, is parsed, and is the same under every launcher."""
 import json
 import os
+import re
 import shutil
+import tempfile
 
 from launcher_test import contains, equal, skip
 
@@ -144,6 +146,27 @@ def knobs_show_what_is_set(launcher):
     result = launcher.watch.run([launcher.sennit, "info", "--knobs"], env={"SENNIT_INIT_TIMEOUT": "soon"})
     equal(result.returncode, 1)
     contains(result.stderr, "SENNIT_INIT_TIMEOUT=soon")
+
+
+def knobs_say_where_each_value_comes_from(launcher):
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+        file.write("SENNIT_INIT_TIMEOUT 7\nSENNIT_TIMEOUT=8\n")
+        file.flush()
+        env = {"SENNIT_CONFIG": file.name, "SENNIT_TIMEOUT": "9"}
+        knobs = {knob["name"]: knob for knob in json.loads(_info(launcher, "--knobs", "--json", env=env))["knobs"]}
+        for name, value, source in (("SENNIT_INIT_TIMEOUT", "7", file.name), ("SENNIT_TIMEOUT", "9", "environment"),
+                                    ("SENNIT_FINALIZE_TIMEOUT", "0", "default")):
+            equal((knobs[name]["value"], knobs[name]["source"]), (value, source))
+        text = _info(launcher, "--knobs", env=env)
+        for name, source in (("INIT_TIMEOUT", file.name), ("TIMEOUT", "environment")):
+            (after,) = re.findall(rf"^\* SENNIT_{name}=.*\n(.*)", text, re.MULTILINE)
+            assert after.endswith(f"; set by {source}"), after
+        contains(text, "  SENNIT_FINALIZE_TIMEOUT=0")
+        file.write("SENNIT_LOG\n")
+        file.flush()
+        result = launcher.watch.run([launcher.sennit, "info", "--knobs"], env=env)
+        equal(result.returncode, 1)
+        contains(result.stderr, f"{file.name}:3: ")
 
 
 def peers_prints_the_path_of_every_pair_once(launcher):

@@ -4,6 +4,21 @@ import re
 import sys
 
 
+# The file of settings, for the manual and the man page.
+KNOB_FILE_EXAMPLE = ["# settings of this machine", "SENNIT_PEER_TIMEOUT=30", "SENNIT_PATHS self,mapped,fabric"]
+KNOB_FILE = [
+    "Each rank reads the file of its own host.",
+    "A line is a name and a value, with = or blanks between them.",
+    "Empty lines and lines that begin with # are skipped.",
+    "If a name comes twice, the last line counts.",
+    "A variable of the environment that is not empty wins.",
+    "A name that is no knob gets a warning with the file and the line.",
+    "A line of another form, or a value of the wrong type, ends sennit_init with SENNIT_ERR_ARG and the file and the line.",
+    "If there is no /etc/sennit.conf, nothing is read.",
+    "SENNIT_CONFIG names another file, which has to exist; SENNIT_CONFIG=none reads none.",
+]
+
+
 def read_knobs(root):
     """[(name, type, default, unit, help)], in the order of the table."""
     with open(os.path.join(root, "src", "base", "knobs.def"), encoding="utf-8") as file:

@@ -9,6 +9,7 @@ stands in a column or behind an indentation keeps its lines, lines that begin wi
 import re
 
 from reference import fortran
+from reference.knobs import KNOB_FILE
 
 LONGEST_SUMMARY = 100
 MANY = 12  # functions of one comment that are described with their header only
@@ -236,14 +237,16 @@ def function_page(header, item, version, meanings):
 
 def knobs_page(knobs, version):
     page = Page("sennit-knobs", 7, version, ["sennit-knobs"], "settings that Sennit reads from the environment")
-    page.section("DESCRIPTION", filled("Every one is read when a rank starts. sennit info --knobs prints what is in "
-                                       "force. A variable SENNIT_... that is none of these gives a warning."))
+    page.section("DESCRIPTION", filled("Every one is read when a rank starts, from the environment, else from the file "
+                                       "/etc/sennit.conf. sennit info --knobs prints what is in force and where it comes from. "
+                                       "A variable SENNIT_... that is none of these gives a warning."))
     lines = []
     for name, kind, default, unit, text in knobs:
         facts = f"{kind}, in {unit}" if unit else kind
         lines += [".TP", rf"\fB{name}\fP", escaped(f"{text[:1].upper()}{text[1:]}."), ".br",
                   escaped(f"({facts}; default {default or 'empty'})")]
     page.section("ENVIRONMENT", lines)
+    page.section("FILES", [".TP", r"\fB/etc/sennit.conf\fP", *(escaped(sentence) for sentence in KNOB_FILE)])
     page.section("SEE ALSO", see_also(("sennit", 1), ("sennit-info", 1), ("sennit-run", 1)))
     return page
 

@@ -6,6 +6,7 @@ import re
 import textwrap
 
 from reference import fortran
+from reference.knobs import KNOB_FILE, KNOB_FILE_EXAMPLE
 
 MADE = "<!-- Made by tools/make-reference from {}: change it there. -->\n"
 # Words of a comment that are code: names of the interface, the short suffixes, and names with an underscore.
@@ -191,11 +192,12 @@ def command_page(command):
 
 def knobs_page(knobs):
     out = [MADE.format("`src/base/knobs.def`"), "# Knobs\n",
-           "A rank reads these settings from the environment when it starts. `sennit info --knobs` shows the values in force. Other names "
-           "that begin with SENNIT\\_\nget a warning.\n",
+           "A rank reads these settings when it starts: from the environment, else from the file `/etc/sennit.conf`, else the default.\n"
+           "`sennit info --knobs` shows each value and where it comes from. Other names that begin with SENNIT\\_ get a warning.\n",
            "| name | type | default | unit | |", "|---|---|---|---|---|"]
     out += [f"| `{name}` | {kind} | {f'`{default}`' if default else ''} | {unit} | {cell(help_text)} |"
             for name, kind, default, unit, help_text in knobs]
+    out += ["\n## The file of settings\n", "```", *KNOB_FILE_EXAMPLE, "```\n", *(f"- {escaped(sentence)}" for sentence in KNOB_FILE)]
     return "\n".join(out) + "\n"
 
 
