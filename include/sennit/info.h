@@ -84,7 +84,8 @@ const char *sennit_bootstrap_used(void);
  * whether it is there. Any time. */
 const char *sennit_bootstrap_describe(int index, char *text, size_t bytes);
 
-/* A knob: a setting, from the environment or the file of SENNIT_CONFIG. The strings are constants. */
+/* A knob: a setting, from the environment or the file of SENNIT_CONFIG. The strings are constants.
+ */
 typedef struct sennit_knob {
     const char *name;          /* "SENNIT_..." */
     const char *type;          /* "bool", "integer", "seconds", "text" */
