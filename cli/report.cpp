@@ -22,9 +22,9 @@ else is loaded) with the JSON behind it: the machine, versions, and for each par
 plot, a table with the spread, and what the paper says. Needs Python 3.9 with matplotlib and Jinja2.
 
 Parts
-  channel, notify, put, get, atomic, barrier, allreduce: sennit bench. map: sennit map. kernels,
-  heat3d: the applications, in a source tree where they are built. A part that can not run is left out, with
-  the reason.
+  channel, notify, put, get, plan, queue, atomic, barrier, broadcast, allreduce, alltoall: sennit
+  bench. map: sennit map. kernels, heat3d, flow: the applications, in a source tree where they are
+  built. A part that can not run is left out, with the reason. How long all will take is told first.
 
 Comparison
   A figure is slower if its 5th percentile is above the 95th of the old one, also after the old one
