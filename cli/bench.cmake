@@ -23,7 +23,7 @@ cmake_path(SET report_folder NORMALIZE "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${SENN
 file(MAKE_DIRECTORY "${report_folder}")
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/bench/report" "${report_folder}/report" SYMBOLIC)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/report/" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/sennit/report"
-    COMPONENT programs FILES_MATCHING PATTERN "*.py" PATTERN "*.j2")
+    COMPONENT programs FILES_MATCHING PATTERN "*.py" PATTERN "*.j2" PATTERN "results*.py" EXCLUDE)
 install(FILES "${PROJECT_SOURCE_DIR}/apps/common/study/figures.py" "${PROJECT_SOURCE_DIR}/apps/common/study/pages.py"
     "${PROJECT_SOURCE_DIR}/apps/common/study/runs.py"
     DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/sennit/report" COMPONENT programs)

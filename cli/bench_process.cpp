@@ -42,43 +42,6 @@ sigset_t watched_signals() {
     return set;
 }
 
-// Blocks the watched signals as long as it lives, and gives them as a descriptor.
-class Signals {
-  public:
-    Signals() {
-        const sigset_t set = watched_signals();
-        sigprocmask(SIG_BLOCK, &set, &m_before);
-        m_descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-        if (m_descriptor < 0) {
-            sigprocmask(SIG_SETMASK, &m_before, nullptr);
-            fail_os("signalfd");
-        }
-    }
-    ~Signals() {
-        close(m_descriptor);
-        sigprocmask(SIG_SETMASK, &m_before, nullptr);
-    }
-    Signals(const Signals &) = delete;
-    Signals &operator=(const Signals &) = delete;
-
-    int descriptor() const { return m_descriptor; }
-    const sigset_t &before() const { return m_before; }
-
-    // Whether the user asked to stop.
-    bool take() const {
-        signalfd_siginfo info{};
-        bool stop = false;
-        while (read(m_descriptor, &info, sizeof info) == sizeof info) {
-            stop |= info.ssi_signo != SIGCHLD;
-        }
-        return stop;
-    }
-
-  private:
-    sigset_t m_before{};
-    int m_descriptor = -1;
-};
-
 [[noreturn]] void become(const std::vector<std::string> &command, int output,
                          const sigset_t &mask) {
     setpgid(0, 0);
@@ -182,7 +145,7 @@ ProcessResult watch(Group &group, const Signals &signals, int pipe, double timeo
         pollfd wanted[2] = {{signals.descriptor(), POLLIN, 0},
                             {output_open ? pipe : -1, POLLIN, 0}};
         poll(wanted, 2, milliseconds_until(deadline));
-        const bool stop_now = signals.take();
+        const bool stop_now = signals.was_stopped();
         if (output_open && wanted[1].revents != 0) {
             output_open = lines.read_from(pipe);
         }
@@ -210,9 +173,40 @@ ProcessResult watch(Group &group, const Signals &signals, int pipe, double timeo
 
 }  // namespace
 
+Signals::Signals() {
+    const sigset_t set = watched_signals();
+    sigprocmask(SIG_BLOCK, &set, &m_before);
+    m_descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (m_descriptor < 0) {
+        sigprocmask(SIG_SETMASK, &m_before, nullptr);
+        fail_os("signalfd");
+    }
+}
+
+Signals::~Signals() {
+    close(m_descriptor);
+    sigprocmask(SIG_SETMASK, &m_before, nullptr);
+}
+
+bool Signals::was_stopped() const {
+    signalfd_siginfo info{};
+    bool stop = false;
+    while (read(m_descriptor, &info, sizeof info) == sizeof info) {
+        stop |= info.ssi_signo != SIGCHLD;
+    }
+    return stop;
+}
+
 ProcessResult run_process(const std::vector<std::string> &command, double timeout_s,
                           const LineHandler &on_line) {
-    const Signals signals;
+    return run_process(Signals(), command, timeout_s, on_line);
+}
+
+ProcessResult run_process(const Signals &signals, const std::vector<std::string> &command,
+                          double timeout_s, const LineHandler &on_line) {
+    if (signals.was_stopped()) {
+        throw StoppedBySignal();
+    }
     if (!on_line) {
         const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         Group group(command, nowhere, signals);

@@ -2,6 +2,8 @@
 // left running behind it.
 #pragma once
 
+#include <signal.h>
+
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -9,7 +11,26 @@
 
 namespace sennit::cli {
 
-// SIGINT or SIGTERM came while a process ran.
+// While one lives, SIGINT and SIGTERM do not end this process: they wait for was_stopped() or for
+// the next run_process(). The processes that it starts get the signal mask from before.
+class Signals {
+  public:
+    Signals();
+    ~Signals();
+    Signals(const Signals &) = delete;
+    Signals &operator=(const Signals &) = delete;
+
+    int descriptor() const { return m_descriptor; }
+    const sigset_t &before() const { return m_before; }
+    // Whether SIGINT or SIGTERM came since the last call.
+    bool was_stopped() const;
+
+  private:
+    sigset_t m_before{};
+    int m_descriptor = -1;
+};
+
+// SIGINT or SIGTERM came.
 class StoppedBySignal : public std::runtime_error {
   public:
     StoppedBySignal() : std::runtime_error("stopped by a signal") {}
@@ -29,6 +50,10 @@ using LineHandler = std::function<void(const std::string &)>;
 // cannot be started.
 ProcessResult run_process(const std::vector<std::string> &command, double timeout_s,
                           const LineHandler &on_line);
+// The same with signals that the caller holds for several processes: one that came between two of
+// them throws StoppedBySignal, too.
+ProcessResult run_process(const Signals &signals, const std::vector<std::string> &command,
+                          double timeout_s, const LineHandler &on_line);
 
 // Starts `count` times `command`, waits for all; the nanoseconds it took. Throws
 // std::runtime_error when one cannot be started or fails.

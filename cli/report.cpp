@@ -22,10 +22,11 @@ nothing else, and its data as JSON: machine, versions, and for each part the com
 with the spread, and the result of the paper. Needs Python 3.9 with matplotlib and Jinja2.
 
 Parts
-  channel, notify, put, get, atomic, barrier, allreduce  sennit bench
-  map              sennit map
-  kernels, heat3d  applications, in a source tree where they are built
-  A part that can not run is left out, with the reason.
+  channel, notify, put, get, plan, queue, atomic, barrier, broadcast, allreduce, alltoall
+                         sennit bench
+  map                    sennit map
+  kernels, heat3d, flow  applications, in a source tree where they are built
+  A part that can not run is left out, with the reason. An estimate of the time is printed first.
 
 Comparison
   A figure is slower if its 5th percentile is above the old 95th, also after the old figure is

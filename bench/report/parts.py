@@ -1,12 +1,13 @@
-"""The parts of a report: question, commands, and what each of their lines says. Called by report.py, comparison.py and rendering.py.
+"""The parts of a report: question, commands, and the figures in their lines. Called by report.py, comparison.py, rendering.py and results.py.
 
-A figure is a dict: part, group (what its plot and table are about), series, job, ranks, x (bytes, or 0), median, low and high in ns (5th and
-95th percentile of batches; of applications, the least and the most of runs), raw (whether it is the bare machine).
+A figure is a dict: part, group (the subject of its plot and table), series, job, ranks, x (bytes, or 0), median, low and high in ns (5th and
+95th percentile of batches; of applications, the least and the most of runs), raw (whether it is the bare machine). Figures of the map and of
+applications have more, for their plots and claims.
 """
 import dataclasses
 import statistics
 
-import lines as bench_lines
+import claims
 
 
 @dataclasses.dataclass
@@ -16,109 +17,81 @@ class Part:
     question: str
     quick: tuple       # commands, as words behind `sennit`, or behind python3 where the first one ends in .py
     full: tuple
+    seconds: tuple     # how long quick and full took on 2 processors
     paper: str = "No paper measures it."
-    claim: object = None  # figures: the same about this machine
-    program: str = ""     # of an application, without which it is left out
+    claim: object = None    # figures: the same about this machine
+    answers: object = None  # figures: rows (claim, the paper, here), in place of paper and claim
+    programs: tuple = ()    # of an application: without one of them the part is left out
 
 
 QUICK, FULL = "--seconds 0.3", "--seconds 1"
 SIZES, ALL_SIZES = "--bytes 8,1K,64K,1M", "--bytes 8,64,512,4K,8K,16K,32K,64K,256K,1M,4M"
+FLOW = "apps/flow/compare.py --bin {bin} --lines {out}"
 
 
 def bench(name, quick, full):
     return (f"bench {name} --mpi all {quick} {QUICK} --json",), (f"bench {name} --mpi all {full} {FULL} --json",)
 
 
-def ratios(figures, over, under, x=None):
-    """Of medians of the series that begin so, to the fastest that begin with `under`, in each job and of each size."""
-    found = []
-    for job, size in sorted({(one["job"], one["x"]) for one in figures if x is None or one["x"] == x}):
-        here = [one for one in figures if (one["job"], one["x"]) == (job, size)]
-        top = [one["median"] for one in here if over(one)]
-        bottom = [one["median"] for one in here if one["series"].startswith(under)]
-        if top and bottom:
-            found.append(min(top) / min(bottom))
-    return found
-
-
-def span(values, form):
-    return "not measured" if not values else form(min(values)) if len(values) == 1 else f"{form(min(values))} to {form(max(values))}"
-
-
-def times(value):
-    return f"{value:.2f} ×"
-
-
-def is_message(one):
-    return one["series"].split("-", 1)[-1] in bench_lines.TWO_SIDED and is_of_mpi(one)
-
-
-def is_of_mpi(one):
-    return not one["raw"] and not one["series"].startswith("sennit")
-
-
-def channel_claim(figures):
-    return f"MPI's send and receive of 8 bytes take {span(ratios(figures, is_message, 'sennit-channel', 8), times)} as long as a channel."
-
-
-def notify_claim(figures):
-    found = ratios(figures, lambda one: is_of_mpi(one) and not is_message(one), "sennit-put-notify")
-    return (f"Sennit takes less time than the best one-sided way in {sum(ratio > 1 for ratio in found)} of {len(found)} cases "
-            f"({span(found, times)} of Sennit's time).")
-
-
-def overhead_claim(figures):
-    over = [one["median"] - min(raw["median"] for raw in figures if raw["raw"] and (raw["job"], raw["x"]) == (one["job"], one["x"]))
-            for one in figures if one["series"].startswith("sennit") and one["x"] == 8]
-    return f"8 bytes: {span(over, lambda ns: f'{ns:.1f} ns')} more than a store or load by hand."
-
-
-def map_claim(figures):
-    found = ratios([one for one in figures if one["group"].startswith("at once")], lambda one: one["series"].startswith("cma"), "mapped")
-    return f"Mapped memory has {span(found, times)} the bandwidth of CMA."
-
-
-def sort_claim(figures):
-    at = [one for one in figures if one["group"].startswith("daxpy")]
-    return f"daxpy: the other libraries take {span(ratios(at, lambda one: not one['series'].startswith('sennit'), 'sennit'), times)} as long as Sennit's best."
-
-
-def heat_claim(figures):
-    return f"Flat MPI RMA takes {span(ratios(figures, lambda one: one['series'].startswith('flat'), 'Sennit'), times)} as long as Sennit."
+def collective(name, title, question, seconds, **more):
+    return Part(name, title, question, *bench(name, "-n 2 --bytes 8,64K", "-n 2,4 --bytes 8,1K,64K,1M"), seconds, **more)
 
 
 PARTS = (
     Part("channel", "Channels", "How long does half a round trip over a channel take?",
-         *bench("channel", "--bytes 0,8,64K", "--bytes 0,8,1K,64K,1M"),
-         "ZCom (Imhoff 2024), table 5.1: MPI's send and receive take 23.9 × as long as a channel.", channel_claim),
-    Part("notify", "A message and its event", "How long until the target knows that a put has arrived?", *bench("notify", SIZES, ALL_SIZES),
-         "UNR (Feng et al. 2024), figure 4: less time than MPI's one-sided calls in most cases, between hosts.", notify_claim),
-    Part("put", "Blocking put", "What does a put cost above a copy by hand?", *bench("put", SIZES, ALL_SIZES),
-         "DART-MPI (Zhou, Gracia 2017), figure 6: about 5 ns above the shared window, whatever the size.", overhead_claim),
-    Part("get", "Blocking get", "What does a get cost above a copy by hand?", *bench("get", SIZES, ALL_SIZES),
-         "DART-MPI (Zhou, Gracia 2017), figure 6: about 5 ns above the shared window, whatever the size.", overhead_claim),
-    Part("atomic", "Atomic operations and locks", "What do they cost above the bare instruction?", *bench("atomic", "--bytes 8", "--bytes 8,1K")),
-    Part("barrier", "Barrier", "How long does a barrier take?", *bench("barrier", "-n 2", "-n 2,4,8")),
-    Part("allreduce", "Sum of vectors", "How long does an allreduce of doubles take?", *bench("allreduce", "-n 2 --bytes 8,64K", "-n 2,4 --bytes 8,1K,64K,1M")),
+         *bench("channel", "--bytes 0,8,64K", "--bytes 0,8,1K,64K,1M"), (2, 20),
+         "ZCom (Imhoff 2024), table 5.1: MPI's send and receive take 23.9 × as long as a channel.", claims.channel),
+    Part("notify", "A message and its event", "How long until the target knows that a put has arrived?", *bench("notify", SIZES, ALL_SIZES), (5, 80),
+         "UNR (Feng et al. 2024), figure 4: less time than MPI's one-sided calls in most cases, between hosts.", claims.notify),
+    Part("put", "Blocking put", "How much more than a copy by hand does a put cost?", *bench("put", SIZES, ALL_SIZES), (2, 20),
+         "DART-MPI (Zhou, Gracia 2017), figure 6: about 5 ns above the shared window, whatever the size.", claims.overhead),
+    Part("get", "Blocking get", "How much more than a copy by hand does a get cost?", *bench("get", SIZES, ALL_SIZES), (2, 20),
+         "DART-MPI (Zhou, Gracia 2017), figure 6: about 5 ns above the shared window, whatever the size.", claims.overhead),
+    Part("plan", "Plans", "How long does a plan of 64 puts take, for each put?", *bench("plan", "--bytes 8,1K", "--bytes 8,64,256,1K"), (2, 20),
+         claim=claims.others_to("sennit-plan")),
+    Part("queue", "Queues", "How long does an item of a queue take, from all ranks but one to that one?",
+         *bench("queue", "-n 2 --bytes 8,1K", "-n 2,4 --bytes 8,64,1K"), (2, 20), claim=claims.others_to("sennit-queue")),
+    Part("atomic", "Atomic operations and locks", "How much more than the bare instruction do they cost?", *bench("atomic", "--bytes 8", "--bytes 8,1K"), (2, 20)),
+    Part("barrier", "Barrier", "How long does a barrier take?", *bench("barrier", "-n 2", "-n 2,4,8"), (1, 15), claim=claims.others_to("sennit")),
+    collective("broadcast", "Broadcast", "How long does a broadcast take?", (1, 20), claim=claims.others_to("sennit")),
+    collective("allreduce", "Sum of vectors", "How long does an allreduce of doubles take?", (1, 20), claim=claims.others_to("sennit")),
+    collective("alltoall", "All to all", "How long does an exchange of all with all take?", (1, 20), claim=claims.others_to("sennit")),
     Part("map", "Map of the cores", "How fast does data move between cores, and by which way?",
          ("map --pairs 100 --bytes 1M --bytes-at-once 1M --seconds 12 --json",),
-         ("map --pairs 2000 --bytes 1M --bytes-at-once 1M,200M --seconds 120 --json",),
-         "To Share or Not to Share (Adam et al. 2024), table 1, 1 MB, the most transfers: mapped over CMA 1.77 to 4.81 ×.", map_claim),
-    Part("kernels", "Kernels", "How long do daxpy and Integer Sort take with each library?",
-         ("apps/kernels/compare.py --bin {bin} --kernels daxpy,sort --ranks 2 --rounds 3 --lines {out} -- --warmup 1 --runs 3",),
-         ("apps/kernels/compare.py --bin {bin} --ranks 1,2,4 --rounds 3 --lines {out}",),
-         "Johnson 2021: daxpy with OpenSHMEM 15 % faster than MPI RMA and 30 % than MPI to 64 nodes; Integer Sort within 5 %.", sort_claim, "kernels"),
+         ("map --pairs 2000 --bytes 1M --bytes-at-once 1M,200M --seconds 120 --json",), (7, 100),
+         "To Share or Not to Share (Adam et al. 2024)", answers=claims.map_answers),
+    Part("kernels", "Kernels", "How long do the kernels take with each library?",
+         ("apps/kernels/compare.py --bin {bin} --kernels daxpy,summa,sort --ranks 2 --rounds 3 --lines {out} -- --warmup 1 --runs 3",),
+         ("apps/kernels/compare.py --bin {bin} --ranks 1,2,4 --rounds 3 --limit 60 --lines {out} -- --warmup 2 --runs 10",), (27, 400),
+         "Johnson 2021", answers=claims.kernel_answers, programs=("kernels",)),
     Part("heat3d", "Heat conduction in 3-D", "How long does the exchange of halos take?",
          ("apps/heat3d/study/scaling.py blocking --bin {bin} --layers whole --ranks 2 --rounds 3 --run-seconds 0.1 --out {folder}",),
-         ("apps/heat3d/study/scaling.py blocking --bin {bin} --ranks 2,4 --rounds 5 --out {folder}",),
-         "DART-MPI (Zhou, Gracia 2017), figure 8: on one node flat MPI RMA takes 2.43 × as long.", heat_claim, "heat3d-blocking"),
+         ("apps/heat3d/study/scaling.py blocking --bin {bin} --ranks 2,4 --rounds 5 --out {folder}",), (4, 120),
+         "DART-MPI (Zhou, Gracia 2017), figure 8: on one node flat MPI RMA takes 2.43 × as long.", claims.heat, programs=("heat3d-blocking",)),
+    Part("flow", "Turbulent flow in a channel", "How long does a step take, with MPI and with its calls made into plans?",
+         (f"{FLOW} --rounds 3 --steps 20",), (f"{FLOW} --rounds 5 --steps 60",), (8, 60),
+         "UNR (Feng et al. 2024), figure 6: PowerLLEL is faster by 29 to 39 % on four systems, between nodes.", claims.flow, programs=("flow-openmpi", "flow-mpich")),
 )
 BY_NAME = {part.name: part for part in PARTS}
+
+
+def answers_of(name, figures):
+    """Rows (claim, the paper, here) of a part."""
+    part = BY_NAME[name]
+    if not figures:
+        return [("", part.paper, claims.NOT_MEASURED)]
+    return part.answers(figures) if part.answers else [("", part.paper, part.claim(figures) if part.claim else "see the table")]
 
 
 def figure(row, series, low, high, **more):
     return {"group": row["bench"], "series": series, "job": row["job"], "ranks": row["ranks"], "x": row["bytes"], "median": row["median_ns"],
             "low": low, "high": high, "raw": series.startswith("raw-"), **more}
+
+
+def figure_of_runs(group, series, ranks, values, **more):
+    """Of an application: nanoseconds of each run."""
+    return {"group": group, "series": series, "job": "", "ranks": ranks, "x": 0, "median": statistics.median(values), "low": min(values),
+            "high": max(values), "raw": False, **more}
 
 
 def of_bench(rows):
@@ -130,33 +103,51 @@ def of_map(rows):
     for row in rows:
         if row.get("map") not in ("pair", "flag", "at-once"):
             continue
-        group = {"pair": f"one copy, core {row['from']} to {row['to']}", "flag": f"flag, core {row['from']} to {row['to']}",
-                 "at-once": f"at once, {row.get('transfers')} transfers {row.get('group')}{', fresh' if row.get('fresh') else ''}"}[row["map"]]
+        pair = f"core {row['from']} to {row['to']}"
+        if row["map"] == "at-once":
+            group = f"at once, {row['transfers']} transfer{'s' if row['transfers'] > 1 else ''} {row['group']}{', fresh' if row['fresh'] else ''}"
+            more = {"transfers": row["transfers"], "where": row["group"], "fresh": row["fresh"]}
+        else:
+            group, more = f"{'flag' if row['map'] == 'flag' else 'one copy'}, {pair}", {"cores": (row["from"], row["to"])}
         yield {"group": group, "series": row["way"], "job": "sennit", "ranks": 0, "x": row["bytes"], "median": row["median_ns"],
-               "low": row["p5_ns"], "high": row["p95_ns"], "raw": False}
+               "low": row["p5_ns"], "high": row["p95_ns"], "raw": False, "gb_per_s": row.get("gb_per_s"), **more}
 
 
 def of_kernels(rows):
-    """Runs of one version together: the median, the least and the most."""
-    runs = {}
+    """Jobs of one version together: the mean of the runs of each."""
+    jobs = {}
     for row in rows:
         if "latency_us" in row:
-            runs.setdefault((row["kernel"], row["library"], row["version"], row["ranks"]), []).append(row["latency_us"] * 1e3)
-    for (kernel, library, version, ranks), values in runs.items():
-        yield {"group": f"{kernel}, {ranks} ranks", "series": f"{library} {version}", "job": "", "ranks": ranks, "x": 0,
-               "median": statistics.median(values), "low": min(values), "high": max(values), "raw": False}
+            jobs.setdefault(tuple(row[key] for key in ("kernel", "library", "version", "hosts", "ranks")), []).append(row["latency_us"] * 1e3)
+    for (kernel, library, version, hosts, ranks), values in jobs.items():
+        yield figure_of_runs(f"{kernel}, {claims.place_text(hosts, ranks)}", f"{library} {version}", ranks, values, kernel=kernel, library=library,
+                             version=version, hosts=hosts)
 
 
 def of_heat(rows):
     for row in rows:
-        if "halo_us" not in row:
-            continue
-        name = "Sennit" if row["mpi"] is None else f"flat RMA, {row['mpi']}, {row['window']}"
-        yield {"group": f"halo, {row['layers'].split('-')[0]}, {row['ranks']} ranks", "series": name, "job": "", "ranks": row["ranks"], "x": 0,
-               "median": row["halo_us"] * 1e3, "low": row["halo_us_range"][0] * 1e3, "high": row["halo_us_range"][1] * 1e3, "raw": False}
+        if "halo_us" in row:
+            name = "Sennit" if row["mpi"] is None else f"flat RMA, {row['mpi']}, {row['window']}"
+            yield {**figure_of_runs(f"halo, {row['layers'].split('-')[0]}, {row['ranks']} ranks", name, row["ranks"],
+                                    [value * 1e3 for value in row["halo_us_range"]]), "median": row["halo_us"] * 1e3}
 
 
-READERS = {"map": of_map, "kernels": of_kernels, "heat3d": of_heat}
+FLOW_SERIES = {"mpi": "MPI", "sennit": "Sennit", "sennit-pipelined": "Sennit, pipelined"}
+FLOW_TIMES = {"step": "step_step_us_mean", "communication": "communicate_step_us_mean"}
+
+
+def of_flow(rows):
+    """The median step of each run, and its communication."""
+    found = {}
+    for row in rows:
+        if row.get("backend") in FLOW_SERIES:
+            for what, key in FLOW_TIMES.items():
+                found.setdefault((what, row["mpi"], row["ranks"], FLOW_SERIES[row["backend"]]), []).append(row[key] * 1e3)
+    for (what, mpi, ranks, series), values in found.items():
+        yield figure_of_runs(f"{what}, {mpi}, {ranks} ranks", series, ranks, values, mpi=mpi)
+
+
+READERS = {"map": of_map, "kernels": of_kernels, "heat3d": of_heat, "flow": of_flow}
 
 
 def figures_of(part):

@@ -19,6 +19,7 @@ MODULES = {"matplotlib": "python3-matplotlib", "jinja2": "python3-jinja2"}
 SYSTEM_PYTHON = "/usr/bin/python3"  # for which distributions package modules
 MINUTES = {"quick": 1.8, "full": 29}
 TO_END_S = 4  # for `sennit bench` to end its ranks
+PAGE_S = 8  # to draw and write it
 FORMAT = 1
 
 
@@ -54,6 +55,10 @@ class Measuring:
     def left(self):
         return self.end - time.monotonic()
 
+    def estimate(self, wanted, kind):
+        """Seconds, as they were on 2 processors, with the page."""
+        return PAGE_S + sum(part.seconds[kind == "full"] for part in wanted if not self.reason_to_leave_out(part, getattr(part, kind)))
+
     def words(self, command, folder):
         words = [word.format(bin=os.path.dirname(self.sennit), out=os.path.join(folder, "lines.jsonl"), folder=folder) for word in command.split()]
         return [sys.executable, "-B", os.path.join(ROOT, words[0]), *words[1:]] if words[0].endswith(".py") else [self.sennit, *words]
@@ -78,11 +83,9 @@ class Measuring:
         return "complete", "", rows
 
     def part(self, part, commands):
-        """A part of the report. Commands are those that a reader can type."""
+        """A part of the report."""
         started = time.monotonic()
-        shown = ["sennit " + command if not command.split()[0].endswith(".py") else "python3 " + command.format(
-            bin="build/bin", out="lines.jsonl", folder="results") for command in commands]
-        record = {"name": part.name, "commands": shown, "state": "complete", "reason": "", "seconds": 0, "lines": []}
+        record = {"name": part.name, "commands": list(map(shown, commands)), "state": "complete", "reason": "", "seconds": 0, "lines": []}
         reason = self.reason_to_leave_out(part, commands)
         if reason:
             return {**record, "state": "left out", "reason": reason}
@@ -98,13 +101,22 @@ class Measuring:
 
     def reason_to_leave_out(self, part, commands):
         script = commands[0].split()[0]
-        if not part.program:
+        if not part.programs:
             return ""
         if not os.path.exists(os.path.join(ROOT, script)):
             return f"{script} is not there: it is in the source tree"
-        if not os.path.exists(os.path.join(os.path.dirname(self.sennit), part.program)):
-            return f"the program {part.program} is not beside sennit: make build"
-        return ""
+        missing = [name for name in part.programs if not os.path.exists(os.path.join(os.path.dirname(self.sennit), name))]
+        return f"the program {missing[0]} is not beside sennit: make build" if missing else ""
+
+
+def shown(command):
+    """A command as a reader types it."""
+    is_script = command.split()[0].endswith(".py")
+    return "python3 " + command.format(bin="build/bin", out="lines.jsonl", folder="results") if is_script else "sennit " + command
+
+
+def clock(seconds):
+    return f"{seconds // 60:.0f}:{seconds % 60:02.0f}"
 
 
 def end(process):
@@ -145,7 +157,12 @@ def chosen(text):
 def measured(arguments, command):
     import machine  # pylint: disable=import-outside-toplevel
     wanted, kind = chosen(arguments.parts), "full" if arguments.full else "quick"
-    measuring = Measuring(arguments.sennit, arguments.minutes or MINUTES[kind])
+    minutes = arguments.minutes or MINUTES[kind]
+    measuring = Measuring(arguments.sennit, minutes)
+    if not arguments.json:
+        seconds = measuring.estimate(wanted, kind)
+        print(f"sennit report: {len(wanted)} part{'s' if len(wanted) > 1 else ''}, about {clock(min(seconds, 60 * minutes))} minutes, "
+              f"{clock(60 * minutes)} at most", file=sys.stderr, flush=True)
     report = {"report": FORMAT, "kind": kind, "command": command, **machine.about(arguments.sennit), "ended": "complete", "parts": []}
     for part in wanted:
         if not arguments.json:

@@ -134,6 +134,7 @@ class Measuring {
     Figures *m_figures;
     const std::function<void(const Json &)> &m_on_line;
     Progress m_progress;
+    Signals m_signals;  // an interrupt between two jobs must keep what was measured
 };
 
 std::size_t Measuring::pairs() const {
@@ -225,8 +226,8 @@ void Measuring::run_part(const Part &part, double seconds) {
     if (sizes.empty()) return;
     const std::vector<std::string> words = command(part, sizes, seconds);
     if (m_options.show_commands) fmt::print(stderr, "{}\n", fmt::join(words, " "));
-    const ProcessResult result =
-        run_process(words, seconds + kJobSeconds, [this](const std::string &text) { take(text); });
+    const ProcessResult result = run_process(m_signals, words, seconds + kJobSeconds,
+                                             [this](const std::string &text) { take(text); });
     if (result.exit_code == 0) return;
     m_figures->end = "failed";
     leave_out(fmt::format("{} by {}", part.bench, fmt::join(part.ways, ", ")),
@@ -247,6 +248,7 @@ void Measuring::run() {
             if (has(part.ways, "xpmem") && is_left_out("xpmem")) continue;
             run_part(part, share * std::max(0.1, m_options.seconds - m_progress.elapsed()));
         }
+        if (m_signals.was_stopped()) throw StoppedBySignal();
     } catch (const StoppedBySignal &) {
         m_figures->end = "interrupted";
         return;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`sennit map` on this machine, with tiny rounds: no figure is judged, but that each is what its time says.
 
-    map_test.py SENNIT CASE [FOLDER-OF-THE-XPMEM-STUB]
+    map_test.py SENNIT CASE [FOLDER-OF-THE-XPMEM-STUB, or the stub that interrupts]
 """
 import json
 import os
@@ -129,6 +129,15 @@ def an_interrupt_keeps_what_was_measured():
         assert process.wait(timeout=LIMIT_S) == 130
     assert after[-1]["map"] == "end" and after[-1]["ended"] == "interrupted", after
     assert "GB/s at 64 KiB" in after[-1]["sentences"][0], after
+
+
+def an_interrupt_between_two_jobs_keeps_what_was_measured():
+    """Pairs are the first job, transfers at once the second. Broken by signals that are held only while a job runs."""
+    for jobs, are_there in (("1", False), ("2", True)):
+        words = [*words_of(cores(1)), "--ways", "mapped", "--json"]
+        lines = lines_of(run(*words, code=130, LD_PRELOAD=STUB, SENNIT_TEST_INTERRUPT_AFTER=jobs).stdout)
+        assert lines[-1]["map"] == "end" and lines[-1]["ended"] == "interrupted" and lines[-1]["sentences"], lines
+        assert figures(lines, "pair") and bool(figures(lines, "at-once")) == are_there, lines
 
 
 def on_terminal(words, **environment):

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Measures and writes the pages of results of the kernels and of the map, by the parts of `sennit report`.
+
+    python3 bench/report/results.py kernels|map --measure FILE ...    # runs the command of these files (all: of each) and writes them
+    python3 bench/report/results.py kernels|map [--plots]           # writes README.md from the files; --plots draws, too
+    python3 bench/report/results.py kernels|map --check             # compares README.md instead, exit status 1 if it differs
+
+FOLDER is docs/results/NAME. A file has a line with command, machine and date, then the lines of the command. --plots needs matplotlib.
+"""
+import argparse
+import os
+import sys
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "apps", "common", "study"))
+import claims  # noqa: E402  pylint: disable=wrong-import-position
+import figures as study  # noqa: E402  pylint: disable=wrong-import-position
+import parts  # noqa: E402  pylint: disable=wrong-import-position
+import plots  # noqa: E402  pylint: disable=wrong-import-position
+import report  # noqa: E402  pylint: disable=wrong-import-position
+from pages import machine_of, table, text_of_bytes, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
+from runs import head_of, read_lines, write_lines  # noqa: E402  pylint: disable=wrong-import-position
+from results_text import FOUND, INTRODUCTION, TITLES  # noqa: E402  pylint: disable=wrong-import-position
+
+LIMIT_MINUTES = 20
+KERNELS = ("daxpy", "cannon", "summa", "sort")
+JOBS = "apps/kernels/compare.py --bin {bin} --lines {out} --rounds 5 --limit 30"
+PLACES = {"node": f"{JOBS} --realtime", "hosts": f"{JOBS} --cluster tools/cluster --hosts 2"}
+# Cannon wants a square number of ranks: with more than one it has more ranks than these two processors.
+RANKS = {"daxpy": "2", "cannon": "4", "summa": "2", "sort": "2"}
+FILES = {"map": {"map": "map --bytes 1M,100M --bytes-at-once 1M,200M --seconds 120 --json"},
+         "kernels": {f"{kernel}-{place}": f"{words} --kernels {kernel} --ranks {'1,' if place == 'node' else ''}{RANKS[kernel]}"
+                     for kernel in KERNELS for place, words in PLACES.items()}}
+
+
+def measure(name, file, folder):
+    """Writes one file; ends the program where the command fails and has no line."""
+    command = FILES[name][file]
+    measuring = report.Measuring(os.path.join(ROOT, "build", "bin", "sennit"), LIMIT_MINUTES)
+    head = head_of("", report.shown(command), "--realtime" in command)
+    state, reason, rows = measuring.run(command)
+    rows = [row for row in rows if "machine" not in row]
+    if not rows or state not in ("complete", "failed"):
+        sys.exit(f"{report.shown(command)}: {state} {reason}")
+    if state == "failed":
+        print(f"{report.shown(command)}: {reason}", file=sys.stderr)
+    write_lines(os.path.join(folder, f"{file}.jsonl"), [head, *rows])
+
+
+def part_of(name, rows):
+    return parts.figures_of({"name": name, "lines": rows})
+
+
+def crossed(corner, figures, down, across, cell):
+    """A table with down(figure) on the left and across(figure) above."""
+    names = list(dict.fromkeys(map(across, figures)))
+    cells = {(down(one), across(one)): cell(one) for one in figures}
+    return table([corner, *names], [[row, *(cells.get((row, name), "–") for name in names)] for row in dict.fromkeys(map(down, figures))])
+
+
+def time_and_spread(one):
+    return f"{plots.short_time(one['median'])} ({plots.short_time(one['low'])} to {plots.short_time(one['high'])})"
+
+
+def kernel_table(figures):
+    low = {group: min(one["median"] for one in figures if one["group"] == group) for group in {one["group"] for one in figures}}
+    return crossed("library, version", sorted(figures, key=lambda one: not plots.is_ours(one)), lambda one: one["series"],
+                   lambda one: one["group"].split(", ", 1)[1], lambda one: f"{time_and_spread(one)}, {one['median'] / low[one['group']]:.2f} ×")
+
+
+def map_table(figures):
+    def measured(one):
+        return one["group"] + (f", {text_of_bytes(one['x'])}" if one["x"] else "")
+    return crossed("measured", figures, measured, lambda one: one["series"],
+                   lambda one: time_and_spread(one) + (f", {one['gb_per_s']:.1f} GB/s" if one["gb_per_s"] else ""))
+
+
+def image_name(file, number):
+    return f"{file}-{number}.png"
+
+
+def draw(folder, section, figures):
+    plt = study.pyplot()
+    plt.rcParams.update(plots.STYLE)
+    for number, (_, drawing, mine) in enumerate(plots.panels(drawn(figures)), 1):
+        study.save(plt, drawing(plt, mine), folder, image_name(section, number), tight=False)
+
+
+def sections(name, files):
+    """(name of the section, figures, heads)"""
+    if name == "map":
+        yield "map", part_of("map", files["map"][1]), [files["map"][0]]
+        return
+    for kernel in KERNELS:
+        mine = [files[file] for file in (f"{kernel}-node", f"{kernel}-hosts") if file in files]
+        yield kernel, part_of("kernels", [row for _, rows in mine for row in rows]), [head for head, _ in mine]
+
+
+def drawn(figures):
+    """What has a plot: everything but a rank alone."""
+    return [one for one in figures if one["part"] == "map" or one["ranks"] > 1]
+
+
+def pictures(section, figures):
+    return "\n\n".join(f"{caption}:\n\n![{caption}]({image_name(section, number)})" for number, (caption, *_) in enumerate(plots.panels(drawn(figures)), 1))
+
+
+def page(name, files):
+    text = [f"# {TITLES[name]}", INTRODUCTION[name]]
+    everything = [figures for _, figures, _ in sections(name, files)]
+    lost = claims.losses([one for figures in everything for one in figures]) if name == "kernels" else []
+    text += ["## Findings", FOUND[name]]
+    if lost:
+        text += ["Where another library has a lower median than Sennit's best version:",
+                 table(["where", "fastest", "Sennit's best, latency to it", "difference"], [list(row) for row in lost])]
+    for section, figures, heads in sections(name, files):
+        if not figures:
+            continue
+        answers = [[claim.removeprefix(f"{section}: "), paper, here] for claim, paper, here in parts.answers_of(name, figures)]
+        text += [f"## {TITLES[section] if name == 'kernels' else 'The map'}", table(["claim", "the paper", "here"], answers), pictures(section, figures),
+                 kernel_table(figures) if name == "kernels" else map_table(figures), *map(machine_of, heads)]
+    return "\n\n".join(text) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=FILES)
+    parser.add_argument("--folder", help="docs/results/NAME unless given")
+    parser.add_argument("--measure", nargs="+", metavar="FILE", default=[])
+    parser.add_argument("--plots", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    name = arguments.name
+    folder = arguments.folder or os.path.join(ROOT, "docs", "results", name)
+    for file in FILES[name] if arguments.measure == ["all"] else arguments.measure:
+        if file not in FILES[name]:
+            parser.error(f"there is no {file}; there are {', '.join(FILES[name])}")
+        measure(name, file, folder)
+    if arguments.measure:
+        return 0
+    files = {file: read_lines(os.path.join(folder, f"{file}.jsonl")) for file in FILES[name] if os.path.exists(os.path.join(folder, f"{file}.jsonl"))}
+    if arguments.plots:
+        for section, figures, _ in sections(name, files):
+            draw(folder, section, figures)
+    return write_or_check(os.path.join(folder, "README.md"), page(name, files), "bench/report/results.py")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

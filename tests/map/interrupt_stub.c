@@ -1,0 +1,24 @@
+// Preloaded into `sennit map`: an interrupt that comes after a job and before the next one, when
+// nothing runs that it could end. SENNIT_TEST_INTERRUPT_AFTER says after how many jobs.
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int jobs_left;
+
+// For this process alone: its jobs must not load it.
+__attribute__((constructor)) static void start(void) {
+    const char *const after = getenv("SENNIT_TEST_INTERRUPT_AFTER");
+    if (after != NULL) jobs_left = atoi(after);
+    unsetenv("SENNIT_TEST_INTERRUPT_AFTER");
+    unsetenv("LD_PRELOAD");
+}
+
+// The group of a job gets SIGKILL when the job has ended.
+int kill(pid_t process, int number) {
+    const int result = (int)syscall(SYS_kill, process, number);
+    if (process < 0 && number == SIGKILL && jobs_left > 0 && --jobs_left == 0)
+        syscall(SYS_kill, getpid(), SIGINT);
+    return result;
+}
