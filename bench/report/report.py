@@ -55,9 +55,9 @@ class Measuring:
     def left(self):
         return self.end - time.monotonic()
 
-    def estimate(self, wanted, kind):
-        """Seconds, as they were on 2 processors, with the page."""
-        return PAGE_S + sum(part.seconds[kind == "full"] for part in wanted if not self.reason_to_leave_out(part, getattr(part, kind)))
+    def estimate(self, wanted):
+        """Seconds of the quick parts, as they were on 2 processors, with the page."""
+        return PAGE_S + sum(part.seconds for part in wanted if not self.reason_to_leave_out(part, part.quick))
 
     def words(self, command, folder):
         words = [word.format(bin=os.path.dirname(self.sennit), out=os.path.join(folder, "lines.jsonl"), folder=folder) for word in command.split()]
@@ -160,9 +160,8 @@ def measured(arguments, command):
     minutes = arguments.minutes or MINUTES[kind]
     measuring = Measuring(arguments.sennit, minutes)
     if not arguments.json:
-        seconds = measuring.estimate(wanted, kind)
-        print(f"sennit report: {len(wanted)} part{'s' if len(wanted) > 1 else ''}, about {clock(min(seconds, 60 * minutes))} minutes, "
-              f"{clock(60 * minutes)} at most", file=sys.stderr, flush=True)
+        about = f"about {clock(min(measuring.estimate(wanted), 60 * minutes))} minutes, " if kind == "quick" else ""
+        print(f"sennit report: {len(wanted)} part{'s' if len(wanted) > 1 else ''}, {about}{clock(60 * minutes)} at most", file=sys.stderr, flush=True)
     report = {"report": FORMAT, "kind": kind, "command": command, **machine.about(arguments.sennit), "ended": "complete", "parts": []}
     for part in wanted:
         if not arguments.json:

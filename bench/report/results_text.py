@@ -15,8 +15,8 @@ What differs from the paper:
 - MPI is Open MPI 4.1.4 and MPICH 4.0.2 of Debian 12. Open MPI's OpenSHMEM has no teams.
 - 2²⁰ keys a rank, not 2²⁸. The other sizes are the paper's: 10⁶ elements a rank (DAXPY), 160 000 (matrices). 5 runs to warm up, 50 timed.
 
-A job's figure is the mean latency of its timed runs. A table has the median of five jobs, the least and the most, and the ratio to the fastest version of that place;
-– is a version that is not there, or with a job that did not end in 30 s.
+A job's figure is the mean latency of its timed runs. A table has the median of the jobs (`--rounds` in the command), the least and the most, and the ratio to the fastest version of that place;
+– is a version that is not there, or with a job that did not end within `--limit` seconds.
 Throughput (equation 5.1) is the same number of bytes over the latency, so its ratios are the inverse ones. A claim compares Sennit's versions with the *fastest* version of that
 interface among both MPIs, which is harder than the paper's comparison. OpenSHMEM's +16 % on Bridges-2 is the paper's "MPI RMA 14 % lower", turned round.
 
@@ -31,15 +31,18 @@ This machine has two cores of one socket that share an L3 cache. So there is one
 figure here. `bench/report/results.py map` writes this page from the file of JSON beside it; `--measure all` measures it again."""
 
 INTRODUCTION = {"kernels": KERNELS, "map": MAP}
-FOUND_KERNELS = """- DAXPY: the claim holds. The pipelined one-sided versions are the fastest in both places, and Sennit's are ahead of MPI and of MPI RMA by more than the paper's 30 and 15 %.
+FOUND_KERNELS = """- DAXPY: the claim holds. Sennit's pipelined versions are the fastest in both places, and ahead of MPI and of MPI RMA by more than the paper's 30 and 15 %. Open MPI's OpenSHMEM is
+  as fast on a node, and the slowest between hosts.
   On a node pipelining pays more than in the paper; its chunks of 64 KiB fit a cache. The paper's MPI RMA is ahead of MPI between nodes; here both MPIs' RMA is behind it between hosts.
 - Cannon: OpenSHMEM is the fastest, as on Cori. MPI RMA is nowhere 38 % ahead of MPI, as on Bridges-2. Sennit's own version is behind its OpenSHMEM.
-- SUMMA: on a node the one-sided versions are the fastest, as on Bridges-2. Between hosts MPI's broadcast is a little ahead of Sennit's, as on Cori.
-- Integer Sort: the differences are larger than the paper's 5 %, with 2²⁰ keys a rank in place of 2²⁸.
+- SUMMA: on a node OpenSHMEM and Sennit are the fastest, as on Bridges-2. Between hosts MPI's broadcast is a little ahead of Sennit's, as on Cori.
+- Integer Sort: the differences are larger than the paper's 5 %, with 2²⁰ keys a rank in place of 2²⁸. Other programs ran on the machine meanwhile
+  (see its load and the spreads), so its figures with 2 ranks say little.
 - Between hosts jobs differ from run to run by up to a factor of two: both hosts and the network are the same two processors."""
 
 FOUND_MAP = """- Shared memory is ahead of CMA at every size, as in the paper; at 1 MiB by more than on Grace and Sapphire Rapids within a socket: both buffers lie in the shared cache,
-  and CMA has the kernel's work on each page beside the copy. At 200 MiB both wait for memory, and the ratio is near Grace's.
+  and CMA has the kernel's work on each page beside the copy. At 200 MiB both wait for memory, and the ratio is nearer to Grace's.
+  Two transfers of 200 MiB at once varied by a factor of four here, so their ratios are rough.
 - Adopted memory (private memory registered with Sennit) and threads of one process are as fast as mapped memory or faster.
 - At 1 MiB with fresh buffers, where no cache helps, the rates of mapped memory are a third or less. The paper does not measure that case."""
 

@@ -39,7 +39,7 @@ def they_are_printed_at_the_end_when_asked_for(job):
     assert out == "96 bytes to and from rank 1\n", out
     assert "rank 0: with rank 1 by mapped: 11 operations, 96 bytes, 0 waits" in messages, messages
     assert "rank 1: with rank 0 by mapped: 11 operations, 96 bytes" in messages, messages
-    assert "rank 1: with several: 1 operations" in messages, messages
+    assert "rank 1: with several: 1 operation" in messages, messages
     job.run(job.ranks(1, "print"), STATS="1")
     for word in ("0", "off", "False"):
         _, messages = job.run(job.ranks(2, "many", 10), STATS=word)
