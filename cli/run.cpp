@@ -157,9 +157,9 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
         ->check(CLI::IsMember({"share", "core", "none"}));
     command
         ->add_option("--nodes", options->job.nodes,
-                     "for tests: spread the ranks over this many simulated nodes of this machine")
+                     "for tests: spread the ranks over this many made-up nodes of this machine")
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 4096));
     command->add_flag("--tag", options->job.tag, "begin each line of output with [rank]");
     command
         ->add_option("--timeout", options->timeout_seconds,

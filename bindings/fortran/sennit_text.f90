@@ -144,7 +144,6 @@ contains
     integer(c_int64_t) :: bytes
     integer :: i
     bytes = element_bytes
-    if (any(shape < 0)) bytes = -1
     if (any(shape == 0) .and. bytes > 0) bytes = 0
     if (bytes <= 0) return
     do i = 1, size(shape)
@@ -165,9 +164,22 @@ contains
     same = sennit_report(status, operation, text)
   end function refuse_pointer
 
-  function address_of_gptr(place, shape, element_bytes, stat) result(address)
+  ! What is wrong with the shape of an array pointer; blank: nothing. counts: its rank, and of how many lower bounds.
+  function mistake_in(shape, counts) result(text)
+    integer(c_int64_t), intent(in) :: shape(:)
+    integer, intent(in) :: counts(2)
+    character(120) :: text
+    text = ' '
+    if (any(shape < 0)) text = 'the shape has a negative extent'
+    if (counts(2) /= counts(1)) write (text, '(2(a, i0))') 'lower has size ', counts(2), ', the array has rank ', counts(1)
+    if (size(shape) /= counts(1)) write (text, '(2(a, i0))') 'the shape has size ', size(shape), ', the array has rank ', counts(1)
+  end function mistake_in
+
+  ! counts: see mistake_in().
+  function address_of_gptr(place, shape, counts, element_bytes, stat) result(address)
     type(sennit_gptr), intent(in) :: place
     integer(c_int64_t), intent(in) :: shape(:), element_bytes
+    integer, intent(in) :: counts(2)
     integer(c_int), optional, intent(out) :: stat
     type(c_ptr) :: address
     integer(c_size_t) :: segment
@@ -177,28 +189,34 @@ contains
     address = c_sennit_ptr(place)
     if (.not. sennit_is_usable(address, stat)) return
     segment = 0
-    bytes = bytes_of(shape, element_bytes)
-    if (c_sennit_segment_bytes(place, segment) /= SENNIT_OK) return
-    if (bytes >= 0 .and. bytes <= segment - place%offset) return
+    text = mistake_in(shape, counts)
+    status = SENNIT_ERR_ARG
+    if (text == ' ') then
+      bytes = bytes_of(shape, element_bytes)
+      if (c_sennit_segment_bytes(place, segment) /= SENNIT_OK) return
+      if (bytes <= segment - place%offset) return
+      write (text, '(3(a, i0), a)') 'an array of ', bytes, ' bytes at offset ', place%offset, ' leaves the segment of ', segment, &
+        ' bytes'
+      status = SENNIT_ERR_RANGE
+    end if
     address = c_null_ptr
-    write (text, '(3(a, i0), a)') 'an array of ', bytes, ' bytes at offset ', place%offset, ' leaves the segment of ', segment, &
-      ' bytes'
-    if (bytes < 0) text = 'the shape has a negative extent'
-    status = merge(SENNIT_ERR_ARG, SENNIT_ERR_RANGE, bytes < 0)
     call sennit_end_of_call(refuse_pointer(status, text), stat)
   end function address_of_gptr
 
-  function address_of_pointer(place, shape, element_bytes, stat) result(address)
+  function address_of_pointer(place, shape, counts, element_bytes, stat) result(address)
     type(c_ptr), value :: place
     integer(c_int64_t), intent(in) :: shape(:), element_bytes
+    integer, intent(in) :: counts(2)
     integer(c_int), optional, intent(out) :: stat
     type(c_ptr) :: address
+    character(120) :: text
     address = place
     if (present(stat)) stat = SENNIT_OK
-    if (c_associated(place) .and. bytes_of(shape, element_bytes) >= 0) return
+    text = mistake_in(shape, counts)
+    if (.not. c_associated(place)) text = 'the address is null'
+    if (text == ' ') return
     address = c_null_ptr
-    call sennit_end_of_call(refuse_pointer(SENNIT_ERR_ARG, merge('the shape has a negative extent', &
-                                                                 'the address is null            ', c_associated(place))), stat)
+    call sennit_end_of_call(refuse_pointer(SENNIT_ERR_ARG, text), stat)
   end function address_of_pointer
 
   ! The address that C gets for a buffer of a collective call: that of sennit_in_place is C's mark.

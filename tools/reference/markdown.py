@@ -10,7 +10,7 @@ from reference.knobs import KNOB_FILE, KNOB_FILE_EXAMPLE
 
 MADE = "<!-- Made by tools/make-reference from {}: change it there. -->\n"
 # Words of a comment that are code: names of the interface, the short suffixes, and names with an underscore.
-NAME = re.compile(r"`[^`]*`|<\w+\.h>|\bsennit/\w+\.h\b|\b(?:sennit|SENNIT|MPI)_\w+(?:\(\))?|(?<!\w)_nbi?\b|"
+NAME = re.compile(r"`[^`]*`|<\w+\.h>|\bsennit/\w+\.h\b|\b(?:sennit|SENNIT|MPI)_\w+(?:\(\)|\.h\b)?|(?<!\w)_nbi?\b|"
                   r"(?<![\w.])\w+\.h\b|\*\w+\b|\b[a-z]+_[a-z_]+\b|\{0(?:, 0)?\}|\b[a-z]+\[[^\]\n]+\]")
 ERRORS = re.compile(r"(?:^|\s+)(Errors(?: [a-z]+)*:\s)(?=\S)")
 # Of a family of functions, the types that stand for all in links.

@@ -31,12 +31,13 @@ def procedure(kind, rank, source, shape):
     lines = [f"  subroutine {name}({', '.join(dummies)})", f"    {source[1]} :: place",
              f"    {type_of(kind)}, pointer, intent(inout) :: array{place}"]
     if rank:
-        lines += [f"    integer({shape[1]}), intent(in) :: shape({rank})",
-                  f"    integer({shape[1]}), optional, intent(in) :: lower({rank})",
+        lines += [f"    integer({shape[1]}), intent(in) :: shape(:)",
+                  f"    integer({shape[1]}), optional, intent(in) :: lower(:)",
                   f"    {type_of(kind)}, pointer, contiguous :: found{place}"]
     extents = "int(shape, c_int64_t)" if rank else "[integer(c_int64_t) ::]"
-    lines += ["    integer(c_int), optional, intent(out) :: stat", "    type(c_ptr) :: address",
-              f"    address = sennit_address_of(place, {extents}, storage_size(array, kind=c_int64_t) / 8, stat)",
+    lines += ["    integer(c_int), optional, intent(out) :: stat", "    type(c_ptr) :: address", "    integer :: bounds",
+              f"    bounds = {rank}", *(["    if (present(lower)) bounds = size(lower)"] if rank else []),
+              f"    address = sennit_address_of(place, {extents}, [{rank}, bounds], storage_size(array, kind=c_int64_t) / 8, stat)",
               "    if (.not. c_associated(address)) return"]
     if not rank:
         lines.append("    call c_f_pointer(address, array)")

@@ -64,8 +64,15 @@ class TemplateTransport final : public Transport {
     // refuses put_event. A transport with events calls sink.arrived() from the target's progress(),
     // after the data is visible. Tasks have a payload of up to 512 bytes.
     const Traits &traits() const override {
-        static constexpr Traits kTraits{"sim", SENNIT_PATH_SIM, false, true,          1, 0,
-                                        4096,  false,           false, kMostTaskBytes};
+        static constexpr Traits kTraits{.name = "sim",
+                                        .path = SENNIT_PATH_SIM,
+                                        .load_store = false,
+                                        .ordered = true,
+                                        .rails = 1,
+                                        .event_bits = 0,
+                                        .max_piece_bytes = 4096,
+                                        .private_memory = true,
+                                        .task_bytes = kMostTaskBytes};
         return kTraits;
     }
 
