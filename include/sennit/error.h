@@ -7,15 +7,15 @@
  *   error changes nothing and writes no output, unless the comment says more. Sennit never aborts
  *   or exits. sennit_last_error() has the details.
  * - The compiler warns where a status is not used, also of sennit_finalize and destroy calls: an
- *   error says that other ranks did not come or that nothing was destroyed. A cast to void says
- *   that it is meant. SENNIT_ALLOW_UNCHECKED_STATUS, defined before the first header, switches the
- *   warning off.
- * - A call is of one rank alone unless it is marked collective, by the threads that the rank's
- *   thread level allows. It needs a rank unless it is marked "any time".
+ *   error says that other ranks did not come or that nothing was destroyed. A cast to void
+ *   ignores it on purpose. SENNIT_ALLOW_UNCHECKED_STATUS, defined before the first header,
+ *   switches the warning off.
+ * - A call concerns the calling rank alone unless it is marked collective. The thread level says
+ *   which threads may make it. It needs a rank unless it is marked "any time".
  * - Sizes, offsets and strides are bytes. Sizes and counts of 0 are legal where no range is given.
  *   Timeouts are nanoseconds from the call: 0 tries once, SENNIT_FOREVER has no limit. Ranks are
- *   world ranks, in calls with a team ranks of the team.
- * - Handles are values and may be copied. The constant _NULL, {0}, names nothing.
+ *   numbered in the world; in calls with a team, in the team.
+ * - Handles are values and may be copied. Each type's constant ending in _NULL, {0}, names nothing.
  *
  * Errors of every call, listed only where there is more to say:
  *

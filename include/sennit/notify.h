@@ -28,9 +28,9 @@
  * a time to wait, or waits for credit: a signal of its own that the owner counts after each reset.
  * Ranks that hear from the owner in each epoch, as neighbours in a halo exchange, never get so far.
  *
- * Send your answer, then reset: the message that follows the answer belongs to the next epoch and
- * is counted before or after the reset. A reset first delays the answer until the epoch's cache
- * line has come from the sender. (SENNIT_SIGNAL_STRICT: reset first.) */
+ * Send your answer, then reset. The message that your answer causes is of the next epoch, so it is
+ * counted even before the reset. Resetting first would delay your answer by a cache miss.
+ * (SENNIT_SIGNAL_STRICT: reset first.) */
 #ifndef SENNIT_NOTIFY_H
 #define SENNIT_NOTIFY_H
 
@@ -105,7 +105,7 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
 /* Put `bytes` bytes at `offset` of the block, and count one event of its on_recv, if any, when they
  * are there. Get: the same from the block, with on_send.
  *
- * - Each call counts in the next epoch, the first in the epoch that the signal had in
+ * - Calls through one attached block count in successive epochs, beginning with the signal's at
  *   sennit_block_init. A failed call does not count. For n messages per epoch attach n times, or
  *   give a notice.
  * - 0 bytes count an event that reports all that the caller has completed before, such as a strided

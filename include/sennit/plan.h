@@ -14,8 +14,8 @@
  *         sennit_plan_wait(plan, ...)
  *
  * A plan puts to the same places in each run, and the next run may start before the owner has read
- * this one. So a loop has two plans in turn, each with its half of the blocks: a run of epoch r + 1
- * starts only after reset r - 1 of the owners, whose epoch was the last to use this half
+ * this one. So a loop has two plans in turn, each with its half of the blocks. Run r + 1 is
+ * accepted only after the owners' reset r - 1, which ended the last epoch that used this half
  * (notify.h). One plan is enough where something else delays it until all owners have read.
  * examples/plan.c is a whole program.
  *
@@ -58,8 +58,8 @@ sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_b
 
 /* Record a put or get with signals of a notice: the remote one in place of the block's own; the
  * local one counts an event of its present epoch when the run has moved all data and the private
- * buffers may be used. So a local signal in one operation, also of 0 bytes, is one for the plan. A
- * failed run counts none. The notice is copied; its epoch must be SENNIT_EPOCH_NEXT
+ * buffers may be used. So one operation with a local signal, even of 0 bytes, reports the whole
+ * run. A failed run counts none. The notice is copied; its epoch must be SENNIT_EPOCH_NEXT
  * (sennit_plan_commit sets the epochs) and its wait_ns 0. Errors: those of sennit_plan_put, and ARG
  * (another epoch or wait_ns, a remote signal that is not the owner's, a local one that is not the
  * caller's). */
@@ -97,8 +97,8 @@ sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_
  *
  * Puts to another node that go in one message with their event are copied: they are over for the
  * run when sent, and a flush reports what goes wrong. An owner on another node that is known to be
- * near enough is not asked: a flush of its rank reports SIGNAL_OVERFLOW or NOT_REGISTERED of a
- * signal, and data may have moved.
+ * at most one epoch behind is not asked: a flush of its rank reports SIGNAL_OVERFLOW or
+ * NOT_REGISTERED of a signal, and data may have moved.
  *
  * Errors that leave nothing moved; the same run may be started again: STATE (not committed; the run
  * before was not waited for), ARG (a block that was detached, a local signal that was destroyed, no

@@ -31,8 +31,8 @@ extern "C" {
  * committed and destroyed by one thread at a time. */
 typedef sennit_mpi_plan_state sennit_message_plan;
 
-/* Make an empty plan for messages of `comm`. Collective over `comm`, which keeps duplicates of
- * itself for later plans. Errors: ARG (no intracommunicator), NOMEM, FABRIC (MPI failed; its code
+/* Make an empty plan for messages of `comm`. Collective over `comm`. Sennit keeps duplicates
+ * of it for later plans. Errors: ARG (no intracommunicator), NOMEM, FABRIC (MPI failed; its code
  * is in the last error). */
 static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan);
 

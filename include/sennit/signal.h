@@ -73,8 +73,8 @@ typedef struct sennit_signal {
 #define SENNIT_SIGNAL_UNCHECKED 0x2u
 
 /* Make a signal of the caller's, in epoch 0, that fires after `events` events of an epoch, 1 to
- * max_events. Up to `max_events` surplus events are detected: pass `events` again, or the most that
- * a mistake can send. Errors: ARG (no events, more than max_events), NOMEM (memory, 8388608
+ * max_events. Up to `max_events` surplus events are surely detected; if in doubt, pass `events`
+ * again. Errors: ARG (no events, more than max_events), NOMEM (memory, 8388608
  * signals), OS. */
 sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigned flags,
                                    sennit_signal *signal);
@@ -95,8 +95,8 @@ SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t t
 
 /* Begin the next epoch. Of threads that reset at the same time one succeeds; the others get STATE.
  *
- * What the caller did before happens before what a sender does that learns of the reset by any
- * means. An accepted event, put or get of epoch r + 1 is such a means for reset r - 1, but not with
+ * A sender that knows of the reset sees all that the caller did before it. It knows of reset
+ * r - 1 once its event, put or get of epoch r + 1 was accepted, but not with
  * SENNIT_SIGNAL_UNCHECKED.
  *
  * Errors that change nothing: STATE (the signal has not fired), SIGNAL_OVERFLOW, SIGNAL_EARLY (an

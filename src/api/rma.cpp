@@ -107,10 +107,10 @@ inline bool is_direct(typename Call::To to, typename Call::From from, std::size_
     return copy_by<Call>(to, from, bytes, *entry);
 }
 
-// The blocking calls have one way each for: words of 8 bytes (in the public function, without stack
-// or size); other short sizes; sizes to 128 bytes; sizes that vectors copy in place; long sizes;
-// entries that are not near. Each ends in a jump to the next. The lower bound of a size makes a
-// test for 0 unnecessary.
+// Each size has one way in the blocking calls: words of 8 bytes (in the public function itself,
+// without a stack frame), other short sizes, sizes to 128 bytes, sizes that vectors copy in place,
+// long sizes, entries that are not near. Each way ends in a jump to the next. The lower bound of a
+// size makes a test for 0 unnecessary.
 template <class Call>
 [[gnu::noinline]] sennit_status far(typename Call::To to, typename Call::From from,
                                     std::size_t bytes) {
@@ -151,9 +151,9 @@ template <class Call>
     return SENNIT_OK;
 }
 
-// A long copy evicts everything else from the level-1 cache. So this prefetches what the next call
-// reads while the copy ends: a vector copy is still under way then; the C library would be
-// finished, so it gets the last bytes as a separate copy.
+// A long copy evicts the level-1 cache, so what the next call reads is prefetched before the copy
+// ends. A vector copy still runs then. The C library's has finished, so its last kEnd bytes are a
+// copy of their own.
 inline void copy_long(void *to, const void *from, std::size_t bytes, sennit_gptr gptr,
                       const memory::SegmentEntry &entry) {
     constexpr std::size_t kEnd = 4096;

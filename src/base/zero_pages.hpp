@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Zeroed memory in which only pages with stores take memory: for tables with mostly unused rows.
+// Zeroed memory that takes a page only after a store to it: for tables with mostly unused rows.
 #pragma once
 
 #include <sys/mman.h>

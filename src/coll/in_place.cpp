@@ -56,8 +56,8 @@ sennit_status copy_from(TeamState &state, OpenCall &operation, std::uint32_t mem
 
 // ---- Blocks between the root and the others; both ends copy.
 
-// The root shares a block with every member, each other member only one. So the root copies a part
-// of each that gives all the same work. Whole pages, which the kernel copies best.
+// The root shares a block with every member, a member only one. The root copies 1/size of each
+// block, so that all copy equally much, in whole pages, which the kernel copies best.
 std::size_t part_of_root(const Call &call, const team::Team &team) {
     constexpr std::size_t kPage = 4096;
     return call.bytes / team.size / kPage * kPage;

@@ -22,7 +22,7 @@ bool factor(int value, int count, int most, int factors[]) {
         factors[0] = value;
         return value <= most;
     }
-    // A first factor below the root is too small, since the others are no larger.
+    // A first factor below the root of `value` is too small: the others are no larger.
     int first = 1;
     while (!power_reaches(first, count, value))
         ++first;

@@ -21,7 +21,7 @@ std::uint64_t room_of(NodeRoom::Tables tables) {
     return memory::round_up(bytes, memory::kLargestSmallPage);
 }
 
-// Whether another rank of the node has this rank's memory file, as this one has its.
+// Whether this rank and another one of its node have each other's memory files.
 bool has_mates(const Rank &rank) {
     for (int peer = 0; peer < world_size(rank); ++peer)
         if (rank.peers[peer].memory_file >= 0) return true;
