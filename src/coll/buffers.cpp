@@ -67,15 +67,15 @@ bool may_lend_to_nodes(const TeamState &state, const OpenCall &operation) {
            world_size(*state.rank) <= kMostRanksLentTo;
 }
 
-// Of a reduction: can operands be read where they are?
+// Whether members can read the operands of a reduction where they are.
 bool can_fold_in_place(const TeamState &state, const OpenCall &operation) {
     return state.size <= kMostFolded &&
            (state.reaches_data || state.kernel_copies || may_lend_to_nodes(state, operation));
 }
 
-// Of two members that messages join, each moves as much whether both make the whole result or half
-// of it each, and one question and one transfer less if they make it whole. In place they would
-// overwrite what the other still reads.
+// False for two members that messages join: each moves as many bytes if both compute the whole
+// result, and saves the transfer of the other half. But in place each would overwrite operands that
+// the other still reads.
 bool is_worth_dividing(const TeamState &state, const Call &call) {
     return !folds(call.kind) || state.reaches_data || state.kernel_copies || state.size > 2 ||
            (call.kind == Kind::allreduce && call.in_place);
@@ -171,7 +171,7 @@ sennit_status find_place(TeamState &state, std::uint32_t member, const CollLette
     const bool by_address = (letter.flags & kLetterAddresses) != 0;
     *out = {by_address ? reinterpret_cast<std::byte *>(place.extent) : nullptr,
             {peer, place.segment, place.offset}};
-    const bool is_far = state.rank->peers[peer].control == nullptr && member != state.team->rank;
+    const bool is_far = member != state.team->rank && !state.rank->peers[peer].same_node;
     return place.live != 0 && is_far ? attach_loan(*state.rank, out->place, place) : SENNIT_OK;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reductions in place: operands are read where they lie, or fetched in chunks, and results are
-// written where they go. Where messages fetch them, the next chunk is on its way while this one is
-// folded, and results are while the next is.
+// Reductions in place. Loads read the operands where they are; operands out of reach are fetched in
+// chunks. Fetches and puts by messages overlap the work: while a chunk is folded, the next one is
+// fetched and the last result is put.
 #include <algorithm>
 #include <cstring>
 
@@ -16,21 +16,21 @@
 namespace sennit::coll {
 namespace {
 
-// Of each operand at a time where all are read in place: three stay in the first cache, and two fit
-// into the scratch.
+// Bytes of each operand per step if loads reach all: all three stay in the level-1 cache, and two
+// fit into the scratch.
 constexpr std::size_t kFoldBytes = 8192;
 static_assert(kFoldBytes <= kScratchBytes);
 
-// Chunks that are fetched: of all members this much, in two halves, and of each not more than this.
+// Room for chunks of all members, in two halves; and the most of one member per chunk.
 constexpr std::size_t kFetchedBytes = std::size_t{4} << 20;
 constexpr std::size_t kMostByMessage = std::size_t{128} << 10;
 
-// What this rank folds.
+// The operands that this rank folds.
 struct Operands {
     Buffers *of;       // by member, in the scratch
     std::size_t step;  // bytes of each operand at a time
-    // Only where some operand has to be fetched: places for two chunks of each member, and for two
-    // chunks of the result; and what is under way, of each half, and by the member that it goes to.
+    // Only if an operand must be fetched: room for two chunks of each member and of the result; and
+    // the requests under way: gets by half and member, puts by member.
     std::byte *fetched = nullptr;
     sennit_request *gets = nullptr;
     sennit_request *puts = nullptr;
@@ -49,17 +49,18 @@ std::byte *stage_of(const TeamState &state, const Operands &operands, std::uint3
     return operands.fetched + (std::size_t{half} * (state.size + 1) + member) * operands.step;
 }
 
-// Where a result is made that can not be made where it goes.
+// Room for a result that can not be computed in its place.
 std::byte *aside_of(TeamState &state, const Operands &operands, unsigned half) {
     return operands.fetched == nullptr ? scratch_of(state)
                                        : stage_of(state, operands, state.size, half);
 }
 
-// Places for chunks, kept for the team's next reduction. They are as many as the members.
+// Room for chunks, kept for the team's next reduction. Its size depends only on the team.
 sennit_status make_stages(TeamState &state, std::size_t unit, Operands *out) {
     const std::size_t rows = 2 * (std::size_t{state.size} + 1);
     const std::size_t most = state.kernel_copies ? kStageBytes : kMostByMessage;
-    const std::size_t each = std::clamp(kFetchedBytes / rows, kScratchBytes, most);
+    const std::size_t each =
+        std::clamp(kFetchedBytes / rows, kScratchBytes, most) & ~(kLineBytes - 1);
     const std::size_t requests = 3 * std::size_t{state.size} * sizeof(sennit_request);
     std::byte *const memory = operands_of(state, rows * each + requests);
     if (memory == nullptr) return SENNIT_ERR_NOMEM;
@@ -100,7 +101,7 @@ sennit_status find_operands(TeamState &state, OpenCall &operation, Operands *out
     return all_here ? SENNIT_OK : make_stages(state, unit, out);
 }
 
-// Starts to fetch the chunk of all sources that `reader` reads and load does not reach.
+// Starts to fetch the chunk from all sources that `reader` reads and loads do not reach.
 sennit_status start_fetch(TeamState &state, const Call &call, std::uint32_t reader,
                           const Operands &operands, const FoldChunk &chunk) {
     for (std::uint32_t member = 0; member < state.size; ++member) {
@@ -139,7 +140,8 @@ sennit_status fold_chunk(TeamState &state, const Call &call, std::uint32_t reade
     return SENNIT_OK;
 }
 
-// To all that get it. `result` stays as it is until the chunk after the next.
+// Starts to put the result to all members that get it. `result` must not change until the chunk
+// after the next.
 sennit_status start_results(TeamState &state, const Call &call, const Operands &operands,
                             const FoldChunk &chunk, std::byte *result) {
     for (std::uint32_t member = 0; member < state.size; ++member) {
@@ -173,14 +175,15 @@ FoldChunk own_part(const TeamState &state, const OpenCall &operation, std::size_
     return {first, own + 1 == state.size ? bytes : std::min(bytes, first + share), 0};
 }
 
-// All chunks, one after the other. What is under way at the end is its caller's.
+// Folds all chunks. The caller waits for the requests that are still under way.
 sennit_status fold_part(TeamState &state, OpenCall &operation, const Operands &operands,
                         const FoldChunk &part) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
     const std::uint32_t reader = call.kind == Kind::reduce ? call.root : own;
     const bool has_destination = call.kind != Kind::reduce || own == call.root;
-    // The own elements may lie where the result goes, and not be the first two of the fold.
+    // This rank's elements may lie in the place of the result without being among the first two
+    // operands.
     const bool aside = !has_destination || (call.in_place && own > 1);
     const auto chunk_at = [&](std::size_t begin) {
         const std::size_t number = (begin - part.begin) / operands.step;
@@ -228,7 +231,7 @@ sennit_status fold_in_place(TeamState &state, OpenCall &operation) {
         request::wait_all(*state.rank, requests, operands.gets, default_deadline());
     if (status != SENNIT_OK) *thread_error() = error;
     if (rest != SENNIT_ERR_TIMEOUT) return status == SENNIT_OK ? rest : status;
-    // They may still come, so nothing else is fetched to where they go.
+    // They may still arrive, so their memory is not used again.
     for (std::size_t i = 0; i < requests; ++i)
         op::engine_abandon(*state.rank, operands.gets[i], op::Abandoned::library_s);
     state.operands = nullptr;

@@ -103,7 +103,7 @@ struct Passing {
     std::uint64_t told;                // its answer
     std::int64_t ask_ns;               // time of the next question; 0: the wait has just started
     PassStep step;
-    bool is_left;  // all but the last word has come, which nobody here needs now
+    bool is_left;  // the leader has left the round; only the last word is missing
 };
 
 struct TeamState {
@@ -239,7 +239,7 @@ std::byte *scratch_of(TeamState &state);
 inline constexpr std::size_t kStageBytes = 32768;
 // Null: the thread's last error tells.
 std::byte *stages_of(TeamState &state);
-// What a reduction in place fetches. The same size in each call of the team.
+// Room for operands that a reduction in place fetches. `bytes` is the same in all calls of a team.
 std::byte *operands_of(TeamState &state, std::size_t bytes);
 
 // The slot size for the post of a call of one round with `bytes` bytes.
@@ -322,7 +322,7 @@ inline std::size_t in_place_from(const TeamState &state, const Call &call) {
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast) return choices.broadcast_in_place_from;
     if (!folds(call.kind)) return choices.copy_in_place_from;
-    // Between nodes three more trips have to be worth it.
+    // Between nodes in place takes three more trips.
     constexpr std::size_t kFoldBetweenNodesFrom = std::size_t{32} << 10;
     return state.board == nullptr ? choices.fold_in_place_from
                                   : std::max(choices.fold_in_place_from, kFoldBetweenNodesFrom);
@@ -340,8 +340,8 @@ void drop_wide_slots(TeamState &state);
 
 // ---- fold_in_place.cpp
 
-// This rank's part of a reduction, with the buffers that the letters name. Errors: those of
-// transfers, of the program's operator, NOMEM.
+// Does this rank's part of a reduction with the buffers that the letters name. Errors: those of
+// transfers and of the program's operator, NOMEM.
 sennit_status fold_in_place(TeamState &state, OpenCall &operation);
 
 // ---- progress.cpp
