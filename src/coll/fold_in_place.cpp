@@ -23,7 +23,7 @@ static_assert(kFoldBytes <= kScratchBytes);
 
 // Room for chunks of all members, in two halves; and the most of one member per chunk.
 constexpr std::size_t kFetchedBytes = std::size_t{4} << 20;
-constexpr std::size_t kMostByMessage = std::size_t{128} << 10;
+constexpr std::size_t kMostByMessage = std::size_t{512} << 10;
 
 // The operands that this rank folds.
 struct Operands {

@@ -84,10 +84,10 @@ RANK_TEST(collective, private_buffers_of_megabytes_arrive_whole, kTwoRanks | kOn
 
 // Broken by a chunk of an operand that is folded before it has come, or fetched to where another
 // one still is, and by a result that a member overwrites while others read what lay there: elements
-// of 40 KB are fetched in one chunk by messages, those of 300 KB in several.
+// of 40 KB are fetched in one chunk by messages, those of 1.2 MB in several.
 RANK_TEST(collective, elements_that_are_fetched_in_chunks_are_combined_in_order, kTwoRanks) {
     if (test.size > 4) return;
-    for (const std::size_t bytes : {std::size_t{40000}, std::size_t{300000}})
+    for (const std::size_t bytes : {std::size_t{40000}, std::size_t{1200000}})
         for (const bool in_place : {false, true})
             for (const CollKind kind : {CollKind::reduce, CollKind::allreduce,
                                         CollKind::reduce_scatter, CollKind::scan}) {
