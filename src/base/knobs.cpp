@@ -138,17 +138,19 @@ KnobSettings &in_force() {
     return settings;
 }
 
+bool is_same(const char *known, const char *name, std::size_t length) {
+    return std::strlen(known) == length && std::strncmp(known, name, length) == 0;
+}
+
 const KnobRow *find_row(const char *name, std::size_t length) {
     for (const KnobRow &row : kRows)
-        if (std::strlen(row.name) == length && std::strncmp(row.name, name, length) == 0)
-            return &row;
+        if (is_same(row.name, name, length)) return &row;
     return nullptr;
 }
 
 bool is_internal(const char *name, std::size_t length) {
     for (const char *internal : kInternal)
-        if (std::strlen(internal) == length && std::strncmp(internal, name, length) == 0)
-            return true;
+        if (is_same(internal, name, length)) return true;
     return false;
 }
 

@@ -26,13 +26,33 @@ def blocks_of(readme, language):
     return found
 
 
+def parser_of_built():
+    """Of a test that runs commands of a page in a folder that looks like the project's."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("project")
+    for name in ("bin", "lib", "headers"):
+        parser.add_argument(f"--{name}", required=True)
+    return parser
+
+
+def link_built(folder, arguments, *names):
+    """Makes the folder look like the project's: links to what is built, and to these folders of the project."""
+    os.makedirs(os.path.join(folder, "build"))
+    links = {"build/bin": arguments.bin, "build/lib": arguments.lib, "build/include": arguments.headers,
+             **{name: os.path.join(arguments.project, name) for name in names}}
+    for place, target in links.items():
+        os.symlink(os.path.abspath(target), os.path.join(folder, place))
+
+
+def script_of(lines):
+    """The commands without `make`, up to the first that fails."""
+    return "\n".join(["set -e", *(line for line in lines if not line.startswith("make "))])
+
+
 def runs(script, blocks, language, arguments):
     """Does the script print what the page says?"""
     with tempfile.TemporaryDirectory() as folder:
-        os.makedirs(os.path.join(folder, "build"))
-        for place, target in (("build/bin", arguments.bin), ("build/lib", arguments.lib),
-                              ("build/include", arguments.headers)):
-            os.symlink(os.path.abspath(target), os.path.join(folder, place))
+        link_built(folder, arguments)
         with open(os.path.join(folder, arguments.source), "w", encoding="utf-8") as file:
             file.write(blocks[language])
         result = subprocess.run(["bash", "-c", script], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
@@ -44,16 +64,13 @@ def runs(script, blocks, language, arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("project")
-    for name in ("bin", "lib", "headers"):
-        parser.add_argument(f"--{name}", required=True)
+    parser = parser_of_built()
     parser.add_argument("--page", default="README.md")
     parser.add_argument("--source", default="first.c")
     arguments = parser.parse_args()
     language = "fortran" if arguments.source.endswith(".f90") else "c"
     blocks = blocks_of(os.path.join(arguments.project, arguments.page), language)
-    commands = "\n".join(["set -e", *(line for line in blocks["sh"].splitlines() if not line.startswith("make "))])
+    commands = script_of(blocks["sh"].splitlines())
     scripts = [commands.replace("cc first.c", "cc -Wall -Wextra -Werror first.c")]
     if language == "fortran":
         scripts.append(commands.replace("gfortran ", "gfortran -fdefault-integer-8 "))

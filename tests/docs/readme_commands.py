@@ -9,7 +9,6 @@ those of the other; Open MPI is told by its environment that root and few proces
 print what the README shows of it, without the tags. What would break it: a flag that goes, a launcher that no longer
 starts ranks, a header that an MPI's compiler does not take, a pkg-config file that leads nowhere.
 """
-import argparse
 import os
 import re
 import shutil
@@ -18,7 +17,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from first_program import blocks_of
+from first_program import blocks_of, link_built, parser_of_built
 
 ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 LIMIT_S = 60
@@ -30,11 +29,8 @@ class Folder:
     def __init__(self, path, arguments, blocks):
         self.path = path
         self.lines = sorted(re.sub(r"^\[\d+\] ", "", line) for line in blocks["text"].splitlines())
-        os.makedirs(os.path.join(path, "build"))
         os.makedirs(os.path.join(path, "mpi"))
-        for place, target in (("build/bin", arguments.bin), ("build/lib", arguments.lib), ("build/include", arguments.headers),
-                              ("examples", os.path.join(arguments.project, "examples"))):
-            os.symlink(os.path.abspath(target), os.path.join(path, place))
+        link_built(path, arguments, "examples")
         with open(os.path.join(path, "first.c"), "w", encoding="utf-8") as file:
             file.write(blocks["c"])
         self.run(next(line for line in blocks["sh"].splitlines() if line.startswith("cc ")))
@@ -87,11 +83,8 @@ def run_mpis(folder, lines, launchers):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("project")
+    parser = parser_of_built()
     parser.add_argument("tree")
-    for name in ("bin", "lib", "headers"):
-        parser.add_argument(f"--{name}", required=True)
     for name in ("openmpi", "mpich"):
         parser.add_argument(f"--{name}", default="")
     arguments = parser.parse_args()

@@ -8,12 +8,14 @@ Every step has one; with --fortran the steps in Fortran must print the same. The
 looks like the project's; `make` is left out. What would break it: a program that prints something else, a step without
 its output, an output without its step, a command that does not work as shown.
 """
-import argparse
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True
+from first_program import link_built, parser_of_built, script_of
 
 
 def printed_by(command, folder=None):
@@ -28,20 +30,13 @@ def by_hand(page, arguments):
     """The name of the step that the page builds, and what it prints."""
     commands = re.search(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1].splitlines()
     with tempfile.TemporaryDirectory() as folder:
-        os.makedirs(os.path.join(folder, "build"))
-        for place, target in (("build/bin", arguments.bin), ("build/lib", arguments.lib),
-                              ("build/include", arguments.headers),
-                              ("examples", os.path.join(arguments.project, "examples"))):
-            os.symlink(os.path.abspath(target), os.path.join(folder, place))
-        script = "\n".join(["set -e", *(line for line in commands if not line.startswith("make "))])
+        link_built(folder, arguments, "examples")
+        script = script_of(commands)
         return re.search(r"-o (\w+)", script)[1], printed_by(["bash", "-c", script], folder)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("project")
-    for name in ("bin", "lib", "headers"):
-        parser.add_argument(f"--{name}", required=True)
+    parser = parser_of_built()
     parser.add_argument("--fortran", action="store_true")
     arguments = parser.parse_args()
     with open(os.path.join(arguments.project, "docs", "manual", "tutorial.md"), encoding="utf-8") as file:
