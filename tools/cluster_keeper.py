@@ -227,8 +227,8 @@ class Keeper:
         for host in range(len(self.holders)):
             lines = []
             for network in self.networks:
-                # Nobody else's address is in the management network's prefix, so no library takes it for one that the hosts
-                # share: a program has the rails alone, as it was told.
+                # Nobody else's address is in the management network's prefix, so libfabric does not take it for one that the
+                # hosts share.
                 prefix = 32 if network == MANAGEMENT else 24
                 lines += [f"address add {address(network, host)}/{prefix} dev {device(network)}",
                           f"link set {device(network)} up"]
@@ -563,6 +563,9 @@ def keep(lifeline, listener, config):
     os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/local/sbin:/usr/sbin:/sbin"
     os.environ.pop("TMPDIR", None)  # each host has its own /tmp
     os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    # Else Open MPI and UCX (MPICH) send half of each long message through the management network, which no --rate slows down.
+    for name in ("OMPI_MCA_btl_tcp_if_include", "UCX_NET_DEVICES"):
+        os.environ.setdefault(name, ",".join(device(rail) for rail in range(config["rails"])))
     keeper = Keeper(int(lifeline), accepting, config)
     keeper.make_folder()
     keeper.make_hosts()

@@ -6,6 +6,7 @@
 As cluster_test.py. What would break a case: a cluster that root alone gets, a rail without the rate that was asked for, or a death
 that ranks of other hosts do not hear of.
 """
+import json
 import os
 import re
 import shutil
@@ -115,6 +116,24 @@ def a_rail_is_as_slow_as_was_asked_for(cluster):
             expect(time.monotonic() < limit, "nobody takes the bytes")
         seconds = float(cluster.must("exec", "h1", sys.executable, "-c", SOURCE, f"10.{100 + rail}.0.1", str(2 << 20)))
         expect(seconds > 0.8, "2 MiB at 2 MB/s, of which 256 KiB may go at once", rail, seconds)
+    process.terminate()
+    process.wait(timeout=15)
+    cluster.nothing_is_left()
+
+
+def messages_of_mpi_take_the_rails(cluster, launcher, program):
+    """All of them, and none the network of the launcher: it would be a card that others lack and --rate does not slow down."""
+    process = cluster.start("--launcher", "none", "--", "sh", "-c", "sleep 60")
+    for _ in range(3):
+        before = json.loads(cluster.must("counters"))
+        done = cluster.order("exec", "h0", cluster.tool, "launch", "--launcher", launcher, "-n", "2", "--", program)
+        after = json.loads(cluster.must("counters"))
+        if not has_hydra_died(launcher, done):
+            break
+    expect(done.returncode == 0, done)
+    for host in ("h0", "h1"):
+        sent = {name: after[host][name]["tx"] - before[host][name]["tx"] for name in after[host]}
+        expect(sent["rail0"] > 4 << 20 and sent["mgmt"] < 1 << 20, host, sent)
     process.terminate()
     process.wait(timeout=15)
     cluster.nothing_is_left()
