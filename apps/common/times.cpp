@@ -7,7 +7,7 @@
 namespace apps {
 namespace {
 
-constexpr int kClassBits = 5;
+constexpr int kClassBits = 8;
 constexpr std::uint64_t kClasses = std::uint64_t{1} << kClassBits;
 
 // Below 2 * kClasses every nanosecond has its class; above, the leading kClassBits + 1 bits choose.
