@@ -11,7 +11,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/thread_callback.hpp"
 #include "base/thread_limit.hpp"
@@ -23,6 +25,8 @@ struct Record {
     sennit_error error;
     const Deadline *limit;
     Callback callback;
+    std::int64_t told_early_ns;  // of the last line about SIGNAL_EARLY, 0 if none
+    std::uint64_t untold_early;  // since then
 };
 
 thread_local Record *record = nullptr;
@@ -124,11 +128,36 @@ void fail_provider_code(long long code) {
     thread_error()->provider_code = code;
 }
 
+namespace {
+
+// Programs repeat a call that SIGNAL_EARLY refuses, and each refusal is an error: a thread tells of
+// one a second. Returns the number of those untold before this one, or -1: not to be told.
+long long count_early() {
+    constexpr std::int64_t kPauseNs = 1'000'000'000;
+    if (record == nullptr) return 0;
+    const std::int64_t now = now_ns();
+    if (record->told_early_ns != 0 && now - record->told_early_ns < kPauseNs) {
+        ++record->untold_early;
+        return -1;
+    }
+    record->told_early_ns = now;
+    return static_cast<long long>(std::exchange(record->untold_early, 0));
+}
+
+}  // namespace
+
 sennit_status fail_in(sennit_status status, const char *operation) {
     sennit_error *error = thread_error();
     error->status = status;
     error->operation = operation;
-    log(SENNIT_LOG_INFO, "%s: %s: %s", operation, sennit_status_string(status), error->text);
+    const long long untold = status == SENNIT_ERR_SIGNAL_EARLY ? count_early() : 0;
+    if (untold < 0) return status;
+    char more[80] = "";
+    if (untold > 0)
+        (void)std::snprintf(more, sizeof more, " (%lld more early calls since the last such line)",
+                            untold);
+    log(SENNIT_LOG_INFO, "%s: %s: %s%s", operation, sennit_status_string(status), error->text,
+        more);
     return status;
 }
 
