@@ -139,12 +139,18 @@ EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args,
 bool EarlyWait::pause(Rank &rank) {
     constexpr std::int64_t kMostNs = 1'000'000;
     if (wait_ns_ == 0) return false;
-    if (!has_begun_) limit_ = Deadline::after(wait_ns_);
-    has_begun_ = true;
+    if (started_ns_ == 0) {
+        started_ns_ = now_ns();
+        limit_ = Deadline::after(wait_ns_);
+    }
+    const sennit_error early = *thread_error();
     const Deadline whole = default_deadline();
     const std::int64_t left_ns = std::min(limit_.left_ns(), whole.left_ns());
-    if (left_ns == 0) return false;
-    const sennit_error early = *thread_error();
+    if (left_ns == 0) {
+        (void)fail_peer(early.status, early.peer, early.path, "after a wait of %lld us: %s",
+                        static_cast<long long>((now_ns() - started_ns_) / 1000), early.text);
+        return false;
+    }
     (void)wait_until(rank, Deadline::after(std::min(pause_ns_, left_ns)), rank.world_rank,
                      [] { return false; });
     *thread_error() = early;

@@ -48,6 +48,16 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
     early(sennit_put_notify_with(peer, 0, &word, 8, &notice));
     early(sennit_get_notify_with(&word, peer, 0, 8, &notice));
     early(sennit_put_notify_batch(1, &part, &done));
+    const auto late = [&](sennit_status status) {
+        early(status);
+        const std::string text = sennit_last_error()->text;
+        test.require(text.rfind("after a wait of ", 0) == 0, text.c_str());
+    };
+    notice.wait_ns = 2'000'000;
+    late(sennit_put_notify_with(peer, 0, &word, 8, &notice));
+    late(sennit_get_notify_with(&word, peer, 0, 8, &notice));
+    late(sennit_put_notify_batch(1, &part, &done));
+    notice.wait_ns = 0;
     sennit_plan plan = SENNIT_PLAN_NULL;
     test.ok(sennit_plan_create(&plan));
     test.ok(sennit_plan_put(plan, peer, 0, &word, 8));
