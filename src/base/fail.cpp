@@ -21,12 +21,19 @@
 namespace sennit {
 namespace {
 
+constexpr unsigned kEarlyPeers = 16;
+
+// Calls that SIGNAL_EARLY refused.
+struct EarlyCalls {
+    std::int64_t told_ns;  // when the last one was logged, 0: never
+    std::uint64_t untold;  // since then
+};
+
 struct Record {
     sennit_error error;
     const Deadline *limit;
     Callback callback;
-    std::int64_t told_early_ns;  // of the last line about SIGNAL_EARLY, 0 if none
-    std::uint64_t untold_early;  // since then
+    EarlyCalls early[kEarlyPeers];  // place: the peer modulo kEarlyPeers
 };
 
 thread_local Record *record = nullptr;
@@ -130,18 +137,20 @@ void fail_provider_code(long long code) {
 
 namespace {
 
-// Programs repeat a call that SIGNAL_EARLY refuses, and each refusal is an error: a thread tells of
-// one a second. Returns the number of those untold before this one, or -1: not to be told.
-long long count_early() {
+// Programs repeat a call until its receiver is ready, and each refusal is an error: a thread logs
+// one a second for each peer. Returns how many it has not logged since the last one, or -1: nor is
+// this one to be logged.
+long long count_early(int peer) {
     constexpr std::int64_t kPauseNs = 1'000'000'000;
     if (record == nullptr) return 0;
+    EarlyCalls &early = record->early[static_cast<unsigned>(peer) % kEarlyPeers];
     const std::int64_t now = now_ns();
-    if (record->told_early_ns != 0 && now - record->told_early_ns < kPauseNs) {
-        ++record->untold_early;
+    if (early.told_ns != 0 && now - early.told_ns < kPauseNs) {
+        ++early.untold;
         return -1;
     }
-    record->told_early_ns = now;
-    return static_cast<long long>(std::exchange(record->untold_early, 0));
+    early.told_ns = now;
+    return static_cast<long long>(std::exchange(early.untold, 0));
 }
 
 }  // namespace
@@ -150,7 +159,7 @@ sennit_status fail_in(sennit_status status, const char *operation) {
     sennit_error *error = thread_error();
     error->status = status;
     error->operation = operation;
-    const long long untold = status == SENNIT_ERR_SIGNAL_EARLY ? count_early() : 0;
+    const long long untold = status == SENNIT_ERR_SIGNAL_EARLY ? count_early(error->peer) : 0;
     if (untold < 0) return status;
     char more[80] = "";
     if (untold > 0)
