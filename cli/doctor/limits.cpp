@@ -139,6 +139,16 @@ std::string reasons_in(const std::string &text) {
     return reasons.empty() ? ends : reasons;
 }
 
+// Why rank 0 does not reach rank 1, in what `sennit info --peers --json` wrote; "" if it does.
+std::string why_apart(const std::string &text) {
+    const Json report = Json::parse(text, nullptr, false);
+    if (!report.is_object() || !report.contains("peers")) return "";
+    for (const Json &pair : report["peers"]["pairs"])
+        if (pair["from"] == 0 && pair["to"] == 1 && pair["path"] == "none")
+            return pair["reasons"]["mapped"].get<std::string>();
+    return "";
+}
+
 // A check that says already why no job starts; "" if none does.
 std::string cause_of(const System &system) {
     for (const Check check :
@@ -159,14 +169,18 @@ Finding check_start(const System &system) {
     }
     const Start &start = *system.start;
     finding.figures = {{"exit_code", start.exit_code}, {"start_ns", start.ns}};
+    const std::string apart = start.exit_code == 0 ? why_apart(start.text) : "";
     if (start.exit_code == 0) {
         finding.is = "two ranks start and reach each other";
         finding.measured = fmt::format("from sennit run to its end: {}", time_text(start.ns));
-        return finding;
+        if (apart.empty()) return finding;
+        finding.is = "two ranks start, but do not reach each other: " + apart;
+        finding.costs = "calls on another rank's memory answer SENNIT_ERR_OTHER_NODE";
+    } else {
+        finding.is = fmt::format("two ranks do not start (exit code {}): {}", start.exit_code,
+                                 reasons_in(start.text));
+        finding.costs = "no job runs here";
     }
-    finding.is = fmt::format("two ranks do not start (exit code {}): {}", start.exit_code,
-                             reasons_in(start.text));
-    finding.costs = "no job runs here";
     const std::string cause = cause_of(system);
     finding.verdict = cause.empty() ? Verdict::bad : Verdict::note;
     if (!cause.empty())
@@ -278,8 +292,8 @@ Finding check_address_space(const System &system) {
     finding.costs =
         bytes < needed
             ? fmt::format(
-                  "{} ranks do not start: each maps all of its node, {} before there is a "
-                  "segment",
+                  "{} ranks do not start, or do not reach each other: each maps all of its "
+                  "node, {} before there is a segment",
                   ranks_of(system), bytes_text(static_cast<double>(needed)))
             : "a rank maps the segments of all ranks of its node: beyond that calls answer "
               "SENNIT_ERR_NOMEM";
