@@ -102,15 +102,16 @@ sennit_status check_inside(const Attached &attached, std::uint64_t offset, std::
     const auto whole = static_cast<unsigned long long>(attached.bytes);
     if (layout != nullptr && !op::lies_inside(layout->remote, offset, attached.bytes))
         return fail_peer(SENNIT_ERR_RANGE, attached.gptr.rank, "",
-                         "bytes %lld to %lld from offset %lld leave the block of %llu bytes",
+                         "bytes %lld to %lld from offset %lld leave the block of %llu byte%s",
                          static_cast<long long>(layout->remote.begin),
                          static_cast<long long>(layout->remote.end), static_cast<long long>(offset),
-                         whole);
+                         whole, plural(whole));
     if (layout == nullptr && (offset > attached.bytes || bytes > attached.bytes - offset))
         return fail_peer(SENNIT_ERR_RANGE, attached.gptr.rank, "",
-                         "%llu byte%s at offset %llu leave%s the block of %llu bytes",
+                         "%llu byte%s at offset %llu leave%s the block of %llu byte%s",
                          static_cast<unsigned long long>(bytes), plural(bytes),
-                         static_cast<unsigned long long>(offset), singular(bytes), whole);
+                         static_cast<unsigned long long>(offset), singular(bytes), whole,
+                         plural(whole));
     return SENNIT_OK;
 }
 
