@@ -139,6 +139,20 @@ std::string reasons_in(const std::string &text) {
     return reasons.empty() ? ends : reasons;
 }
 
+std::string ranks_text(std::uint64_t ranks) {
+    return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
+}
+
+// Why rank 0 does not reach rank 1, in what `sennit info --peers --json` wrote; "" if it does.
+std::string why_apart(const std::string &text) {
+    const Json report = Json::parse(text, nullptr, false);
+    if (!report.is_object() || !report.contains("peers")) return "";
+    for (const Json &pair : report["peers"]["pairs"])
+        if (pair["from"] == 0 && pair["to"] == 1 && pair["path"] == "none")
+            return pair["reasons"]["mapped"].get<std::string>();
+    return "";
+}
+
 // A check that says already why no job starts; "" if none does.
 std::string cause_of(const System &system) {
     for (const Check check :
@@ -159,14 +173,18 @@ Finding check_start(const System &system) {
     }
     const Start &start = *system.start;
     finding.figures = {{"exit_code", start.exit_code}, {"start_ns", start.ns}};
+    const std::string apart = start.exit_code == 0 ? why_apart(start.text) : "";
     if (start.exit_code == 0) {
         finding.is = "two ranks start and reach each other";
         finding.measured = fmt::format("from sennit run to its end: {}", time_text(start.ns));
-        return finding;
+        if (apart.empty()) return finding;
+        finding.is = "two ranks start, but do not reach each other: " + apart;
+        finding.costs = "calls on another rank's memory answer SENNIT_ERR_OTHER_NODE";
+    } else {
+        finding.is = fmt::format("two ranks do not start (exit code {}): {}", start.exit_code,
+                                 reasons_in(start.text));
+        finding.costs = "no job runs here";
     }
-    finding.is = fmt::format("two ranks do not start (exit code {}): {}", start.exit_code,
-                             reasons_in(start.text));
-    finding.costs = "no job runs here";
     const std::string cause = cause_of(system);
     finding.verdict = cause.empty() ? Verdict::bad : Verdict::note;
     if (!cause.empty())
@@ -227,8 +245,8 @@ Finding check_open_files(const System &system) {
     if (hard < of_launcher) {
         finding.verdict = Verdict::bad;
         finding.is = fmt::format("a process may have {} open files", limits.hard);
-        finding.costs = fmt::format("no job starts: sennit run needs {} for {} ranks", of_launcher,
-                                    ranks_of(system));
+        finding.costs = fmt::format("no job starts: sennit run needs {} for {}", of_launcher,
+                                    ranks_text(ranks_of(system)));
         finding.mend = open_files_mend(wanted);
         return finding;
     }
@@ -278,9 +296,9 @@ Finding check_address_space(const System &system) {
     finding.costs =
         bytes < needed
             ? fmt::format(
-                  "{} ranks do not start: each maps all of its node, {} before there is a "
-                  "segment",
-                  ranks_of(system), bytes_text(static_cast<double>(needed)))
+                  "{} can not start or do not reach each other: each maps all of its "
+                  "node, {} before there is a segment",
+                  ranks_text(ranks_of(system)), bytes_text(static_cast<double>(needed)))
             : "a rank maps the segments of all ranks of its node: beyond that calls answer "
               "SENNIT_ERR_NOMEM";
     finding.mend = "ulimit -v unlimited (as in /etc/security/limits.conf)";
@@ -301,14 +319,13 @@ Finding check_processes(const System &system) {
     const std::uint64_t needed = ranks + kLauncherProcesses;
     if (room.left >= needed + ranks * kThreadsOfRank) return finding;
     finding.verdict = room.left < needed ? Verdict::bad : Verdict::note;
-    finding.costs =
-        room.left < needed
-            ? fmt::format("{} ranks do not start: they are {} processes with sennit run", ranks,
-                          needed)
-            : fmt::format(
-                  "{} ranks start, but not their threads: two of each rank between nodes, "
-                  "and those of the program",
-                  ranks);
+    finding.costs = room.left < needed
+                        ? fmt::format("{} can not start: {} processes with sennit run",
+                                      ranks_text(ranks), needed)
+                        : fmt::format(
+                              "{} can start, but no threads: two of each rank between nodes, "
+                              "and those of the program",
+                              ranks_text(ranks));
     finding.mend = room.mend;
     return finding;
 }

@@ -162,7 +162,8 @@ std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &w
     }
     const char *const from = !missing.empty() ? "missing is one from"
                              : has_senders    ? "each rank that has sent to it before has sent one"
-                                              : "no rank that runs has sent to it";
+                                              : "no rank that runs has sent to it (events of "
+                                                "SENNIT_EPOCH_CURRENT are not recorded)";
     return fmt::format("  waits for signal {:#x}, which expects {} event{} of epoch {}: {}{}\n",
                        waits.signal, waits.events, waits.events == 1 ? "" : "s", waits.epoch, from,
                        missing);

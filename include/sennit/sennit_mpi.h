@@ -45,16 +45,22 @@ static inline void sennit_mpi_knob(const char *name, sennit_knob *knob) {
     knob->value[0] = '\0';
 }
 
-/* MPI does not tell which rank is late. */
-static inline void sennit_mpi_warn(double seconds) {
+/* A warning, unless the log leaves it out. */
+static inline void sennit_mpi_warn(const char *text) {
     sennit_knob log;
     sennit_mpi_knob("SENNIT_LOG", &log);
     if (strcmp(log.value, "none") == 0 || strcmp(log.value, "error") == 0) return;
-    (void)fprintf(stderr,
-                  "sennit: warning: this rank has waited %.0f s for ranks that have not come to "
-                  "the call of the communicator, such as sennit_init_mpi; SENNIT_INIT_TIMEOUT "
-                  "sets a limit\n",
-                  seconds);
+    (void)fprintf(stderr, "sennit: %s\n", text);
+}
+
+/* MPI does not tell which rank is late. */
+static inline void sennit_mpi_warn_of_late(double seconds) {
+    char text[200];
+    (void)snprintf(text, sizeof text,
+                   "warning: this rank has waited %.0f s for ranks that have not come to the call "
+                   "of the communicator, such as sennit_init_mpi; SENNIT_INIT_TIMEOUT sets a limit",
+                   seconds);
+    sennit_mpi_warn(text);
 }
 
 /* Waits for a collective call of MPI, which can not be cancelled. */
@@ -69,7 +75,7 @@ static inline int sennit_mpi_wait(sennit_mpi_context *mpi, MPI_Request *request,
         if (code != MPI_SUCCESS || is_over) return code;
         if (waited * 1e9 >= (double)timeout_ns) break;
         if (waited >= next) {
-            sennit_mpi_warn(waited);
+            sennit_mpi_warn_of_late(waited);
             next *= 3;
         }
         (void)sched_yield();

@@ -106,7 +106,7 @@ static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *
  * can only be destroyed. Errors: STATE (committed; a request for an exchange is not complete), ARG
  * (sizes or datatypes that do not match; a request of the caller's got what a receive without send
  * of an earlier plan left), TIMEOUT (a partner has not made its call), those of sennit_block_attach
- * and sennit_plan_commit. The error's text names call, rank and tag. */
+ * and sennit_plan_commit. The error, and a warning after 10 s, name call, rank and tag. */
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
                                                        int64_t timeout_ns);
 

@@ -7,20 +7,42 @@
 
 #include <mpi.h>
 #include <sched.h>
+#include <sennit/sennit_mpi.h>
 #include <sennit/sennit_mpi_messages.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Waits for a request of the plan's. 0: over; 1: not in time; 2: MPI's own call failed. */
-static inline int sennit_mpi_await(MPI_Request *request, double end, int has_end) {
+static inline void sennit_mpi_warn_of_wait(double seconds, const sennit_mpi_message *message) {
+    char text[300];
+    (void)snprintf(text, sizeof text,
+                   "rank %d: warning: sennit_message_plan_commit has waited %.0f s for the partner "
+                   "of %s %s rank %d of the communicator, tag %d: that rank has not made a call "
+                   "that matches; timeout_ns sets a limit",
+                   sennit_rank(), seconds, message->call, message->is_send ? "to" : "from",
+                   message->partner, message->tag);
+    sennit_mpi_warn(text);
+}
+
+/* Waits for a request of the message's, and warns once if that takes 10 s. 0: over; 1: not in time;
+ * 2: MPI's own call failed. */
+static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Request *request,
+                                   double end, int has_end) {
+    const double start = sennit_wtime();
+    int has_warned = 0;
     unsigned looks = 0;
     for (;;) {
         int is_over = 0;
+        double now;
         if (MPI_Test(request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 2;
         if (is_over) return 0;
-        if (has_end && sennit_wtime() >= end) return 1;
+        now = sennit_wtime();
+        if (has_end && now >= end) return 1;
+        if (!has_warned && now - start >= 10) {
+            sennit_mpi_warn_of_wait(now - start, message);
+            has_warned = 1;
+        }
         sennit_mpi_let_others(&looks);
     }
 }
@@ -122,14 +144,14 @@ static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, 
     if (message->is_users && head->magic != SENNIT_MPI_MAGIC)
         return sennit_mpi_fail(SENNIT_ERR_STATE, call,
                                "the request for the exchange was not completed", message, 0);
-    how = sennit_mpi_await(&message->head_request, end, has_end);
+    how = sennit_mpi_await(message, &message->head_request, end, has_end);
     if (message->is_users && head->use != message->ways->use)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call,
                                "what came is of a receive of an earlier plan that had no send",
                                message, 0);
     while (how == 0 && head->use != message->ways->use) {
         if (sennit_mpi_exchange(message, &message->head_request) != MPI_SUCCESS) how = 2;
-        if (how == 0) how = sennit_mpi_await(&message->head_request, end, has_end);
+        if (how == 0) how = sennit_mpi_await(message, &message->head_request, end, has_end);
     }
     if (how != 0) return sennit_mpi_fail_await(how, message);
     bytes =
@@ -141,7 +163,7 @@ static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, 
                     message->ways->bodies, &message->body_request) == MPI_SUCCESS
               ? 0
               : 2;
-    if (how == 0) how = sennit_mpi_await(&message->body_request, end, has_end);
+    if (how == 0) how = sennit_mpi_await(message, &message->body_request, end, has_end);
     return how == 0 ? SENNIT_OK : sennit_mpi_fail_await(how, message);
 }
 
@@ -159,8 +181,8 @@ static inline sennit_status sennit_mpi_record_all(sennit_mpi_plan_state *plan, d
     for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
         int how;
         if (messages[i]->is_send) continue;
-        how = sennit_mpi_await(&messages[i]->head_request, end, has_end);
-        if (how == 0) how = sennit_mpi_await(&messages[i]->body_request, end, has_end);
+        how = sennit_mpi_await(messages[i], &messages[i]->head_request, end, has_end);
+        if (how == 0) how = sennit_mpi_await(messages[i], &messages[i]->body_request, end, has_end);
         if (how != 0) status = sennit_mpi_fail_await(how, messages[i]);
     }
     for (i = 0; i < plan->targets.count && status == SENNIT_OK; ++i) {

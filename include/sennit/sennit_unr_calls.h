@@ -169,8 +169,8 @@ static inline uru_status_t unr_sig_wait(unr_sig_h sig_h) {
     while (status == SENNIT_ERR_TIMEOUT) {
         uint32_t left = 0;
         (void)sennit_signal_remaining(sig_h, &left);
-        (void)fprintf(stderr, "sennit: unr_sig_wait on rank %d: %u events have not come\n",
-                      sennit_rank(), (unsigned)left);
+        (void)fprintf(stderr, "sennit: unr_sig_wait on rank %d: %u event%s not come\n",
+                      sennit_rank(), (unsigned)left, left == 1 ? " has" : "s have");
         status = sennit_signal_wait(sig_h, 10 * (int64_t)1000000000);
     }
     return sennit_unr_end(status, "unr_sig_wait");

@@ -55,8 +55,8 @@ sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims
     if (status != SENNIT_OK) return status;
     const std::int64_t places = places_of(grid, size);
     if (places > size)
-        return fail(SENNIT_ERR_RANGE, "the grid has more places than the %d ranks of the parent",
-                    size);
+        return fail(SENNIT_ERR_RANGE,
+                    "the grid has more places than the parent has ranks, which is %d", size);
     if (parent.rank < places) args->color = 0;
     return SENNIT_OK;
 }

@@ -109,8 +109,8 @@ sennit_status exclude(Rank &rank, sennit_group group, std::size_t count, const i
 
 sennit_status check_rank_of(const RankList &list, int rank) {
     if (rank >= 0 && static_cast<std::size_t>(rank) < list.count()) return SENNIT_OK;
-    return fail(SENNIT_ERR_RANGE, "the group has %zu members and none with number %d", list.count(),
-                rank);
+    return fail(SENNIT_ERR_RANGE, "the group has %zu member%s and none with number %d",
+                list.count(), plural(list.count()), rank);
 }
 
 sennit_status translate(Rank &rank, sennit_group from, std::size_t count, const int ranks[],

@@ -127,7 +127,10 @@ sennit_status start_rank(const sennit_options &options) {
         options.timeout_ns == 0 ? limit_of(runtime::knobs().init_timeout) : options.timeout_ns;
     args.paths = options.paths != nullptr ? options.paths : runtime::knobs().paths.text;
     status = open_bootstrap(options, args.timeout_ns, &args.bootstrap);
-    if (status == SENNIT_OK) status = life::startup(*rank, args);
+    if (status == SENNIT_OK) {
+        process_number_rank(args.bootstrap.rank);
+        status = life::startup(*rank, args);
+    }
     if (status == SENNIT_ERR_TIMEOUT) name_the_knob(options);
     if (status != SENNIT_OK) {
         process_release_rank(rank);

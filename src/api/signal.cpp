@@ -135,9 +135,9 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigne
             return fail(SENNIT_ERR_ARG, "a signal expects at least 1 event in an epoch");
         if (events > max_events)
             return fail(SENNIT_ERR_ARG,
-                        "%u events are more than max_events (%u): max_events is the number of "
+                        "%u event%s %s more than max_events (%u): max_events is the number of "
                         "events, or more to detect surplus ones",
-                        events, max_events);
+                        events, plural(events), events == 1 ? "is" : "are", max_events);
         return signal::signal_create(rank, events, max_events, flags, signal);
     });
 }

@@ -11,7 +11,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/thread_callback.hpp"
 #include "base/thread_limit.hpp"
@@ -19,10 +21,19 @@
 namespace sennit {
 namespace {
 
+constexpr unsigned kEarlyPeers = 16;
+
+// Calls that SIGNAL_EARLY refused.
+struct EarlyCalls {
+    std::int64_t told_ns;  // when the last one was logged, 0: never
+    std::uint64_t untold;  // since then
+};
+
 struct Record {
     sennit_error error;
     const Deadline *limit;
     Callback callback;
+    EarlyCalls early[kEarlyPeers];  // place: the peer modulo kEarlyPeers
 };
 
 thread_local Record *record = nullptr;
@@ -124,11 +135,38 @@ void fail_provider_code(long long code) {
     thread_error()->provider_code = code;
 }
 
+namespace {
+
+// Programs repeat a call until its receiver is ready, and each refusal is an error: a thread logs
+// one a second for each peer. Returns how many it has not logged since the last one, or -1: nor is
+// this one to be logged.
+long long count_early(int peer) {
+    constexpr std::int64_t kPauseNs = 1'000'000'000;
+    if (record == nullptr) return 0;
+    EarlyCalls &early = record->early[static_cast<unsigned>(peer) % kEarlyPeers];
+    const std::int64_t now = now_ns();
+    if (early.told_ns != 0 && now - early.told_ns < kPauseNs) {
+        ++early.untold;
+        return -1;
+    }
+    early.told_ns = now;
+    return static_cast<long long>(std::exchange(early.untold, 0));
+}
+
+}  // namespace
+
 sennit_status fail_in(sennit_status status, const char *operation) {
     sennit_error *error = thread_error();
     error->status = status;
     error->operation = operation;
-    log(SENNIT_LOG_INFO, "%s: %s: %s", operation, sennit_status_string(status), error->text);
+    const long long untold = status == SENNIT_ERR_SIGNAL_EARLY ? count_early(error->peer) : 0;
+    if (untold < 0) return status;
+    char more[80] = "";
+    if (untold > 0)
+        (void)std::snprintf(more, sizeof more, " (%lld more early calls since the last such line)",
+                            untold);
+    log(SENNIT_LOG_INFO, "%s: %s: %s%s", operation, sennit_status_string(status), error->text,
+        more);
     return status;
 }
 

@@ -38,8 +38,8 @@ sennit_status check_size(TeamState &state, const OpenCall &operation, std::uint3
     if (sent == wanted || (call.in_place && member == own)) return SENNIT_OK;
     const int peer = state.team->world_ranks[member];
     return fail_peer(SENNIT_ERR_ARG, peer, "",
-                     "rank %d sends a block of %llu bytes, this rank expects %zu", peer,
-                     static_cast<unsigned long long>(sent), wanted);
+                     "rank %d sends a block of %llu byte%s, this rank expects %zu byte%s", peer,
+                     static_cast<unsigned long long>(sent), plural(sent), wanted, plural(wanted));
 }
 
 using op::Direction;

@@ -310,10 +310,11 @@ bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::ui
     note(operation,
          fail_peer(
              SENNIT_ERR_ARG, peer, "",
-             "rank %d is in %s of %llu bytes, this rank in %s of %llu bytes, or they differ in "
+             "rank %d is in %s of %llu byte%s, this rank in %s of %llu byte%s, or they differ in "
              "root, type or operator",
              peer, name_of(theirs), static_cast<unsigned long long>(posted.bytes),
-             name_of(call.kind), static_cast<unsigned long long>(common_bytes(call))));
+             plural(posted.bytes), name_of(call.kind),
+             static_cast<unsigned long long>(common_bytes(call)), plural(common_bytes(call))));
     operation.differs = true;
     // Calls of one round end together, so the next calls may still match.
     return posted.rounds == rounds && rounds <= 1;

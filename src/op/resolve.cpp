@@ -72,10 +72,10 @@ sennit_status check_range(const memory::SegmentEntry &entry, sennit_gptr gptr, s
     if (bytes <= entry.bytes && gptr.offset <= entry.bytes - bytes) return SENNIT_OK;
     // Negative sizes and offsets have wrapped around; print them as negative.
     return fail_peer(SENNIT_ERR_RANGE, gptr.rank, "",
-                     "%lld byte%s at offset %lld leave%s the segment of %llu bytes",
+                     "%lld byte%s at offset %lld leave%s the segment of %llu byte%s",
                      static_cast<long long>(bytes), plural(bytes),
                      static_cast<long long>(gptr.offset), singular(bytes),
-                     static_cast<unsigned long long>(entry.bytes));
+                     static_cast<unsigned long long>(entry.bytes), plural(entry.bytes));
 }
 
 }  // namespace sennit::op

@@ -14,10 +14,10 @@ namespace {
 sennit_status check_hull(const memory::SegmentEntry &entry, sennit_gptr remote, const Hull &hull) {
     if (lies_inside(hull, remote.offset, entry.bytes)) return SENNIT_OK;
     return fail_peer(SENNIT_ERR_RANGE, remote.rank, "",
-                     "bytes %lld to %lld from offset %lld leave the segment of %llu bytes",
+                     "bytes %lld to %lld from offset %lld leave the segment of %llu byte%s",
                      static_cast<long long>(hull.begin), static_cast<long long>(hull.end),
                      static_cast<long long>(remote.offset),
-                     static_cast<unsigned long long>(entry.bytes));
+                     static_cast<unsigned long long>(entry.bytes), plural(entry.bytes));
 }
 
 // Copies at once, by the kernel or another immediate transport: lists of runs, as many at a time as

@@ -42,9 +42,9 @@ sennit_status make_local(Rank &rank, Plan &plan) {
         if (plan.local[i].events > plan.local[i].expected.events)
             return fail(SENNIT_ERR_ARG,
                         "%u operations of the plan count in the local signal %#x, which expects %u "
-                        "events in an epoch",
+                        "event%s in an epoch",
                         plan.local[i].events, plan.local[i].signal.signal.handle,
-                        plan.local[i].expected.events);
+                        plan.local[i].expected.events, plural(plan.local[i].expected.events));
     return SENNIT_OK;
 }
 

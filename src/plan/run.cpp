@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "base/fail.hpp"
+#include "observe/observer.hpp"
 #include "op/packed.hpp"
 #include "op/rma.hpp"
 #include "op/strided.hpp"
@@ -345,11 +346,21 @@ sennit_status await_run(Rank &rank, const Plan &plan, const Deadline &deadline) 
     return status == SENNIT_ERR_PEER_LOST ? SENNIT_OK : status;
 }
 
+void note_run(Rank &rank, const Plan &plan) {
+    for (std::uint32_t i = 0; i < plan.group_count; ++i) {
+        const signal::RemoteSignal &remote = plan.groups[i].notified->remote;
+        if (!remote.is_none()) runtime::note_sent(rank, remote.signal, plan.next_epoch);
+    }
+}
+
 // Errors: as sennit_plan_start().
 sennit_status run(Rank &rank, Plan &plan) {
+    // A rank with an observer moves nothing at once.
     if (!plan.is_by_pointer) {
         plan.state = PlanState::running;
         const sennit_status status = Run(rank, plan).start();
+        if (rank.observer != nullptr && status == SENNIT_OK && !plan.is_current()) [[unlikely]]
+            note_run(rank, plan);
         plan.next_epoch += plan.epoch_step;
         return status;
     }

@@ -262,8 +262,8 @@ sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
     const std::uint32_t number = claim_ring(rank, rings, head.rings);
     if (number == UINT32_MAX)
         return fail_peer(SENNIT_ERR_NOMEM, address.gptr.rank, "",
-                         "the queue of rank %d already has %u producers", address.gptr.rank,
-                         head.rings);
+                         "the queue of rank %d already has %u producer%s", address.gptr.rank,
+                         head.rings, plural(head.rings));
     made->ring = &rings[number];
     made->places = places_of(entry->base, number);
     made->taker = address.gptr.rank;

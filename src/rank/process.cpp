@@ -29,6 +29,9 @@ struct Process {
     bool in_use[kRanksPerProcess] = {};    // claimed, perhaps not yet published
     bool published[kRanksPerProcess] = {};
     int published_count = 0;
+    // The number of the latest rank, for log lines of threads that belong to no rank, as that of a
+    // starting one; -1: there are several, or it has no number yet.
+    std::atomic<int> lone_number{-1};
     ControlBlock *controls[kRanksPerProcess] = {};  // shown by process_show_control()
     std::uint64_t cookie = 0;                       // for process_cookie(); 0: not chosen yet
     bool fork_handler_set = false;
@@ -76,9 +79,10 @@ void after_fork_in_child() {
     // relaxed: the child has one thread.
     if (process.published_count > 0) process.forked_child.store(true, std::memory_order_relaxed);
     thread_rank = &nobody;
-    // relaxed twice: the child has one thread.
+    // All relaxed: the child has one thread.
     only_rank.store(nullptr, std::memory_order_relaxed);
     only_tables.store(&nobody, std::memory_order_relaxed);
+    process.lone_number.store(-1, std::memory_order_relaxed);
     (void)pthread_mutex_init(&process.lock, nullptr);
     process.cookie = 0;  // it names the parent's address space; the child has its own
 }
@@ -137,16 +141,25 @@ void handle_forks() {
         pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
 }
 
-bool any_in_use() {
+int count_in_use() {
+    int count = 0;
     for (const bool used : process.in_use)
-        if (used) return true;
-    return false;
+        count += used ? 1 : 0;
+    return count;
+}
+
+int number_for_log() {
+    const int number = current_rank()->world_rank;
+    // relaxed: only a number for people.
+    return number >= 0 ? number : process.lone_number.load(std::memory_order_relaxed);
 }
 
 // With the lock held.
 sennit_status claim(Rank **rank) {
-    if (!any_in_use()) {
-        log_set_rank_source([]() -> int { return current_rank()->world_rank; });
+    // relaxed: only a number for people.
+    process.lone_number.store(-1, std::memory_order_relaxed);
+    if (count_in_use() == 0) {
+        log_set_rank_source(number_for_log);
         const sennit_status status = runtime::knobs_read();
         if (status != SENNIT_OK) return status;
     }
@@ -199,6 +212,12 @@ sennit_status process_claim_rank(Rank **rank) {
     // The log may be the program's function, which may call Sennit.
     if (status == SENNIT_OK) runtime::knobs_warn_of_unknown();
     return status;
+}
+
+void process_number_rank(int world_rank) {
+    const MutexLock lock(process.lock);
+    // relaxed: only a number for people.
+    if (count_in_use() == 1) process.lone_number.store(world_rank, std::memory_order_relaxed);
 }
 
 void process_publish_rank(Rank *rank) {

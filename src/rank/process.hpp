@@ -72,6 +72,9 @@ void process_watch_forks(const ForkHooks *hooks);
 // process reads the knobs. Errors: NOMEM (kRanksPerProcess are in use), and the error of an invalid
 // knob.
 sennit_status process_claim_rank(Rank **rank);
+// The number of the claimed rank is known: log lines of threads that belong to no rank have it, if
+// the process has no other rank.
+void process_number_rank(int world_rank);
 // From now on threads find the rank; the calling thread is attached to it.
 void process_publish_rank(Rank *rank);
 // Threads no longer find the rank; its object may be claimed again. The calling thread is detached.

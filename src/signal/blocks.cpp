@@ -124,9 +124,9 @@ sennit_status block_init(Rank &rank, const BlockArgs &args, sennit_block *block)
     if (status == SENNIT_OK) status = op::check_range(*entry, args.region.gptr, args.region.bytes);
     if (status != SENNIT_OK) return status;
     if (args.offset > args.region.bytes || args.bytes > args.region.bytes - args.offset)
-        return fail(SENNIT_ERR_RANGE, "%zu byte%s at offset %zu leave%s the region of %llu bytes",
+        return fail(SENNIT_ERR_RANGE, "%zu byte%s at offset %zu leave%s the region of %llu byte%s",
                     args.bytes, plural(args.bytes), args.offset, singular(args.bytes),
-                    static_cast<unsigned long long>(args.region.bytes));
+                    static_cast<unsigned long long>(args.region.bytes), plural(args.region.bytes));
     const SegmentRecord &segment = record_of(*entry);
     made.magic = kBlockMagic;
     made.version = kBlockVersion;

@@ -102,15 +102,16 @@ sennit_status check_inside(const Attached &attached, std::uint64_t offset, std::
     const auto whole = static_cast<unsigned long long>(attached.bytes);
     if (layout != nullptr && !op::lies_inside(layout->remote, offset, attached.bytes))
         return fail_peer(SENNIT_ERR_RANGE, attached.gptr.rank, "",
-                         "bytes %lld to %lld from offset %lld leave the block of %llu bytes",
+                         "bytes %lld to %lld from offset %lld leave the block of %llu byte%s",
                          static_cast<long long>(layout->remote.begin),
                          static_cast<long long>(layout->remote.end), static_cast<long long>(offset),
-                         whole);
+                         whole, plural(whole));
     if (layout == nullptr && (offset > attached.bytes || bytes > attached.bytes - offset))
         return fail_peer(SENNIT_ERR_RANGE, attached.gptr.rank, "",
-                         "%llu byte%s at offset %llu leave%s the block of %llu bytes",
+                         "%llu byte%s at offset %llu leave%s the block of %llu byte%s",
                          static_cast<unsigned long long>(bytes), plural(bytes),
-                         static_cast<unsigned long long>(offset), singular(bytes), whole);
+                         static_cast<unsigned long long>(offset), singular(bytes), whole,
+                         plural(whole));
     return SENNIT_OK;
 }
 
@@ -139,12 +140,18 @@ EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args,
 bool EarlyWait::pause(Rank &rank) {
     constexpr std::int64_t kMostNs = 1'000'000;
     if (wait_ns_ == 0) return false;
-    if (!has_begun_) limit_ = Deadline::after(wait_ns_);
-    has_begun_ = true;
+    if (started_ns_ == 0) {
+        started_ns_ = now_ns();
+        limit_ = Deadline::after(wait_ns_);
+    }
+    const sennit_error early = *thread_error();
     const Deadline whole = default_deadline();
     const std::int64_t left_ns = std::min(limit_.left_ns(), whole.left_ns());
-    if (left_ns == 0) return false;
-    const sennit_error early = *thread_error();
+    if (left_ns == 0) {
+        (void)fail_peer(early.status, early.peer, early.path, "after a wait of %lld us: %s",
+                        static_cast<long long>((now_ns() - started_ns_) / 1000), early.text);
+        return false;
+    }
     (void)wait_until(rank, Deadline::after(std::min(pause_ns_, left_ns)), rank.world_rank,
                      [] { return false; });
     *thread_error() = early;

@@ -24,15 +24,15 @@ class EarlyWait {
   public:
     explicit EarlyWait(const sennit_notice *notice)
         : wait_ns_(notice == nullptr ? 0 : notice->wait_ns) {}
-    // Makes progress until the next try is due. False: no more tries. Does not change the thread's
-    // error.
+    // Makes progress until the next try is due, and keeps the thread's error. False: no more tries;
+    // the error then tells how long this has waited, if at all.
     bool pause(Rank &rank);
 
   private:
     std::int64_t wait_ns_;
-    bool has_begun_ = false;
-    Deadline limit_ = Deadline::never();  // starts at the first refusal
-    std::int64_t pause_ns_ = 20'000;      // doubles
+    std::int64_t started_ns_ = 0;  // at the first refusal; 0: there was none
+    Deadline limit_ = Deadline::never();
+    std::int64_t pause_ns_ = 20'000;  // doubles
 };
 
 // Checks place and notice, as far as this rank can see. Errors: ARG, RANGE, and those of

@@ -453,7 +453,8 @@ sennit_status destroy(Rank &rank, Team &team) {
     const std::uint32_t live = team.segments != nullptr ? team.segments->live : 0;
     // Equal on all members: all refuse.
     if (live != 0)
-        return fail(SENNIT_ERR_STATE, "the team still has %u segments: free them first", live);
+        return fail(SENNIT_ERR_STATE, "the team still has %u segment%s: call sennit_free first",
+                    live, plural(live));
     const sennit_status status = part(rank, team);
     const bool kept = status == SENNIT_ERR_ARG || status == SENNIT_ERR_STATE ||
                       status == SENNIT_ERR_NOMEM || status == SENNIT_ERR_TIMEOUT;

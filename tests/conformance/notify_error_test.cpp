@@ -90,3 +90,53 @@ RANK_TEST(notify, errors_name_the_signal_what_it_expects_and_what_was_seen, kAny
     test.barrier();
     test.free(memory);
 }
+
+// Broken by a refusal that does not tell whether the call has waited for the time in its notice.
+RANK_TEST(notify, an_early_call_that_waited_says_how_long, kAnything) {
+    const sennit_gptr memory = test.allocate(64);
+    const sennit_signal bound = make_signal(test, 1);
+    sennit_block mine;
+    test.ok(sennit_block_init({sennit_gptr_at(memory, test.rank), 64}, 0, 64, bound, bound, &mine));
+    const auto blocks = test.tell_all(mine);
+    sennit_peer_block peer = SENNIT_PEER_BLOCK_NULL;
+    test.ok(sennit_block_attach(&blocks[static_cast<std::size_t>(test.next())], &peer));
+    std::uint64_t word = 7;
+    std::size_t done = 0;
+    const sennit_notice notice{SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, 2, 2'000'000};
+    sennit_notify_part part{peer, SENNIT_OK, 0, &word, 8, &notice};
+    const auto says = [&](sennit_status status) {
+        test.is(status, SENNIT_ERR_SIGNAL_EARLY);
+        const std::string text = sennit_last_error()->text;
+        test.require(text.rfind("after a wait of ", 0) == 0, text.c_str());
+        test.require(text.find(" has not reset epoch 0 ") != std::string::npos, text.c_str());
+        test.equal(sennit_last_error()->peer, test.next());
+    };
+    says(sennit_put_notify_with(peer, 0, &word, 8, &notice));
+    says(sennit_get_notify_with(&word, peer, 0, 8, &notice));
+    says(sennit_put_notify_batch(1, &part, &done));
+    test.barrier();
+    test.ok(sennit_block_detach(peer));
+    test.ok(sennit_signal_destroy(bound));
+    test.barrier();
+    test.free(memory);
+}
+
+// Broken by a message such as "1 events".
+RANK_TEST(notify, errors_name_one_thing_in_the_singular, kAnything) {
+    const auto says = [&](sennit_status status, sennit_status wanted, const std::string &part) {
+        test.is(status, wanted);
+        const std::string text = sennit_last_error()->text;
+        const std::size_t at = text.find(part);
+        test.require(at != std::string::npos && text[at + part.size()] != 's', text.c_str());
+    };
+    const sennit_gptr memory = test.allocate(1);
+    const sennit_region region{sennit_gptr_at(memory, test.rank), 1};
+    sennit_signal signal = SENNIT_SIGNAL_NULL;
+    sennit_block mine;
+    std::uint64_t word = 0;
+    says(sennit_signal_create(1, 0, 0, &signal), SENNIT_ERR_ARG, "1 event is more than");
+    says(sennit_put(region.gptr, &word, 8), SENNIT_ERR_RANGE, "the segment of 1 byte");
+    says(sennit_block_init(region, 0, 2, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, &mine),
+         SENNIT_ERR_RANGE, "the region of 1 byte");
+    test.free(memory);
+}

@@ -486,6 +486,11 @@ TEST_F(Doctor, a_start_that_fails_says_why_once_and_leaves_the_count_to_its_caus
     EXPECT_EQ(check_start(system_).is, "not tried");
     system_.start = Start{0, "{}", 1e8};
     EXPECT_EQ(check_start(system_).verdict, Verdict::good);
+    system_.start = Start{
+        0, R"({"peers":{"pairs":[{"from":0,"to":1,"path":"none","reasons":{"mapped":"full"}}]}})",
+        1e8};
+    EXPECT_EQ(check_start(system_).verdict, Verdict::bad);
+    EXPECT_EQ(check_start(system_).is, "two ranks start, but do not reach each other: full");
     system_.start = Start{1,
                           "sennit info: memfd_create: no\nsennit info: memfd_create: no\n"
                           "sennit run: rank 0 (process 7) exited with code 1\n",

@@ -160,7 +160,27 @@ TEST(knobs, a_log_function_that_fails_does_not_call_itself) {
     ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
 }
 
-// Broken by a report that is not one line, or comes unasked.
+// Broken by a line for each call of a loop that tries again until its receiver is ready.
+TEST(knobs, a_loop_of_early_calls_is_logged_once_a_second) {
+    Lines lines;
+    ASSERT_EQ(sennit_log_set(keep, &lines, SENNIT_LOG_INFO), SENNIT_OK);
+    const auto early = [] {
+        EXPECT_EQ(sennit_error_report(SENNIT_ERR_SIGNAL_EARLY, "a_call", "too early", 0),
+                  SENNIT_ERR_SIGNAL_EARLY);
+    };
+    const double start = sennit_wtime();
+    int calls = 0;
+    for (; calls < 1000 || sennit_wtime() - start < 1.1; ++calls)
+        early();
+    EXPECT_GE(lines.count("a_call: SENNIT_ERR_SIGNAL_EARLY: too early"), 2);
+    EXPECT_LE(lines.count("a_call"), 2 + static_cast<int>(sennit_wtime() - start));
+    EXPECT_EQ(lines.count(" more early calls since the last such line)"),
+              lines.count("a_call") - 1);
+    EXPECT_EQ(sennit_error_report(SENNIT_ERR_ARG, "another", "wrong", 0), SENNIT_ERR_ARG);
+    EXPECT_EQ(lines.count("another"), 1);
+    ASSERT_EQ(sennit_log_set(nullptr, nullptr, SENNIT_LOG_WARNING), SENNIT_OK);
+}
+
 // Broken by an empty value that is taken for a wrong one, or counts as set.
 TEST(knobs, an_empty_value_is_none) {
     int index = 0;
@@ -206,6 +226,7 @@ TEST(knobs, usual_spellings_of_levels_and_switches_are_taken) {
     (void)unsetenv("SENNIT_SHMEM_CHECKS");
 }
 
+// Broken by a report that is not one line, or comes unasked.
 TEST(knobs, the_report_is_one_line_when_asked_for) {
     Lines lines;
     ASSERT_EQ(sennit_log_set(keep, &lines, SENNIT_LOG_INFO), SENNIT_OK);

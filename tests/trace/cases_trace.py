@@ -226,9 +226,8 @@ def where_tells_in_which_call_a_running_rank_waits(job):
     assert "barrier" in {one["name"][7:] for one in events_of("t.json")[1]}
 
 
-def where_names_the_signal_the_epoch_and_who_is_missing(job):
-    """Would break: a wait that says nothing of what it waits for, or a sender who is missing and not named."""
-    process = job.start(job.ranks(3, "hang", os.path.join(job.folder, "go")), TRACE="t.json")
+def _where_names_who_is_missing(job, command):
+    process = job.start(command, TRACE="t.json")
     try:
         result, lines = _where_once(job, lambda lines: len(lines) == 5 and "waits for" in lines[-1] and "epoch 1" in lines[-1])
         assert len(lines) == 5, result
@@ -242,7 +241,23 @@ def where_names_the_signal_the_epoch_and_who_is_missing(job):
         with open("go", "w", encoding="utf-8"):
             pass
         _, messages = process.communicate(timeout=50)
+        os.remove("go")
     assert process.returncode == 0, messages
+
+
+def where_names_the_signal_the_epoch_and_who_is_missing(job):
+    """Would break: a wait that says nothing of what it waits for, or a sender who is missing and not named."""
+    _where_names_who_is_missing(job, job.ranks(3, "hang", os.path.join(job.folder, "go")))
+
+
+def where_names_who_is_missing_if_plans_send_the_events(job):
+    """Also to a rank that counts as another node. Would break: a start of a plan that leaves no mark."""
+    words = ["hang", os.path.join(job.folder, "go"), "plans"]
+    _where_names_who_is_missing(job, job.ranks(3, *words))
+    # libfabric is not built for the thread sanitizer.
+    if "TSAN_OPTIONS" not in os.environ:
+        script = '[ "$SENNIT_RANK" = 2 ] && export SENNIT_NODE=b; exec "$@"'
+        _where_names_who_is_missing(job, [job.sennit, "run", "-n", "3", "--timeout", "40", "sh", "-c", script, "sh", job.rank, *words])
 
 
 def the_ring_keeps_the_last_events(job):

@@ -6,7 +6,7 @@
 //     counts [THREADS PATHS] so many calls that each counter is known, and compared here
 //     die                    rank 1 kills itself after 5 puts, the others wait for it in a barrier
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
-//     hang FILE              rank 2 waits for an event of each of the others, rank 1 sends none of
+//     hang FILE [plans]      rank 2 waits for an event of each of the others, rank 1 sends none of
 //                            epoch 1 and rank 0 one of epoch 3, until FILE exists
 //     many N                 N puts of 8 bytes, one of 16, what rank 0 counted, a change of folder
 //     threads                4 threads of each rank make 100 puts of 8 bytes each
@@ -367,26 +367,58 @@ void stay(const char *file) {
     ok(sennit_finalize(), "finalize");
 }
 
-void hang(const char *file) {
+// Events of rank 2's signal: by calls that notify, or by runs of a plan that puts a word.
+class Sender {
+  public:
+    Sender(sennit_signal mine, bool by_plans) : by_plans_(by_plans) {
+        if (by_plans_) {
+            const sennit_gptr memory = sennit_gptr_at(allocate(64), sennit_rank());
+            sennit_block block{};
+            ok(sennit_block_init({memory, 64}, 0, 64, SENNIT_SIGNAL_NULL, mine, &block),
+               "block_init");
+            ok(sennit_block_attach(&from_all(block)[2], &there_), "block_attach");
+        } else {
+            signal_ = from_all(mine)[2];
+        }
+    }
+    sennit_status send(std::uint64_t epoch) const {
+        if (!by_plans_) return sennit_signal_notify(signal_, epoch);
+        sennit_plan plan = SENNIT_PLAN_NULL;
+        ok(sennit_plan_create(&plan), "plan_create");
+        ok(sennit_plan_put(plan, there_, 0, &word_, sizeof word_), "plan_put");
+        ok(sennit_plan_commit(plan, epoch, 1), "plan_commit");
+        const sennit_status status = sennit_plan_start(plan);
+        if (status == SENNIT_OK) ok(sennit_plan_wait(plan, SENNIT_FOREVER), "plan_wait");
+        ok(sennit_plan_destroy(plan), "plan_destroy");
+        return status;
+    }
+
+  private:
+    bool by_plans_;
+    sennit_signal signal_ = SENNIT_SIGNAL_NULL;
+    sennit_peer_block there_ = SENNIT_PEER_BLOCK_NULL;
+    std::uint64_t word_ = 1;
+};
+
+void hang(const char *file, bool by_plans) {
     ok(sennit_init(nullptr), "init");
     sennit_signal mine = SENNIT_SIGNAL_NULL;
     ok(sennit_signal_create(2, 2, 0, &mine), "create");
-    std::vector<sennit_signal> all(static_cast<std::size_t>(sennit_size()));
-    ok(sennit_allgather(SENNIT_TEAM_WORLD, &mine, all.data(), sizeof mine, SENNIT_FOREVER), "tell");
-    if (sennit_rank() != 2) ok(sennit_signal_notify(all[2], 0), "epoch 0");
+    const Sender sender(mine, by_plans);
+    if (sennit_rank() != 2) ok(sender.send(0), "epoch 0");
     if (sennit_rank() == 2) {
         ok(sennit_signal_wait(mine, SENNIT_FOREVER), "wait");
         ok(sennit_signal_reset(mine), "reset");
     }
     barrier();
     if (sennit_rank() == 0) {
-        ok(sennit_signal_notify(all[2], 1), "epoch 1");
-        expect(sennit_signal_notify(all[2], 3), SENNIT_ERR_SIGNAL_EARLY, "epoch 3");
+        ok(sender.send(1), "epoch 1");
+        expect(sender.send(3), SENNIT_ERR_SIGNAL_EARLY, "epoch 3");
     }
     struct stat now {};
     while (sennit_rank() != 2 && stat(file, &now) != 0)
         sennit::test::sleep_ms(5);
-    if (sennit_rank() == 1) ok(sennit_signal_notify(all[2], 1), "epoch 1");
+    if (sennit_rank() == 1) ok(sender.send(1), "epoch 1");
     if (sennit_rank() == 2) ok(sennit_signal_wait(mine, SENNIT_FOREVER), "wait");
     ok(sennit_finalize(), "finalize");
 }
@@ -463,7 +495,7 @@ int main(int argc, char **argv) {
     } else if (what == "stay") {
         stay(argv[2]);
     } else if (what == "hang") {
-        hang(argv[2]);
+        hang(argv[2], argc > 3);
     } else if (what == "many") {
         many(std::atoi(argv[2]));
     } else if (what == "meet") {

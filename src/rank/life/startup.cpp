@@ -270,9 +270,9 @@ void choose_detection(Startup &start) {
     }
     if (by_proc + unseen == 0) return;
     log(SENNIT_LOG_INFO,
-        "the kernel gave no pidfd of %d ranks (pidfd_open): the deaths of %d are looked up in "
+        "the kernel gave no pidfd of %d rank%s (pidfd_open): the deaths of %d are looked up in "
         "/proc, those of %d are noticed by the launcher alone",
-        by_proc + unseen, by_proc, unseen);
+        by_proc + unseen, plural(static_cast<std::uint64_t>(by_proc + unseen)), by_proc, unseen);
 }
 
 sennit_status connect_transports(Startup &start) {

@@ -1,0 +1,63 @@
+// A commit whose partner never makes the call that matches. Would break: a wait in silence, or a
+// warning at each look.
+#include <unistd.h>
+
+#include "rank.hpp"
+
+namespace {
+
+// What this process writes to stderr while it lives.
+class Stderr {
+  public:
+    Stderr() : m_saved(dup(STDERR_FILENO)), m_file(std::tmpfile()) {
+        need(m_file != nullptr && dup2(fileno(m_file), STDERR_FILENO) >= 0, "no file");
+    }
+    Stderr(const Stderr &) = delete;
+    Stderr &operator=(const Stderr &) = delete;
+    ~Stderr() { (void)std::fclose(m_file); }
+    // Ends it.
+    std::string text() const {
+        (void)dup2(m_saved, STDERR_FILENO);
+        (void)close(m_saved);
+        std::rewind(m_file);
+        std::string all;
+        for (int c = std::fgetc(m_file); c != EOF; c = std::fgetc(m_file))
+            all += static_cast<char>(c);
+        return all;
+    }
+
+  private:
+    int m_saved;
+    std::FILE *m_file;
+};
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(kWorld, &rank);
+    MPI_Comm_size(kWorld, &size);
+    ok(sennit_init_mpi(kWorld, nullptr));
+    const int out = 1;
+    {
+        const Plan alone(kWorld);
+        if (rank == 0) {
+            const std::string begin =
+                "sennit: rank 0: warning: sennit_message_plan_commit has waited 1";
+            const std::string end =
+                " s for the partner of sennit_plan_isend to rank 1 of the communicator, tag 9: ";
+            ok(sennit_plan_isend(alone.get(), &out, 1, MPI_INT, 1, 9, kWorld, kNone, nullptr));
+            const Stderr log;
+            const sennit_status status = sennit_message_plan_commit(alone.get(), 11'000'000'000);
+            const std::string text = log.text();
+            need(status == SENNIT_ERR_TIMEOUT, "another status");
+            const std::size_t at = text.find(begin);
+            need(at != std::string::npos, "no warning: " + text);
+            need(text.find(end, at) != std::string::npos, "it lacks the message: " + text);
+            need(text.find(begin, at + 1) == std::string::npos, "again: " + text);
+        }
+    }
+    ok(sennit_finalize());
+    MPI_Finalize();
+    return 0;
+}
