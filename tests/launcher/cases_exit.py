@@ -196,6 +196,17 @@ def options_of_the_program_are_left_to_it(launcher):
     equal((result.returncode, result.stdout), (0, "x"))
 
 
+def several_programs_with_colons_are_refused(launcher):
+    for words in (["-n", "1", "echo", "a", ":", "-n", "1", "echo", "b"], ["-n", "2", "true", ":", "true"]):
+        said = _wrong(launcher, "run", *words)
+        contains(said, f'several programs in one job (":" before "{words[words.index(":") + 1]}") are not supported')
+        contains(said, f"sennit run -n 2 -- {words[2]} ...")
+    result = launcher.run(1, "--", "echo", "a", ":", "b")
+    equal((result.returncode, result.stdout), (0, "a : b\n"))
+    result = launcher.run(1, "echo", "a", ":")
+    equal((result.returncode, result.stdout), (0, "a :\n"))
+
+
 def _wrong(launcher, *words):
     """What `sennit` says of wrong usage: the one line that it writes."""
     result = launcher.watch.run([launcher.sennit, *words])
