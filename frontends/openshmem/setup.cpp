@@ -155,7 +155,7 @@ bool open_heap(std::size_t bytes) {
         std::fprintf(
             stderr,
             "shmem_init: cannot allocate a symmetric heap of %zu bytes for each of %d PEs: %s; "
-            "SHMEM_SYMMETRIC_SIZE sets another size\n",
+            "set SHMEM_SYMMETRIC_SIZE to a smaller size\n",
             heap_bytes, state.pes, sennit_last_error()->text);
         return false;
     }
