@@ -171,6 +171,8 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
         ->check(check_seconds);
     command->add_flag("--keep-going", options->job.keep_going,
                       "do not end the other ranks when one fails");
+    command->add_flag("--openshmem", options->job.by_oshrun)
+        ->group("");  // of oshrun; not in the help
     command
         ->add_option(
             "-x,--env", options->job.set_variables,

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "speech.hpp"
 #include "state.hpp"
 
 namespace shmem {
@@ -156,7 +157,7 @@ bool open_heap(std::size_t bytes) {
             stderr,
             "shmem_init: cannot allocate a symmetric heap of %zu bytes for each of %d PEs: %s; "
             "set SHMEM_SYMMETRIC_SIZE to a smaller size\n",
-            heap_bytes, state.pes, sennit_last_error()->text);
+            heap_bytes, state.pes, last_error().c_str());
         return false;
     }
     Area &area = state.areas[kHeap];
@@ -186,7 +187,7 @@ void open_statics() {
     statics_region = SENNIT_REGION_NULL;
     const sennit_status status = sennit_register(reinterpret_cast<void *>(run.begin), bytes,
                                                  SENNIT_REGISTER_SHARED_PAGES, &statics_region);
-    if (status != SENNIT_OK) debug("variables: %s", sennit_last_error()->text);
+    if (status != SENNIT_OK) debug("variables: %s", last_error().c_str());
     const auto pes = static_cast<std::size_t>(state.pes);
     const auto regions = std::make_unique<sennit_region[]>(pes);
     const sennit_status attached =
@@ -195,7 +196,7 @@ void open_statics() {
     for (std::size_t pe = 0; all && pe < pes; ++pe)
         all = !sennit_gptr_is_null(regions[pe].gptr);
     if (!all) {
-        debug("variables of the program are not symmetric: %s", sennit_last_error()->text);
+        debug("variables of the program are not symmetric: %s", last_error().c_str());
         return;
     }
     Area &area = state.areas[kStatics];
@@ -298,11 +299,11 @@ int start(int requested, bool has_threads) {
     sennit_options options = SENNIT_OPTIONS_INIT;
     options.thread_level = static_cast<sennit_thread_level>(requested);
     if (sennit_init(&options) != SENNIT_OK) {
-        std::fprintf(stderr, "shmem_init: %s\n", sennit_last_error()->text);
+        std::fprintf(stderr, "shmem_init: %s\n", last_error().c_str());
         return 1;
     }
     if (!is_alone_in_process()) {
-        std::fprintf(stderr, "shmem_init: PEs are processes, and this one has several ranks\n");
+        std::fprintf(stderr, "shmem_init: PEs are processes, and this one has several\n");
         (void)sennit_finalize();  // shmem_init fails all the same
         return 1;
     }
@@ -429,6 +430,10 @@ bool is_on(const char *knob) {
     return true;
 }
 
+std::string last_error() {
+    return in_words_of_openshmem(sennit_last_error()->text);
+}
+
 void fail(const char *call, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -447,7 +452,7 @@ void fail_status(const char *call, sennit_status status) {
     if (status == SENNIT_ERR_PEER_LOST) usleep(300'000);
     // On another node its word has come before it died; the thread may be late to see it.
     ending_look();
-    fail(call, "%s: %s", sennit_status_string(status), sennit_last_error()->text);
+    fail(call, "%s: %s", sennit_status_string(status), last_error().c_str());
 }
 
 void tell(const char *format, ...) {

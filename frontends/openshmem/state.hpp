@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 // Defines the function of the standard: `p` and its name for profilers, and its name, weak.
 #define SHMEM_DEFINE(RESULT, NAME, ARGUMENTS)                                             \
@@ -130,7 +131,9 @@ template <Pointers Area::*Kind = &Area::pointers>
                                                              ...);
 // The same for a wrong argument. Returns where checks are off: the call then does nothing.
 [[gnu::cold, gnu::format(printf, 2, 3)]] void wrong(const char *call, const char *format, ...);
-// As fail(), with Sennit's own words, if the status is an error.
+// The text of Sennit's last error, in words of OpenSHMEM.
+std::string last_error();
+// As fail(), with that text, if the status is an error.
 [[gnu::cold]] void fail_status(const char *call, sennit_status status);
 inline void must(const char *call, sennit_status status) {
     if (status != SENNIT_OK) [[unlikely]]

@@ -193,7 +193,7 @@ SHMEM_DEFINE(int, shmem_team_split_strided,
     const sennit_status status =
         sennit_team_split_strided(parent->core, start, stride, size, &core);
     if (status != SENNIT_OK) {
-        debug("%s: %s", call, sennit_last_error()->text);
+        debug("%s: %s", call, last_error().c_str());
         return 1;
     }
     *new_team = keep(call, core, {config, config_mask});
@@ -216,7 +216,7 @@ SHMEM_DEFINE(int, shmem_team_split_2d,
         if (status != SENNIT_OK) (void)sennit_team_destroy(rows);
     }
     if (status != SENNIT_OK) {
-        debug("%s: %s", call, sennit_last_error()->text);
+        debug("%s: %s", call, last_error().c_str());
         return 1;
     }
     *xaxis_team = keep(call, rows, {xaxis_config, xaxis_mask});

@@ -18,8 +18,8 @@ COPIED = {"SENNIT_PATHS": "self,cma", "SENNIT_REGISTER": "cma"}
 # From the start of the job to its end. A wait that does not end comes to the launcher's limit, which is far behind.
 BOUND_S = 8.0
 LIMIT_S = 20
-GONE = (r"(SENNIT_ERR_PEER_LOST: rank \d \(process \d+\) has ended without sennit_finalize"
-        r"|SENNIT_ERR_PEER_LOST: rank \d is gone|the process of rank \d has ended)$")
+GONE = (r"(SENNIT_ERR_PEER_LOST: PE \d \(process \d+\) has ended without shmem_finalize"
+        r"|SENNIT_ERR_PEER_LOST: PE \d is gone|the process of PE \d has ended)$")
 
 FEW = ["long_wait_until", "barrier_all", "long_sum_reduce", "quiet"]
 ALL = FEW + """init long_wait_until_all long_wait_until_any long_wait_until_some signal_wait_until set_lock sync_all team_sync
