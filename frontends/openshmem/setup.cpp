@@ -133,7 +133,7 @@ bool area_reach(Area &area) {
     std::int32_t agreed = worst;
     must("shmem_init",
          sennit_allreduce(SENNIT_TEAM_WORLD, &worst, &agreed,
-                          sennit_reduction_of(1, SENNIT_INT32, SENNIT_MAX), SENNIT_FOREVER));
+                          sennit_reduction_of(1, SENNIT_INT32, SENNIT_MAX), state.limit_ns));
     area.is_locked = agreed == kNotAtAll;
     for (int pe = 0; pe < state.pes; ++pe)
         area.words.set(pe, area.is_locked ? nullptr : area.pointers.of(pe));
@@ -168,6 +168,14 @@ bool open_heap(std::size_t bytes) {
     return true;
 }
 
+std::string value_of(const char *knob) {
+    sennit_knob found;
+    for (int i = 0; sennit_knob_get(i, &found) == SENNIT_OK; ++i) {
+        if (std::strcmp(found.name, knob) == 0) return found.value;
+    }
+    return "";
+}
+
 // The program's variables; without them the area stays empty.
 void open_statics() {
     Run run;
@@ -178,7 +186,7 @@ void open_statics() {
     std::uint64_t words[4] = {bytes, ~bytes, run.program, ~run.program};
     must("shmem_init",
          sennit_allreduce(SENNIT_TEAM_WORLD, words, words,
-                          sennit_reduction_of(4, SENNIT_UINT64, SENNIT_MAX), SENNIT_FOREVER));
+                          sennit_reduction_of(4, SENNIT_UINT64, SENNIT_MAX), state.limit_ns));
     if (bytes == 0 || words[0] != ~words[1] || words[2] != ~words[3]) {
         debug("variables of the program are not symmetric: %s",
               bytes == 0 ? "switched off" : "PEs run different programs");
@@ -246,7 +254,7 @@ bool is_crowded() {
     if (sched_getaffinity(0, sizeof mine, &mine) != 0) std::memset(&mine, -1, sizeof mine);
     const auto masks = std::make_unique<cpu_set_t[]>(static_cast<std::size_t>(size));
     must("shmem_init",
-         sennit_allgather(SENNIT_TEAM_NODE, &mine, masks.get(), sizeof mine, SENNIT_FOREVER));
+         sennit_allgather(SENNIT_TEAM_NODE, &mine, masks.get(), sizeof mine, state.limit_ns));
     cpu_set_t all = mine;
     int beside = 0;  // PEs that may run nowhere but where this one may
     for (int pe = 0; pe < size; ++pe) {
@@ -275,7 +283,7 @@ bool any_pe(bool mine) {
     std::uint32_t any = one;
     must("shmem_init",
          sennit_allreduce(SENNIT_TEAM_WORLD, &one, &any,
-                          sennit_reduction_of(1, SENNIT_UINT32, SENNIT_MAX), SENNIT_FOREVER));
+                          sennit_reduction_of(1, SENNIT_UINT32, SENNIT_MAX), state.limit_ns));
     return any != 0;
 }
 
@@ -307,6 +315,8 @@ int start(int requested, bool has_threads) {
         (void)sennit_finalize();  // shmem_init fails all the same
         return 1;
     }
+    const double limit_s = std::strtod(value_of("SENNIT_TIMEOUT").c_str(), nullptr);
+    if (limit_s > 0) state.limit_ns = static_cast<std::int64_t>(limit_s * 1e9);
     state.process = getpid();
     state.me = sennit_rank();
     state.pes = sennit_size();
@@ -344,7 +354,7 @@ void stop() {
                                        state.areas[kStatics].bytes};
             if (pe != state.me) (void)sennit_region_detach(region);
         }
-        must("shmem_finalize", sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+        must("shmem_finalize", sennit_barrier(SENNIT_TEAM_WORLD, state.limit_ns));
         must("shmem_finalize", sennit_deregister(statics_region));
     }
     ending_stop();  // it looks at a word there
@@ -423,11 +433,7 @@ const char *setting(const char *name) {
 }
 
 bool is_on(const char *knob) {
-    sennit_knob found;
-    for (int i = 0; sennit_knob_get(i, &found) == SENNIT_OK; ++i) {
-        if (std::strcmp(found.name, knob) == 0) return std::strcmp(found.value, "1") == 0;
-    }
-    return true;
+    return std::strcmp(value_of(knob).c_str(), "1") == 0;
 }
 
 std::string last_error() {
@@ -447,7 +453,18 @@ void wrong(const char *call, const char *format, ...) {
     say_and_end(call, format, arguments);
 }
 
+void fail_timeout(const char *call, const std::string &why) {
+    fail(call, "no end after %g s (SENNIT_TIMEOUT)%s%s", static_cast<double>(state.limit_ns) / 1e9,
+         why.empty() ? "" : ": ", why.c_str());
+}
+
 void fail_status(const char *call, sennit_status status) {
+    if (status == SENNIT_ERR_TIMEOUT) {
+        // Behind the semicolon Sennit names the PEs that are late.
+        const std::string text = last_error();
+        const std::size_t late = text.find("; ");
+        fail_timeout(call, late == std::string::npos ? "" : text.substr(late + 2));
+    }
     // The PE that is missed may just be ending all others, this one too.
     if (status == SENNIT_ERR_PEER_LOST) usleep(300'000);
     // On another node its word has come before it died; the thread may be late to see it.

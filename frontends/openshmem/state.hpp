@@ -66,7 +66,8 @@ struct State {
     bool all_direct = false;  // no PE is reached by calls of Sennit
     bool checks = true;
     bool debug = false;
-    bool crowded = false;  // more PEs than processors that they may use
+    std::int64_t limit_ns = SENNIT_FOREVER;  // of each wait: SENNIT_TIMEOUT
+    bool crowded = false;                    // more PEs than processors that they may use
     int thread_level = SHMEM_THREAD_SINGLE;
     // Some PE asked for SHMEM_THREAD_MULTIPLE: several of its threads may be in collective calls of
     // active sets at once, each with a work array of its own.
@@ -133,7 +134,9 @@ template <Pointers Area::*Kind = &Area::pointers>
 [[gnu::cold, gnu::format(printf, 2, 3)]] void wrong(const char *call, const char *format, ...);
 // The text of Sennit's last error, in words of OpenSHMEM.
 std::string last_error();
-// As fail(), with that text, if the status is an error.
+// As fail(), if SENNIT_TIMEOUT has passed; `why` is empty or says what the call waits for.
+[[noreturn, gnu::cold]] void fail_timeout(const char *call, const std::string &why);
+// As fail(), with the text of the last error, if the status is an error.
 [[gnu::cold]] void fail_status(const char *call, sennit_status status);
 inline void must(const char *call, sennit_status status) {
     if (status != SENNIT_OK) [[unlikely]]
@@ -214,6 +217,8 @@ struct Elements {
 };
 void put_elements(const char *call, void *dest, const void *source, const Elements &elements,
                   int pe);
+// "symmetric offset 64 (symmetric heap)", or what else the address is (wait.cpp).
+std::string place_of(const void *address);
 // Until the word is at least so much (wait.cpp).
 void wait_for_least(const char *call, const long *word, long least);
 
@@ -225,12 +230,15 @@ void take_turns();
 // now and then it asks whether a PE has died, which ends the job.
 class Patience {
   public:
-    explicit Patience(const char *call) : call_(call) {}
+    // `lock`: the program's, null if it is another one.
+    explicit Patience(const char *call, const void *lock = nullptr) : call_(call), lock_(lock) {}
     void wait();
 
   private:
     const char *call_;
+    const void *lock_;
     std::uint32_t looks_ = 0;
+    double began_ = 0;
     double asked_ = 0;  // when it last asked
 };
 
