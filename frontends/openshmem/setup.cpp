@@ -317,6 +317,7 @@ int start(int requested, bool has_threads) {
     }
     const double limit_s = std::strtod(value_of("SENNIT_TIMEOUT").c_str(), nullptr);
     if (limit_s > 0) state.limit_ns = static_cast<std::int64_t>(limit_s * 1e9);
+    state.traces = !value_of("SENNIT_TRACE").empty();
     state.process = getpid();
     state.me = sennit_rank();
     state.pes = sennit_size();

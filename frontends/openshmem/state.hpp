@@ -67,6 +67,7 @@ struct State {
     bool checks = true;
     bool debug = false;
     std::int64_t limit_ns = SENNIT_FOREVER;  // of each wait: SENNIT_TIMEOUT
+    bool traces = false;                     // SENNIT_TRACE is set
     bool crowded = false;                    // more PEs than processors that they may use
     int thread_level = SHMEM_THREAD_SINGLE;
     // Some PE asked for SHMEM_THREAD_MULTIPLE: several of its threads may be in collective calls of

@@ -69,20 +69,44 @@ Awaited awaited(const char *call, const T *word, int cmp, T value) {
             }};
 }
 
-std::string text_of(const Awaited &one) {
+std::string text_of(const Awaited &one, std::uint64_t value) {
     constexpr const char *kSigns[] = {"==", "!=", ">", "<=", "<", ">="};
     static_assert(SHMEM_CMP_EQ == 1 && SHMEM_CMP_GE == 6);
     const std::string word = one.words == 1 ? "the word at " + place_of(one.word)
                                             : "none of " + std::to_string(one.words) +
                                                   " words is as wanted; the first, at " +
                                                   place_of(one.word) + ',';
-    return word + " is " + one.text(one.load(one.word)) + ", wanted " + kSigns[one.cmp - 1] + ' ' +
+    return word + " is " + one.text(value) + ", wanted " + kSigns[one.cmp - 1] + ' ' +
            one.text(one.wanted);
 }
 
+// A condition that tells `sennit trace where` of the word, and of each new value.
+struct Told {
+    const Awaited *one;
+    sennit_condition ready;
+    void *context;
+    bool has_told = false;
+    std::uint64_t told = 0;
+};
+int tell_and_look(void *context) {
+    Told &to = *static_cast<Told *>(context);
+    if (to.ready(to.context) != 0) return 1;
+    const std::uint64_t value = to.one->load(to.one->word);
+    if (to.has_told && value == to.told) return 0;
+    const std::string text = "PE " + std::to_string(state.me) + " waits in " + to.one->call + ": " +
+                             text_of(*to.one, value);
+    (void)sennit_trace_note(text.c_str());
+    to.has_told = true;
+    to.told = value;
+    return 0;
+}
+
 [[gnu::cold]] void sleep_until(const Awaited &one, sennit_condition ready, void *context) {
-    const sennit_status status = sennit_wait_until(ready, context, state.limit_ns);
-    if (status == SENNIT_ERR_TIMEOUT) fail_timeout(one.call, text_of(one));
+    Told told{&one, ready, context};
+    const sennit_status status = state.traces
+                                     ? sennit_wait_until(tell_and_look, &told, state.limit_ns)
+                                     : sennit_wait_until(ready, context, state.limit_ns);
+    if (status == SENNIT_ERR_TIMEOUT) fail_timeout(one.call, text_of(one, one.load(one.word)));
     must(one.call, status);
 }
 

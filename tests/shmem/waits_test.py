@@ -2,6 +2,7 @@
 """Every wait ends: waits_test.py WHAT SENNIT PROGRAM, where PROGRAM is made of waits.c and WHAT is one of
 
     few, all, copied        a PE ends while the others wait, each wait of a list of its own
+    traced                  what `sennit trace where` says of such a wait
     limited                 a PE does nothing, and SENNIT_TIMEOUT ends the others' waits
     shared, shared_copied   eight PEs on one processor
     alone                   a program that nobody has launched
@@ -11,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 WHAT, SENNIT, PROGRAM = sys.argv[1:]
@@ -73,7 +75,7 @@ def limited():
     lock = r"the lock at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\) is taken"
     late = r"PE 2 has not come"
     missing = {
-        "in_heap": ("long_wait_until", r"the word at symmetric offset 0 \(symmetric heap\) is 5, wanted > 7"),
+        "in_heap": ("long_wait_until", r"the word at symmetric offset 0 \(symmetric heap\) is [56], wanted > 7"),
         "long_wait_until": (None, word), "long_wait_until_all": (None, word), "signal_wait_until": (None, word),
         "long_wait_until_any": (None, first), "long_wait_until_some": (None, first), "set_lock": (None, lock),
         "barrier": (None, word.replace("0, wanted != 0", "[01], wanted >= 1")),
@@ -93,6 +95,24 @@ def limited():
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         return list(filter(None, pool.map(wrong_with, ["in_heap"] + [case for case in ALL if case != "init"])))
+
+
+def traced():
+    """`sennit trace where` has the word with its latest value. Would break: a note that is made once, or that only a debugger sees."""
+    wanted = {f"  PE {pe} waits in shmem_long_wait_until: the word at symmetric offset 0 (symmetric heap) is {value}, wanted > 7"
+              for pe, value in ((0, 6), (1, 5))}
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "trace.json")
+        job = subprocess.Popen([SENNIT, "run", "-n", "3", "--timeout", str(LIMIT_S), PROGRAM, "in_heap", "stay"],
+                               env={**os.environ, "SENNIT_TRACE": name}, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        lines, end = [], time.monotonic() + BOUND_S
+        while not wanted <= set(lines) and time.monotonic() < end:
+            time.sleep(0.05)
+            lines = subprocess.run([SENNIT, "trace", "where", name], capture_output=True, text=True, timeout=20,
+                                   check=False).stdout.splitlines()
+        job.terminate()
+        job.wait(LIMIT_S)
+    return [] if wanted <= set(lines) else ["\n".join(["traced:", *lines])]
 
 
 def deaths():
@@ -131,7 +151,7 @@ def alone():
 
 
 def main():
-    wrong = {"shared": shared, "shared_copied": shared, "alone": alone, "limited": limited}.get(WHAT, deaths)()
+    wrong = {"shared": shared, "shared_copied": shared, "alone": alone, "limited": limited, "traced": traced}.get(WHAT, deaths)()
     print("\n".join(wrong), end="")
     return 1 if wrong else 0
 
