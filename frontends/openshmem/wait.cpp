@@ -53,7 +53,7 @@ struct Awaited {
     int cmp;
     std::uint64_t wanted;
     std::string (*text)(std::uint64_t value);
-    std::uint64_t (*load)(const void *word);
+    std::uint64_t (*read)(const void *word);
 };
 
 template <class T>
@@ -91,7 +91,7 @@ struct Told {
 int tell_and_look(void *context) {
     Told &to = *static_cast<Told *>(context);
     if (to.ready(to.context) != 0) return 1;
-    const std::uint64_t value = to.one->load(to.one->word);
+    const std::uint64_t value = to.one->read(to.one->word);
     if (to.has_told && value == to.told) return 0;
     const std::string text = "PE " + std::to_string(state.me) + " waits in " + to.one->call + ": " +
                              text_of(*to.one, value);
@@ -106,7 +106,7 @@ int tell_and_look(void *context) {
     const sennit_status status = state.traces
                                      ? sennit_wait_until(tell_and_look, &told, state.limit_ns)
                                      : sennit_wait_until(ready, context, state.limit_ns);
-    if (status == SENNIT_ERR_TIMEOUT) fail_timeout(one.call, text_of(one, one.load(one.word)));
+    if (status == SENNIT_ERR_TIMEOUT) fail_timeout(one.call, text_of(one, one.read(one.word)));
     must(one.call, status);
 }
 

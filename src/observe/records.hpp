@@ -60,7 +60,7 @@ struct OpenOperation {
     std::atomic<std::uint32_t> signal;
     std::uint64_t epoch;                  // of the signal
     std::uint32_t events;                 // expected by the signal in an epoch
-    std::atomic<std::uint32_t> has_note;  // stored last with 1, SYNC trace-open: see TraceNote
+    std::atomic<std::uint32_t> has_note;  // 1: see TraceNote; stored last, SYNC trace-open
 };
 static_assert(sizeof(OpenOperation) == 48 && offsetof(OpenOperation, in_use) == 24 &&
               offsetof(OpenOperation, epoch) == 32);
