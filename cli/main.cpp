@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "launch/job.hpp"
 #include "usage.hpp"
 
 namespace {
@@ -100,7 +101,8 @@ int main(int argc, char **argv) {
         fmt::print(stderr, "{0}: {1}; {0} --help lists the options\n", command, error.what());
         return 2;
     } catch (const sennit::cli::UsageError &error) {
-        fmt::print(stderr, "{}\n", error.what());
+        const bool by_oshrun = argc > 2 && std::strcmp(argv[2], "--openshmem") == 0;
+        fmt::print(stderr, "{}\n", by_oshrun ? sennit::cli::as_oshrun(error.what()) : error.what());
         return 2;
     } catch (const std::exception &error) {
         fmt::print(stderr, "sennit: {}\n", error.what());

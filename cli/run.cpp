@@ -82,12 +82,16 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
     for (const std::string &setting : job.set_variables) {
         const std::size_t sign = setting.find('=');
         const std::string name = setting.substr(0, sign);
-        if (name.empty() || (sign == std::string::npos && std::getenv(name.c_str()) == nullptr)) {
-            fmt::print(stderr,
-                       "sennit run: --env must be NAME=VALUE, or a NAME that is set, not \"{}\"\n",
+        if (name.empty()) {
+            fmt::print(stderr, "sennit run: --env must be NAME=VALUE or NAME, not \"{}\"\n",
                        setting);
             return kExitUsage;
         }
+        if (sign == std::string::npos && std::getenv(name.c_str()) == nullptr)
+            fmt::print(stderr,
+                       "sennit run: warning: --env {}: the variable is not set here, so the ranks "
+                       "do not get it\n",
+                       name);
     }
     // Without a value it is this command's own, which the ranks have anyway.
     std::erase_if(job.set_variables, [](const std::string &setting) {
@@ -167,6 +171,8 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
         ->check(check_seconds);
     command->add_flag("--keep-going", options->job.keep_going,
                       "do not end the other ranks when one fails");
+    command->add_flag("--openshmem", options->job.by_oshrun)
+        ->group("");  // of oshrun; not in the help
     command
         ->add_option(
             "-x,--env", options->job.set_variables,

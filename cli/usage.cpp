@@ -85,6 +85,19 @@ const char *answer_to_foreign(const std::string &word) {
         word, near.empty() ? "" : fmt::format(" (did you mean {}?)", near)));
 }
 
+// mpirun and the oshrun of others start several programs with a colon between them.
+void check_colons(const std::vector<std::string> &command) {
+    for (std::size_t i = 1; i + 1 < command.size(); ++i) {
+        if (command[i] != ":") continue;
+        throw UsageError(fmt::format(
+            "sennit run: several programs in one job (\":\" before \"{}\") are not supported; a "
+            "script can choose: sennit run -n 2 sh -c 'test $SENNIT_RANK = 0 && exec ./a; exec "
+            "./b'; "
+            "to hand \":\" to the program: sennit run -n 2 -- {} ...",
+            command[i + 1], command[0]));
+    }
+}
+
 std::vector<std::string> subcommand_names(const CLI::App &app) {
     std::vector<std::string> names;
     for (const CLI::App *one : app.get_subcommands([](const CLI::App *) { return true; }))
@@ -141,10 +154,12 @@ CLI::Validator size_validator(std::uint64_t least, std::uint64_t most) {
 std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std::string> &words) {
     std::size_t options_end = 0;  // words before it stay
     std::size_t program = 0;
+    bool is_literal = false;  // behind --
     while (program < words.size()) {
         std::string &word = words[program];
         if (word == "--") {
             ++program;
+            is_literal = true;
             break;
         }
         if (word.size() < 2 || word[0] != '-') break;
@@ -163,6 +178,7 @@ std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std:
     const auto begin = words.begin();
     const auto first = begin + static_cast<std::ptrdiff_t>(std::min(program, words.size()));
     std::vector<std::string> command(first, words.end());
+    if (!is_literal) check_colons(command);
     words.erase(begin + static_cast<std::ptrdiff_t>(options_end), words.end());
     return command;
 }

@@ -42,7 +42,7 @@ module sennit_more
   type(sennit_team), parameter, public :: SENNIT_TEAM_WORLD = sennit_team(1)
   type(sennit_team), parameter, public :: SENNIT_TEAM_NODE = sennit_team(2)
 
-  public :: sennit_init, sennit_last_error, sennit_last_error_text, sennit_error_report, sennit_log_set
+  public :: sennit_init, sennit_last_error, sennit_last_error_text, sennit_error_report, sennit_log_set, sennit_trace_note
   public :: sennit_bootstrap_describe, sennit_wait_any, sennit_gptr_add, sennit_gptr_at, sennit_gptr_is_null
   public :: sennit_block_is_null
   public :: sennit_box_line, sennit_reduction_of, sennit_reduction_by, sennit_vbuffer_of
@@ -171,6 +171,15 @@ contains
     if (present(receiver)) address = c_funloc(receiver)
     call sennit_end_of_call(c_sennit_log_set(address, context, level), stat)
   end subroutine sennit_log_set
+
+  ! In a condition: what is waited for.
+  subroutine sennit_trace_note(text, stat)
+    character(*), intent(in) :: text
+    integer(c_int), optional, intent(out) :: stat
+    character(kind=c_char), target :: letters(len_trim(text) + 1)
+    letters = sennit_to_c(text)
+    call sennit_end_of_call(c_sennit_trace_note(c_loc(letters)), stat)
+  end subroutine sennit_trace_note
 
   ! Wait until condition(context) is not 0.
   subroutine wait_until_long(condition, context, timeout_ns, stat)

@@ -18,6 +18,7 @@
 #include "launch/descendants.hpp"
 #include "launch/job.hpp"
 #include "launch/terminal_input.hpp"
+#include "openshmem/speech.hpp"
 
 namespace sennit::cli {
 namespace {
@@ -98,6 +99,13 @@ int watch_keeper(pid_t keeper, int keeper_fd, int signals_fd, TerminalInput &inp
 }
 
 }  // namespace
+
+std::string as_oshrun(const std::string &message) {
+    const std::string command = "sennit run: ";
+    const bool begins = message.compare(0, command.size(), command) == 0;
+    return shmem::in_words_of_openshmem(begins ? "oshrun: " + message.substr(command.size())
+                                               : message);
+}
 
 int run_job(Job job) {
     fill_standard_descriptors();

@@ -29,6 +29,7 @@ struct Job {
     Binding binding = Binding::kShare;
     bool tag = false;
     bool keep_going = false;
+    bool by_oshrun = false;  // messages are for people who know OpenSHMEM
     std::optional<double> timeout_seconds;
     std::vector<std::string> set_variables;  // "NAME=value", from --env
     std::string program;                     // as found by find_program()
@@ -61,6 +62,9 @@ inline constexpr std::int64_t kKillToGiveUpNs = 2'000'000'000;
 // Signals that the front hands to the ranks. The first four end the job.
 inline constexpr std::array kEndingSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 inline constexpr std::array kPassedSignals = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
+
+// A message of `sennit run` as oshrun says it.
+std::string as_oshrun(const std::string &message);
 
 // Runs the job from start to end in the calling process (the front) and a child (the keeper).
 // Returns the exit code of the command.

@@ -107,8 +107,9 @@ class Keeper {
     void write_last_output();
     template <typename... Parts>
     void say(fmt::format_string<Parts...> format, Parts &&...parts) {
-        sinks_[1].append("sennit run: " + fmt::format(format, std::forward<Parts>(parts)...) +
-                         "\n");
+        const std::string message =
+            "sennit run: " + fmt::format(format, std::forward<Parts>(parts)...) + "\n";
+        sinks_[1].append(job_.by_oshrun ? as_oshrun(message) : message);
     }
 
     // Ending

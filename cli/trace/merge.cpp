@@ -201,6 +201,8 @@ std::string where_text(const Trace &trace) {
         text += "\n";
         for (const TracePart::Open &one : open)
             if (one.signal != 0) text += awaited_text(trace, head.rank, one);
+        for (const TracePart::Open &one : open)
+            if (!one.note.empty()) text += fmt::format("  {}\n", one.note);
         for (const TracePart::Sent &one : part->sent_events())
             if (one.refused != 0) text += refused_text(one);
     }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -75,8 +76,15 @@ std::vector<TracePart::Open> TracePart::open_operations() const {
         const std::size_t number = one.name <= runtime::kTraceNames ? one.name : 0;
         // SYNC trace-open: pairs with the release in Observed::show_awaited(); the two come before.
         const std::uint32_t signal = one.signal.load(std::memory_order_acquire);
+        // SYNC trace-open: pairs with the release in Observed::show_text(); the text comes before.
+        const bool has_note = one.has_note.load(std::memory_order_acquire) != 0;
+        const char *const note = head_->notes[&one - head_->open].text;
         found.push_back({head_->names[number].text, one.start_ns, one.bytes, one.peer, one.thread,
-                         signal, one.epoch, one.events});
+                         signal, one.epoch, one.events,
+                         has_note ? std::string(note, strnlen(note, sizeof(runtime::TraceNote)))
+                                  : std::string()});
+        for (char &letter : found.back().note)
+            if (std::iscntrl(static_cast<unsigned char>(letter)) != 0) letter = ' ';
     }
     std::sort(found.begin(), found.end(),
               [](const Open &a, const Open &b) { return a.start_ns < b.start_ns; });

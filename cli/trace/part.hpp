@@ -34,6 +34,7 @@ class TracePart {
         std::uint32_t signal;  // that it waits for; 0: none
         std::uint64_t epoch;
         std::uint32_t events;
+        std::string note;  // of the program, on what it waits for
     };
     std::vector<Open> open_operations() const;
     // What the rank has sent last to each of the signals that it sends to.

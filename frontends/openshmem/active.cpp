@@ -158,7 +158,7 @@ void reduce(const ActiveSet &set, T *dest, const T *source, int nreduce) {
     const auto count = static_cast<std::size_t>(nreduce);
     if (set.is_world()) {
         must(set.call, sennit_allreduce(SENNIT_TEAM_WORLD, source, dest,
-                                        reduction_of<T, kFold>(count), SENNIT_FOREVER));
+                                        reduction_of<T, kFold>(count), state.limit_ns));
         return;
     }
     const auto result = std::make_unique<T[]>(count);

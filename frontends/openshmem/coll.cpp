@@ -31,27 +31,27 @@ int broadcast(const Call &call, void *dest, const void *source, std::size_t byte
     const bool is_root = root == call.team->me;
     must(call.name,
          sennit_broadcast(call.team->core, root, is_root ? const_cast<void *>(source) : dest, bytes,
-                          SENNIT_FOREVER));
+                          state.limit_ns));
     if (is_root && dest != source) std::memmove(dest, source, bytes);
     return 0;
 }
 
 int fcollect(const Call &call, void *dest, const void *source, std::size_t bytes) {
-    must(call.name, sennit_allgather(call.team->core, source, dest, bytes, SENNIT_FOREVER));
+    must(call.name, sennit_allgather(call.team->core, source, dest, bytes, state.limit_ns));
     return 0;
 }
 
 int collect(const Call &call, void *dest, const void *source, std::size_t bytes) {
     const auto all = std::make_unique<std::size_t[]>(call.pes);
     must(call.name,
-         sennit_allgather(call.team->core, &bytes, all.get(), sizeof bytes, SENNIT_FOREVER));
+         sennit_allgather(call.team->core, &bytes, all.get(), sizeof bytes, state.limit_ns));
     const sennit_vbuffer blocks{dest, all.get(), nullptr};
-    must(call.name, sennit_allgatherv(call.team->core, source, bytes, &blocks, SENNIT_FOREVER));
+    must(call.name, sennit_allgatherv(call.team->core, source, bytes, &blocks, state.limit_ns));
     return 0;
 }
 
 int alltoall(const Call &call, void *dest, const void *source, std::size_t bytes) {
-    must(call.name, sennit_alltoall(call.team->core, source, dest, bytes, SENNIT_FOREVER));
+    must(call.name, sennit_alltoall(call.team->core, source, dest, bytes, state.limit_ns));
     return 0;
 }
 
@@ -75,7 +75,7 @@ int alltoalls(const Call &call, void *dest, const void *source, const Strides &s
     gather_elements(packed.get(), static_cast<const char *>(source), strides.element, count,
                     strides.sst * element);
     must(call.name, sennit_alltoall(call.team->core, packed.get(), arrived,
-                                    nelems * strides.element, SENNIT_FOREVER));
+                                    nelems * strides.element, state.limit_ns));
     scatter_elements(static_cast<char *>(dest), arrived, strides.element, count,
                      strides.dst * element);
     return 0;
@@ -84,7 +84,7 @@ int alltoalls(const Call &call, void *dest, const void *source, const Strides &s
 template <class T, Fold kFold>
 int reduce(const Call &call, T *dest, const T *source, std::size_t count) {
     must(call.name, sennit_allreduce(call.team->core, source, dest, reduction_of<T, kFold>(count),
-                                     SENNIT_FOREVER));
+                                     state.limit_ns));
     return 0;
 }
 
@@ -93,10 +93,10 @@ int scan(const Call &call, T *dest, const T *source, std::size_t count, bool is_
     const void *const from = dest == source ? SENNIT_IN_PLACE : source;
     const sennit_reduction sum = reduction_of<T, Fold::sum>(count);
     if (!is_exclusive) {
-        must(call.name, sennit_scan(call.team->core, from, dest, sum, SENNIT_FOREVER));
+        must(call.name, sennit_scan(call.team->core, from, dest, sum, state.limit_ns));
         return 0;
     }
-    must(call.name, sennit_scan_exclusive(call.team->core, from, dest, sum, SENNIT_FOREVER));
+    must(call.name, sennit_scan_exclusive(call.team->core, from, dest, sum, state.limit_ns));
     if (call.team->me == 0) std::memset(dest, 0, count * sizeof(T));
     return 0;
 }

@@ -201,7 +201,7 @@ void ending_start() {
         ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me)));
     ending.all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
     must("shmem_init", sennit_allgather(SENNIT_TEAM_WORLD, &ending.mine, ending.all.get(),
-                                        sizeof ending.mine, SENNIT_FOREVER));
+                                        sizeof ending.mine, state.limit_ns));
     if (near != state.pes) forget_far_names(near);
     if (ending.mine.name_bytes != 0)
         ending.has_thread = start_thread(&ending.thread, wait_for_end, nullptr);

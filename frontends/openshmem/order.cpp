@@ -24,11 +24,11 @@ void quiet(const char *call) {
     if (state.all_direct)
         std::atomic_thread_fence(std::memory_order_seq_cst);
     else
-        must(call, sennit_flush_all(SENNIT_FOREVER));
+        must(call, sennit_flush_all(state.limit_ns));
 }
 
 void barrier_all(const char *call) {
-    must(call, sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+    must(call, sennit_barrier(SENNIT_TEAM_WORLD, state.limit_ns));
 }
 
 void take_turns() {
@@ -46,7 +46,7 @@ void Patience::wait() {
     constexpr double kAwakeSeconds = 0.02;
     if (++looks_ % kLooks != 0) return;
     const double now = sennit_wtime();
-    if (asked_ == 0) asked_ = now;
+    if (asked_ == 0) began_ = asked_ = now;
     if (now < asked_ + kAwakeSeconds) return;
     // Long enough for Sennit to look for PEs that have died.
     constexpr std::int64_t kMoment = 1'000'000;
@@ -54,6 +54,8 @@ void Patience::wait() {
     const sennit_status status = sennit_wait_until(never, nullptr, kMoment);
     if (status != SENNIT_ERR_TIMEOUT) must(call_, status);
     asked_ = sennit_wtime();
+    if ((asked_ - began_) * 1e9 > static_cast<double>(state.limit_ns))
+        fail_timeout(call_, lock_ == nullptr ? "" : "the lock at " + place_of(lock_) + " is taken");
 }
 
 SHMEM_DEFINE(void, shmem_fence, (void)) {
@@ -132,7 +134,7 @@ SHMEM_DEFINE(void, shmem_set_lock, (long *lock)) {
     const std::uint32_t ticket = taken(before);
     if (served(before) == ticket) return;
     // A holder that lets go rings no bell, so a wait that sleeps would come late: this one yields.
-    Patience patience(call);
+    Patience patience(call, lock);
     while (served(read_lock(call, word)) != ticket)
         patience.wait();
 }

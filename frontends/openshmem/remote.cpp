@@ -116,9 +116,9 @@ class Bakery {
     // All that went before is complete, and this before all that follows. SYNC shmem-stall: a
     // release fence by the flush; pairs with the acquire in read().
     void write(std::size_t offset, std::uint64_t value) const {
-        must(call_, sennit_flush(pe_, SENNIT_FOREVER));
+        must(call_, sennit_flush(pe_, state.limit_ns));
         must(call_, sennit_put(at(state.me, offset), &value, sizeof value));
-        must(call_, sennit_flush(pe_, SENNIT_FOREVER));
+        must(call_, sennit_flush(pe_, state.limit_ns));
     }
     Stall read(int pe) const {
         Stall stall;

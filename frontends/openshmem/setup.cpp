@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "speech.hpp"
 #include "state.hpp"
 
 namespace shmem {
@@ -132,7 +133,7 @@ bool area_reach(Area &area) {
     std::int32_t agreed = worst;
     must("shmem_init",
          sennit_allreduce(SENNIT_TEAM_WORLD, &worst, &agreed,
-                          sennit_reduction_of(1, SENNIT_INT32, SENNIT_MAX), SENNIT_FOREVER));
+                          sennit_reduction_of(1, SENNIT_INT32, SENNIT_MAX), state.limit_ns));
     area.is_locked = agreed == kNotAtAll;
     for (int pe = 0; pe < state.pes; ++pe)
         area.words.set(pe, area.is_locked ? nullptr : area.pointers.of(pe));
@@ -155,8 +156,8 @@ bool open_heap(std::size_t bytes) {
         std::fprintf(
             stderr,
             "shmem_init: cannot allocate a symmetric heap of %zu bytes for each of %d PEs: %s; "
-            "SHMEM_SYMMETRIC_SIZE sets another size\n",
-            heap_bytes, state.pes, sennit_last_error()->text);
+            "set SHMEM_SYMMETRIC_SIZE to a smaller size\n",
+            heap_bytes, state.pes, last_error().c_str());
         return false;
     }
     Area &area = state.areas[kHeap];
@@ -165,6 +166,14 @@ bool open_heap(std::size_t bytes) {
         area.places[pe] = sennit_gptr_at(heap, pe);
     heap_start(heap_bytes, alignment);
     return true;
+}
+
+std::string value_of(const char *knob) {
+    sennit_knob found;
+    for (int i = 0; sennit_knob_get(i, &found) == SENNIT_OK; ++i) {
+        if (std::strcmp(found.name, knob) == 0) return found.value;
+    }
+    return "";
 }
 
 // The program's variables; without them the area stays empty.
@@ -177,7 +186,7 @@ void open_statics() {
     std::uint64_t words[4] = {bytes, ~bytes, run.program, ~run.program};
     must("shmem_init",
          sennit_allreduce(SENNIT_TEAM_WORLD, words, words,
-                          sennit_reduction_of(4, SENNIT_UINT64, SENNIT_MAX), SENNIT_FOREVER));
+                          sennit_reduction_of(4, SENNIT_UINT64, SENNIT_MAX), state.limit_ns));
     if (bytes == 0 || words[0] != ~words[1] || words[2] != ~words[3]) {
         debug("variables of the program are not symmetric: %s",
               bytes == 0 ? "switched off" : "PEs run different programs");
@@ -186,7 +195,7 @@ void open_statics() {
     statics_region = SENNIT_REGION_NULL;
     const sennit_status status = sennit_register(reinterpret_cast<void *>(run.begin), bytes,
                                                  SENNIT_REGISTER_SHARED_PAGES, &statics_region);
-    if (status != SENNIT_OK) debug("variables: %s", sennit_last_error()->text);
+    if (status != SENNIT_OK) debug("variables: %s", last_error().c_str());
     const auto pes = static_cast<std::size_t>(state.pes);
     const auto regions = std::make_unique<sennit_region[]>(pes);
     const sennit_status attached =
@@ -195,7 +204,7 @@ void open_statics() {
     for (std::size_t pe = 0; all && pe < pes; ++pe)
         all = !sennit_gptr_is_null(regions[pe].gptr);
     if (!all) {
-        debug("variables of the program are not symmetric: %s", sennit_last_error()->text);
+        debug("variables of the program are not symmetric: %s", last_error().c_str());
         return;
     }
     Area &area = state.areas[kStatics];
@@ -245,7 +254,7 @@ bool is_crowded() {
     if (sched_getaffinity(0, sizeof mine, &mine) != 0) std::memset(&mine, -1, sizeof mine);
     const auto masks = std::make_unique<cpu_set_t[]>(static_cast<std::size_t>(size));
     must("shmem_init",
-         sennit_allgather(SENNIT_TEAM_NODE, &mine, masks.get(), sizeof mine, SENNIT_FOREVER));
+         sennit_allgather(SENNIT_TEAM_NODE, &mine, masks.get(), sizeof mine, state.limit_ns));
     cpu_set_t all = mine;
     int beside = 0;  // PEs that may run nowhere but where this one may
     for (int pe = 0; pe < size; ++pe) {
@@ -274,7 +283,7 @@ bool any_pe(bool mine) {
     std::uint32_t any = one;
     must("shmem_init",
          sennit_allreduce(SENNIT_TEAM_WORLD, &one, &any,
-                          sennit_reduction_of(1, SENNIT_UINT32, SENNIT_MAX), SENNIT_FOREVER));
+                          sennit_reduction_of(1, SENNIT_UINT32, SENNIT_MAX), state.limit_ns));
     return any != 0;
 }
 
@@ -298,14 +307,17 @@ int start(int requested, bool has_threads) {
     sennit_options options = SENNIT_OPTIONS_INIT;
     options.thread_level = static_cast<sennit_thread_level>(requested);
     if (sennit_init(&options) != SENNIT_OK) {
-        std::fprintf(stderr, "shmem_init: %s\n", sennit_last_error()->text);
+        std::fprintf(stderr, "shmem_init: %s\n", last_error().c_str());
         return 1;
     }
     if (!is_alone_in_process()) {
-        std::fprintf(stderr, "shmem_init: PEs are processes, and this one has several ranks\n");
+        std::fprintf(stderr, "shmem_init: PEs are processes, and this one has several\n");
         (void)sennit_finalize();  // shmem_init fails all the same
         return 1;
     }
+    const double limit_s = std::strtod(value_of("SENNIT_TIMEOUT").c_str(), nullptr);
+    if (limit_s > 0) state.limit_ns = static_cast<std::int64_t>(limit_s * 1e9);
+    state.traces = !value_of("SENNIT_TRACE").empty();
     state.process = getpid();
     state.me = sennit_rank();
     state.pes = sennit_size();
@@ -343,7 +355,7 @@ void stop() {
                                        state.areas[kStatics].bytes};
             if (pe != state.me) (void)sennit_region_detach(region);
         }
-        must("shmem_finalize", sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+        must("shmem_finalize", sennit_barrier(SENNIT_TEAM_WORLD, state.limit_ns));
         must("shmem_finalize", sennit_deregister(statics_region));
     }
     ending_stop();  // it looks at a word there
@@ -422,11 +434,11 @@ const char *setting(const char *name) {
 }
 
 bool is_on(const char *knob) {
-    sennit_knob found;
-    for (int i = 0; sennit_knob_get(i, &found) == SENNIT_OK; ++i) {
-        if (std::strcmp(found.name, knob) == 0) return std::strcmp(found.value, "1") == 0;
-    }
-    return true;
+    return std::strcmp(value_of(knob).c_str(), "1") == 0;
+}
+
+std::string last_error() {
+    return in_words_of_openshmem(sennit_last_error()->text);
 }
 
 void fail(const char *call, const char *format, ...) {
@@ -442,12 +454,23 @@ void wrong(const char *call, const char *format, ...) {
     say_and_end(call, format, arguments);
 }
 
+void fail_timeout(const char *call, const std::string &why) {
+    fail(call, "no end after %g s (SENNIT_TIMEOUT)%s%s", static_cast<double>(state.limit_ns) / 1e9,
+         why.empty() ? "" : ": ", why.c_str());
+}
+
 void fail_status(const char *call, sennit_status status) {
+    if (status == SENNIT_ERR_TIMEOUT) {
+        // Behind the semicolon Sennit names the PEs that are late.
+        const std::string text = last_error();
+        const std::size_t late = text.find("; ");
+        fail_timeout(call, late == std::string::npos ? "" : text.substr(late + 2));
+    }
     // The PE that is missed may just be ending all others, this one too.
     if (status == SENNIT_ERR_PEER_LOST) usleep(300'000);
     // On another node its word has come before it died; the thread may be late to see it.
     ending_look();
-    fail(call, "%s: %s", sennit_status_string(status), sennit_last_error()->text);
+    fail(call, "%s: %s", sennit_status_string(status), last_error().c_str());
 }
 
 void tell(const char *format, ...) {

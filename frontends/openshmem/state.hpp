@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 // Defines the function of the standard: `p` and its name for profilers, and its name, weak.
 #define SHMEM_DEFINE(RESULT, NAME, ARGUMENTS)                                             \
@@ -65,7 +66,9 @@ struct State {
     bool all_direct = false;  // no PE is reached by calls of Sennit
     bool checks = true;
     bool debug = false;
-    bool crowded = false;  // more PEs than processors that they may use
+    std::int64_t limit_ns = SENNIT_FOREVER;  // of each wait: SENNIT_TIMEOUT
+    bool traces = false;                     // SENNIT_TRACE is set
+    bool crowded = false;                    // more PEs than processors that they may use
     int thread_level = SHMEM_THREAD_SINGLE;
     // Some PE asked for SHMEM_THREAD_MULTIPLE: several of its threads may be in collective calls of
     // active sets at once, each with a work array of its own.
@@ -130,7 +133,11 @@ template <Pointers Area::*Kind = &Area::pointers>
                                                              ...);
 // The same for a wrong argument. Returns where checks are off: the call then does nothing.
 [[gnu::cold, gnu::format(printf, 2, 3)]] void wrong(const char *call, const char *format, ...);
-// As fail(), with Sennit's own words, if the status is an error.
+// The text of Sennit's last error, in words of OpenSHMEM.
+std::string last_error();
+// As fail(), if SENNIT_TIMEOUT has passed; `why` is empty or says what the call waits for.
+[[noreturn, gnu::cold]] void fail_timeout(const char *call, const std::string &why);
+// As fail(), with the text of the last error, if the status is an error.
 [[gnu::cold]] void fail_status(const char *call, sennit_status status);
 inline void must(const char *call, sennit_status status) {
     if (status != SENNIT_OK) [[unlikely]]
@@ -211,6 +218,8 @@ struct Elements {
 };
 void put_elements(const char *call, void *dest, const void *source, const Elements &elements,
                   int pe);
+// "symmetric offset 64 (symmetric heap)", or what else the address is (wait.cpp).
+std::string place_of(const void *address);
 // Until the word is at least so much (wait.cpp).
 void wait_for_least(const char *call, const long *word, long least);
 
@@ -222,12 +231,15 @@ void take_turns();
 // now and then it asks whether a PE has died, which ends the job.
 class Patience {
   public:
-    explicit Patience(const char *call) : call_(call) {}
+    // `lock`: the program's, null if it is another one.
+    explicit Patience(const char *call, const void *lock = nullptr) : call_(call), lock_(lock) {}
     void wait();
 
   private:
     const char *call_;
+    const void *lock_;
     std::uint32_t looks_ = 0;
+    double began_ = 0;
     double asked_ = 0;  // when it last asked
 };
 

@@ -129,7 +129,7 @@ void teams_start(bool shares_all) {
     }
     std::uint32_t all = mine;
     must(call, sennit_allreduce(SENNIT_TEAM_WORLD, &mine, &all,
-                                sennit_reduction_of(1, SENNIT_UINT32, SENNIT_MIN), SENNIT_FOREVER));
+                                sennit_reduction_of(1, SENNIT_UINT32, SENNIT_MIN), state.limit_ns));
     if (all == 1)
         shared.core = SENNIT_TEAM_NODE;
     else
@@ -192,8 +192,9 @@ SHMEM_DEFINE(int, shmem_team_split_strided,
     sennit_team core = SENNIT_TEAM_NULL;
     const sennit_status status =
         sennit_team_split_strided(parent->core, start, stride, size, &core);
+    if (status == SENNIT_ERR_TIMEOUT) must(call, status);
     if (status != SENNIT_OK) {
-        debug("%s: %s", call, sennit_last_error()->text);
+        debug("%s: %s", call, last_error().c_str());
         return 1;
     }
     *new_team = keep(call, core, {config, config_mask});
@@ -215,8 +216,9 @@ SHMEM_DEFINE(int, shmem_team_split_2d,
         status = sennit_team_split(parent->core, parent->me % range, 0, &columns);
         if (status != SENNIT_OK) (void)sennit_team_destroy(rows);
     }
+    if (status == SENNIT_ERR_TIMEOUT) must(call, status);
     if (status != SENNIT_OK) {
-        debug("%s: %s", call, sennit_last_error()->text);
+        debug("%s: %s", call, last_error().c_str());
         return 1;
     }
     *xaxis_team = keep(call, rows, {xaxis_config, xaxis_mask});
@@ -243,7 +245,7 @@ SHMEM_DEFINE(int, shmem_team_sync, (shmem_team_t handle)) {
         wrong(call, "argument team: it is SHMEM_TEAM_INVALID");
         return -1;
     }
-    must(call, sennit_barrier(team->core, SENNIT_FOREVER));
+    must(call, sennit_barrier(team->core, state.limit_ns));
     return 0;
 }
 

@@ -1,5 +1,7 @@
 // Waiting for words of this PE, testing them, and both for several. A wait is Sennit's: it makes
 // progress, gives up the processor, and ends when a PE has died.
+#include <cstdio>
+
 #include "state.hpp"
 
 namespace shmem {
@@ -43,10 +45,75 @@ int call_ready(void *context) {
     return (*static_cast<Ready *>(context))() ? 1 : 0;
 }
 
+// What a call waits for, so that it can be said.
+struct Awaited {
+    const char *call;
+    const void *word;   // the first, if there are several
+    std::size_t words;  // of which one must come
+    int cmp;
+    std::uint64_t wanted;
+    std::string (*text)(std::uint64_t value);
+    std::uint64_t (*read)(const void *word);
+};
+
+template <class T>
+Awaited awaited(const char *call, const T *word, int cmp, T value) {
+    return {call,
+            word,
+            1,
+            cmp,
+            static_cast<std::uint64_t>(value),
+            [](std::uint64_t bits) { return std::to_string(static_cast<T>(bits)); },
+            [](const void *at) {
+                return static_cast<std::uint64_t>(look(static_cast<const T *>(at)));
+            }};
+}
+
+std::string text_of(const Awaited &one, std::uint64_t value) {
+    constexpr const char *kSigns[] = {"==", "!=", ">", "<=", "<", ">="};
+    static_assert(SHMEM_CMP_EQ == 1 && SHMEM_CMP_GE == 6);
+    const std::string word = one.words == 1 ? "the word at " + place_of(one.word)
+                                            : "none of " + std::to_string(one.words) +
+                                                  " words is as wanted; the first, at " +
+                                                  place_of(one.word) + ',';
+    return word + " is " + one.text(value) + ", wanted " + kSigns[one.cmp - 1] + ' ' +
+           one.text(one.wanted);
+}
+
+// A condition that tells `sennit trace where` of the word, and of each new value.
+struct Told {
+    const Awaited *one;
+    sennit_condition ready;
+    void *context;
+    bool has_told = false;
+    std::uint64_t told = 0;
+};
+int tell_and_look(void *context) {
+    Told &to = *static_cast<Told *>(context);
+    if (to.ready(to.context) != 0) return 1;
+    const std::uint64_t value = to.one->read(to.one->word);
+    if (to.has_told && value == to.told) return 0;
+    const std::string text = "PE " + std::to_string(state.me) + " waits in " + to.one->call + ": " +
+                             text_of(*to.one, value);
+    (void)sennit_trace_note(text.c_str());
+    to.has_told = true;
+    to.told = value;
+    return 0;
+}
+
+[[gnu::cold]] void sleep_until(const Awaited &one, sennit_condition ready, void *context) {
+    Told told{&one, ready, context};
+    const sennit_status status = state.traces
+                                     ? sennit_wait_until(tell_and_look, &told, state.limit_ns)
+                                     : sennit_wait_until(ready, context, state.limit_ns);
+    if (status == SENNIT_ERR_TIMEOUT) fail_timeout(one.call, text_of(one, one.read(one.word)));
+    must(one.call, status);
+}
+
 // A change of a word rings no bell, and a wait that sleeps looks again after a millisecond or more.
 // So it stays awake for a while, and gives way to others if there are more PEs than processors.
 template <class Ready>
-[[gnu::noinline]] void wait_long(const char *call, Ready &ready) {
+[[gnu::noinline]] void wait_long(Ready &ready, const Awaited &one) {
     constexpr int kLooks = 1000;
     constexpr double kAwakeSeconds = 0.02;
     const double begin = sennit_wtime();
@@ -56,12 +123,13 @@ template <class Ready>
             if (state.crowded || i + 1 == kLooks) take_turns();
         }
     } while (sennit_wtime() < begin + kAwakeSeconds);
-    must(call, sennit_wait_until(call_ready<Ready>, &ready, SENNIT_FOREVER));
+    sleep_until(one, call_ready<Ready>, &ready);
 }
 
-template <class Ready>
-inline void wait(const char *call, Ready ready) {
-    if (!ready()) wait_long(call, ready);
+// `find_awaited` gives an Awaited.
+template <class Ready, class FindAwaited>
+inline void wait(Ready ready, FindAwaited find_awaited) {
+    if (!ready()) wait_long(ready, find_awaited());
 }
 
 // A test that fails is likely made again soon.
@@ -72,7 +140,8 @@ inline bool tested(bool result) {
 
 template <class T>
 void wait_until(const char *call, const T *word, int cmp, T value) {
-    wait(call, [=] { return compare(call, look(word), cmp, value); });
+    wait([=] { return compare(call, look(word), cmp, value); },
+         [=] { return awaited(call, word, cmp, value); });
 }
 template <class T>
 int test(const char *call, const T *word, int cmp, T value) {
@@ -93,6 +162,19 @@ struct Set {
     bool has(std::size_t i) const { return status == nullptr || status[i] == 0; }
     bool holds(std::size_t i) const {
         return compare(call, look(&words[i]), cmp, values[has_many ? i : 0]);
+    }
+    Awaited awaited_at(std::size_t i) const {
+        return awaited(call, &words[i], cmp, values[has_many ? i : 0]);
+    }
+    // The set is not empty.
+    Awaited any_awaited() const {
+        std::size_t first = 0;
+        while (!has(first))
+            ++first;
+        Awaited one = awaited_at(first);
+        for (std::size_t i = first + 1; i < count; ++i)
+            one.words += has(i) ? 1 : 0;
+        return one;
     }
     bool is_empty() const {
         for (std::size_t i = 0; i < count; ++i) {
@@ -144,21 +226,21 @@ template <class T>
 void wait_all(const Set<T> &set) {
     // One after the other: a word that held may have changed again, which nobody asks for.
     for (std::size_t i = 0; i < set.count; ++i) {
-        if (set.has(i)) wait(set.call, [&set, i] { return set.holds(i); });
+        if (set.has(i)) wait([&] { return set.holds(i); }, [&] { return set.awaited_at(i); });
     }
 }
 template <class T>
 std::size_t wait_any(const Set<T> &set) {
     if (set.is_empty()) return SIZE_MAX;
     std::size_t found = SIZE_MAX;
-    wait(set.call, [&] { return (found = find_any(set)) != SIZE_MAX; });
+    wait([&] { return (found = find_any(set)) != SIZE_MAX; }, [&] { return set.any_awaited(); });
     return found;
 }
 template <class T>
 std::size_t wait_some(const Set<T> &set, std::size_t *indices) {
     if (set.is_empty()) return 0;
     std::size_t noted = 0;
-    wait(set.call, [&] { return (noted = set.note(indices)) != 0; });
+    wait([&] { return (noted = set.note(indices)) != 0; }, [&] { return set.any_awaited(); });
     return noted;
 }
 template <class T>
@@ -174,7 +256,24 @@ std::size_t test_some(const Set<T> &set, std::size_t *indices) {
     return noted;
 }
 
+std::string address_text(const void *address) {
+    char text[32];
+    (void)std::snprintf(text, sizeof text, "%p", address);
+    return text;
+}
+
 }  // namespace
+
+std::string place_of(const void *address) {
+    for (const Area &area : state.areas) {
+        const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(address) - area.base;
+        if (offset >= area.bytes) continue;
+        const std::string text = "symmetric offset " + std::to_string(offset);
+        if (&area == &state.areas[kHeap]) return text + " (symmetric heap)";
+        return address_text(address) + " (variables of the program, " + text + ')';
+    }
+    return address_text(address);
+}
 
 void wait_for_least(const char *call, const long *word, long least) {
     wait_until<long>(call, word, SHMEM_CMP_GE, least);
@@ -248,7 +347,8 @@ SHMEM_DEFINE(uint64_t, shmem_signal_wait_until,
              (uint64_t * sig_addr, int cmp, uint64_t cmp_value)) {
     std::uint64_t value = 0;
     const char *const call = "shmem_signal_wait_until";
-    wait(call, [&] { return compare(call, value = look(sig_addr), cmp, cmp_value); });
+    wait([&] { return compare(call, value = look(sig_addr), cmp, cmp_value); },
+         [&] { return awaited<std::uint64_t>(call, sig_addr, cmp, cmp_value); });
     return value;
 }
 

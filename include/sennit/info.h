@@ -123,6 +123,11 @@ sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *coun
  * (SENNIT_STATS is not set). */
 sennit_status sennit_stats_print(void);
 
+/* Say in a line, cut to 255 bytes, what the calling thread waits for. `sennit trace where` shows it
+ * below the call of Sennit in which the thread is, until that call ends or the next line comes. For
+ * conditions of sennit_wait_until. Outside of a call, or without SENNIT_TRACE, nothing happens. */
+sennit_status sennit_trace_note(const char *text);
+
 /* "0.1.0"; one line on compiler, optional parts and options of the build. Any time. */
 const char *sennit_version(void);
 const char *sennit_build_description(void);

@@ -182,7 +182,7 @@ sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison co
                                       uint64_t value, int64_t timeout_ns);
 
 /* A condition of the program's own: not 0 when it holds. The waiting thread calls it often. It
- * loads with acquire what other ranks change, and calls nothing else of Sennit. */
+ * loads with acquire what other ranks change, and calls nothing of Sennit but sennit_trace_note. */
 typedef int (*sennit_condition)(void *context);
 
 /* Wait until `condition(context)` holds, for words of other sizes or for several. Waits as

@@ -48,4 +48,12 @@ sennit_status sennit_stats_print(void) {
     return call(__func__, runtime::observer_print);
 }
 
+sennit_status sennit_trace_note(const char *text) {
+    return call(__func__, [=](Rank &rank) {
+        if (text == nullptr) return null_argument("text");
+        runtime::note_text(rank, text);
+        return SENNIT_OK;
+    });
+}
+
 }  // extern "C"

@@ -78,9 +78,10 @@ sennit_status memory_check(std::uint64_t bytes, bool now, const LimitPlaces &pla
         const std::uint64_t available = meminfo(text, "MemAvailable:") + meminfo(text, "SwapFree:");
         const std::uint64_t bound = now ? available : total;
         if (bound != 0 && bytes > bound)
-            return fail(SENNIT_ERR_NOMEM, "%llu bytes asked for, but the node %s %llu bytes",
-                        static_cast<unsigned long long>(bytes), now ? "has only" : "is built with",
-                        static_cast<unsigned long long>(bound));
+            return fail(SENNIT_ERR_NOMEM,
+                        "%llu bytes asked for, but the node has %llu bytes of memory and swap%s",
+                        static_cast<unsigned long long>(bytes),
+                        static_cast<unsigned long long>(bound), now ? " free" : "");
     }
     const std::uint64_t left = left_in_groups(places, now);
     if (bytes <= left) return SENNIT_OK;

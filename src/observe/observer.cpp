@@ -116,16 +116,32 @@ void count_message(Observer &observer, CountedMessage kind, std::uint64_t bytes)
     add(counters.bytes, bytes);
 }
 
-void Observed::show_awaited(Observer &observer, const Awaited &awaited) {
+int Observed::innermost_open(const Observer &observer) {
     for (const Observed *one = lane.innermost; one != nullptr; one = one->outer_) {
-        if (one->observer_ != &observer || one->open_ < 0 || !is_operation(one->kind_)) continue;
-        OpenOperation &open = observer.trace->open[one->open_];
-        open.epoch = awaited.epoch;
-        open.events = awaited.events;
-        // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the two come before.
-        open.signal.store(awaited.handle, std::memory_order_release);
-        return;
+        if (one->observer_ == &observer && one->open_ >= 0 && is_operation(one->kind_))
+            return one->open_;
     }
+    return -1;
+}
+
+void Observed::show_awaited(Observer &observer, const Awaited &awaited) {
+    const int place = innermost_open(observer);
+    if (place < 0) return;
+    OpenOperation &open = observer.trace->open[place];
+    open.epoch = awaited.epoch;
+    open.events = awaited.events;
+    // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the two come before.
+    open.signal.store(awaited.handle, std::memory_order_release);
+}
+
+void Observed::show_text(Observer &observer, const char *text) {
+    const int place = innermost_open(observer);
+    if (place < 0) return;
+    TraceNote &note = observer.trace->notes[place];
+    (void)std::snprintf(note.text, sizeof note.text, "%s", text);
+    // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the text comes before. A
+    // reader may still meet the next text half written: people read it.
+    observer.trace->open[place].has_note.store(1, std::memory_order_release);
 }
 
 void show_awaited(Observer &observer, const Awaited &awaited) {
@@ -196,8 +212,9 @@ void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind
     open.peer = peer_;
     open.name = name_;
     open.thread = thread_number(observer);
-    // relaxed: the release below orders it.
+    // relaxed twice: the release below orders them.
     open.signal.store(0, std::memory_order_relaxed);
+    open.has_note.store(0, std::memory_order_relaxed);
     // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the fields come before.
     open.in_use.store(1, std::memory_order_release);
 }

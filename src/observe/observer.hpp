@@ -52,9 +52,13 @@ class Observed {
 
     // The part of note_awaited() for a rank that is observed.
     static void show_awaited(Observer &observer, const struct Awaited &awaited);
+    // That of note_text().
+    static void show_text(Observer &observer, const char *text);
 
   private:
     friend struct Observer;
+    // The thread's innermost operation that has a place in the file; -1: none.
+    static int innermost_open(const Observer &observer);
     [[gnu::cold, gnu::noinline]] void begin(const char *name, int peer, std::uint64_t bytes,
                                             Noted kind);
     [[gnu::cold, gnu::noinline]] void end();
@@ -93,6 +97,12 @@ struct Awaited {
 inline void note_awaited(Rank &rank, const Awaited &awaited) {
     if (rank.observer != nullptr) [[unlikely]]
         show_awaited(*rank.observer, awaited);
+}
+
+// What the program says that the thread's innermost call waits for.
+inline void note_text(Rank &rank, const char *text) {
+    if (rank.observer != nullptr) [[unlikely]]
+        Observed::show_text(*rank.observer, text);
 }
 
 // Records that an event of the epoch was sent to the signal, or that its owner, in epoch `owners`,

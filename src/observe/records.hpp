@@ -17,7 +17,7 @@ namespace sennit::runtime {
 
 inline constexpr std::uint64_t kTraceMagic = 0x31435254544E4E53;  // "SNNTTRC1", little endian
 inline constexpr std::uint64_t kStatsMagic = 0x31415453544E4E53;  // "SNNTSTA1"
-inline constexpr std::uint32_t kTraceVersion = 4;
+inline constexpr std::uint32_t kTraceVersion = 5;
 inline constexpr std::size_t kTraceNames = 511;
 inline constexpr std::size_t kOpenOperations = 64;
 inline constexpr std::size_t kSentEvents = 128;
@@ -58,12 +58,18 @@ struct OpenOperation {
     std::atomic<std::uint32_t> in_use;  // stored last with 1, SYNC trace-open; 0: no operation
     // The handle of the signal that it waits for, stored last, SYNC trace-open; 0: none.
     std::atomic<std::uint32_t> signal;
-    std::uint64_t epoch;   // of the signal
-    std::uint32_t events;  // expected by the signal in an epoch
-    std::uint8_t unused[4];
+    std::uint64_t epoch;                  // of the signal
+    std::uint32_t events;                 // expected by the signal in an epoch
+    std::atomic<std::uint32_t> has_note;  // 1: see TraceNote; stored last, SYNC trace-open
 };
 static_assert(sizeof(OpenOperation) == 48 && offsetof(OpenOperation, in_use) == 24 &&
               offsetof(OpenOperation, epoch) == 32);
+
+// What the program says that the open operation of the same place waits for (sennit_trace_note).
+struct TraceNote {
+    char text[256];
+};
+static_assert(sizeof(TraceNote) == 256);
 
 // The latest events that the rank has sent to one signal, for the diagnosis of a signal that does
 // not fire.
@@ -111,10 +117,11 @@ struct alignas(kLineBytes) TraceFile {
     OpenOperation open[kOpenOperations];
     TraceName names[kTraceNames + 1];
     SentEvent events[kSentEvents];  // the first signals to which the rank has sent
+    TraceNote notes[kOpenOperations];
 };
-static_assert(sizeof(TraceFile) == 32896 && offsetof(TraceFile, capacity) == 48 &&
+static_assert(sizeof(TraceFile) == 49280 && offsetof(TraceFile, capacity) == 48 &&
               offsetof(TraceFile, open) == 128 && offsetof(TraceFile, names) == 3200 &&
-              offsetof(TraceFile, events) == 27776);
+              offsetof(TraceFile, events) == 27776 && offsetof(TraceFile, notes) == 32896);
 
 // The operations with one peer over one path. Written by the owner's threads.
 struct PeerCounters {

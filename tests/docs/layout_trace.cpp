@@ -6,6 +6,8 @@ void print_trace_layouts() {
     using namespace sennit::runtime;
     STRUCT(TraceName);
     FIELD(TraceName, text);
+    STRUCT(TraceNote);
+    FIELD(TraceNote, text);
     STRUCT(OpenOperation);
     FIELD(OpenOperation, start_ns);
     FIELD(OpenOperation, bytes);
@@ -16,6 +18,7 @@ void print_trace_layouts() {
     FIELD(OpenOperation, signal);
     FIELD(OpenOperation, epoch);
     FIELD(OpenOperation, events);
+    FIELD(OpenOperation, has_note);
     STRUCT(SentEvent);
     FIELD(SentEvent, sent);
     FIELD(SentEvent, refused);
@@ -49,6 +52,7 @@ void print_trace_layouts() {
     FIELD(TraceFile, open);
     FIELD(TraceFile, names);
     FIELD(TraceFile, events);
+    FIELD(TraceFile, notes);
     STRUCT(PeerCounters);
     FIELD(PeerCounters, operations);
     FIELD(PeerCounters, bytes);

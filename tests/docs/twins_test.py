@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 
 # Sources in C without a twin.
 ALONE = {
+    "openshmem_ring.c": "OpenSHMEM 1.6 has no Fortran",
     "from_mpi/main.c": "the main program is the same, whatever its sides are written in",
     "halo_styles/main.c": "the main program is the same, whatever the styles are written in",
     "from_mpi/mpi_side.c": "what the program was before it had Sennit",

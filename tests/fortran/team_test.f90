@@ -200,6 +200,8 @@ contains
     call check_status(status, SENNIT_ERR_UNSUPPORTED, 'counters where SENNIT_STATS is not set')
     call sennit_stats_print(stat=status)
     call check_status(status, SENNIT_ERR_UNSUPPORTED, 'nor are they printed')
+    call sennit_trace_note('nothing', stat=status)
+    call check_status(status, SENNIT_OK, 'a note outside of a call')
     call sennit_thread_attach(rank, stat=status)
     call check_status(status, SENNIT_OK, 'a thread of this rank')
     call sennit_team_world_rank(world, rank, world_rank)

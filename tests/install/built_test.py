@@ -133,7 +133,11 @@ class BuiltTest(unittest.TestCase):
         self.check_shmem_runs("program")
         for option in ("-show", "--showme"):  # find modules look for the flags here
             self.assertEqual(run("oshcc", option).split(), [CC, *compiling, *linking])
-        self.assertEqual(run("oshcc", "-show", "-c", "a.c").split(), [CC, *compiling, "-c", "a.c"])
+        for words in (("-show", "-c", "a.c"), ("-c", "a.c", "-showme"), ("-c", "--showme", "a.c")):
+            self.assertEqual(run("oshcc", *words).split(), [CC, *compiling, "-c", "a.c"])
+        self.assertEqual(run("oshcc", "-O2", "a.c", "-show").split(), [CC, *compiling, "-O2", "a.c", *linking])
+        self.assertEqual(run("oshcc", "-O2", "-showme:compile").split(), compiling)
+        self.assertEqual(run("oshcc", "-O2", "a.c", "-showme:link").split(), linking)
 
 
 if __name__ == "__main__":

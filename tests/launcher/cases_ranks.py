@@ -18,6 +18,10 @@ def env_sets_and_replaces_variables(launcher):
     # As mpirun and oshrun of others have it.
     result = launcher.shell(2, 'echo "$COLOUR|$SHAPE"', options=["-x", "COLOUR", "-x", "SHAPE=round"], env={"COLOUR": "green"})
     equal(result.stdout, "green|round\n" * 2)
+    # A variable that is not set is no reason not to start.
+    result = launcher.shell(2, 'echo "${NOT_SET-none}"', options=["-x", "NOT_SET"])
+    equal((result.returncode, result.stdout, result.stderr),
+          (0, "none\n" * 2, "sennit run: warning: --env NOT_SET: the variable is not set here, so the ranks do not get it\n"))
 
 
 def ranks_may_be_told_by_node(launcher):

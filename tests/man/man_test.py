@@ -94,6 +94,12 @@ class ManTest(unittest.TestCase):
                     self.assertIn(rf"\fB{man.escaped(names)}\fP", text, names)
                 self.assertIn(man.escaped(one.usage), text)
 
+    def test_oshcc_and_oshrun_have_a_page(self):
+        text = read("man1/sennit-openshmem.1")
+        self.assertRegex(text, r"(?m)^sennit-openshmem, oshcc, oshrun ")
+        for word in ("oshcc -O2 ring.c -o ring", "oshrun -np 4 ./ring", "-showme:compile", "SENNIT_TIMEOUT"):
+            self.assertIn(man.escaped(word), text)
+
     def test_every_knob_is_in_the_page_of_knobs(self):
         text = read("man7/sennit-knobs.7")
         for name, *_ in knobs.read_knobs(SOURCE):

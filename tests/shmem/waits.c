@@ -1,7 +1,7 @@
 /* Waits that end although nothing comes: waits.c CASE [HOW]. The last PE ends without a word while
  * the others are in the call that CASE names, and none of them comes out of it. HOW it ends:
- * "kill", "leave" (an exit without finalize), or "early" (killed before the others call). Other
- * cases are of PEs that share one processor, and of one alone. */
+ * "kill", "leave" (an exit without finalize), or "early" (killed before the others call); or it
+ * does nothing ("stay"). Other cases are of PEs that share one processor, and of one alone. */
 #include <sched.h>
 #include <shmem.h>
 #include <signal.h>
@@ -57,6 +57,7 @@ static void put_and_quiet(void) {
 
 #define WAITS(USE)                                                                                \
     USE(long_wait_until, shmem_long_wait_until(&word, SHMEM_CMP_NE, 0))                           \
+    USE(in_heap, *(long *)part = 5; shmem_long_wait_until(part, SHMEM_CMP_GT, 7))                 \
     USE(long_wait_until_all, shmem_long_wait_until_all(words, 2, NULL, SHMEM_CMP_NE, 0))          \
     USE(long_wait_until_any, (void)shmem_long_wait_until_any(words, 2, NULL, SHMEM_CMP_NE, 0))    \
     USE(long_wait_until_some,                                                                     \
@@ -98,6 +99,9 @@ static void end_without_a_word(const char *how) {
     /* So long that the others have stopped to look again and again. */
     if (strcmp(how, "early") != 0) sleep_ms(100);
     if (strcmp(how, "leave") == 0) _exit(0);
+    if (strcmp(how, "stay") == 0) shmem_long_p(part, 6, 0);
+    while (strcmp(how, "stay") == 0)
+        sleep_ms(1000);
     raise(SIGKILL);
 }
 

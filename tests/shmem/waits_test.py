@@ -2,6 +2,8 @@
 """Every wait ends: waits_test.py WHAT SENNIT PROGRAM, where PROGRAM is made of waits.c and WHAT is one of
 
     few, all, copied        a PE ends while the others wait, each wait of a list of its own
+    traced                  what `sennit trace where` says of such a wait
+    limited                 a PE does nothing, and SENNIT_TIMEOUT ends the others' waits
     shared, shared_copied   eight PEs on one processor
     alone                   a program that nobody has launched
 """
@@ -10,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 WHAT, SENNIT, PROGRAM = sys.argv[1:]
@@ -18,8 +21,8 @@ COPIED = {"SENNIT_PATHS": "self,cma", "SENNIT_REGISTER": "cma"}
 # From the start of the job to its end. A wait that does not end comes to the launcher's limit, which is far behind.
 BOUND_S = 8.0
 LIMIT_S = 20
-GONE = (r"(SENNIT_ERR_PEER_LOST: rank \d \(process \d+\) has ended without sennit_finalize"
-        r"|SENNIT_ERR_PEER_LOST: rank \d is gone|the process of rank \d has ended)$")
+GONE = (r"(SENNIT_ERR_PEER_LOST: PE \d \(process \d+\) has ended without shmem_finalize"
+        r"|SENNIT_ERR_PEER_LOST: PE \d is gone|the process of PE \d has ended)$")
 
 FEW = ["long_wait_until", "barrier_all", "long_sum_reduce", "quiet"]
 ALL = FEW + """init long_wait_until_all long_wait_until_any long_wait_until_some signal_wait_until set_lock sync_all team_sync
@@ -65,6 +68,53 @@ def ends(case, how, environment):
     return f"{case} {how} {environment}: {', '.join(wrong)}; said:\n{said}" if wrong else None
 
 
+def limited():
+    """Each wait ends by SENNIT_TIMEOUT, and the message says where, and what is missing."""
+    word = r"the word at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\) is 0, wanted != 0"
+    first = r"none of 2 words is as wanted; the first, at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\), is 0, wanted != 0"
+    lock = r"the lock at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\) is taken"
+    late = r"PE 2 has not come"
+    missing = {
+        "in_heap": ("long_wait_until", r"the word at symmetric offset 0 \(symmetric heap\) is [56], wanted > 7"),
+        "long_wait_until": (None, word), "long_wait_until_all": (None, word), "signal_wait_until": (None, word),
+        "long_wait_until_any": (None, first), "long_wait_until_some": (None, first), "set_lock": (None, lock),
+        "barrier": (None, word.replace("0, wanted != 0", "[01], wanted >= 1")),
+        "long_sum_to_all": (None, word.replace("0, wanted != 0", "[01], wanted >= 1")),
+        "quiet": ("long_wait_until", word), "team_split_strided": (None, ".*"), "team_destroy": (None, ".*"),
+        "broadcastmem": (None, "PEs? .*2 ha(s|ve) not come"), "long_sum_inscan": (None, "PEs? .*0.* ha(s|ve) not come"),
+    }
+
+    def wrong_with(case):
+        name, why = missing.get(case, (None, late))
+        ran = subprocess.run([SENNIT, "run", "-n", "3", "--keep-going", "--timeout", str(LIMIT_S), PROGRAM, case, "stay"],
+                             env={**os.environ, "SENNIT_TIMEOUT": "0.4"}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             timeout=60, check=False)
+        said = ran.stdout + ran.stderr
+        is_said = re.search(rf"(?m)^PE \d: shmem_{name or case}: no end after 0.4 s \(SENNIT_TIMEOUT\): {why}$", said)
+        return "" if ran.returncode == 1 and is_said and "it came out of" not in said else f"{case}: exit code {ran.returncode}; said:\n{said}"
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return list(filter(None, pool.map(wrong_with, ["in_heap"] + [case for case in ALL if case != "init"])))
+
+
+def traced():
+    """`sennit trace where` has the word with its latest value. Would break: a note that is made once, or that only a debugger sees."""
+    wanted = {f"  PE {pe} waits in shmem_long_wait_until: the word at symmetric offset 0 (symmetric heap) is {value}, wanted > 7"
+              for pe, value in ((0, 6), (1, 5))}
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "trace.json")
+        job = subprocess.Popen([SENNIT, "run", "-n", "3", "--timeout", str(LIMIT_S), PROGRAM, "in_heap", "stay"],
+                               env={**os.environ, "SENNIT_TRACE": name}, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        lines, end = [], time.monotonic() + BOUND_S
+        while not wanted <= set(lines) and time.monotonic() < end:
+            time.sleep(0.05)
+            lines = subprocess.run([SENNIT, "trace", "where", name], capture_output=True, text=True, timeout=20,
+                                   check=False).stdout.splitlines()
+        job.terminate()
+        job.wait(LIMIT_S)
+    return [] if wanted <= set(lines) else ["\n".join(["traced:", *lines])]
+
+
 def deaths():
     jobs = [(case, "kill", COPIED if WHAT == "copied" else {}) for case in (FEW if WHAT == "few" else ALL)]
     if WHAT == "all":
@@ -101,7 +151,7 @@ def alone():
 
 
 def main():
-    wrong = {"shared": shared, "shared_copied": shared, "alone": alone}.get(WHAT, deaths)()
+    wrong = {"shared": shared, "shared_copied": shared, "alone": alone, "limited": limited, "traced": traced}.get(WHAT, deaths)()
     print("\n".join(wrong), end="")
     return 1 if wrong else 0
 

@@ -144,7 +144,7 @@ def command_page(command, version, others):
     for part in command.sections:
         if part.title:
             page.section(part.title.upper(), filled("\n".join(part.lines)))
-    page.section("SEE ALSO", see_also(*((other, 1) for other in others if other != name), ("sennit-knobs", 7)))
+    page.section("SEE ALSO", see_also(*((other, 1) for other in others if other != name), ("sennit-openshmem", 1), ("sennit-knobs", 7)))
     return page
 
 
@@ -251,9 +251,35 @@ def knobs_page(knobs, version):
     return page
 
 
+def openshmem_page(version):
+    """The wrappers have no page under their own names, which other OpenSHMEM libraries take."""
+    page = Page("sennit-openshmem", 1, version, ["sennit-openshmem", "oshcc", "oshrun"], "compile and run OpenSHMEM programs")
+    page.section("SYNOPSIS", [rf"\fBoshcc\fP [\fB{escaped('-show')}\fP] [OPTIONS OF cc] FILE...", ".br",
+                              rf"\fBoshrun {escaped('-np')}\fP N [OPTIONS OF sennit run] PROGRAM [ARGUMENTS]"])
+    page.section("DESCRIPTION", filled(
+        "oshcc and oshc++ (also oshcxx, oshCC) call cc and c++ with the headers and the library of OpenSHMEM 1.6 on Sennit. oshrun "
+        "starts N PEs of a program and takes all options of sennit run. They are in libexec/sennit/openshmem of the installation, "
+        "because other libraries have programs of these names: put that folder first in PATH."))
+    lines = []
+    for name, text in (("-show", "prints the command of oshcc and does not run it; anywhere among the options; also -showme"),
+                       ("-showme:compile, -showme:link", "prints what oshcc adds when it compiles, or links")):
+        lines += [".TP", rf"\fB{escaped(name)}\fP", escaped(text)]
+    page.section("OPTIONS", lines)
+    page.section("EXAMPLES", kept(["export PATH=/usr/libexec/sennit/openshmem:$PATH", "oshcc -O2 ring.c -o ring", "oshrun -np 4 ./ring",
+                                   "oshrun -np 4 -x SHMEM_SYMMETRIC_SIZE=1G --tag ./ring"])[1:])
+    lines = []
+    for name, text in (("OSHCC_CC, OSHCXX_CXX", "other compilers than cc and c++"),
+                       ("SHMEM_SYMMETRIC_SIZE", "the symmetric heap of each PE, such as 20m or 1.5G; default 256 MiB"),
+                       ("SENNIT_TIMEOUT", "limits each wait, in seconds; the PE says what it waits for, and the job ends")):
+        lines += [".TP", rf"\fB{escaped(name)}\fP", escaped(text)]
+    page.section("ENVIRONMENT", lines)
+    page.section("SEE ALSO", see_also(("sennit-run", 1), ("sennit-trace", 1), ("sennit-knobs", 7)))
+    return page
+
+
 def pages(headers, command, knobs, version):
     commands = ["sennit", *("-".join(below.words) for below in command.commands)]
-    made, meanings = [knobs_page(knobs, version)], meanings_of(headers)
+    made, meanings = [knobs_page(knobs, version), openshmem_page(version)], meanings_of(headers)
     made += [command_page(one, version, commands) for one in (command, *command.commands)]
     texts, aliases = {}, {}
     for header in headers:

@@ -21,7 +21,7 @@ import lines as layout
 
 # Written by hand in sennit_more.f90.
 BY_HAND = {"sennit_init", "sennit_wait_any", "sennit_error_report", "sennit_last_error", "sennit_log_set",
-           "sennit_bootstrap_describe", "sennit_wait_until"}
+           "sennit_bootstrap_describe", "sennit_wait_until", "sennit_trace_note"}
 UNSIGNED = re.compile(r"_u(32|64)(_|$)")
 TYPED = re.compile(r"(sennit_atomic_\w+?)_([if](?:32|64))((?:_nbi?)?)$")
 LOGICAL_RESULTS = {"sennit_initialized", "sennit_path_built"}

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""What oshrun says, in words of OpenSHMEM: oshrun_test.py OSHRUN ERRORS WAITS, programs made of errors.c and waits.c.
+
+Would break: a message that speaks of ranks, of `sennit run` or of sennit_finalize.
+"""
+import re
+import subprocess
+import sys
+
+OSHRUN, ERRORS, WAITS = sys.argv[1:]
+
+# words, exit code, all that is said
+CASES = [
+    (["-np", "2", ERRORS, "exit-7"], 7, r"oshrun: PE \d \(process \d+\) exited with code 7; ending the other PE\n"),
+    (["-np", "3", WAITS, "barrier_all", "leave"], 1,
+     r"oshrun: PE 2 \(process \d+\) ended without shmem_finalize, which counts as a failure; ending the other 2 PEs\n"),
+    (["-np", "2", "--keep-going", ERRORS, "no-such-pe"], 1,
+     r"PE 1: shmem_long_p: argument pe: there is no PE 77\n(oshrun: PE \d \(process \d+\) exited with code 1.*\n)+"),
+    (["-np", "2", "--timeout", "0.3", "/bin/sleep", "30"], 124,
+     r"oshrun: the job has run for the 0.3 s that --timeout allows; ending its 2 PEs\n"),
+    ([ERRORS], 2, r"oshrun: how many PEs\? -n N, before the program\n"),
+    # A word of a path stays.
+    (["-np", "1", "/no/rank/here/rank"], 127, r".*/no/rank/here/rank.*\n"),
+]
+
+for words, code, said in CASES:
+    result = subprocess.run([OSHRUN, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == code and re.fullmatch(said, result.stdout + result.stderr), f"{words}: {result}"
