@@ -5,7 +5,6 @@
 #include "bootstrap/launch_protocol.hpp"
 #include "channel/words.hpp"
 #include "lock/lock.hpp"
-#include "memory/entry.hpp"
 #include "queue/queue.hpp"
 #include "rank/control_block.hpp"
 #include "runtime/watch/connection.hpp"
@@ -17,9 +16,7 @@
 using namespace sennit;
 using namespace sennit::runtime;
 using lock::LockLine;
-using lock::LockOwn;
 using lock::LockPiece;
-using memory::SegmentEntry;
 
 static void print_control_block() {
     STRUCT(ControlBlock);
@@ -243,23 +240,11 @@ static void print_launch_messages() {
     FIELD(LaunchFrame, zero);
 }
 
-static void print_pointers_and_entry() {
+static void print_pointer() {
     STRUCT(sennit_gptr);
     FIELD(sennit_gptr, rank);
     FIELD(sennit_gptr, segment);
     FIELD(sennit_gptr, offset);
-    STRUCT(SegmentEntry);
-    FIELD(SegmentEntry, name);
-    FIELD(SegmentEntry, base);
-    FIELD(SegmentEntry, direct_bytes);
-    FIELD(SegmentEntry, bytes);
-    FIELD(SegmentEntry, live);
-    FIELD(SegmentEntry, handle);
-    FIELD(SegmentEntry, mapped_bytes);
-    FIELD(SegmentEntry, path);
-    FIELD(SegmentEntry, actor);
-    FIELD(SegmentEntry, attach_errno);
-    FIELD(SegmentEntry, live_value);
 }
 
 static void print_task() {
@@ -322,14 +307,6 @@ static void print_lock() {
     STRUCT(LockLine);
     FIELD(LockLine, word);
     FIELD(LockLine, unused);
-    STRUCT(LockOwn);
-    FIELD(LockOwn, magic);
-    FIELD(LockOwn, size);
-    FIELD(LockOwn, rank);
-    FIELD(LockOwn, home);
-    FIELD(LockOwn, busy);
-    FIELD(LockOwn, last_word);
-    FIELD(LockOwn, unused);
 }
 
 int main() {
@@ -347,7 +324,7 @@ int main() {
     print_exchange_layouts();
     print_allocation_layouts();
     print_creation_layouts();
-    print_pointers_and_entry();
+    print_pointer();
     print_task();
     print_fabric();
     print_lock();

@@ -3,10 +3,10 @@
 
     tests/docs/layouts_test.py PAGE PROGRAM
 
-PROGRAM prints the structs (layout.hpp). The page has a heading `### Name: N bytes` for each, followed by a table whose
-first columns are offset, size and the field's name. Every struct and field must be there with its numbers, nothing else
-may be, and the rows of a table must cover the struct without gap: a row `zero` stands for an unused part. A heading
-`### Name: N bytes, M used` says that the rest of the struct is unused.
+PROGRAM prints the structs (layout.hpp). The page has a line `Name: N bytes` for each in a block of code, followed by rows
+that begin with offset, size and the field's name. Every struct and field must be there with its numbers, nothing else may
+be, and the rows must cover the struct without gap: a row `zero` stands for an unused part. A line `Name: N bytes, M used`
+says that the rest of the struct is unused.
 What would break it: a field that moves, grows, is added or goes without the page being changed.
 """
 import re
@@ -32,15 +32,14 @@ def tables_of(page):
     found, current = {}, None
     with open(page, encoding="utf-8") as file:
         for line in file:
-            heading = re.match(r"### `?(\w+)`?: (\d+) bytes(?:, (\d+) used)?$", line)
-            row = re.match(r"\| (\d+) \| (\d+)(?: × (\d+))? \| (?:`(\w+)`|(\w+))", line)
+            heading = re.match(r"(\w+): (\d+) bytes(?:, (\d+) used)?$", line)
+            row = re.match(r" {2,11}(\d+) +(\d+)  (\w+)(?:  |$)", line)  # lines that continue a note begin further right
             if heading:
                 current = found[heading[1]] = {"bytes": int(heading[2]), "used": int(heading[3] or heading[2]), "rows": []}
-            elif line.startswith("#"):
+            elif line.startswith("```"):
                 current = None
             elif row and current is not None:
-                size = int(row[2]) * int(row[3] or 1)
-                current["rows"].append((int(row[1]), size, row[4] or row[5]))
+                current["rows"].append((int(row[1]), int(row[2]), row[3]))
     return found
 
 

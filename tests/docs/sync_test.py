@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Compares the table of SYNC names in docs/design/memory-model.md with the sources.
+"""Compares the SYNC names in docs/design/memory-model.md with the sources.
 
     tests/docs/sync_test.py PROJECT
 
-A row is | `name` | release side | acquire side | what is ordered |; each side names its functions and their files as
-`function()` and `folder/file`. Every SYNC comment below src/ and include/ must stand in a function that its row names on
-the right side, every name of the table must occur in the sources, and what a comment says it "pairs with" must exist.
-What would break it: a new pair that is not in the table, a function that is renamed, a row whose pair is gone.
+The page's section "All SYNC names" has items "- `name`, `name`: what is ordered". Each SYNC name below src/ and include/ must
+be there once, each name of the list must occur in the sources, and what a comment says it "pairs with" must exist. That each
+name has a release and an acquire is checked by tools/tidy.
+What would break it: a new pair that is not on the page, a function that is renamed, an item whose pair is gone.
 """
 import importlib.machinery
 import importlib.util
 import os
 import re
 import sys
+
+PAGE = "docs/design/memory-model.md"
 
 
 def load_tidy(project):
@@ -24,18 +26,11 @@ def load_tidy(project):
     return module
 
 
-def rows_of(page):
+def names_on(page):
     with open(page, encoding="utf-8") as file:
         text = file.read().split("\n## All SYNC names", 1)[1].split("\n## ", 1)[0]
-    return {match[1]: (match[2], match[3])
-            for match in re.finditer(r"^\| `([a-z][a-z0-9-]*)` \| (.*?) \| (.*?) \| .+ \|$", text, re.MULTILINE)}
-
-
-def check_site(source, line, function, row):
-    """What one column of the table, `row`, lacks of this end."""
-    file = "/".join(source.path.split("/")[1:])
-    if f"`{function}()`" not in row or f"`{file}`" not in row:
-        yield f"{source.path}:{line}: {function}() in {file} is not in the table's row on this side: {row}"
+    items = re.findall(r"^- ((?:`[a-z][a-z0-9-]*`,? ?)+): ", text.replace("\n  ", " "), re.MULTILINE)
+    return [name for item in items for name in re.findall(r"`([^`]+)`", item)]
 
 
 def main():
@@ -45,25 +40,19 @@ def main():
                if name.startswith(("src/", "include/"))]
     sources = [source for source in sources if source.is_c]
     defined = {name.split("::")[-1] for source in sources for name, *_ in tidy.functions_of(source.code)}
-    rows, wrong, seen = rows_of(os.path.join(project, "docs/design/memory-model.md")), [], set()
+    named, wrong, seen = names_on(os.path.join(project, PAGE)), [], set()
     for source in sources:
-        for name, line, release, acquire in tidy.sync_sites(source):
+        for name, line, _, _ in tidy.sync_sites(source):
+            if name not in named and name not in seen:
+                wrong.append(f"{source.path}:{line}: SYNC {name} is not on the page")
             seen.add(name)
-            function = tidy.function_at(source.code, line)
-            if name not in rows:
-                wrong.append(f"{source.path}:{line}: SYNC {name} is not in the table")
-                continue
-            # A full fence, or code with both near it, may stand on either side.
-            sides = [row for row, here in zip(rows[name], (release, acquire)) if here]
-            complaints = [list(check_site(source, line, function, row)) for row in sides]
-            if not any(complaint == [] for complaint in complaints):
-                wrong += [text for complaint in complaints for text in complaint]
             said = " ".join(source.comments[line - 1 : line + 2]).split(f"SYNC {name}:")[1].split(";")[0]
             for partner in re.findall(r"\b(\w+)\(\)", said):
                 if partner not in defined:
                     wrong.append(f"{source.path}:{line}: SYNC {name} pairs with {partner}(), which does not exist")
-    wrong += [f"docs/design/memory-model.md: {name} occurs nowhere in the sources" for name in sorted(rows.keys() - seen)]
-    print("\n".join(wrong) or f"{len(seen)} SYNC names, as in the table")
+    wrong += [f"{PAGE}: {name} occurs nowhere in the sources" for name in sorted(set(named) - seen)]
+    wrong += [f"{PAGE}: {name} is there twice" for name in sorted(set(named)) if named.count(name) > 1]
+    print("\n".join(wrong) or f"{len(seen)} SYNC names, as on the page")
     return 1 if wrong or not seen else 0
 
 
