@@ -55,8 +55,8 @@ sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims
     if (status != SENNIT_OK) return status;
     const std::int64_t places = places_of(grid, size);
     if (places > size)
-        return fail(SENNIT_ERR_RANGE,
-                    "the grid has more places than the parent has ranks, which is %d", size);
+        return fail(SENNIT_ERR_RANGE, "the grid has more places than the %d rank%s of the parent",
+                    size, plural(static_cast<std::uint64_t>(size)));
     if (parent.rank < places) args->color = 0;
     return SENNIT_OK;
 }
