@@ -15,8 +15,8 @@ def text_of_bytes(count):
 
 def machine_of(head):
     machine = head["machine"]
-    times = "real-time class where processors suffice" if head["realtime"] else "no special care"
-    return (f"{head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {head['load']}, {times}.\n\n    {head['command']}")
+    times = ", real-time class where processors suffice" if head["realtime"] else ""
+    return (f"{head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {head['load']}{times}.\n\n    {head['command']}")
 
 
 def table(names, rows):
