@@ -145,7 +145,7 @@ def page(name, files):
             continue
         answers = [[claim.removeprefix(f"{section}: "), paper, here] for claim, paper, here in parts.answers_of(name, figures)]
         text += [f"## {TITLES[section] if name == 'kernels' else 'The map'}", claim_table(answers), pictures(section, figures),
-                 kernel_table(figures) if name == "kernels" else map_table(figures), *map(machine_of, heads)]
+                 kernel_table(figures) if name == "kernels" else map_table(figures), machine_of(*heads)]
     return "\n\n".join(text) + "\n"
 
 
