@@ -14,14 +14,13 @@ def text_of_bytes(count):
 
 
 def machine_of(*heads):
-    """Where, when and how: one text for measurements of one day on one machine."""
+    """Where, when and how (--realtime is in the command): one text for measurements of one day on one machine."""
     first = heads[0]
     if any((one["machine"], one["date"]) != (first["machine"], first["date"]) for one in heads):
         return "\n\n".join(map(machine_of, heads))
     machine, loads = first["machine"], " and ".join(str(one["load"]) for one in heads)
-    times = ", real-time class where processors suffice" if all(one["realtime"] for one in heads) else ""
     commands = "\n".join(f"    {one['command']}" for one in heads)
-    return f"{first['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {loads}{times}.\n\n{commands}"
+    return f"{first['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {loads}.\n\n{commands}"
 
 
 def table(names, rows):

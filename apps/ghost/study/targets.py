@@ -70,7 +70,7 @@ def section(folder):
         for (where, base, row), ratio in zip(found, ratios):
             if ratio < TARGET:
                 free = f"{row['exchange_us'] / waiting[where]:.2f} ×" if where in waiting else ""
-                below.append((f"{figure}: {name_of(where)}", jobs.label_of(row), f"{ratio:.2f} ×", free,
+                below.append((f"{figure.split(',')[0]}: {name_of(where)}", jobs.label_of(row), f"{ratio:.2f} ×", free,
                               parts_text(base) + changed_text(base), parts_text(row)))
     if not lines:
         return ""
