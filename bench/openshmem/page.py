@@ -19,7 +19,7 @@ PAIR, EXCHANGE, CROWD = "pair.jsonl", "exchange.jsonl", "crowd.jsonl"
 OURS = "sennit"
 NAMES = {OURS: "Sennit", "openmpi": "Open MPI", "openmpi-basic": "Open MPI, scoll basic", "sos": "SOS", "sos-collective": "SOS"}
 MAIN_NAMES = (OURS, "openmpi", "sos")  # the others have the same command with a setting or with other cases
-SHOWN_BYTES = (8, 256, 4096, 65536, 1 << 20)  # the files have more sizes
+SHOWN_BYTES = (8, 4096, 1 << 20)  # the files have more sizes
 # (what, cases)
 WORDS = ("p", "g", "p_wait", "fetch_add", "add", "inc", "fetch", "set", "swap", "compare_swap", "p_static", "fetch_add_static")
 ONE_WORD = (*WORDS, "bare_store", "bare_fetch_add")
@@ -138,7 +138,7 @@ def everything(rows, names):
     parts = [table(["", "Sennit, ns", *titles], words)]
     lines = []
     for case, by_size in sized.items():
-        lines.append([f"{case}: Sennit, ns", *(text_of_ns(middle(by_size[size][OURS])) if size in by_size else "–" for size in SHOWN_BYTES)])
+        lines.append([f"{case}, ns", *(text_of_ns(middle(by_size[size][OURS])) if size in by_size else "–" for size in SHOWN_BYTES)])
         for name in others:
             if any(name in row for row in by_size.values()):
                 lines.append([f"{case}: {NAMES[name]}", *(ratio_text(by_size[size], name) if size in by_size else "–" for size in SHOWN_BYTES)])
@@ -170,11 +170,11 @@ def page(folder):
     crowd_name = f"{reasons.CROWD_PES} PEs on {crowd_head['machine']['cores']} processors"
     parts = [reasons.INTRODUCTION, "## Targets, met and missed", reasons.RATIOS, table(("target", "reached", "missed"), rows)]
     if below:
-        parts += ["Misses: ratio with the range of the rounds, ratio of the fastest jobs, medians:",
+        parts += ["Misses: ratio [range of the rounds], ratio of the fastest jobs, medians:",
                   table(("where", "target", "here", "fastest jobs", "medians"), below), reasons.WHY]
-    parts += ["## How it was measured", reasons.HOW, "2 PEs:", commands(pair_head), f"{crowd_name}:", commands(crowd_head),
-              "## Figures, 2 PEs", f"Sennit's time of a call in ns; of the others the ratio to it. {measured(pair_head)}\n"
-              f"Cases that wait, there and back: {measured(exchange_head)}", everything(pair, pair_head["names"]),
+    parts += ["## How it was measured", reasons.HOW, f"2 PEs (`{CROWD}` has the commands for {reasons.CROWD_PES}):", commands(pair_head),
+              "## Figures, 2 PEs", f"Sennit's time of a call in ns; the others' ratios to it. {measured(pair_head)}\n"
+              f"Exchanges: {measured(exchange_head)}", everything(pair, pair_head["names"]),
               f"## Figures, {crowd_name}", measured(crowd_head), everything(crowd, crowd_head["names"])]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 

@@ -18,7 +18,7 @@ import figures as study  # noqa: E402  pylint: disable=wrong-import-position
 import parts  # noqa: E402  pylint: disable=wrong-import-position
 import plots  # noqa: E402  pylint: disable=wrong-import-position
 import report  # noqa: E402  pylint: disable=wrong-import-position
-from pages import machine_of, table, text_of_bytes, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
+from pages import machine_of, table, text_of_bytes, text_of_us, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
 from runs import head_of, read_lines, write_lines  # noqa: E402  pylint: disable=wrong-import-position
 from results_text import FOUND, INTRODUCTION, TITLES  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -59,20 +59,47 @@ def crossed(corner, figures, down, across, cell):
 
 
 def time_and_spread(one):
-    return f"{plots.short_time(one['median'])} ({plots.short_time(one['low'])} to {plots.short_time(one['high'])})"
+    """The unit once where it is the same for all three."""
+    low, high, middle = (plots.short_time(one[key]) for key in ("low", "high", "median"))
+    if low.split(" ")[1] == middle.split(" ")[1] == high.split(" ")[1]:
+        low, high = low.split(" ")[0], high.split(" ")[0]
+    return f"{middle} ({low.replace(' ', '')}–{high.replace(' ', '')})"
+
+
+def place_of(one):
+    return one["group"].split(", ", 1)[1]
+
+
+def ms_text(nanoseconds):
+    value = nanoseconds / 1e6
+    return f"{value:.3f}" if value < 1 else text_of_us(value)
 
 
 def kernel_table(figures):
     low = {group: min(one["median"] for one in figures if one["group"] == group) for group in {one["group"] for one in figures}}
-    return crossed("library, version", sorted(figures, key=lambda one: not plots.is_ours(one)), lambda one: one["series"],
-                   lambda one: one["group"].split(", ", 1)[1], lambda one: f"{time_and_spread(one)}, {one['median'] / low[one['group']]:.2f} ×")
+
+    def cell(one):
+        return f"{ms_text(one['median'])} ({ms_text(one['low'])}–{ms_text(one['high'])}), {one['median'] / low[one['group']]:.2f}×"
+    return crossed("latency, ms", sorted(figures, key=lambda one: not plots.is_ours(one)), lambda one: one["series"], place_of, cell)
+
+
+def claim_table(answers):
+    """A column for each place: (claim; place), the paper, here."""
+    places = list(dict.fromkeys(claim.split("; ")[1] for claim, *_ in answers if "; " in claim))
+    if not places:
+        return table(["claim", "the paper", "here"], [list(row) for row in answers])
+    lines = {}
+    for claim, paper, here in answers:
+        name, place = claim.split("; ")
+        lines.setdefault((name, paper), {})[place] = here.replace("Sennit's OpenSHMEM", "sennit-shmem").replace("Open MPI's OpenSHMEM", "openmpi-shmem")
+    return table(["claim", "the paper", *places], [[*head, *(found.get(place, "–") for place in places)] for head, found in lines.items()])
 
 
 def map_table(figures):
     def measured(one):
         return one["group"] + (f", {text_of_bytes(one['x'])}" if one["x"] else "")
-    return crossed("measured", figures, measured, lambda one: one["series"],
-                   lambda one: time_and_spread(one) + (f", {one['gb_per_s']:.1f} GB/s" if one["gb_per_s"] else ""))
+    return crossed("GB/s, time", figures, measured, lambda one: one["series"],
+                   lambda one: (f"{one['gb_per_s']:.1f}, " if one["gb_per_s"] else "") + time_and_spread(one))
 
 
 def image_name(file, number):
@@ -102,7 +129,7 @@ def drawn(figures):
 
 
 def pictures(section, figures):
-    return "\n\n".join(f"{caption}:\n\n![{caption}]({image_name(section, number)})" for number, (caption, *_) in enumerate(plots.panels(drawn(figures)), 1))
+    return "\n\n".join(f"{caption}:\n\n![]({image_name(section, number)})" for number, (caption, *_) in enumerate(plots.panels(drawn(figures)), 1))
 
 
 def page(name, files):
@@ -117,8 +144,8 @@ def page(name, files):
         if not figures:
             continue
         answers = [[claim.removeprefix(f"{section}: "), paper, here] for claim, paper, here in parts.answers_of(name, figures)]
-        text += [f"## {TITLES[section] if name == 'kernels' else 'The map'}", table(["claim", "the paper", "here"], answers), pictures(section, figures),
-                 kernel_table(figures) if name == "kernels" else map_table(figures), *map(machine_of, heads)]
+        text += [f"## {TITLES[section] if name == 'kernels' else 'The map'}", claim_table(answers), pictures(section, figures),
+                 kernel_table(figures) if name == "kernels" else map_table(figures), machine_of(*heads)]
     return "\n\n".join(text) + "\n"
 
 

@@ -204,65 +204,57 @@ def plot(folder, files):
 
 INTRODUCTION = """# Notified RMA between hosts: the measurements of the paper on UNR
 
-This page repeats figures 4 and 5 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: Unified Notifiable RMA Library for HPC". The paper used four machines
-with network cards. Here two hosts are namespaces of one machine (`tools/cluster`), joined by a bridge, with libfabric 1.17 and its provider
-`net` (TCP). Only ratios can be compared with the paper. The subjects of a job take turns.
-
-`bench/unr/measure.py` measures, `bench/unr/page.py` writes this page. The `.jsonl` files have the commands and more sizes.
-[benchmarks.md](../../benchmarks.md) describes the subjects."""
+Figures 4 and 5 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: Unified Notifiable RMA Library for HPC", repeated. The paper has four machines with network
+cards; here two hosts are namespaces of one machine (`tools/cluster`), joined by a bridge, with libfabric 1.17 and its provider `net` (TCP). Compare only
+ratios. `bench/unr/measure.py` measures, `bench/unr/page.py` writes this page; the `.jsonl` files have the commands and more sizes
+([subjects](../../benchmarks.md))."""
 
 FIGURE_4 = """## Figure 4: a message and its event
 
-In the paper UNR is faster than MPI's one-sided synchronisation "in most cases"; post and start come near or win on two of four systems."""
+The paper: UNR is faster than MPI's one-sided synchronisation "in most cases"; post and start come near or win on two of four systems."""
 
-MESSAGES = """Half a round trip of Sennit (`sennit_put_notify`) in µs, in parentheses relative to the raw limit (`fi_writedata`). MPI's best two-sided and
-one-sided ways: time relative to Sennit's."""
+MESSAGES = """Half a round trip of `sennit_put_notify` in µs (relative to the raw limit, `fi_writedata`); MPI's best ways relative to Sennit."""
 
-ON_A_NODE = """The same with load and store as the raw limit. OpenSHMEM is Open MPI's. MPI's shared windows are load and store too: the target of 2 × does not
-apply."""
+ON_A_NODE = """The raw limit is load and store, as are MPI's shared windows: the target of 2 × does not apply. OpenSHMEM is Open MPI's."""
 
 LIBRARIES = """### Other libraries with notified puts
 
-Half a round trip of our ping-pong program, relative to bare `fi_writedata` (`net` between hosts, `shm` or `net` on a node). Two ranks with a
-processor each, jobs in turn, median of two rounds, the fastest way of each library. Ignore differences below 2 ×: the distance between the
-processors varies between jobs."""
+Half a round trip relative to bare `fi_writedata` (`net` between hosts, `shm` or `net` on a node). Two ranks with a processor each, jobs in turn, median of
+two rounds, the fastest way of each library. Ignore differences below 2 ×: the processors' distance varies between jobs."""
 
 READING = """Reasons:
 
-- To 32 KiB a put is one task: the sender's and the owner's processor copy the data once each. Its answer follows the owner's next message.
-  Sennit's overhead is the task, its answer, the end of the wait and the record of the next put.
-- Longer puts are a write and a task. The write's delivery is acknowledged, the bare provider's is not.
+- To 32 KiB a put is one task, which the sender's and the owner's processor copy once each. Overhead: the task, its answer, the end of the wait, the record
+  of the next put.
+- Longer puts are a write and a task. The write is acknowledged, the bare provider's is not.
 - Sennit repeats a put when a rail fails; the provider and these MPIs do not.
 - From 8 KiB MPI's reader sends TCP's acknowledgements; Sennit's does not ([Who acknowledges](../../design/fabric-providers.md#who-acknowledges))."""
 
 FIGURE_5 = """## Figure 5: two cards, shared or not
 
 One pair, one message at a time: Sennit's bandwidth by both rails relative to the bare provider's by one. **Targets at 16 MiB: 1.9 × one of two equal
-rails; 0.9 of the sum of unequal rails.**"""
+rails; 0.9 of the sum of unequal rails.** 1 MiB exceeds the sum: an idle rail may first send 256 KiB above its rate."""
 
-SHARED = """1 MiB exceeds the sum: an idle rail may first send 256 KiB above its rate.
-
-Two pairs of ranks on two hosts, as in the paper. Each rank computes between a message and its answer, for the time T of a message by one rail
-(two ping-pongs a pair) or for N(T, 0.3 T) (four). Gain of throughput over the bare provider with a rail for each pair: Sennit's pairs share
-both rails; *by hand*, the most that sharing can give, is two puts of the provider, one by each rail."""
+SHARED = """Two pairs of ranks on two hosts. Each rank computes between a message and its answer, for the time T of a message by one rail (two ping-pongs a pair) or for
+N(T, 0.3 T) (four). Gain of throughput over the bare provider with a rail for each pair: Sennit's pairs share both rails; *by hand*, the most that sharing
+can give, is two puts of the provider, one by each rail."""
 
 PLAN = """## Plans
 
-64 pieces, 64 bytes apart at their target, until all have arrived; one by one relative to the plan. Short pieces are packed into tasks
+64 pieces, 64 bytes apart at their target, until all have arrived; one by one relative to the plan, which packs short pieces
 ([strided.md](../../design/strided.md)). Target: 1.5 ×."""
 
 PROGRESS = """## The thread for progress
 
 The paper's polling thread slows programs that leave it no core, and needs a tuned interval. Sennit's thread sleeps until something comes.
 
-The target of an 8-byte put (µs) sleeps 2 ms at a time, or computes and makes a call about each millisecond. *Work*: how much longer the computation
-takes, alone and under permanent puts. *Threads*: processor time of the process's other threads, the MPI's included, relative to the work's. No
-processor is free: `processor=1` is that of the rank that computes, `processor=0` that of the rank that spins for its put.
+The target of an 8-byte put (µs) sleeps 2 ms at a time, or computes and makes a call about each millisecond. *Work*: how much longer the computation takes.
+*Threads*: processor time of the other threads, the MPI's included, relative to the work. `processor=1` is that of the rank that computes, `processor=0` that
+of the rank that spins for its put.
 
-- The thread leaves a rank alone that looks as often as the thread would. From `interval=500` calls each millisecond or two are
-  often enough: a put waits for the next call.
+- The thread leaves a rank alone that looks as often as the thread would: from `interval=500` a put waits for the rank's next call.
 - On the processor of a rank that spins the thread may wait for its turn.
-- A rank that makes no call is served in 15 to 20 µs, but not with `off` ([benchmarks.md](../../benchmarks.md))."""
+- A rank that makes no call is served in 15 to 20 µs, but not with `off`."""
 
 
 def page(folder):

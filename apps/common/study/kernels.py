@@ -281,8 +281,8 @@ def text_of(kernel, folder):
 
 {kernel.about}
 
-`apps/{kernel.name}/study/page.py` writes this page. Rates of Sennit in C are the suite's ({kernel.rate_unit}): median iterations of a run, medians over the
-rounds. The other columns: Sennit's rate divided by the program's. A wrong answer ends the measurement. The files have more sizes.
+`apps/{kernel.name}/study/page.py` writes this page. Rates of Sennit in C are the suite's ({kernel.rate_unit}): median iterations, medians over the
+rounds. The other columns: Sennit's rate divided by the program's. The files have more sizes.
 
 ## By size
 

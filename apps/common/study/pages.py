@@ -13,10 +13,14 @@ def text_of_bytes(count):
     return f"{count} B"
 
 
-def machine_of(head):
-    machine = head["machine"]
-    times = "real-time class where processors suffice" if head["realtime"] else "no special care"
-    return (f"{head['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {head['load']}, {times}.\n\n    {head['command']}")
+def machine_of(*heads):
+    """Where, when and how (--realtime is in the command): one text for measurements of one day on one machine."""
+    first = heads[0]
+    if any((one["machine"], one["date"]) != (first["machine"], first["date"]) for one in heads):
+        return "\n\n".join(map(machine_of, heads))
+    machine, loads = first["machine"], " and ".join(str(one["load"]) for one in heads)
+    commands = "\n".join(f"    {one['command']}" for one in heads)
+    return f"{first['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {loads}.\n\n{commands}"
 
 
 def table(names, rows):

@@ -18,19 +18,14 @@ from pages import machine_of, span, text_of_us
 
 INTRODUCTION = """# ghost: the MiniGhost figures of the ZCom paper, on one node
 
-The master's thesis on ZCom measured MiniGhost, Mantevo's program for the exchange of ghost cells, on a node of 128 cores with its channels
-and with MPI (figures 5.5, 5.6 and 5.7). Its text has no numbers. [`apps/ghost`](../../../../apps/ghost/README.md) does what
-MiniGhost does, with Sennit's channels and notified puts and with MPI.
-
-All files, plots and this page, which `apps/ghost/study/page.py` writes:
+The master's thesis on ZCom measured MiniGhost, Mantevo's program for the exchange of ghost cells, on a node of 128 cores (figures 5.5, 5.6 and 5.7; no
+numbers). [`apps/ghost`](../../../../apps/ghost/README.md) does the same with Sennit's channels and notified puts and with MPI. Here are few processors, shared
+by more ranks, and the distribution's MPIs with their defaults. `apps/ghost/study/page.py` writes this page; all of it:
 
     python3 apps/ghost/study/all.py --realtime
 
-**Differences to the paper:** few processors, which ranks share where there are more ranks; the MPIs of the distribution with their defaults.
-
 **Times** are µs a step, medians over the rounds of each rank's median step; exchange and its parts: mean over ranks; computing: slowest rank.
-**Ratios** are times relative to Sennit's channels. All programs find the same field to the bit. SVAF exchanges one variable at a time, BSPMA
-all five. The stencil has 7 points."""
+**Ratios** are to Sennit's channels. SVAF exchanges one variable at a time, BSPMA all five. The stencil has 7 points."""
 
 # What the paper says of each figure.
 PAPER = {"weak": "ZCom is ahead of MPI, more so with more processes.", "strong": "ZCom is ahead of MPI, more so with more processes.",
@@ -94,10 +89,10 @@ def part_scaling(folder, kind):
     names, cells = programs_of(rows), []
     for base in (row for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)):
         here = {jobs.label_of(row): row for row in rows if all(row[name] == base[name] for name in place)}
-        cells.append([base["method"].upper(), str(base["ranks"]), text_of_us(base["exchange_us"]), text_of_us(base["step_us"]),
-                      *(ratio_cell(here.get(name), base, "exchange_us") if base["ranks"] > 1 else "–" for name in names),
-                      *(ratio_cell(here.get(name), base, "step_us") for name in names)])
-    table = pages.table(["method", "ranks", "exchange, µs", "step, µs", *(f"exchange: {name}" for name in names), *(f"step: {name}" for name in names)], cells)
+        cells.append([f"{base['method'].upper()}, {base['ranks']}", text_of_us(base["exchange_us"]), text_of_us(base["step_us"]),
+                      *((ratio_cell(here.get(name), base, "exchange_us") if base["ranks"] > 1 else "–") + "/" + ratio_cell(here.get(name), base, "step_us")
+                        for name in names)])
+    table = pages.table(["method, ranks", "exchange, µs", "step, µs", *names], cells)
     return f"""## Figure {scaling.FIGURES[kind]}: {kind} scaling
 
 {jobs.in_text(scaling.SIZES[kind])} cells {'a rank' if kind == 'weak' else 'in all'}. The paper: {PAPER[kind]}
@@ -106,12 +101,18 @@ def part_scaling(folder, kind):
 
 {claims(lines)}
 
-Sennit's channels, and ratios of the others:
+Sennit's channels, and ratios of the others (exchange/step):
 
 {table}
 
 {machine_of(head)}
 """
+
+
+def best_cell(rows, base):
+    """The fastest of these ways, with its name where there are several."""
+    best = min(rows, key=lambda row: row["exchange_us"], default=None)
+    return ratio_cell(best, base, "exchange_us") + (f", {best['faces']}{', two copies' if best['tuned'] else ''}" if len(rows) > 1 else "")
 
 
 def part_parts(folder):
@@ -122,12 +123,14 @@ def part_parts(folder):
     note = ""
     if any(jobs.is_of(row, jobs.NOTIFIED) for row in rows):
         note = " With notified puts *send* is the put, *receive* the reset of the signals."
-    names, cells = programs_of(rows), []
+    kinds = {"Sennit, notified": [jobs.NOTIFIED], "MPI's shared memory by hand": [jobs.Kind(mpi, True) for mpi in jobs.MPI_NAMES],
+             **{name: [jobs.Kind(mpi)] for mpi, name in jobs.MPI_NAMES.items()}}
+    cells = []
     for base in (row for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)):
-        here = {jobs.label_of(row): row for row in rows if all(row[name] == base[name] for name in place)}
-        cells.append([f"{base['side']}³", base["method"].upper(), base["axis"], base["way_" + base["axis"]],
-                      text_of_us(base["exchange_us"]), *(ratio_cell(here.get(name), base, "exchange_us") for name in names)])
-    table = pages.table(["cells a rank", "method", "cut", "slabs", "exchange, µs", *names], cells)
+        here = [row for row in measured(rows) if all(row[name] == base[name] for name in place)]
+        cells.append([f"{base['side']}³ {base['method'].upper()}, {base['axis']} {base['way_' + base['axis']]}", text_of_us(base["exchange_us"]),
+                      *(best_cell([row for row in here if any(jobs.is_of(row, kind) for kind in some)], base) for some in kinds.values())])
+    table = pages.table(["cells, method, slabs", "exchange, µs", *kinds], cells)
     return f"""## Figure 5.7: parts of an exchange
 
 The paper: {PAPER["parts"]}
@@ -136,14 +139,16 @@ The paper: {PAPER["parts"]}
 
 {claims(lines)}
 
-Two ranks, with a barrier before each exchange. *pack*: copies into buffers; slabs across x are packed by the step. *send*: start of the sends; Sennit:
-notice that the cells are there. *wait*: for messages. *receive*: start of the receives; Sennit: notice that the cells were read. *unpack*: copies
-out of buffers; none with 7 points.{note}
+Two ranks, with a barrier before each exchange. Parts:
 
-The step reads the neighbour's cells in its memory or in the received buffer, with Sennit and with *packed* MPI. So *computing* contains a part of
-the movement: compare the sum of exchange and computing.
+- *pack*: copies into buffers; the step packs slabs across x. *unpack*: copies out of buffers; none with 7 points.
+- *send*: start of the sends; Sennit: notice that the cells are there.
+- *wait*: for messages.
+- *receive*: start of the receives; Sennit: notice that the cells were read.{note}
+- *computing* contains a part of the movement, with Sennit and *packed* MPI: the step reads the neighbour's cells. So compare the sum of exchange and
+  computing.
 
-Sennit's channels, and ratios of the exchanges of the others; `{parts.FILE}` has all parts:
+Sennit's channels, and ratios of the others' exchanges, each MPI's by its best way; `{parts.FILE}` has all:
 
 {table}
 
@@ -167,7 +172,7 @@ def cells_of_ways(cells, direct, packed, packed_range):
 
 
 def runs_of(head):
-    return "\n\n".join(machine_of(one) for one in (head, *head.get("further", [])))
+    return machine_of(head, *head.get("further", []))
 
 
 def runs_text(rows, stands):
@@ -179,7 +184,7 @@ def runs_text(rows, stands):
     for axis in (axis for axis in jobs.AXES if ways.pairs_of(rows, axis)):
         each = [ways.wrong_sizes(stands[axis], ways.pairs_of([row for row in rows if row["run"] == run], axis)) for run in numbers]
         texts += [f"run {run} at {axis}, {' '.join(map(str, wrong))} cells" for run, wrong in zip(numbers, each) if wrong]
-    return (f"The rounds of {len(numbers)} runs are taken together: runs differ more than rounds. One run alone contradicts the table here:\n"
+    return (f"The rounds of {len(numbers)} runs are taken together. One run alone contradicts the table:\n"
             f"{'; '.join(texts) or 'nowhere'}.")
 
 
@@ -204,18 +209,17 @@ def part_ways(folder):
 
 ![direct and packed by size](ways.png)
 
-The neighbour reads a slab in place (*direct*), or in a buffer into which its owner packs it (*packed*). Across x each cell lies in its own cache
-line, which a direct read moves; the step that computes these cells packs them at little cost. A way that saves time in the exchange may lose it
-in computing, so the whole step decides. Where the steps differ by less than the spread, the exchange decides. A difference exceeds
-the spread when one way is ahead in the whole middle half of the rounds (in parentheses).
+The neighbour reads a slab in place (*direct*), or in its owner's buffer (*packed*). Across x a direct read moves a cache line for each cell; the step packs
+these cells at little cost. The faster whole step decides. Within the spread the exchange decides: neither way is ahead in the whole middle half of the
+rounds (in parentheses).
 
-`apps/ghost/ways.hpp` has a table made from such a file:
+Table in `apps/ghost/ways.hpp`, made from such a file:
 
 {chr(10).join(f"- {text}" for text in texts)}
 
 {runs_text(rows, stands)}
 
-Ratios of direct to packed, two ranks, BSPMA, with the choice of the table and what decided:
+Ratios of direct to packed, two ranks, BSPMA; the table's choice and what decided:
 
 {table}
 

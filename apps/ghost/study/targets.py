@@ -70,7 +70,7 @@ def section(folder):
         for (where, base, row), ratio in zip(found, ratios):
             if ratio < TARGET:
                 free = f"{row['exchange_us'] / waiting[where]:.2f} ×" if where in waiting else ""
-                below.append((f"{figure}: {name_of(where)}", jobs.label_of(row), f"{ratio:.2f} ×", free,
+                below.append((f"{figure.split(',')[0]}: {name_of(where)}", jobs.label_of(row), f"{ratio:.2f} ×", free,
                               parts_text(base) + changed_text(base), parts_text(row)))
     if not lines:
         return ""
@@ -78,10 +78,9 @@ def section(folder):
     text = f"## Targets, met and missed\n\n{table(heads, lines)}\n"
     if below:
         text += f"""
-The fastest way of each MPI counts. Slabs are packed for the sake of the whole step, even where the exchange alone would be shorter in place;
-*now* is the present choice of `ways.hpp`, where it differs. On shared processors nearly all of an exchange is waiting: a rank waits while the
-others on its processor compute, in every program. *If free* is the ratio to an exchange of that time alone, estimated from the computing of ranks with a
-processor each. The misses, exchange and its parts of 5 % and more in µs:
+The fastest way of each MPI counts. On shared processors nearly all of an exchange is waiting for the others on the processor to compute, in every program.
+*If free* is the ratio to an exchange of that wait alone, estimated from ranks with a processor each; *now* is the present choice of `ways.hpp`, where it
+differs. The misses, exchange and its parts of 5 % and more in µs:
 
 {table(("where", "", "here", "if free", "Sennit", "MPI"), below)}
 """

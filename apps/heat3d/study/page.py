@@ -23,33 +23,27 @@ INTRODUCTION = """# heat3d: the study of Zhou and Gracia, repeated on one node
 
 H. Zhou and J. Gracia (*Application Productivity and Performance Evaluation of Transparent Locality-aware One-sided Communication Primitives*,
 IJNC 7(2), 2017) compared DART-MPI, which chooses between shared memory and the network, with flat MPI RMA and with MPI RMA whose program
-chooses by hand. Here Sennit takes the place of DART-MPI. [study](../../../apps/heat3d/study/README.md) describes the programs and the
-measurement.
-
-All files, plots and this page, which `apps/heat3d/study/page.py` writes:
+chooses by hand. Here Sennit takes the place of DART-MPI ([programs and measurement](../../../apps/heat3d/study/README.md)).
+`apps/heat3d/study/page.py` writes this page; all of it:
 
     python3 apps/heat3d/study/all.py --realtime
 
-**Differences to the paper:**
-
-- One machine of few processors, not up to 4096 cores of a Cray XC40: no network, and more ranks share processors.
-- The MPIs of the distribution with their defaults.
-- Two fields, so one barrier a step where the paper has six. All versions have the same barrier.
+**Differences to the paper:** one machine of few processors, not up to 4096 cores of a Cray XC40: no network, and more ranks share processors. The
+distribution's MPIs, with their defaults. Two fields, so all versions have one barrier a step, not six.
 
 **Times** are µs a step, medians over the rounds of each run's median step. Exchange: mean over ranks. Synchronisation and halo (both together): the
-rank that waits least. Whole step: the mean of a run. **Ratios** are relative to Sennit with as many ranks; `> 30 s`: the run was
-ended.
+rank that waits least. Whole step: the mean of a run. **Ratios** are to Sennit with as many ranks, of
+halo/whole step; `> 30 s`: the run was ended.
 
 | word | meaning |
 |---|---|
-| own memory | window on memory of the program (`MPI_Win_create`) |
-| MPI's memory | window that MPI allocated (`MPI_Win_allocate`); MPI may map it |
+| own memory | window on the program's memory (`MPI_Win_create`) |
+| MPI's memory | window that MPI allocated (`MPI_Win_allocate`) and may map |
 | pieces | a get for each run of cells, single cells across x, as in the paper |
 | whole | one get for a layer (`sennit_get_strided`, derived datatypes) |
-| x packed | the step packs the cells across x ([how](../../../apps/heat3d/README.md)); Sennit's plain pointers, send and receive |
+| x packed | the step packs the cells across x ([how](../../../apps/heat3d/README.md)) |
 
-Reading single cells in place takes a cache line of the owner for each, and the owner's next step takes it back. Without a shared cache the owner's
-computing shows that; only the whole step has everything."""
+Reading single cells in place moves a cache line of the owner for each, and the owner's next step takes it back. Only the whole step shows that cost."""
 
 
 def part_6(folder):
@@ -60,31 +54,29 @@ def part_6(folder):
     for size in SIZES:
         found = [cells.get((*one, size)) for one in series]
         if any(found):
-            lines.append([text_of_bytes(size), *(text for row in found for text in (
-                [f"{row['sennit_ns']:.1f}", f"{row['over_window_ns'][1]:.1f}", f"{row['over_pointer_ns'][1]:.1f}"] if row else ["–"] * 3))])
+            lines.append([text_of_bytes(size), *(f"{row['sennit_ns']:.1f} ({row['over_window_ns'][1]:+.1f}, {row['over_pointer_ns'][1]:+.1f})" if row
+                                                 else "–" for row in found)])
     names = [f"{op}, {jobs.MPI_NAMES[mpi]}" for op, mpi in series]
     return f"""## Figure 6: the overhead of a put and a get
 
 ![time and overhead by size](figure-6.png)
 
-The paper: around 5 ns at any size, negligible above 4 KiB.
+The paper: around 5 ns at any size, negligible above 4 KiB. Here ns a call and, in parentheses, the overheads: medians of differences within a round, over
+`memcpy` into a shared window and through `sennit_ptr`, which differ only in the place of the memory.
 
-ns a call; overheads are medians of differences within a round, over `memcpy` into a shared window and through `sennit_ptr`. These two differ by the
-place of the memory alone.
+- The library's overhead, over `sennit_ptr`, is a few dependent loads.
+- From 4 KiB the C library copies by `rep movs`, Sennit on AMD by faster vectors ([copies](../../design/copies.md)). At 32 KiB, beyond the first cache,
+  both are equal.
+- The processor has a faster and a slower state: a short copy's overhead is 1 to 2 ns or 3 to 4 ns.
 
-- The library's overhead, over `sennit_ptr`, is a few dependent loads, most of them during the copy before.
-- From 4 KiB the C library copies by one instruction (`rep movs`), Sennit on AMD by vectors, which are faster
-  ([copies](../../design/copies.md)). At 32 KiB both buffers just exceed the first cache, and the two are equal.
-- The processor has a faster and a slower state, up to a factor of 2: a short copy's overhead is 1 to 2 ns or 3 to 4 ns.
-
-{table(["", *(f"{name}: {word}" for name in names for word in ("Sennit", "over window", "over `sennit_ptr`"))], lines)}
+{table(["", *names], lines)}
 
 {machine_of(head)}
 """
 
 
 def table_of(rows):
-    """Columns: layers and ranks. Lines: Sennit's parts of a step, then the ratios of each program."""
+    """Columns: layers and ranks. Lines: Sennit's parts of a step, then the ratios of each program: halo/whole step."""
     base = {(plots.panel_of(row), row["ranks"]): row for row in rows if row["way"] in jobs.BASES and row["ranks"] > 1 and "halo_us" in row}
     others = {}
     for row in rows:
@@ -95,10 +87,12 @@ def table_of(rows):
         if row is None:
             return "–"
         return f"> {row['more_than_s']:.0f} s" if "more_than_s" in row else f"{row[key] / ours[key]:.2f}"
+    def cell(found, place, ours):
+        both = [ratio_text(found.get(place), ours, key) for key, _ in RATIOS]
+        return both[0] if both[0] == both[1] else "/".join(both)
     lines = [[f"Sennit: {word}, µs", *(text_of_us(row[key]) for row in base.values())] for key, word in PARTS]
-    lines += [[f"{name}: {word}", *(ratio_text(found.get(place), ours, key) for place, ours in base.items())]
-              for key, word in RATIOS for name, found in others.items()]
-    return table(["", *(f"{layers}, {ranks} ranks" for layers, ranks in base)], lines)
+    lines += [[name, *(cell(found, place, ours) for place, ours in base.items())] for name, found in others.items()]
+    return table(["ranks", *(f"{layers}, {ranks}" for layers, ranks in base)], lines)
 
 
 def part_scaling(folder, kind, figures, paper):
@@ -106,9 +100,7 @@ def part_scaling(folder, kind, figures, paper):
     word = {"blocking": "blocking", "nonblocking": "non-blocking"}[kind]
     return f"""## Figures {figures[0]} and {figures[1]}: weak scaling, {word}
 
-{' × '.join(map(str, scaling.SHAPES[kind]))} cells a rank.
-
-The paper: {paper}
+{' × '.join(map(str, scaling.SHAPES[kind]))} cells a rank. The paper: {paper}
 
 ![the halo's time by ranks](figure-{figures[0]}.png)
 
@@ -124,19 +116,18 @@ def part_12(folder):
     head, rows = jobs.read_lines(os.path.join(folder, versions.FILE))
     lines = versions.recorded_lines(folder)
     rows = [row for row in rows if "ranks" in row]
-    counted = table(["version", "lines"], [[jobs.WAYS[way][0], str(count)] for way, count in lines.items()])
+    counted = "; ".join(f"{jobs.WAYS[way][0]} {count}" for way, count in lines.items())
     return f"""## Figure 12: three versions
 
-{' × '.join(map(str, scaling.SHAPES['blocking']))} cells a rank. The paper: by hand the halo is faster, at least
-0.83 × the library's beyond 24 cores, about as long with 4096; it needs 96 lines more.
+{' × '.join(map(str, scaling.SHAPES['blocking']))} cells a rank. The paper: by hand the halo takes at least 0.83 × the library's beyond 24 cores, about as long with 4096,
+and 96 lines more.
 
 ![the halo's time of each version](figure-12.png)
 
 {table_of(rows)}
 
-Lines of code without blanks and comments (`tools/count-lines`), without what all versions share; by hand {lines["rma-shared"] - lines["blocking"]} more than with Sennit:
-
-{counted}
+Lines of code (`tools/count-lines`) without what all versions share, by hand {lines["rma-shared"] - lines["blocking"]} more than with Sennit:
+{counted}.
 
 {machine_of(head)}
 """
@@ -144,7 +135,7 @@ Lines of code without blanks and comments (`tools/count-lines`), without what al
 
 def page(folder):
     paper_blocking = ("flat RMA's halo takes 2.43 × the library's on one node (16 cores), 1.38 × on average to 4096 cores; exchange and "
-                      "synchronisation grow\nwith the ranks.")
+                      "synchronisation grow with\nthe ranks.")
     paper_nonblocking = ("flat RMA's halo takes a little less than the library's to 256 cores, then 1.12 × to 1.8 ×; exchange and synchronisation "
                          "grow with the\nranks.")
     sections = [INTRODUCTION.rstrip() + "\n", targets.section(folder)]

@@ -54,8 +54,8 @@ def turns_text(halos, cores):
     times = span([row["synchronise_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
     others = span([(row["ranks"] / cores - 1) * row["compute_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
     return (f"Sennit's synchronisation takes {span(alone, lambda us: f'{text_of_us(us)} µs')} with a processor for each rank, "
-            f"{times} on shared processors:\nat least {100 * share:.0f} % of the halo. A rank then waits on average "
-            f"for the computing of the others on its processor, {others},\nin every program.")
+            f"{times} on shared processors:\nat least {100 * share:.0f} % of the halo. There every program waits for the others on its "
+            f"processor to compute, {others} on average.")
 
 
 def misses(figure, rows, wants, ratio, part="halo_us"):
@@ -96,8 +96,10 @@ def section(folder):
                          "met" if not found else f"{len(found)} below, down to {least:.2f} ×"))
             by_program = {}
             for program, place, value in found:
-                by_program.setdefault(program, []).append(f"{value:.2f} ({place})")
-            below += [(f"{word}, {program}", f"{ratio} ×", ", ".join(values)) for program, values in by_program.items()]
+                way, ranks = place.rsplit(", ", 1)
+                by_program.setdefault(program, {}).setdefault(way, []).append(f"{value:.2f} ({ranks})")
+            below += [(f"{word}, {program}", f"{ratio} ×", "; ".join(f"{way}: {', '.join(values)}" for way, values in ways.items()))
+                      for program, ways in by_program.items()]
     lines = next((row["lines"] for row in read.get(versions.FILE, []) if "lines" in row), None)
     if lines:
         more = lines["rma-shared"] - lines["blocking"]
@@ -106,13 +108,11 @@ def section(folder):
     text = ["## Targets, met and missed", "", table(("target", "reached", "missed"), rows)]
     if below:
         text += ["", "".join([BELOW, turns_text(halos, cores)]).rstrip(), "",
-                 table(("missed", "target", "here (figure, way, ranks)"), below)]
+                 table(("missed", "target", "here: figure, way: ratio (ranks)"), below)]
     return "\n".join(text) + "\n"
 
 
-BELOW = """Overheads: the higher median of the two MPIs counts at each size; figure 6 has the reasons. Where the overhead over the window is below that
-over `sennit_ptr`, the window's place makes its copy slower.
-
-Ratios: without 1 rank, which exchanges nothing, and without ended runs. In *pieces* the program by hand loads each cell across x from the window, which
-`sennit_get` for each cell cannot equal. Where an MPI maps its windows, flat RMA is loads as well, and even the program by hand is not twice as fast.
+BELOW = """Overheads: the higher median of the two MPIs counts at each size; reasons at figure 6. Ratios: without 1 rank and ended runs. In *pieces* the program
+by hand loads each cell across x from the window, which `sennit_get` for each cell cannot equal. Where an MPI maps its windows, flat RMA is loads as
+well, and even the program by hand is not twice as fast.
 """

@@ -19,19 +19,15 @@ from pages import machine_of, span, table, write_or_check
 INTRODUCTION = """# p2p: ZCom's pipelined stencil, repeated on one node
 
 N. Imhoff (*Optimization of Intra-Node Communication in HPC Systems: Development and Implementation of a Zero-Copy API*, 2024, section 5.2) compared
-ZCom's zero-copy channels with MPI and OpenMP by Sync_p2p of the Parallel Research Kernels. Here Sennit's channels take ZCom's place.
-[p2p](../../../../apps/p2p/README.md) describes the programs.
-
-All files, plots and this page, which `apps/p2p/study/page.py` writes:
+ZCom's zero-copy channels with MPI and OpenMP by Sync_p2p of the Parallel Research Kernels. Here Sennit's channels take ZCom's place
+([programs](../../../../apps/p2p/README.md)). `apps/p2p/study/page.py` writes this page; all of it:
 
     python3 apps/p2p/study/all.py --realtime
 
-**Differences to the paper:** few processors, not 128 cores; more ranks share them. All programs call one kernel. MPI sends and receives in place;
-OpenMP has one counter between neighbours. A channel has up to 128 lines under way; on shared processors one that finds nothing waits for 49. The
-paper's OpenMP program is unknown; its rates are far lower than ours.
+**Differences to the paper:** few processors, not 128 cores; more ranks share them. The paper's OpenMP program is unknown; its rates are far lower than ours.
 
-A rate counts two operations a cell: median sweep, median run. *The bound* is P × the serial rate × G / (G + P − 1), the part of the time in which the
-pipeline of P ranks is full with G groups of lines. It can be passed: a part of the grid fits the caches better."""
+A rate counts two operations a cell: median sweep, median run. *The bound* is P × the serial rate × G / (G + P − 1): a pipeline of P ranks and G groups
+of lines. It can be passed: a part of the grid fits the caches better."""
 
 
 def rate_text(row):
@@ -79,8 +75,7 @@ def part_5_1(folder):
     size = rows[0]["bytes"] if rows else 0
     return f"""## Table 5.1: a message of {size} bytes there and back
 
-The paper, times as fast as two-sided: channel 23.86 ×, one-sided 0.66 ×. Here in ns, in parentheses times as fast as two-sided; the ranks of a job
-measure everything in turn:
+The paper, times as fast as two-sided: channel 23.86 ×, one-sided 0.66 ×. Here ns (times as fast as two-sided), in turn:
 
 {table(["", *(f"job of {name}" for name in columns)], lines)}
 
@@ -152,7 +147,7 @@ def part_groups(folder):
         lines.append([f"{size}²: relative to the fastest MPI", *(f"{ours[group] / best[group]:.2f}" if group in ours and best[group] else "–" for group in groups)])
     return f"""## Lines handed over in groups
 
-The suite allows groups and calls them cheating: they need fewer hand-overs. By lines of a group; the file has all programs:
+The suite allows groups and calls them cheating: fewer hand-overs. By lines of a group:
 
 {table(["", *map(str, groups)], lines)}
 
@@ -167,8 +162,7 @@ def part_suite(folder):
     lines = [[suite.name_of(key), *(rate_text(by_place.get((key, size))) for size in sizes)] for key in keys]
     return f"""## Beside the suite's own programs
 
-Sync_p2p of the Parallel Research Kernels, with the suite's kernel, timing and placement of data; it is not part of this repository. Rates are those of the mean
-sweep, so ours are lower than above. MFlop/s with {suite.RANKS} ranks or threads, in turns:
+Sync_p2p itself, with the suite's kernel, timing and placement of data. Rates are of the mean sweep, so ours are lower than above. MFlop/s with {suite.RANKS} ranks or threads, in turns:
 
 {table(["", *map(str, sizes)], lines)}
 

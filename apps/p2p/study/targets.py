@@ -14,9 +14,8 @@ MPI_RATIO, MPI_SIZE = 1.6, 200
 TWO_SIDED = tuple(key for key, subject in SUBJECTS.items() if subject.mpi is not None and not key.startswith("shared-"))
 BY_HAND = tuple(key for key in SUBJECTS if key.startswith("shared-"))
 
-SAME_KERNEL = """All programs call the kernel of this repository. The fastest program of any MPI counts; *faster* means by any amount. The host moves the virtual
-machine's processors, which share a cache at times: small grids have two rates, one twice the other, and a median falls on
-either (`rate_range` in the files)."""
+SAME_KERNEL = """All programs call the kernel of this repository. The fastest program of any MPI counts; *faster* means by any amount. The host moves the processors,
+which share a cache at times: small grids have two rates, one twice the other, and a median falls on either (`rate_range` in the files)."""
 
 
 def ratios_to_fastest(rows, keys):
