@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides which memory may move into a memory file, and why not: docs/design/adoption.md has the
-// list. Changes nothing. Used only by memory/adopt/.
+// Decides which memory may move into a memory file, and why not (docs/design/adoption.md, "What is
+// refused"). Changes nothing. Used only by memory/adopt/.
 #pragma once
 
 #include <cstdint>
