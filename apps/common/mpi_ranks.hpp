@@ -2,6 +2,7 @@
 // it. Header-only, because each MPI's programs compile it with that MPI.
 #pragma once
 
+#include "failure.hpp"
 #include "ranks.hpp"
 
 #include <mpi.h>
@@ -62,10 +63,11 @@ using MpiRanks = MpiRanksOf<Ranks>;
 // What main() does: `run` gives the exit status. MPI's own errors end the program.
 template <typename Run>
 int run_with_mpi(const char *program, int *argc, char ***argv, Run run) {
-    int code = 0;
+    int code = 0, level = MPI_THREAD_SINGLE;
     // A rank may have threads, which call no MPI.
-    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &code);
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     try {
+        if (level < MPI_THREAD_FUNNELED) throw Failure("this MPI allows no threads in a rank");
         code = run();
     } catch (const std::exception &failure) {
         tell_before_abort(program, failure);

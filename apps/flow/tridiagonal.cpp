@@ -207,9 +207,11 @@ void Tridiagonal::solve_in_pieces(StepTimes &times) {
             join_above(share_of(plane_, pieces, piece));
             sent.spend([&] { exchange_.start(Leg::up, piece); });
         }
-        if (some_are_coupled) {
+        // For the thread that exchanges the coupled pairs.
+        if (some_are_coupled)
+            sent.spend([] {
 #pragma omp barrier
-        }
+            });
 #pragma omp for schedule(static, 1)
         for (Count piece = 0; piece < pieces; ++piece) {
             sent.spend([&] { exchange_.finish(Leg::up, piece); });
