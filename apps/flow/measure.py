@@ -50,8 +50,8 @@ FILES = {
                  for cells in (64, 32) for y, z in ((2, 1), (1, 2)) for mpi in MPIS]),
     "hosts": (7, between_hosts(NETWORKS)),
     "rails": (7, between_hosts(TWO_RAILS)),
-    "progress": (7, knob_group("progress", PROGRESS)),
-    "levels": (7, knob_group("level", (None, *LEVELS))),
+    "progress": (5, knob_group("progress", PROGRESS)),
+    "levels": (5, knob_group("level", (None, *LEVELS))),
     "scaling": (3, ranks_groups()),
 }
 
