@@ -203,8 +203,7 @@ def sections(files):
         yield f"## Targets\n\n{targets(found)}" + (f"\n\n**Not measured:** {', '.join(missing)}." if missing else "") + (
             f"\n\n**Not reliable:** {unreliable} of these {len(found)} configurations, because of runs that computed slowly (listed below)." if unreliable else "")
         yield paper_section(found)
-    if len([name for name in COMPARED if name in files]) == len(COMPARED):
-        yield "## Figure 6: the parts of a step\n\n![parts of a step](figure-6.png)"
+        yield "## Figure 6: the parts of a step\n\n![parts of a step](figure-6.png)\n\nEach part is a median by itself: their sum, the bar, is below the median step of the tables."
     for name, (title, text) in TEXTS.items():
         yield f"## {title}" + (f"\n\n{text}" if text else "")
         if name not in files:
@@ -228,7 +227,7 @@ PARTS = (("velocity_compute", "velocity: compute", "C0"), ("velocity_halo", "vel
 
 
 def plot_parts(plt, folder, files):
-    bars = [(f"{label(rows[0])}, {NAMES[kind]}", rows) for name in COMPARED for group in groups_of(files[name][1]).values()
+    bars = [(f"{label(rows[0])}, {NAMES[kind]}", rows) for name in COMPARED if name in files for group in groups_of(files[name][1]).values()
             for (kind, _, _), rows in group.items()]
     figure, axis = plt.subplots(figsize=(figures.WIDTH_IN, 0.17 * len(bars) + 1))
     left = [0.0] * len(bars)
@@ -281,7 +280,7 @@ def main():
     files = {name: read_lines(path) for name, path in paths.items() if os.path.exists(path)}
     if arguments.plots:
         plt = figures.pyplot()
-        if all(name in files for name in COMPARED):
+        if any(name in files for name in COMPARED):
             plot_parts(plt, arguments.folder, files)
         if "scaling" in files:
             plot_scaling(plt, arguments.folder, files["scaling"][1])
