@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Measures flow and writes its page of results, docs/results/flow/README.md, from the files of JSON lines beside it.
+
+    python3 apps/flow/page.py --measure all            # or some of node hosts rails progress levels scaling
+    python3 apps/flow/page.py [--plots] [FOLDER]       # --plots needs matplotlib (Debian: python3-matplotlib)
+    python3 apps/flow/page.py --check [FOLDER]         # exit status 1 if the page is not that of the files
+
+--bin: the folder of the programs (build/bin). --rounds: runs of each subject, for a shorter measurement.
+"""
+import argparse
+import os
+import statistics
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "common", "study")]
+import figures  # noqa: E402  pylint: disable=wrong-import-position
+import measure  # noqa: E402  pylint: disable=wrong-import-position
+from pages import machine_of, table, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
+from runs import MPI_NAMES, ROOT, read_lines  # noqa: E402  pylint: disable=wrong-import-position
+
+NAMES = {"mpi": "MPI", "sennit": "converted", "pipelined": "pipelined"}
+PLACE = ("mpi", "hosts", "rails", "rate", "cells", "ranks_y", "ranks_z", "threads")
+FLOOR, SLOWED = 1.36, 1.25
+COMPARED = ("node", "hosts", "rails")
+KNOBS = {"progress": "progress", "levels": "level"}
+
+INTRODUCTION = """# flow: a step of a channel flow, with MPI and with Sennit
+
+This page repeats figures 6 and 7 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: Unified Notifiable RMA Library for HPC", section VI-C: the solver
+PowerLLEL with MPI and with UNR. [flow](../../../apps/flow/README.md) describes the programs and defines the times.
+
+The same as in the paper: the scheme, the exchanges, the pipeline of figure 3e, the comparison of whole steps and their parts.
+
+Different:
+
+- The MPIs are Open MPI 4.1.4 and MPICH 4.0.2 with their defaults.
+- Hosts are namespaces of one machine of two processors (`tools/cluster`), one processor a host. The network is TCP (`net`), shaped to a rate or not.
+- One thread a rank, and no processor is free for a thread for progress.
+
+`apps/flow/page.py --measure all` measures, `apps/flow/page.py` writes this page. Subjects of a group run in turns. Times are medians over runs of the
+mean over all ranks of the median step. **Ratios** are MPI's time over Sennit's: the median of the ratios of runs that followed each other, in parentheses
+the least and the greatest. *Best* is the program of Sennit with the shorter step, *converted* (the same calls made into plans) or *pipelined*. MPI packs
+its transposes, *converted* describes them by datatypes. Bold: a target is missed."""
+
+
+def ms(row, part="step"):
+    return row[part] / 1e3
+
+
+def groups_of(rows):
+    """{place: {(kind, progress, level): rows by round}}"""
+    groups = {}
+    for row in rows:
+        group = groups.setdefault(tuple(row[key] for key in PLACE), {})
+        group.setdefault((row["kind"], row["progress"], row["level"]), []).append(row)
+    return groups
+
+
+def middle(rows, part="step"):
+    return statistics.median(ms(row, part) for row in rows)
+
+
+def ratios(mpi, ours, part):
+    return [ms(a, part) / ms(b, part) for a, b in zip(mpi, ours) if b[part] > 0]
+
+
+def text_of(values):
+    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})" if values else "–"
+
+
+def share(rows):
+    return statistics.median(row["communicate"] / row["step"] for row in rows)
+
+
+def network(row):
+    if row["hosts"] == 1:
+        return "node"
+    rails = "1 rail" if row["rails"] == 1 else f"{row['rails']} rails"
+    return f"{row['hosts']} hosts, {rails}, {row['rate'] or 'not shaped'}"
+
+
+def label(row):
+    return f"{network(row)}; {row['cells']}³, {row['ranks_y']} x {row['ranks_z']}; {MPI_NAMES[row['mpi']]}"
+
+
+def computing(row):
+    return row["velocity_compute"] + row["pressure_compute"]
+
+
+def slowed(rows):
+    """The runs whose computing took longer than SLOWED times the least of the same cells and grid."""
+    least = {}
+    for row in rows:
+        key = (row["cells"], row["ranks_y"], row["ranks_z"], row["threads"])
+        least[key] = min(least.get(key, computing(row)), computing(row))
+    return [row for row in rows if computing(row) > SLOWED * least[row["cells"], row["ranks_y"], row["ranks_z"], row["threads"]]]
+
+
+def compared(files):
+    """(MPI's rows, the best program's name and rows) of each configuration."""
+    found = []
+    for name in COMPARED:
+        for group in groups_of(files[name][1] if name in files else []).values():
+            ours = {kind: group[kind, None, None] for kind in measure.KINDS[1:]}
+            best = min(ours, key=lambda kind, ours=ours: middle(ours[kind]))
+            found.append((group["mpi", None, None], best, ours[best]))
+    return found
+
+
+def is_met(part, ratio):
+    return ratio > 1 if part == "step" else ratio >= FLOOR
+
+
+def targets(found):
+    def line(name, target, part):
+        values = [statistics.median(ratios(mpi, ours, part)) for mpi, _, ours in found]
+        missed = sum(not is_met(part, value) for value in values)
+        verdict = f"**missed** in {missed} of {len(values)}" if missed else "met"
+        return [name, target, f"{min(values):.2f} to {max(values):.2f} ×: {verdict}"]
+    return table(["medians of all configurations", "target", "here"],
+                 [line("communication, MPI's over Sennit's best", f"≥ {FLOOR} ×", "communicate"),
+                  line("whole step, MPI's over Sennit's best", "> 1 ×", "step")])
+
+
+def verdict_of(mpi, ours, part):
+    """The ratio, bold where the target is missed."""
+    values = ratios(mpi, ours, part)
+    return text_of(values) if is_met(part, statistics.median(values)) else f"**{text_of(values)}**"
+
+
+def configuration_table(found):
+    lines = []
+    for mpi, best, ours in found:
+        lines.append([label(mpi[0]), f"{middle(mpi, 'communicate'):.2f}, {middle(mpi):.2f}", f"{100 * share(mpi):.0f}", NAMES[best],
+                      verdict_of(mpi, ours, "communicate"), verdict_of(mpi, ours, "step")])
+    return table(["", "MPI: communication, step, ms", "communication's share, %", "best", "communication", "step"], lines)
+
+
+def paper_section(found):
+    gains = [100 * (statistics.median(ratios(mpi, ours, "step")) - 1) for mpi, _, ours in found]
+    mpi, _, ours = min(found, key=lambda one: abs(share(one[0]) - (1 - 1 / 1.39)))
+    gain = 100 * (statistics.median(ratios(mpi, ours, "step")) - 1)
+    return f"""## The whole step beside the paper's
+
+The paper: the whole step gains 20 to 39 % (20 % where no processor is free for the polling thread). Here: {min(gains):+.0f} to {max(gains):+.0f} %
+(medians, MPI's time over Sennit's less 1).
+
+The text of the paper does not give communication's share. If computing takes as long, a gain of 39 % needs a share of at least 28 % (1 - 1 / 1.39). The
+nearest configuration here is {label(mpi[0])}: share {100 * share(mpi):.0f} %, gain {gain:+.0f} %.
+
+What limits the ratios between hosts (the files of this page do not show causes):
+
+- Not shaped, MPI and Sennit are both limited by the processor: the kernel's TCP work of both directions runs on the rank's only
+  processor.
+- Where the rail is the limit, the pipeline hides as much of its time as the computing time allows."""
+
+
+def knob_table(rows, key):
+    group = next(iter(groups_of(rows).values()))
+    mpi = group["mpi", None, None]
+    lines = [["–", "MPI", f"{middle(mpi, 'communicate'):.2f}", f"{middle(mpi):.2f}", "–", "–"]]
+    for (kind, progress, level), ours in group.items():
+        if kind != "mpi":
+            value = progress if key == "progress" else "default" if level is None else f"events={level}"
+            lines.append([f"`{value}`", NAMES[kind], f"{middle(ours, 'communicate'):.2f}", f"{middle(ours):.2f}",
+                          text_of(ratios(mpi, ours, "communicate")), text_of(ratios(mpi, ours, "step"))])
+    return table(["", "program", "communication, ms", "step, ms", "MPI / Sennit: communication", "step"], lines)
+
+
+def scaling_table(rows):
+    lines = []
+    for group in groups_of(rows).values():
+        mpi = group["mpi", None, None][0]
+        ranks = mpi["ranks_y"] * mpi["ranks_z"]
+        threads = f", {mpi['threads']} threads" if mpi["threads"] > 1 else ""
+        lines.append([f"{mpi['cells']}³", MPI_NAMES[mpi["mpi"]], f"{network(mpi)}, {ranks} rank{'s' if ranks > 1 else ''}{threads}",
+                      *(f"{middle(group[kind, None, None]):.2f}" for kind in measure.KINDS)])
+    return table(["cells", "MPI", "ranks", *(f"{NAMES[kind]}, ms" for kind in measure.KINDS)], lines)
+
+
+TEXTS = {
+    "node": ("On a node", ""),
+    "hosts": ("Between two hosts, one rail", ""),
+    "rails": ("Between two hosts, two rails", ""),
+    "progress": ("The thread for progress", "64³ cells, 2 x 1, two hosts, one rail of 2 Gbit/s, Open MPI. `SENNIT_PROGRESS` at each kind of value, MPI once beside them.\n"
+                 "The paper reserves a core for its polling thread and gains 31 % in place of 20 %. Each host here has one processor, so none can be\n"
+                 "reserved, and `processor=N` is left out."),
+    "levels": ("Support levels", "The same with completion data of each width (`SENNIT_PATHS=\"self,mapped,fabric:eager=0;events=N\"`, N bits). `eager=0` lets no\n"
+               "put go as a task, so that completion data is used. *Default*: no setting."),
+    "scaling": ("Figure 7: strong scaling", "Hosts are joined by a rail of 2 Gbit/s. Four ranks share two processors: that row shows no scaling. MPICH was not measured there.\n"
+                "Two threads were measured with one rank: two ranks of two threads need more processors."),
+}
+
+
+def sections(files):
+    """Texts in the order of the page."""
+    found = compared(files)
+    yield INTRODUCTION
+    if found:
+        unreliable = sum(len({label(row) for row in slowed(files[name][1])}) for name in COMPARED if name in files)
+        missing = [name for name in COMPARED if name not in files]
+        yield f"## Targets\n\n{targets(found)}" + (f"\n\n**Not measured:** {', '.join(missing)}." if missing else "") + (
+            f"\n\n**Not reliable:** {unreliable} of these {len(found)} configurations, because of runs that computed slowly (listed below)." if unreliable else "")
+        yield paper_section(found)
+        yield "## Figure 6: the parts of a step\n\n![parts of a step](figure-6.png)\n\nEach part is a median by itself: their sum, the bar, is below the median step of the tables."
+    for name, (title, text) in TEXTS.items():
+        yield f"## {title}" + (f"\n\n{text}" if text else "")
+        if name not in files:
+            yield f"**Not measured** (`--measure {name}`)."
+            continue
+        head, rows = files[name]
+        if name == "scaling":
+            yield "![a step by ranks](figure-7.png)\n\n" + scaling_table(rows)
+        else:
+            yield configuration_table(compared({name: files[name]})) if name in COMPARED else knob_table(rows, KNOBS[name])
+        slow = slowed(rows)
+        places = sorted({label(row) for row in slow})
+        if slow:
+            yield (f"In {len(slow)} of {len(rows)} runs computing took more than {SLOWED} × the least of the same cells and grid: other load, or the kernel's work, had the\n"
+                   f"rank's processor. The ratios of these configurations are not reliable:\n\n" + "\n".join(f"- {place}" for place in places))
+        yield f"{head['rounds']} rounds. {machine_of(head)}"
+
+
+PARTS = (("velocity_compute", "velocity: compute", "C0"), ("velocity_halo", "velocity: communication", "C1"), ("pressure_compute", "pressure: compute", "C2"),
+         (("pressure_transpose", "pressure_tridiagonal", "pressure_halo"), "pressure: communication", "C3"))
+
+
+def plot_parts(plt, folder, files):
+    bars = [(f"{label(rows[0])}, {NAMES[kind]}", rows) for name in COMPARED if name in files for group in groups_of(files[name][1]).values()
+            for (kind, _, _), rows in group.items()]
+    figure, axis = plt.subplots(figsize=(figures.WIDTH_IN, 0.17 * len(bars) + 1))
+    left = [0.0] * len(bars)
+    for part, name, colour in PARTS:
+        parts = (part,) if isinstance(part, str) else part
+        widths = [sum(middle(rows, one) for one in parts) for _, rows in bars]
+        axis.barh(range(len(bars)), widths, left=left, label=name, color=colour)
+        left = [a + b for a, b in zip(left, widths)]
+    axis.set_yticks(range(len(bars)), [name for name, _ in bars], fontsize=6)
+    axis.invert_yaxis()
+    axis.set(xlabel="ms of a step", ylim=(len(bars) - 0.4, -0.6))
+    axis.legend(fontsize=7)
+    figures.save(plt, figure, folder, "figure-6.png")
+
+
+def plot_scaling(plt, folder, rows):
+    rows = [row for row in rows if row["threads"] == 1 and (row["hosts"] > 1 or row["ranks_y"] == 1)]
+    sizes = sorted({row["cells"] for row in rows})
+    figure, axes = plt.subplots(1, len(sizes), figsize=(figures.WIDTH_IN, figures.HEIGHT_IN), squeeze=False)
+    for axis, size in zip(axes[0], sizes):
+        for mpi in measure.MPIS:
+            for kind, style in zip(measure.KINDS, ("o-", "s--", "^:")):
+                points = {}
+                for row in rows:
+                    if (row["cells"], row["mpi"], row["kind"]) == (size, mpi, kind):
+                        points.setdefault(row["ranks_y"] * row["ranks_z"], []).append(ms(row))
+                ranks = sorted(points)
+                axis.plot(ranks, [statistics.median(points[one]) for one in ranks], style, color=figures.COLOURS[mpi], label=f"{MPI_NAMES[mpi]}, {NAMES[kind]}")
+        first = statistics.median(ms(row) for row in rows if row["cells"] == size and row["ranks_y"] * row["ranks_z"] == 1)
+        axis.plot((1, 2, 4), (first, first / 2, first / 4), "k-", linewidth=0.7, label="ideal")
+        axis.set(xscale="log", yscale="log", xlabel="ranks (2, 4: a host each)", ylabel="step, ms", title=f"{size}³ cells")
+        axis.set_xticks((1, 2, 4), ("1", "2", "4"))
+        axis.legend(fontsize=7)
+    figures.save(plt, figure, folder, "figure-7.png")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", default=measure.FOLDER)
+    parser.add_argument("--measure", nargs="+", metavar="FILE", choices=["all", *measure.FILES], help="all, or some of " + " ".join(measure.FILES))
+    parser.add_argument("--plots", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--bin", default=os.path.join(ROOT, "build", "bin"))
+    parser.add_argument("--rounds", type=int)
+    arguments = parser.parse_args()
+    if arguments.measure:
+        measure.write(arguments.measure, arguments.rounds, arguments.bin)
+        return 0
+    paths = {name: os.path.join(arguments.folder, name + ".jsonl") for name in measure.FILES}
+    files = {name: read_lines(path) for name, path in paths.items() if os.path.exists(path)}
+    if arguments.plots:
+        plt = figures.pyplot()
+        if any(name in files for name in COMPARED):
+            plot_parts(plt, arguments.folder, files)
+        if "scaling" in files:
+            plot_scaling(plt, arguments.folder, files["scaling"][1])
+    return write_or_check(os.path.join(arguments.folder, "README.md"), "\n\n".join(sections(files)) + "\n", "page.py")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
