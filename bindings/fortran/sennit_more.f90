@@ -102,8 +102,8 @@ module sennit_more
   interface sennit_gptr_add
     module procedure gptr_add_int, gptr_add_long
   end interface sennit_gptr_add
-  interface sennit_box_line
-    module procedure box_line_int, box_line_long, box_line_size_int
+  interface sennit_box_line ! of other kinds: sennit_calls
+    module procedure box_line_long
   end interface sennit_box_line
   interface sennit_reduction_of
     module procedure reduction_of_int, reduction_of_size
@@ -112,7 +112,7 @@ module sennit_more
     module procedure channel_ends_of_int, channel_ends_of_size
   end interface sennit_channel_ends_of
   interface sennit_reduction_by
-    module procedure reduction_by_int, reduction_by_size, reduction_by_int_size
+    module procedure reduction_by_int, reduction_by_size, reduction_by_int_size, reduction_by_size_int
   end interface sennit_reduction_by
 
 contains
@@ -455,21 +455,6 @@ contains
     box%local_strides(1) = local_stride
   end function box_line_long
 
-  elemental function box_line_int(element_bytes, count, remote_stride, local_stride) result(box)
-    integer(c_int), intent(in) :: element_bytes, count, remote_stride, local_stride
-    type(sennit_box) :: box
-    box = box_line_long(int(element_bytes, c_int64_t), int(count, c_int64_t), int(remote_stride, c_int64_t), &
-                        int(local_stride, c_int64_t))
-  end function box_line_int
-
-  elemental function box_line_size_int(element_bytes, count, remote_stride, local_stride) result(box)
-    integer(c_size_t), intent(in) :: element_bytes
-    integer(c_int), intent(in) :: count, remote_stride, local_stride
-    type(sennit_box) :: box
-    box = box_line_long(int(element_bytes, c_int64_t), int(count, c_int64_t), int(remote_stride, c_int64_t), &
-                        int(local_stride, c_int64_t))
-  end function box_line_size_int
-
   elemental function reduction_of_size(count, type, op) result(reduction)
     integer(c_size_t), intent(in) :: count
     integer(c_int), intent(in) :: type, op
@@ -514,6 +499,15 @@ contains
     type(sennit_reduction) :: reduction
     reduction = reduction_by_size(int(count, c_size_t), element_bytes, combine, context)
   end function reduction_by_int_size
+
+  function reduction_by_size_int(count, element_bytes, combine, context) result(reduction)
+    integer(c_size_t), value :: count
+    integer(c_int), value :: element_bytes
+    procedure(sennit_combine) :: combine
+    type(c_ptr), value :: context
+    type(sennit_reduction) :: reduction
+    reduction = reduction_by_size(count, int(element_bytes, c_size_t), combine, context)
+  end function reduction_by_size_int
 
   ! Blocks of several sizes. The three stay where they are while the result is used: declare them with target. Without offsets
   ! each block begins behind the one before. Where one of the three is not contiguous the result has no sizes, which every call

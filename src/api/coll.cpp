@@ -215,7 +215,9 @@ sennit_status check_reduction(const team::Team &team, coll::Call &call) {
     }
     if (__builtin_mul_overflow(elements, call.element_bytes, &call.bytes) ||
         call.bytes > SIZE_MAX / team.size)
-        return fail(SENNIT_ERR_ARG, "%zu elements are more than the address space has", elements);
+        return fail(SENNIT_ERR_ARG,
+                    "%zu elements (%lld as a signed number) exceed the address space", elements,
+                    static_cast<long long>(elements));
     const bool has_result = call.kind != Kind::reduce || team.rank == call.root;
     if (call.in_place && !has_result)
         return fail(SENNIT_ERR_ARG, "only the root can work in place");

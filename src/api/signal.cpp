@@ -18,6 +18,8 @@ using signal::Own;
 namespace {
 
 sennit_status no_signal(sennit_signal signal) {
+    if (signal.rank == SENNIT_SIGNAL_NULL.rank)
+        return fail(SENNIT_ERR_ARG, "the signal is null (SENNIT_SIGNAL_NULL)");
     return fail(SENNIT_ERR_ARG, "{%d, %#x} is no signal of this rank", signal.rank, signal.handle);
 }
 

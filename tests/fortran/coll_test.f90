@@ -221,6 +221,8 @@ contains
     call sennit_allreduce(world, factor, product, sennit_reduction_by(1_c_size_t, 16_c_size_t, multiply, c_loc(calls)), &
                           SENNIT_FOREVER)
     call check(abs(product - factor**size) < 1e-12_c_double, 'the same with sizes of the other kind')
+    call sennit_allreduce(world, factor, product, sennit_reduction_by(1_c_size_t, 16, multiply, c_loc(calls)), SENNIT_FOREVER)
+    call check(abs(product - factor**size) < 1e-12_c_double, 'the same with sizes of both kinds')
     call sennit_allreduce(world, calls, i, sennit_reduction_of(1, SENNIT_INT32, SENNIT_SUM), SENNIT_FOREVER)
     call check(i > 0 .or. size == 1, 'the operator got its context')
   end subroutine an_operator_of_the_program

@@ -70,6 +70,17 @@ def call(found, function, numbers, kinds, name):
     return [*lines, f"  end subroutine {name}", ""]
 
 
+def boxes():
+    """sennit_box_line is a function of the headers, and has nothing to stand in for it."""
+    lines = ["  subroutine boxes()", "    type(sennit_box) :: box"]
+    for kinds in itertools.product(("c_int", "c_int64_t"), repeat=4):
+        numbers = [f"{value}_{kind}" for value, kind in zip((11, 12, 13, -14), kinds)]
+        lines += [f"    box = sennit_box_line({', '.join(numbers)})",
+                  "    call check(box%element_bytes == 11 .and. all(box%counts == [12, 1, 1]), 'the counts of a box')",
+                  "    call check(box%remote_strides(1) == 13 .and. box%local_strides(1) == -14, 'the strides of a box')"]
+    return [*lines, "  end subroutine boxes", ""]
+
+
 def main():
     found = declarations.Declarations(CC, sys.argv[4:])
     code, names, bodies = ["#include <sennit/sennit.h>", "", "static long long seen[8];", "long long numbers_seen(int index);",
@@ -82,6 +93,8 @@ def main():
         for kinds in itertools.product(*(KINDS[p.type] for p, _ in numbers)) if numbers else ():
             names.append(f"call_{len(names)}")
             bodies += call(found, function, numbers, kinds, names[-1])
+    names.append("boxes")
+    bodies += boxes()
     head = ["program numbers_test", "  use iso_c_binding", "  use checks", "  use sennit", "  implicit none", "  interface",
             "    function seen(index) bind(C, name='numbers_seen') result(number)", "      import",
             "      integer(c_int), value :: index", "      integer(c_long_long) :: number", "    end function seen",

@@ -91,6 +91,8 @@ contains
     call check(made == SENNIT_GPTR_NULL, 'the place stays null')
     call sennit_broadcast(SENNIT_TEAM_WORLD, 0, values, wrapped, SENNIT_FOREVER, stat)
     call check_refused(SENNIT_ERR_RANGE, 'bytes is -8', 'a broadcast')
+    call sennit_allreduce(SENNIT_TEAM_WORLD, values, values, sennit_reduction_of(-3, SENNIT_DOUBLE, SENNIT_SUM), SENNIT_FOREVER, stat)
+    call check_refused(SENNIT_ERR_ARG, '-3 as a signed number', 'a reduction')
     call sennit_put(memory, values, 0, stat)
     call check_status(stat, SENNIT_OK, 'a put of nothing')
   end subroutine sizes_below_zero_are_refused
@@ -164,6 +166,8 @@ contains
     call check_refused(SENNIT_ERR_ARG, 'the region is null', 'a block')
     call sennit_signal_notify(SENNIT_SIGNAL_NULL, 0, stat)
     call check_refused(SENNIT_ERR_RANGE, 'the signal is null (SENNIT_SIGNAL_NULL)', 'an event')
+    call sennit_signal_reset(SENNIT_SIGNAL_NULL, stat)
+    call check_refused(SENNIT_ERR_ARG, 'the signal is null (SENNIT_SIGNAL_NULL)', 'a reset')
   end subroutine null_handles_are_called_null
 
   subroutine a_section_as_a_box_is_answered_with_the_first_element()

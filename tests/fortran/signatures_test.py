@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The Fortran signatures of the reference are those of the module: signatures_test.py SOURCE_FOLDER MADE_CALLS.
 
-MADE_CALLS is sennit_calls.f90 as it was made. Would break: a signature with another name, argument or order than the procedure, and a
-page of a header that has none.
+MADE_CALLS is sennit_calls.f90 as it was made, beside sennit_pointers.f90. Would break: a signature with another name, argument or order
+than the procedure, and a page of a header that has none.
 """
 import os
 import re
@@ -28,7 +28,11 @@ class SignaturesTest(unittest.TestCase):
         made = heads_in(MADE)
         by_hand = heads_in(os.path.join(SOURCE, "bindings", "fortran", "sennit_more.f90"))
         count = 0
+        pointers = heads_in(os.path.join(os.path.dirname(MADE), "sennit_pointers.f90"))
+        made["sennit_pointer"] = next(dummies for name, dummies in pointers.items() if re.fullmatch(r"pointer_real_(8|c_double)_1_gptr_long", name))
         for header in headers.read_headers(os.path.join(SOURCE, "include", "sennit")):
+            if header.name.startswith("sennit_"):
+                continue
             lines = "\n".join(line for item in header.items for line in fortran.signatures(header, item))
             for match in HEAD.finditer(lines):
                 name, dummies = match[1], re.findall(r"\w+", match[2])
@@ -38,10 +42,41 @@ class SignaturesTest(unittest.TestCase):
                 count += 1
         self.assertGreater(count, 200)
 
+    def test_each_call_of_the_modules_for_mpi_has_the_signature_with_handles(self):
+        folder = os.path.join(SOURCE, "bindings", "fortran", "mpi")
+        procedures = {"sennit_mpi": {"sennit_init_mpi": "init_with_handle"},
+                      "sennit_mpi_plan": {"sennit_message_plan_create": "create_with_handle", "sennit_message_plan_use": "use_handle",
+                                          "sennit_message_plan_twin": "twin_size", "sennit_message_plan_commit": "commit_long",
+                                          "sennit_message_plan_wait": "wait_long"},
+                      "sennit_zcom": {"ZCom_init": "open_with_handle", "ZCom_cleanup": "close_with_handle"}}
+        count = 0
+        for header in headers.read_headers(os.path.join(SOURCE, "include", "sennit")):
+            module = header.name.removesuffix(".h")
+            if module not in procedures:
+                self.assertFalse(module.startswith("sennit_") and any(fortran.signatures(header, item) for item in header.items), module)
+                continue
+            text = "\n".join(line for item in header.items for line in fortran.signatures(header, item))
+            shown = {match[1]: re.findall(r"\w+", match[2]) for match in HEAD.finditer(text)}
+            self.assertEqual(set(shown), {name.removesuffix("_c") for item in header.items for name in item.signatures})
+            heads = {}
+            for name in (f"{module}.f90", f"{module}_calls.f90"):
+                heads.update(heads_in(os.path.join(folder, name)) if os.path.exists(os.path.join(folder, name)) else {})
+            for name, dummies in shown.items():
+                own = procedures[module].get(name) or next(one for one in (name.replace("sennit_plan_", "") + "_with_handles", name) if one in heads)
+                self.assertEqual(dummies, heads[own], name)
+                count += 1
+        self.assertEqual(count, 1 + 16 + 6)
+
     def test_the_pages_have_them(self):
         with open(os.path.join(SOURCE, "docs", "manual", "headers", "rma.md"), encoding="utf-8") as file:
             text = file.read()
         self.assertIn("subroutine sennit_put(destination, source, bytes, stat)\n  type(sennit_gptr), intent(in) :: destination\n", text)
+        for page, call in (("memory", "sennit_pointer(place, array, shape, lower, stat)\n  type(sennit_gptr), intent(in) :: place"),
+                           ("sennit_mpi", "sennit_init_mpi(comm, options, stat)\n  type(MPI_Comm), intent(in) :: comm\n"),
+                           ("sennit_mpi_plan", "sennit_message_plan_wait(plan, timeout_ns, stat)\n"),
+                           ("sennit_zcom", "ZCom_cleanup(ids, num_targets, comm, err)\n  integer(c_int), intent(in) :: ids(*)\n")):
+            with open(os.path.join(SOURCE, "docs", "manual", "headers", f"{page}.md"), encoding="utf-8") as file:
+                self.assertIn(f"subroutine {call}", file.read())
 
 
 if __name__ == "__main__":

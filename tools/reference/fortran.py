@@ -1,4 +1,4 @@
-"""The Fortran signature of a function of C, as module sennit has it.
+"""The Fortran signature of a function of C, as module sennit has it, or a module for MPI.
 
     signatures(header, item)   lines, [] where Fortran has no such calls
 Called by markdown.py and man.py. The rules are those by which the module itself is made (bindings/fortran/generator/calls.py); what is
@@ -13,8 +13,10 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(ROOT, "bindings", "fortran", "generator"))
 import calls  # noqa: E402
 import declarations  # noqa: E402
+import pointers  # noqa: E402
 
 BY_HAND = os.path.join(ROOT, "bindings", "fortran", "sennit_more.f90")
+OF_MPI = os.path.join(ROOT, "bindings", "fortran", "mpi")
 INCLUDE = os.path.join(ROOT, "include", "sennit")
 MANY = 12  # functions of a table, of which those of 64 bits stand for all
 STAT = "integer(c_int), optional, intent(out) :: stat"
@@ -52,6 +54,43 @@ def by_hand(name):
     return [head, *(f"  {shown(line.strip())}" for line in lines if declared.search(line))]
 
 
+@functools.cache
+def of_module(module):
+    """{name: signature} of a module for MPI: of a generic name the procedure with the handles of mpi_f08 and the kinds of C."""
+    text = ""
+    for name in (f"{module}.f90", f"{module}_calls.f90"):
+        if os.path.exists(os.path.join(OF_MPI, name)):
+            with open(os.path.join(OF_MPI, name), encoding="utf-8") as file:
+                text += re.sub(r" *&\n *", " ", file.read())
+    generic = {name: next(one for one in re.split(r",\s*", specifics) if not one.endswith("_int")) for name, specifics in
+               re.findall(r"^  interface (\w+)\n    (?:module )?procedure (?::: )?(.*)$", text, re.MULTILINE)}
+    bodies = {name: (head, lines.split("\n")) for head, name, lines in
+              re.findall(r"^  ((?:subroutine|function) (\w+)\(.*)\n((?:    .*\n)*)", text, re.MULTILINE)}
+    names = {name for line in re.findall(r"^  public :: (.*)$", text, re.MULTILINE) for name in re.split(r",\s*", line)}
+    return {name: of_procedure(name, *bodies[generic.get(name, name)]) for name in names if generic.get(name, name) in bodies}
+
+
+def of_procedure(name, head, lines):
+    """The head under the name that programs use, and a declaration for each dummy in the lines."""
+    head = re.sub(r" \w+\(", f" {name}(", head, count=1)
+    dummies = re.findall(r"\w+", re.search(r"\((.*?)\)", head)[1]) + re.findall(r"result\((\w+)\)", head)
+    declared = {}
+    for kind, variables in (line.strip().split(" :: ", 1) for line in lines if " :: " in line):
+        for variable in re.split(r", (?![^(]*\))", variables):
+            declared[variable.split("(")[0]] = "  " + shown(f"{kind} :: {variable}".replace("(mpi_kind)", ""))
+    return [head, *(declared[dummy] for dummy in dummies)]
+
+
+def of_pointer():
+    """sennit_pointer, as it is made for one type, rank and kind of shape."""
+    _, lines = pointers.procedure("real:c_double", 1, pointers.SOURCES[0], pointers.SHAPES[1])
+    notes = {"place": "or type(c_ptr), value", "array": "any intrinsic type and kind, rank 0 to 7",
+             "shape": "or integer(c_int); a scalar has no shape and no lower"}
+    head, *declared = of_procedure("sennit_pointer", lines[0].strip(), lines[1:])
+    names = [re.search(r":: (\w+)", line)[1] for line in declared]
+    return [head, *(f"{line}  ! {notes[name]}" if name in notes else line for name, line in zip(names, declared))]
+
+
 def shown(line):
     """A declaration as a caller needs it."""
     line = re.sub(r"type\(\*\), dimension\(\S+\), (intent\(\w+\), )?target(, asynchronous)? :: (\w+)",
@@ -85,21 +124,27 @@ def signature(c):
     return [head, *(f"  {line}" for line in [*declared, last])]
 
 
+def module_of(header):
+    """The module that has the calls of a header."""
+    return header.name.removesuffix(".h") if header.name.startswith("sennit_") else "sennit"
+
+
 def signatures(header, item):
     """Those of an item, one behind the other, without `stat`, dummies of one kind on one line; a dummy that is declared as in the call
-    above is not declared again. The headers for MPI have modules of their own, which their pages name."""
-    if header.name.startswith("sennit_"):
-        return []
+    above is not declared again. The headers for MPI have modules of their own, of the header's name."""
+    procedures = of_module(module_of(header)) if header.name.startswith("sennit_") else None
     functions = item.signatures.items()
     if len(functions) > MANY:
         functions = [(name, c) for name, c in functions if re.search(r"_i64(_|$)", name)]
     lines, last = [], {}
-    for _, c in sorted(functions, key=lambda function: "_get" in function[0]):  # puts and gets differ most
-        head, *declared = signature(c) or [""]
+    for name, c in sorted(functions, key=lambda function: "_get" in function[0]):  # puts and gets differ most
+        head, *declared = (signature(c) if procedures is None else procedures.get(name.removesuffix("_c"))) or [""]
         kinds = {}  # what stands before `::`: the dummies of that kind
-        for kind, name in (line.split(" :: ") for line in declared if line.strip() != STAT):
-            if last.get(name) != kind:
-                kinds.setdefault(kind, []).append(name)
-            last[name] = kind
+        for kind, dummy in (line.split(" :: ") for line in declared if line.strip() != STAT):
+            if last.get(dummy) != kind:
+                kinds.setdefault(kind, []).append(dummy)
+            last[dummy] = kind
         lines += [*filter(None, [head]), *(f"{kind} :: {', '.join(names)}" for kind, names in kinds.items())]
+    if "sennit_ptr" in item.signatures:
+        lines += [line for line in of_pointer() if line.strip() != STAT]
     return lines

@@ -222,7 +222,8 @@ def function_page(header, item, version, meanings):
     page.section("SYNOPSIS", code_lines([f"#include <sennit/{header.name}>", "", *item.code]))
     in_fortran = fortran.signatures(header, item)
     if in_fortran:
-        page.section("FORTRAN", code_lines(["use sennit  ! integer(c_int), optional, intent(out) :: stat", "", *in_fortran]))
+        page.section("FORTRAN", code_lines([f"use {fortran.module_of(header)}  ! integer(c_int), optional, intent(out) :: stat", "",
+                                            *in_fortran]))
     errors = ERRORS.search(comment)
     if errors and "\n\n" in comment[errors.end():]:
         errors = None  # more than errors follows

@@ -209,7 +209,8 @@ def reference_page(headers, commands, places):
             for command in commands]
     out += ["\nSettings from the environment: [knobs](knobs.md).\n", "## Headers\n",
             "In the signatures of Fortran, `stat` is `integer(c_int), optional, intent(out)`, and an argument that is not declared is "
-            "declared in the call above.\n",
+            "declared in the call above. Those of `sennit_mpi.h`, `sennit_mpi_plan.h` and `sennit_zcom.h` are in modules of these names; "
+            "handles may also be integers of the MPI's kind.\n",
             "`sennit/sennit.h` includes all of them but those with `sennit_` in their names, and `sennit/version.h` with the version as "
             "numbers.\n", "| header | |", "|---|---|"]
     for header in headers:

@@ -225,6 +225,24 @@ def variants(function):
         yield "".join(f"_{suffix}" for _, (suffix, _) in chosen), {name: kind for name, (_, kind) in chosen}
 
 
+BOX = ("element_bytes", "count", "remote_stride", "local_stride")
+
+
+def boxes():
+    """(names, lines) of sennit_box_line for each combination of kinds but that of C, which is in sennit_more.f90."""
+    names, lines = [], []
+    for kinds_of_one in itertools.product(("int", "long"), repeat=len(BOX)):
+        if "int" in kinds_of_one:
+            names.append("box_line_" + "_".join(kinds_of_one))
+            lines += [f"  elemental function {names[-1]}({', '.join(BOX)}) result(box)",
+                      *(f"    integer({'c_int' if kind == 'int' else 'c_int64_t'}), intent(in) :: {name}"
+                        for name, kind in zip(BOX, kinds_of_one)),
+                      "    type(sennit_box) :: box", "    box%element_bytes = element_bytes", "    box%counts(1) = count",
+                      "    box%remote_strides(1) = remote_stride", "    box%local_strides(1) = local_stride",
+                      f"  end function {names[-1]}", ""]
+    return names, lines
+
+
 def write(declarations):
     functions = [function for function in declarations.functions.values() if is_bound(function)]
     names, generics, bodies = [], {}, []
@@ -245,6 +263,9 @@ def write(declarations):
             typed = TYPED.match(function.name)
             if typed and not typed[1].endswith("_inc") or typed and typed[1].endswith("fetch_inc"):
                 generics.setdefault(typed[1] + typed[3], []).append(function.name)
+    if "sennit_box" in declarations.structs:
+        generics["sennit_box_line"], of_boxes = boxes()
+        bodies += of_boxes
     lines = []
     for name, specifics in generics.items():
         lines += [f"  interface {name}", f"    module procedure {', '.join(specifics)}", f"  end interface {name}"]

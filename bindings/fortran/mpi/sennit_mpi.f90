@@ -27,7 +27,7 @@ contains
   end subroutine init_with_handle
 
   subroutine init_with_integer(comm, options, stat)
-    integer, intent(in) :: comm
+    integer(mpi_kind), intent(in) :: comm
     type(sennit_options), optional, intent(in) :: options
     integer(c_int), optional, intent(out) :: stat
     integer(c_int) :: status

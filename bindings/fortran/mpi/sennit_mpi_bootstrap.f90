@@ -10,7 +10,10 @@ module sennit_mpi_bootstrap
   use sennit
   implicit none
   private
-  public :: sennit_mpi_start
+  public :: sennit_mpi_start, mpi_kind
+
+  ! The integers and logicals of the MPI's module, whatever the default kind is here (-fdefault-integer-8).
+  integer, parameter :: mpi_kind = kind(MPI_SUCCESS)
 
   ! What the functions below return when MPI_Finalize came first: no MPI has a negative code.
   integer(c_int), parameter :: mpi_is_over = -1
@@ -20,7 +23,7 @@ module sennit_mpi_bootstrap
   character(kind=c_char, len=4), save, target :: name_of_bootstrap = c_char_'mpi' // c_null_char
 
   type :: mpi_context
-    integer :: duplicate = MPI_COMM_NULL
+    integer(mpi_kind) :: duplicate = MPI_COMM_NULL
     logical :: is_being_built = .true. ! sennit_init has not returned: its caller frees the context
     logical :: is_released = .false.
     logical :: is_broken = .false.     ! a call timed out: it is under way for ever, and so is the duplicate
@@ -37,13 +40,13 @@ contains
 
   ! sennit_init with the ranks of the communicator; the status is Sennit's.
   subroutine sennit_mpi_start(comm, options, status)
-    integer, intent(in) :: comm
+    integer(mpi_kind), intent(in) :: comm
     type(sennit_options), optional, intent(in) :: options
     integer(c_int), intent(out) :: status
     type(sennit_options) :: mine
     type(sennit_bootstrap), target :: bootstrap
     type(mpi_context), pointer :: context
-    integer :: code
+    integer(mpi_kind) :: code
     if (present(options)) mine = options
     call check_arguments(comm, mine, status)
     if (status /= SENNIT_OK) return
@@ -78,11 +81,11 @@ contains
   end subroutine sennit_mpi_start
 
   subroutine check_arguments(comm, options, status)
-    integer, intent(in) :: comm
+    integer(mpi_kind), intent(in) :: comm
     type(sennit_options), intent(in) :: options
     integer(c_int), intent(out) :: status
-    logical :: is_inter
-    integer :: code
+    logical(mpi_kind) :: is_inter
+    integer(mpi_kind) :: code
     status = SENNIT_OK
     if (.not. mpi_is_running()) then
       status = sennit_error_report(SENNIT_ERR_STATE, operation, 'MPI is not running', 0_c_int64_t)
@@ -103,7 +106,7 @@ contains
     integer(c_int64_t) :: timeout_ns
     character(:), allocatable :: value
     real(c_double) :: seconds
-    integer :: code
+    integer(mpi_kind) :: code
     timeout_ns = options%timeout_ns
     if (timeout_ns > 0) return
     timeout_ns = SENNIT_FOREVER
@@ -129,12 +132,12 @@ contains
   end function value_of
 
   subroutine make_bootstrap(comm, timeout_ns, context, bootstrap, code)
-    integer, intent(in) :: comm
+    integer(mpi_kind), intent(in) :: comm
     integer(c_int64_t), intent(in) :: timeout_ns
     type(mpi_context), pointer, intent(in) :: context
     type(sennit_bootstrap), intent(inout) :: bootstrap
-    integer, intent(out) :: code
-    integer :: rank, size, request
+    integer(mpi_kind), intent(out) :: code
+    integer(mpi_kind) :: rank, size, request
     ! Not MPI_Comm_dup, which would block without a word for as long as a rank does something else.
     call MPI_Comm_idup(comm, context%duplicate, request, code)
     if (code == MPI_SUCCESS) code = waited(context, request, timeout_ns)
@@ -157,8 +160,9 @@ contains
 
   ! After MPI_Init and before MPI_Finalize.
   function mpi_is_running() result(is_running)
-    logical :: is_running, started, over
-    integer :: code
+    logical :: is_running
+    logical(mpi_kind) :: started, over
+    integer(mpi_kind) :: code
     is_running = .false.
     call MPI_Initialized(started, code)
     if (code /= MPI_SUCCESS) return
@@ -169,12 +173,12 @@ contains
   ! Waits for a collective call of MPI, which can not be cancelled.
   function waited(context, request, timeout_ns) result(code)
     type(mpi_context), intent(inout) :: context
-    integer, intent(inout) :: request
+    integer(mpi_kind), intent(inout) :: request
     integer(c_int64_t), intent(in) :: timeout_ns
     integer(c_int) :: code
     real(c_double) :: start, next
-    logical :: is_over
-    integer :: mpi_code, ignored
+    logical(mpi_kind) :: is_over
+    integer(mpi_kind) :: mpi_code, ignored
     start = sennit_wtime()
     next = 10  ! seconds to the next warning
     do
@@ -212,12 +216,12 @@ contains
     integer(c_int8_t), pointer, contiguous :: given(:), gathered(:)
     ! Of its own, because a call that times out goes on using them.
     integer(c_int8_t), pointer, contiguous, asynchronous :: one(:), every(:)
-    integer :: size, request, mpi_code
+    integer(mpi_kind) :: size, count, request, mpi_code
     call c_f_pointer(place, context)
     code = may_call(context)
     if (code /= MPI_SUCCESS) return
     code = MPI_ERR_COUNT
-    if (bytes > huge(0)) return
+    if (bytes > huge(0_mpi_kind)) return
     call MPI_Comm_size(context%duplicate, size, mpi_code)
     code = mpi_code
     if (code /= MPI_SUCCESS) return
@@ -226,7 +230,8 @@ contains
     if (mpi_code /= 0) return
     call c_f_pointer(mine, given, [bytes])
     one = given
-    call MPI_Iallgather(one, int(bytes), MPI_BYTE, every, int(bytes), MPI_BYTE, context%duplicate, request, mpi_code)
+    count = int(bytes, mpi_kind)
+    call MPI_Iallgather(one, count, MPI_BYTE, every, count, MPI_BYTE, context%duplicate, request, mpi_code)
     code = mpi_code
     if (code == MPI_SUCCESS) code = waited(context, request, timeout_ns)
     if (code == MPI_SUCCESS) then
@@ -241,7 +246,7 @@ contains
     integer(c_int64_t), value :: timeout_ns
     integer(c_int) :: code
     type(mpi_context), pointer :: context
-    integer :: request, mpi_code
+    integer(mpi_kind) :: request, mpi_code
     call c_f_pointer(place, context)
     code = may_call(context)
     if (code /= MPI_SUCCESS) return
@@ -265,7 +270,7 @@ contains
   subroutine release(place) bind(C)
     type(c_ptr), value :: place
     type(mpi_context), pointer :: context
-    integer :: code
+    integer(mpi_kind) :: code
     call c_f_pointer(place, context)
     if (.not. context%is_released .and. .not. context%is_broken) then
       if (mpi_is_running()) call MPI_Comm_free(context%duplicate, code)

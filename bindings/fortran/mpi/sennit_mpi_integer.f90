@@ -10,7 +10,7 @@ module sennit_mpi
 contains
 
   subroutine sennit_init_mpi(comm, options, stat)
-    integer, intent(in) :: comm
+    integer(mpi_kind), intent(in) :: comm
     type(sennit_options), optional, intent(in) :: options
     integer(c_int), optional, intent(out) :: stat
     integer(c_int) :: status

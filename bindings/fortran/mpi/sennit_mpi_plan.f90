@@ -6,7 +6,7 @@
 ! left out. Buffers are any variables; one that is not contiguous is refused.
 module sennit_mpi_plan
   use iso_c_binding
-  use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Request, MPI_BOTTOM, MPI_IN_PLACE
+  use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Request, MPI_BOTTOM, MPI_IN_PLACE, MPI_SUCCESS
   use sennit
   use sennit_mpi_plan_calls
   implicit none
@@ -52,7 +52,7 @@ contains
   end subroutine create_with_handle
 
   subroutine create_with_integer(comm, plan, stat)
-    integer, intent(in) :: comm
+    integer(kind(MPI_SUCCESS)), intent(in) :: comm
     type(sennit_message_plan), intent(inout) :: plan
     integer(c_int), optional, intent(out) :: stat
     call plan_marks(MPI_BOTTOM, MPI_IN_PLACE)

@@ -2,7 +2,7 @@
 ! The datatypes are read by sennit_mpi_plan_handles.c, which the C compiler of the same MPI compiles.
 module sennit_mpi_plan_calls
   use iso_c_binding
-  use mpi, only: MPI_BOTTOM, MPI_IN_PLACE
+  use mpi, only: MPI_BOTTOM, MPI_IN_PLACE, MPI_SUCCESS
   use sennit
   use sennit_text, only: sennit_end_of_call, sennit_refuse
   implicit none
@@ -12,6 +12,9 @@ module sennit_mpi_plan_calls
   public :: sennit_message_plan_destroy, sennit_message_plan_twin, sennit_message_plan_open, sennit_message_plan_be_strict
   public :: message_plan_create, message_plan_use, plan_isend, plan_irecv, plan_sendrecv, plan_alltoall, plan_alltoallv
   public :: plan_neighbor_alltoallv, plan_marks
+
+  ! The integers and logicals of the MPI's module, whatever the default kind is here (-fdefault-integer-8).
+  integer, parameter :: mpi_kind = kind(MPI_SUCCESS)
 
   ! A plan that is made of MPI's calls. Null: none.
   type, bind(C) :: sennit_message_plan
@@ -181,7 +184,7 @@ contains
   end function buffer_at
 
   subroutine message_plan_create(comm, plan, stat)
-    integer, intent(in) :: comm
+    integer(mpi_kind), intent(in) :: comm
     type(sennit_message_plan), intent(inout) :: plan
     integer(c_int), optional, intent(out) :: stat
     call sennit_end_of_call(c_create(comm, plan), stat)
@@ -189,7 +192,7 @@ contains
 
   subroutine message_plan_use(plan, comm, stat)
     type(sennit_message_plan), intent(in) :: plan
-    integer, intent(in) :: comm
+    integer(mpi_kind), intent(in) :: comm
     integer(c_int), optional, intent(out) :: stat
     call sennit_end_of_call(c_use(plan%state, comm), stat)
   end subroutine message_plan_use
@@ -272,7 +275,7 @@ contains
 
   subroutine sennit_message_plan_test(plan, is_over, stat)
     type(sennit_message_plan), intent(in) :: plan
-    logical, intent(inout) :: is_over
+    logical(mpi_kind), intent(inout) :: is_over
     integer(c_int), optional, intent(out) :: stat
     integer(c_int) :: status, over
     over = 0
@@ -292,7 +295,7 @@ contains
     type(*), dimension(..), intent(in), target, asynchronous :: buffer
     integer(c_int), value :: count, type, dest, tag, comm
     type(sennit_signal), intent(in) :: sent
-    integer, optional, intent(inout) :: exchange
+    integer(mpi_kind), optional, intent(inout) :: exchange
     integer(c_int), optional, intent(out) :: stat
     character(kind=c_char, len=18), save, target :: operation = c_char_'sennit_plan_isend' // c_null_char
     type(c_ptr) :: place
@@ -313,7 +316,7 @@ contains
     type(*), dimension(..), target, asynchronous :: buffer
     integer(c_int), value :: count, type, source, tag, comm
     type(sennit_signal), intent(in) :: arrived
-    integer, optional, intent(inout) :: exchange
+    integer(mpi_kind), optional, intent(inout) :: exchange
     integer(c_int), optional, intent(out) :: stat
     character(kind=c_char, len=18), save, target :: operation = c_char_'sennit_plan_irecv' // c_null_char
     type(c_ptr) :: place

@@ -23,13 +23,13 @@ contains
   subroutine zcom_open(buffers, sizes, comm, target_ranks, num_targets, attached, ids, err)
     type(c_ptr), target, intent(in) :: buffers(*)
     integer(c_size_t), target, intent(in) :: sizes(*)
-    integer, intent(in) :: comm
+    integer(mpi_kind), intent(in) :: comm
     integer(c_int), intent(in) :: target_ranks(*)
     integer(c_int), value :: num_targets
     type(c_ptr), intent(inout) :: attached(*)
     integer(c_int), intent(inout) :: ids(*)
     integer(c_int), optional, intent(out) :: err
-    integer(c_int), target :: worlds(max(num_targets, 0))
+    integer(c_int), target :: worlds(max(num_targets, 0_c_int))
     type(sennit_channel) :: channels(size(worlds))
     type(sennit_channel_ends) :: ends
     integer(c_int) :: status
@@ -64,20 +64,20 @@ contains
   ! worlds(i) becomes the world rank of Sennit that targets(i) of the communicator is. Collective over it: what is wrong with the
   ! targets of one process is an error of all.
   subroutine translate(comm, targets, worlds, status)
-    integer, intent(in) :: comm
+    integer(mpi_kind), intent(in) :: comm
     integer(c_int), intent(in) :: targets(:)
     integer(c_int), intent(inout) :: worlds(:)
     integer(c_int), intent(out) :: status
-    integer, allocatable :: every(:, :)
-    integer :: mine(2), ranks, code, i
+    integer(mpi_kind), allocatable :: every(:, :)
+    integer(mpi_kind) :: mine(2), ranks, code, i
     character(len=60) :: text
     status = SENNIT_OK
     call MPI_Comm_size(comm, ranks, code)
     if (any(targets < 0 .or. targets >= ranks)) &
       status = sennit_error_report(SENNIT_ERR_RANGE, operation_of_init, 'no such target in comm', 0_c_int64_t)
-    mine = [int(sennit_rank()), int(status)]
+    mine = [sennit_rank(), status]
     allocate (every(2, ranks))
-    call MPI_Allgather(mine, 2, MPI_INTEGER, every, 2, MPI_INTEGER, comm, code)
+    call MPI_Allgather(mine, 2_mpi_kind, MPI_INTEGER, every, 2_mpi_kind, MPI_INTEGER, comm, code)
     if (code /= MPI_SUCCESS) &
       status = sennit_error_report(SENNIT_ERR_BOOTSTRAP, operation_of_init, 'MPI_Allgather failed', int(code, c_int64_t))
     do i = 1, ranks
@@ -91,12 +91,12 @@ contains
   subroutine zcom_close(ids, num_targets, comm, err)
     integer(c_int), intent(in) :: ids(*)
     integer(c_int), value :: num_targets
-    integer, intent(in) :: comm
+    integer(mpi_kind), intent(in) :: comm
     integer(c_int), optional, intent(out) :: err
-    type(sennit_channel) :: channels(max(num_targets, 0))
+    type(sennit_channel) :: channels(max(num_targets, 0_c_int))
     integer(c_int) :: status, ended
-    integer :: code
-    channels%handle = max(ids(:size(channels)), 0)
+    integer(mpi_kind) :: code
+    channels%handle = max(ids(:size(channels)), 0_c_int)
     call sennit_channel_close(channels, size(channels), SENNIT_FOREVER, stat=status)
     call MPI_Barrier(comm, code)
     if (code /= MPI_SUCCESS .and. status == SENNIT_OK) &
@@ -126,7 +126,7 @@ contains
     integer(c_int), optional, intent(out) :: err
     integer(c_int) :: can, status
     can = 0
-    status = c_sennit_channel_can_write(sennit_channel(max(id, 0)), can)
+    status = c_sennit_channel_can_write(sennit_channel(max(id, 0_c_int)), can)
     can = end_of_call(status, err) * can
   end function ZCom_can_write
 
@@ -135,7 +135,7 @@ contains
     integer(c_int), value :: id
     integer(c_int), optional, intent(out) :: err
     integer(c_int) :: is_well
-    is_well = end_of_call(c_sennit_channel_have_written(sennit_channel(max(id, 0))), err)
+    is_well = end_of_call(c_sennit_channel_have_written(sennit_channel(max(id, 0_c_int))), err)
   end function ZCom_have_written
 
   ! 1 if the target has written what this process has not read, else 0.
@@ -144,7 +144,7 @@ contains
     integer(c_int), optional, intent(out) :: err
     integer(c_int) :: can, status
     can = 0
-    status = c_sennit_channel_can_read(sennit_channel(max(id, 0)), can)
+    status = c_sennit_channel_can_read(sennit_channel(max(id, 0_c_int)), can)
     can = end_of_call(status, err) * can
   end function ZCom_can_read
 
@@ -153,7 +153,7 @@ contains
     integer(c_int), value :: id
     integer(c_int), optional, intent(out) :: err
     integer(c_int) :: is_well
-    is_well = end_of_call(c_sennit_channel_have_read(sennit_channel(max(id, 0))), err)
+    is_well = end_of_call(c_sennit_channel_have_read(sennit_channel(max(id, 0_c_int))), err)
   end function ZCom_have_read
 
 end module sennit_zcom_calls
