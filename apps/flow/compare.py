@@ -25,7 +25,11 @@ PARTS = ("velocity_compute", "velocity_halo", "pressure_compute", "pressure_tran
          "communicate", "velocity_update", "pressure_solver", "step")
 BIND = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}
 FREE = {"openmpi": ["--bind-to", "none"], "mpich": ["-bind-to", "none"]}
-LIMIT_S = 120
+LIMIT_S = 60
+
+
+class NoEnd(SystemExit):
+    """A run took longer than LIMIT_S."""
 
 
 def start_words(arguments, mpi, program):
@@ -50,7 +54,7 @@ def run(arguments, mpi, program, way):
         options += ["--transpose", way]
     lines = runs.run_words([*start_words(arguments, mpi, program), *options], LIMIT_S)
     if lines is None:
-        sys.exit(f"{program}: no end after {LIMIT_S} s")
+        raise NoEnd(f"{program}: no end after {LIMIT_S} s")
     found = json.loads(next(line for line in lines if line.startswith("{")))
     if arguments.lines:
         where = {"hosts": arguments.hosts, "rails": arguments.rails, "rate": arguments.rate} if arguments.cluster else {"hosts": 1}

@@ -57,7 +57,7 @@ FILES = {
 
 
 def measure(subject, folder_of_programs, realtime):
-    """The row of one run."""
+    """The row of one run; None: it did not end."""
     level = None if subject["level"] is None else f"self,mapped,fabric:eager=0%events={subject['level']}"
     arguments = argparse.Namespace(
         bin=folder_of_programs, cluster=os.path.join(runs.ROOT, "tools", "cluster") if subject["hosts"] > 1 else None, paths=level,
@@ -65,7 +65,10 @@ def measure(subject, folder_of_programs, realtime):
         cells=",".join([str(subject["cells"])] * 3), steps=STEPS[subject["cells"]], time_step="1e-3", threads=str(subject["threads"]),
         pieces="8", lines=None, **{key: subject[key] for key in ("hosts", "rails", "rate", "progress")})
     program = {"mpi": "flow-", "sennit": "flow-sennit-", "pipelined": "flow-pipelined-"}[subject["kind"]] + subject["mpi"]
-    found = compare.run(arguments, subject["mpi"], program, "packed" if subject["kind"] == "mpi" else "described")
+    try:
+        found = compare.run(arguments, subject["mpi"], program, "packed" if subject["kind"] == "mpi" else "described")
+    except compare.NoEnd:
+        return None
     return {**subject, "subject": found["subject"], "hash": found["field_hash"], **{part: found[f"{part}_step_us_mean"] for part in compare.PARTS}}
 
 
@@ -74,6 +77,9 @@ def rows_of(name, rounds, folder_of_programs, command):
     yield {**runs.head_of(name, command, realtime), "rounds": rounds}
     for group in FILES[name][1]:
         results = runs.in_turns(range(len(group)), rounds, lambda number, group=group: measure(group[number], folder_of_programs, realtime))
+        if any(None in rows for rows in results.values()):
+            yield {**group[0], "left_out": True}
+            continue
         found = [{**row, "round": number} for rows in results.values() for number, row in enumerate(rows)]
         if len({row["hash"] for row in found}) != 1:
             raise SystemExit(f"{name}: the fields differ: {found}")
