@@ -12,7 +12,7 @@ help:
 	@echo "make test       the short tests: at most 8 minutes on 2 cores"
 	@echo "make test-all   these and the rest of what CI runs, under two sanitizers too: at most 30 minutes"
 	@echo "make test-long  the tests that are too long for CI: about an hour"
-	@echo "make build      library and programs: build/bin, build/lib, build/include"
+	@echo "make build      library, programs and tests: build/bin, build/lib, build/include"
 	@echo "make package    Debian packages in build/packages"
 	@echo "make dist       release tarball and its checksum in build/dist"
 	@echo "make setup      install the Debian packages that the above need (each does that first for itself)"

@@ -38,11 +38,16 @@ function(sennit_note part text)
     return(PROPAGATE SENNIT_OPTIONAL_LINES SENNIT_OPTIONAL_FOUND)
 endfunction()
 
+# An error of an option that is ON. sennit_report_optional() ends with all of them.
+function(sennit_insist text)
+    set_property(GLOBAL APPEND_STRING PROPERTY SENNIT_INSISTED "\n  ${text}")
+endfunction()
+
 # Says that `part` is missing, or that the user left it out; an error where option `switch` insists on it.
 function(sennit_note_absent part switch reason)
     set(text "not found: ${reason}")
     if(NOT "${${switch}}" STREQUAL "AUTO" AND ${switch})
-        message(FATAL_ERROR "${switch} is ON, but ${part} was not found: ${reason}")
+        sennit_insist("${switch} is ON, but ${part} was not found: ${reason}")
     elseif(NOT "${${switch}}" STREQUAL "AUTO")
         set(text "left out by ${switch}=${${switch}}")
     endif()
@@ -67,6 +72,10 @@ function(sennit_report_optional)
     foreach(line IN LISTS lines)
         message(STATUS "  ${line}")
     endforeach()
+    get_property(insisted GLOBAL PROPERTY SENNIT_INSISTED)
+    if(insisted)
+        message(FATAL_ERROR "Parts that are asked for are missing:${insisted}")
+    endif()
 endfunction()
 
 # The first of `candidates` (names or paths) that answers `question` with text that matches `pattern`.

@@ -123,9 +123,9 @@ typedef enum sennit_mechanism {
     0x2u /* the buffer may lie on a stack of the process and is adopted there too, if it fills \
             whole pages; its function does not return before sennit_deregister */
 
-/* Make `bytes` at `memory` reachable for other ranks; 0 bytes at any address. Regions may overlap;
- * each has a life of its own. Memory in a segment, this rank's or one that it has a pointer into,
- * is not registered anew: the region points into the segment.
+/* Make `bytes` at `memory` reachable for other ranks. 0 bytes may lie at any address. Regions may
+ * overlap; each has a life of its own. Memory in a segment, this rank's or one that it has a
+ * pointer into, is not registered anew: the region points into the segment.
  *
  * What the program keeps to:
  *
@@ -150,14 +150,14 @@ typedef enum sennit_mechanism {
  *
  * - A buffer on a stack stays there (cma). SENNIT_REGISTER_STACK adopts it, by a thread that the
  *   call starts and waits for, if it fills whole pages of 4096 bytes, is not on the lowest page of
- *   the stack and holds nothing of a thread's own. The function that has the array must not return
- *   before sennit_deregister: other frames would lie on the pages.
+ *   the stack and holds no thread-local storage or thread control block. The function that has the
+ *   array must not return before sennit_deregister: other frames would lie on the pages.
  * - A forked child gets a private copy of the buffer. A fork by a function whose frames lie on
  *   adopted stack pages ends the child.
  * - The call takes about 64 KiB of the caller's stack.
  *
  * Errors: ARG (a range that wraps, memory that is not mapped), RANGE (it lies in part inside a
- * segment), NOMEM (16383 segments of a rank), UNSUPPORTED (no mechanism that the knob
+ * segment), NOMEM (the rank already has 16383 segments), UNSUPPORTED (no mechanism that the knob
  * SENNIT_REGISTER names takes this memory). */
 sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region);
 

@@ -102,26 +102,26 @@ sennit_status sennit_block_attach(const sennit_block *block, sennit_peer_block *
 /* Give up an attached block, which no other thread is using. */
 sennit_status sennit_block_detach(sennit_peer_block attached);
 
-/* Put `bytes` bytes at `offset` of the block, and count one event of its on_recv, if any, when they
- * are there. Get: the same from the block, with on_send.
+/* Put data into a block and notify its owner. `bytes` bytes go to `offset`; when they are there,
+ * one event of the block's on_recv, if any, is counted. Get: the same from the block, with on_send.
  *
  * - Calls through one attached block count in successive epochs, beginning with the signal's at
  *   sennit_block_init. A failed call does not count. For n messages per epoch attach n times, or
  *   give a notice.
- * - 0 bytes count an event that reports all that the caller has completed before, such as a strided
- *   put. If the owner is more than one epoch behind, the put may already have overwritten unread
- *   data.
- * - On return the private buffer is the caller's. A put is complete where load and store reach the
- *   owner; on another node when the signal has counted it, or after a flush of the owner's rank.
+ * - A put of 0 bytes only counts an event, which reports all that the caller has completed before,
+ *   such as a strided put. That earlier put is not checked: if the owner is more than one epoch
+ *   behind, it may have overwritten unread data.
+ * - On return the private buffer is the caller's. A put is complete at once where load and store
+ *   reach the owner; on another node when the signal has counted it, or after a flush of its rank.
  * - Threads may use one attached block at once if each call names its epoch.
  *
  * Errors that leave nothing moved: RANGE (it leaves the block), NOT_REGISTERED (the region has
  * ended, the signal was destroyed), SIGNAL_EARLY (the owner is more than one epoch behind, or one
- * with a strict signal: call again), PEER_LOST (it is, and gone), those of put and get. An owner on
- * another node says SIGNAL_EARLY in a call, or by its thread for progress.
+ * with a strict signal: call again), PEER_LOST (so far behind, and gone), those of put and get. An
+ * owner on another node can report SIGNAL_EARLY only in a Sennit call or with a progress thread.
  *
- * Errors after data may have moved, with nothing counted: SIGNAL_OVERFLOW, and NOT_REGISTERED of a
- * signal on another node. For another node a flush of the owner's rank may report these,
+ * Errors after data may have moved, with nothing counted: SIGNAL_OVERFLOW, NOT_REGISTERED (a signal
+ * on another node). For another node a flush of the owner's rank may report these,
  * NOT_REGISTERED of a region, PEER_LOST, FABRIC and NOMEM; the epoch of the call is then used up.
  */
 SENNIT_HOT_CALL sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset,

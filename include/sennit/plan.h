@@ -14,10 +14,10 @@
  *         sennit_plan_wait(plan, ...)
  *
  * A plan puts to the same places in each run, and the next run may start before the owner has read
- * this one. So a loop has two plans in turn, each with its half of the blocks. Run r + 1 is
- * accepted only after the owners' reset r - 1, which ended the last epoch that used this half
- * (notify.h). One plan is enough where something else delays it until all owners have read.
- * examples/plan.c is a whole program.
+ * this one. So a loop has two plans in turn, each with its half of the blocks. Counting the runs of
+ * both, run r + 1 is accepted only after the owners' reset r - 1, which ended the last epoch that
+ * used this half (notify.h). One plan is enough where something else delays it until all owners
+ * have read. examples/plan.c is a whole program.
  *
  *     sennit_plan_put(even, there, 0, data, bytes)        sennit_plan_commit(even, 0, 2)
  *     sennit_plan_put(odd, there, bytes, data, bytes)     sennit_plan_commit(odd, 1, 2)

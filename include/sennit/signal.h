@@ -73,8 +73,8 @@ typedef struct sennit_signal {
 #define SENNIT_SIGNAL_UNCHECKED 0x2u
 
 /* Make a signal of the caller's, in epoch 0, that fires after `events` events of an epoch, 1 to
- * max_events. Up to `max_events` surplus events are surely detected; if in doubt, pass `events`
- * again. Errors: ARG (no events, more than max_events), NOMEM (memory, 8388608
+ * max_events. `max_events` is also how many surplus events are surely detected. Usually it equals
+ * `events`. Errors: ARG (no events, more than max_events), NOMEM (memory, 8388608
  * signals), OS. */
 sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigned flags,
                                    sennit_signal *signal);
@@ -88,15 +88,15 @@ sennit_status sennit_signal_destroy(sennit_signal signal);
  * fired). */
 sennit_status sennit_signal_test(sennit_signal signal, int *done);
 
-/* Wait until the signal has fired. It stays fired until reset. Everything that a sender did before
- * its event is visible when the wait returns. Errors: those of sennit_signal_test, TIMEOUT,
- * PEER_LOST (a rank of the job has died and the signal has not fired). */
+/* Wait until the signal has fired. It stays fired until reset. All that a sender did before its
+ * event is visible on return. A `timeout_ns` of 0 looks once, SENNIT_FOREVER has no limit. Errors:
+ * those of sennit_signal_test, TIMEOUT, PEER_LOST (a rank has died and it has not fired). */
 SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns);
 
 /* Begin the next epoch. Of threads that reset at the same time one succeeds; the others get STATE.
  *
- * A sender that knows of the reset sees all that the caller did before it. It knows of reset
- * r - 1 once its event, put or get of epoch r + 1 was accepted, but not with
+ * A sender that knows of the reset sees all that the caller did before it. An accepted event (or
+ * put or get) of epoch r + 1 proves reset r - 1 to its sender, but not with
  * SENNIT_SIGNAL_UNCHECKED.
  *
  * Errors that change nothing: STATE (the signal has not fired), SIGNAL_OVERFLOW, SIGNAL_EARLY (an

@@ -26,6 +26,7 @@ class InCallback {
     InCallback(const InCallback &) = delete;
     InCallback &operator=(const InCallback &) = delete;
 
+    // Whether the directly enclosing callback is of that kind; those further out are not looked at.
     bool was_in(Callback kind) const { return word_ != nullptr && outer_ == kind; }
 
   private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The protocol between `sennit run` and its ranks: environment variables, and messages of fixed
 // layout. Included by the rank's side (launcher.cpp) and the launcher's side (cli/launch/).
+// frontends/openshmem/ending.cpp has a copy of what it needs: two variables and the farewell.
 //
 // Every rank's process inherits one end of a socket pair (SOCK_SEQPACKET), the control socket. A
 // rank claims its number by one LaunchHello on it, together with one end of a new SOCK_STREAM pair.
@@ -29,7 +30,7 @@ inline constexpr std::uint64_t kLaunchMagic = 0x534e5452554e3031u;  // "SNTRUN01
 inline constexpr std::uint32_t kLaunchVersion = 2;
 inline constexpr std::size_t kLaunchCookieBytes = 16;
 inline constexpr int kLaunchRanksMax = 4096;
-// The most bytes that one allgather may return, over all ranks.
+// The largest size of an allgather's whole result.
 inline constexpr std::uint64_t kLaunchGatherBytesMax = std::uint64_t{256} << 20;
 
 // Rank to launcher on the control socket, with one descriptor as SCM_RIGHTS.
@@ -66,7 +67,7 @@ enum class LaunchKind : std::uint32_t {
 struct LaunchFrame {
     std::uint64_t magic;
     LaunchKind kind;
-    std::uint32_t sequence;  // number of the allgather, counted from 0 on this connection
+    std::uint32_t sequence;  // number of the allgather, from 0 on this connection (kLate: a rank)
     std::uint64_t bytes;
     std::int32_t peer;  // -1 if none
     std::uint32_t zero;

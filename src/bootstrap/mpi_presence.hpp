@@ -14,7 +14,7 @@ enum class MpiState {
 
 struct MpiPresence {
     MpiState state;
-    bool is_open_mpi;  // it talks PMIx, never PMI-1
+    bool is_open_mpi;  // is taken to use PMIx
 };
 
 MpiPresence mpi_presence();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reductions in place. Loads read the operands where they are; operands out of reach are fetched in
 // chunks. Fetches and puts by messages overlap the work: while a chunk is folded, the next one is
-// fetched and the last result is put.
+// fetched and the previous result is put.
 #include <algorithm>
 #include <cstring>
 
@@ -16,16 +16,15 @@
 namespace sennit::coll {
 namespace {
 
-// Bytes of each operand per step if loads reach all: all three stay in the level-1 cache, and two
-// fit into the scratch.
+// Bytes of each operand per step if loads reach all: all three stay in the level-1 cache, and the
+// result fits into half of the scratch.
 constexpr std::size_t kFoldBytes = 8192;
 static_assert(kFoldBytes <= kScratchBytes);
 
-// Room for chunks of all members, in two halves; and the most of one member per chunk.
+// 4 MiB for all members' chunks in two halves; at most 512 KiB a chunk.
 constexpr std::size_t kFetchedBytes = std::size_t{4} << 20;
 constexpr std::size_t kMostByMessage = std::size_t{512} << 10;
 
-// The operands that this rank folds.
 struct Operands {
     Buffers *of;       // by member, in the scratch
     std::size_t step;  // bytes of each operand at a time
@@ -231,7 +230,7 @@ sennit_status fold_in_place(TeamState &state, OpenCall &operation) {
         request::wait_all(*state.rank, requests, operands.gets, default_deadline());
     if (status != SENNIT_OK) *thread_error() = error;
     if (rest != SENNIT_ERR_TIMEOUT) return status == SENNIT_OK ? rest : status;
-    // They may still arrive, so their memory is not used again.
+    // Unfinished transfers may still write: leave the memory to them.
     for (std::size_t i = 0; i < requests; ++i)
         op::engine_abandon(*state.rank, operands.gets[i], op::Abandoned::library_s);
     state.operands = nullptr;

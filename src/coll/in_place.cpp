@@ -56,8 +56,8 @@ sennit_status copy_from(TeamState &state, OpenCall &operation, std::uint32_t mem
 
 // ---- Blocks between the root and the others; both ends copy.
 
-// The root shares a block with every member, a member only one. The root copies 1/size of each
-// block, so that all copy equally much, in whole pages, which the kernel copies best.
+// The root shares a block with every member, a member shares only one. The root copies 1/size of
+// each block, so that all copy equally much, in whole pages, which the kernel copies best.
 std::size_t part_of_root(const Call &call, const team::Team &team) {
     constexpr std::size_t kPage = 4096;
     return call.bytes / team.size / kPage * kPage;
@@ -115,7 +115,6 @@ bool has_wide_slots(TeamState &state) {
     const memory::SegmentArgs args{SegmentKind::slots, 0, kWideSlots * kWideBytes, 4096, 0};
     const sennit_error error = *thread_error();
     if (memory::segment_create(*state.rank, args, &record) != SENNIT_OK) {
-        // Not an error: the call uses the other slots.
         *thread_error() = error;
         return false;
     }
@@ -192,7 +191,8 @@ sennit_status read_letter(TeamState &state, OpenCall &operation, std::uint32_t m
         operation.divided = false;
     if ((letter.flags & kLetterShares) != 0) operation.shares_processors = true;
     if ((letter.flags & kLetterWide) == 0) operation.can_be_wide = false;
-    // The others continue without knowing, so this rank does its part and reports at the end.
+    // The others continue without knowing: this rank goes on to the last meeting, copies nothing,
+    // and reports there.
     note(operation, check_size(state, operation, member, letter));
     return SENNIT_OK;
 }

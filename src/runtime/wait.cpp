@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The slow part of waiting. A sleep and wake across cores takes tens of microseconds, a yield about
 // one (docs/design/waiting.md has the figures). So a wait yields for the time of several sleeps
-// before its first sleep, and a wait for a rank on a shared core usually ends within a few yields.
+// before its first sleep. A wait for a rank on the same core usually ends within a few yields.
 #include "runtime/wait.hpp"
 
 #include <sched.h>
@@ -16,20 +16,22 @@
 namespace sennit {
 namespace {
 
-constexpr std::int64_t kBusyNs = 100'000;     // looks with progress, then also yields between them
-constexpr std::int64_t kYieldNs = 500'000;    // then sleep
-constexpr std::int64_t kCheckNs = 1'000'000;  // interval of checks for dead peers
-constexpr std::int64_t kFirstTickNs = 1'000'000;  // sleeps double from here
+// Times since the fruitless polls of wait_unobserved().
+constexpr std::int64_t kBusyNs = 100'000;   // until then looks with progress, then also yields
+constexpr std::int64_t kYieldNs = 500'000;  // until then yields, then sleeps
+
+constexpr std::int64_t kCheckNs = 1'000'000;      // interval of checks for dead peers
+constexpr std::int64_t kFirstTickNs = 1'000'000;  // the first sleep
+// Sleeps are doubled while below this: at most 16 ms, which bounds the delay of detecting a death.
+constexpr std::int64_t kLastTickNs = 10'000'000;
 // A yield that returns within kAtOnceNs gave the processor to nobody. After kIdleYields of them in
 // a row, while ranks share processors, the ranks that could run are in other scheduling groups,
 // which a yield does not reach: only a sleep lets them run.
 constexpr std::int64_t kAtOnceNs = 2'000;
 constexpr unsigned kIdleYields = 16;
-constexpr std::int64_t kLastTickNs =
-    10'000'000;  // to here, which bounds the delay of detecting a death
 
-// One in this many waits that end before kCheckNs checks for dead peers, so that a program with
-// only short waits also learns of a death.
+// One in this many waits that time out before kCheckNs checks for dead peers, so that a program
+// with only short waits also learns of a death.
 constexpr std::uint32_t kShortWaitsPerLook = 64;
 
 // Uses the fractional part of multiples of the golden ratio, which follows no pattern of the
@@ -42,7 +44,7 @@ bool is_turn_to_look(Rank &rank) {
 }
 
 // A program may do its own work between two polls, and a yield takes about a microsecond even if
-// nobody else is ready.
+// nobody else is ready, so only every eighth fruitless poll yields.
 constexpr std::uint32_t kPollsPerYield = 8;
 // A rank with its own processor that polls paths reads the clock, and yields, once per this many
 // looks.
@@ -113,7 +115,7 @@ WaitLoop::Step WaitLoop::step() {
     }
     // relaxed: hooks are added during start-up only.
     const bool must_poll = rank_.hook_count.load(std::memory_order_relaxed) != 0 ||
-                           // relaxed: another thread's request is that thread's to carry on.
+                           // relaxed: another thread's request is progressed by that thread.
                            rank_.polled_requests.load(std::memory_order_relaxed) != 0;
     const bool may_yield = now - started_ns_ < kYieldNs && !yields_reach_nobody(now);
     if (must_poll || may_yield) {
@@ -158,7 +160,7 @@ void WaitLoop::sleep() {
     futex_wait(&bell.rings, rings_seen_, left < tick_ns_ ? left : tick_ns_);
     if (tick_ns_ < kLastTickNs) tick_ns_ *= 2;
     cancel_sleep();
-    stepped_ns_ = now_ns();  // the cost of a yield is unknown here: the count stays
+    stepped_ns_ = now_ns();  // a sleep is no yield: the next step measures from here
 }
 
 void WaitLoop::cancel_sleep() {

@@ -98,7 +98,7 @@ class WaitLoop {
     void sleep();           // withdraws the announcement on return
     void cancel_sleep();
 
-    // Returns the result of the wait for the caller.
+    // For `timed_out` and `lost`: sets the thread's error.
     sennit_status result(Step step);
 
   private:

@@ -10,7 +10,7 @@
 
 namespace sennit::signal {
 
-// The most data that goes with an event to the peer; the rest goes before it.
+// The most data that fits into the event's message; more is put beforehand.
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote);
 // Whether all runs of a put fit into one task.
 bool fits_in_task(const Rank &rank, const RemoteSignal &remote, const op::Layout &layout);
@@ -18,22 +18,21 @@ bool fits_in_task(const Rank &rank, const RemoteSignal &remote, const op::Layout
 // than a write for each run and the data may be copied.
 bool goes_packed(Rank &rank, const RemoteSignal &remote, const op::Layout &layout);
 
-// `data` is for `place`, or null. A layout, which must not be empty, gives its runs; if they take
-// several tasks, the owner judges each one and counts with the last. Without messages it judges one
-// event and counts nothing. `message`: the message of the action, if any. `how` is op::kKept, or
-// has a request and is_kept: then *answer is set when the operation is complete. Else `answer` is
-// null, and the operation ends with the answer's status. Errors: those of a put, UNSUPPORTED (the
-// path carries no tasks).
 struct EventArgs {
     const RemoteSignal *remote;
-    Messages messages;
-    sennit_gptr place = SENNIT_GPTR_NULL;
-    const void *data = nullptr;
+    Messages messages;  // their count 0: the owner judges one event and counts nothing
+    sennit_gptr place = SENNIT_GPTR_NULL;  // of the data
+    const void *data = nullptr;            // or null
     std::size_t bytes = 0;
     op::EventAction action = op::EventAction::count;
-    NumberedMessage message = {};
+    NumberedMessage message = {};  // of the action, if it has one
+    // The runs of the data, if not null; not empty. If they take several tasks, the owner judges
+    // each one and counts with the last.
     const op::Layout *layout = nullptr;
 };
+// If `how` is op::kKept, or has a request and is_kept, *answer is set when the operation is
+// complete. Else `answer` is null, and the operation ends with the answer's status. Errors: those
+// of a put, UNSUPPORTED (the path carries no tasks).
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
                           const op::Completion &how);
 
@@ -45,12 +44,12 @@ sennit_status judge_answer(Rank &rank, const RemoteSignal &remote, const Message
 
 // Sends the event and judges the answer.
 sennit_status send_event(Rank &rank, const EventArgs &args);
-// The same, unless the owner is known to let the messages in: then the call ends when the message
-// is sent, and flush reports errors of the answer.
+// As send_event(), unless the owner is known to let the messages in: then as post_let_in().
 sennit_status post_event(Rank &rank, const EventArgs &args);
-// For an event that is let in: the call ends in the same way.
+// For an event that is let in: the call ends when the message is sent, and flush reports errors of
+// the answer.
 sennit_status post_let_in(Rank &rank, const EventArgs &args);
-// The same; the caller calls op::engine_await_sent().
+// As post_let_in(), but the caller waits until the message is sent: op::engine_await_sent().
 sennit_status start_posted(Rank &rank, const EventArgs &args);
 // Holds the event until event->awaited operations that name it are complete; flush reports a later
 // refusal. `message`: the message of these operations in completion data, unless its index is 0.
@@ -71,9 +70,9 @@ bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch)
 // Asks the owner whether it would count one message of the epoch.
 sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 
-// The owner's side: three of op::EventHandlers. The epoch in an answer of "counted" is updated when
-// it is sent, and it travels with any message of the owner. So ranks that put to each other, and
-// reset before they put again, need not ask.
+// Three of op::EventHandlers. Owner: take_event, renew_answer. Sender: hear_answer. The epoch in an
+// answer of "counted" is updated when it is sent, and it travels with any message of the owner. So
+// ranks that put to each other, and reset before they put again, need not ask.
 std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived);
 std::uint64_t renew_answer(Rank &rank, std::uint32_t handle, std::uint64_t answer);
 void hear_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer);

@@ -28,7 +28,6 @@ void ring_all(const Team &team) {
     }
 }
 
-// Stores the epoch in this rank's line and wakes sleepers.
 void publish_arrival(Team &team, std::uint64_t epoch) {
     // SYNC barrier-arrival: pairs with the acquire in has_arrived(); everything that this rank did
     // comes before.
@@ -215,8 +214,8 @@ sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &dead
 
 namespace {
 
-// Called before this rank arrives. Only TIMEOUT is an error here: the others wait for this rank
-// whatever happened to its operations.
+// Called before this rank arrives. TIMEOUT ends the call. Other errors are kept: this rank still
+// arrives, since the others wait, and reports them afterwards.
 sennit_status complete_operations(Rank &rank, Team &team, const Deadline &deadline) {
     const sennit_status status = request::flush(rank, kAnyPeer, deadline);
     if (status == SENNIT_ERR_TIMEOUT) return status;
@@ -235,7 +234,7 @@ void write_letter(const Team &team, Purpose purpose, const void *payload, std::s
     const std::uint64_t number = team.epoch + 1;
     Letter letter{purpose, static_cast<std::uint32_t>(bytes), number, {}};
     if (bytes != 0) std::memcpy(letter.payload, payload, bytes);
-    // The barrier's release makes the letter visible before this rank's arrival.
+    // Whoever sees the arrival sees the letter.
     std::memcpy(team.own->mailboxes[number % 2].bytes, &letter, sizeof letter);
 }
 
@@ -278,7 +277,9 @@ sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
     return flush_and_meet(rank, team, Purpose::barrier, deadline);
 }
 
-// Between nodes with its own purpose: afterwards nobody is left to be asked for a lost word.
+// Between nodes a word of Purpose::barrier may be lost: who waits for it then reads from the sender
+// what that has sent. After the last barrier the sender may be gone, so its words must arrive:
+// Purpose::leave.
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
     if (!team.all_load_store) return flush_and_meet(rank, team, Purpose::leave, deadline);
     if (!is_arrived(team) && rank.engine != nullptr) {

@@ -4,7 +4,8 @@
 namespace sennit::team {
 namespace {
 
-// The last of `size` members resets the count: nobody comes again before it releases them.
+// Counts one in (EpochLine as a counter). True for the last, who resets it: nobody returns before
+// being released.
 bool is_last(EpochLine &line, std::uint32_t size) {
     // SYNC barrier-count: the release of each member pairs with the acquire of the last one.
     const std::uint64_t come = line.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
@@ -43,7 +44,8 @@ bool come_to_cluster(Team &team, std::uint64_t epoch) {
         // SYNC barrier-release: pairs with the acquire in is_released(); everything that all
         // members did comes before.
         team.clusters[i].lines->released.epoch.store(epoch, std::memory_order_release);
-    // Stored last: a rank that finds this rank gone must not assume that it has done its part.
+    // Stored after the releases: who sees this arrival knows that the last one has released
+    // everyone.
     // SYNC barrier-arrival: pairs with the acquire in has_arrived(); the count comes before.
     team.own->arrived.epoch.store(epoch, std::memory_order_release);
     return all_have_come;

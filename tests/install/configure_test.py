@@ -43,6 +43,14 @@ class Configure(unittest.TestCase):
             self.assertRegex(said, rf"{part} +not found: no {part.lower()}.pc")
         self.assertIn("hwloc.pc of 2.5 or later (libhwloc-dev)", self.build_info)
 
+    def test_all_parts_that_are_asked_for_and_missing_are_named_at_once(self):
+        code, said = self.configure("-DSENNIT_BUILD_TESTS=OFF", "-DSENNIT_BUILD_PROGRAMS=OFF", "-DSENNIT_PMIX=ON", "-DSENNIT_LIBFABRIC=ON",
+                                    "-DSENNIT_MAN=ON", pkg_config=False)
+        self.assertNotEqual(code, 0)
+        for part in ("SENNIT_PMIX is ON, but PMIx was not found", "SENNIT_LIBFABRIC is ON, but libfabric was not found",
+                     "SENNIT_MAN is ON, but man pages cannot be made"):
+            self.assertIn(part, said)
+
     def test_what_is_left_out_is_said_and_built_in_is_what_was_seen(self):
         off = ("PMIX", "LIBFABRIC", "OPENMPI", "OPENSHMEM", "MPICH", "FORTRAN", "MAN")
         code, said = self.configure("-DSENNIT_BUILD_TESTS=OFF", *[f"-DSENNIT_{part}=OFF" for part in off])

@@ -130,13 +130,17 @@ class ManTest(unittest.TestCase):
                 self.assertIsNone(lost(words_of(text), page), f"{header.name}: {text}")
 
     def test_errors_are_a_list_of_names_and_meanings(self):
-        for name, listed in {"sennit_alloc": ["NOMEM", "memory, the"], "sennit_wait": ["TIMEOUT", "the time given"]}.items():
+        for name, listed in {"sennit_alloc": ["NOMEM", "memory, the"], "sennit_wait": ["TIMEOUT", "the timeout passed"],
+                             "sennit_put_notify": ["RANGE", "it leaves the block"]}.items():
             self.assertIn(rf".TP\n\fBSENNIT_ERR_{listed[0]}\fP\n{listed[1]}".replace("\\n", "\n"), read(f"man3/{name}.3"))
         text = "STATE (it runs, or has\nrun), OS, those of sennit_put. Nothing is changed."
         self.assertEqual(man.error_lines(text, {"OS": "refused"}), [
             ".TP", r"\fBSENNIT_ERR_STATE\fP", "it runs, or has run", ".TP", r"\fBSENNIT_ERR_OS\fP", "refused",
             ".PP", r"Those of \fBsennit_put\fP\&.", ".PP", "Nothing is changed."])
         self.assertEqual(man.error_lines("As it is, one.", {}), [".PP", "As it is, one."])
+        several = man.split_errors("Moves.\n\nErrors that leave nothing moved: OS.\n\nErrors after\nsome moved: NOMEM.")
+        self.assertEqual(several, ("Moves.", [("Errors that leave nothing moved:", "OS."), ("Errors after\nsome moved:", "NOMEM.")]))
+        self.assertEqual(man.split_errors("Moves. Errors: OS.\n\nMore."), ("Moves. Errors: OS.\n\nMore.", []))
 
     def test_lines_that_begin_with_a_dash_are_a_list(self):
         self.assertEqual(man.filled("Before:\n- one\n  more\n- two"),

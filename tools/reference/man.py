@@ -13,7 +13,7 @@ from reference.knobs import KNOB_FILE
 
 LONGEST_SUMMARY = 100
 MANY = 12  # functions of one comment that are described with their header only
-ERRORS = re.compile(r"(?:^|\s+)Errors:\s(?=\S)")
+ERRORS = re.compile(r"(?:^|\s+)(Errors(?:\s(?:that|after)\s[^:.]*)?:)\s(?=\S)")
 NAME = re.compile(r"\b(?:sennit|SENNIT|MPI)_\w+(?:\(\))?|`[^`\n]+`")
 
 
@@ -206,12 +206,29 @@ def error_lines(text, meanings):
     return lines + (filled(". ".join(rest) + ".") if rest else [])
 
 
+def split_errors(comment):
+    """What stands before the errors, and [(heading, list)] of each paragraph of them; none where more than errors follows."""
+    first = ERRORS.search(comment)
+    if not first:
+        return comment, []
+    paragraphs = [ERRORS.match(part) and (ERRORS.match(part)[1], part[ERRORS.match(part).end():])
+                  for part in re.split(r"\n\n", comment[first.start(1):])]
+    return (comment[:first.start()], paragraphs) if all(paragraphs) else (comment, [])
+
+
+def error_section(paragraphs, meanings):
+    lines = []
+    for heading, text in paragraphs:
+        lines += ([] if heading == "Errors:" else [".PP", *marked(heading).split("\n")]) + error_lines(text, meanings)
+    return lines
+
+
 def returned(item):
     types = {signature.split(" sennit_")[0] for signature in item.signatures.values()}
     if types != {"sennit_status"}:
         return []
-    return [r"\fBSENNIT_OK\fP. Anything else is an error: nothing was written to outputs, and",
-            r"\fBsennit_last_error\fP(3) has the details. The compiler warns where the status is not used. Errors that",
+    return [r"\fBSENNIT_OK\fP. Anything else is an error: nothing was written to outputs, unless this page says",
+            r"otherwise, and \fBsennit_last_error\fP(3) has the details. The compiler warns where the status is not used. Errors that",
             r"every call may return are listed in \fBsennit_error\fP(3) alone."]
 
 
@@ -224,13 +241,10 @@ def function_page(header, item, version, meanings):
     if in_fortran:
         page.section("FORTRAN", code_lines([f"use {fortran.module_of(header)}  ! integer(c_int), optional, intent(out) :: stat", "",
                                             *in_fortran]))
-    errors = ERRORS.search(comment)
-    if errors and "\n\n" in comment[errors.end():]:
-        errors = None  # more than errors follows
-    page.section("DESCRIPTION", filled(comment[:errors.start()] if errors else comment))
+    description, errors = split_errors(comment)
+    page.section("DESCRIPTION", filled(description))
     page.section("RETURN VALUE", returned(item))
-    if errors:
-        page.section("ERRORS", error_lines(comment[errors.end():], meanings))
+    page.section("ERRORS", error_section(errors, meanings))
     page.section("SEE ALSO", [rf"\fB{header_name(header)}\fP(3) says what holds for all calls of its header.",
                               r"\fBsennit_error\fP(3) has the list of errors."])
     return page

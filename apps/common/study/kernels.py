@@ -265,7 +265,7 @@ def claims_of(kernel, rows):
             lines.append([word, pages.span(values, times), times(statistics.geometric_mean(values))])
     bound = [ratio / rows[0]["ranks"] for ratio in ratios(kernel, rows, (SERIAL,))]
     if bound:
-        lines.append(["ranks × serial rate", pages.span(bound, times), times(statistics.geometric_mean(bound))])
+        lines.append(["perfect speed-up", pages.span(bound, times), times(statistics.geometric_mean(bound))])
     return pages.table(["Sennit's rate to that of", "over the sizes", "geometric mean"], lines)
 
 

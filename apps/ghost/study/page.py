@@ -2,7 +2,7 @@
 """Writes the page of the study from the files of its drivers: python3 apps/ghost/study/page.py [--check] [FOLDER]
 
 Writes FOLDER/README.md (docs/results/zcom/ghost). With --check it compares instead, exit status 1 if they differ. What is
-said of this machine is computed; what is said of the paper is written here.
+said of this machine is computed; what is said of the thesis is written here.
 """
 import os
 import statistics
@@ -16,7 +16,7 @@ import targets
 import ways
 from pages import machine_of, span, text_of_us
 
-INTRODUCTION = """# ghost: the MiniGhost figures of the ZCom paper, on one node
+INTRODUCTION = """# ghost: the MiniGhost figures of the ZCom thesis, on one node
 
 The master's thesis on ZCom measured MiniGhost, Mantevo's program for the exchange of ghost cells, on a node of 128 cores (figures 5.5, 5.6 and 5.7; no
 numbers). [`apps/ghost`](../../../../apps/ghost/README.md) does the same with Sennit's channels and notified puts and with MPI. Here are few processors, shared
@@ -27,9 +27,9 @@ by more ranks, and the distribution's MPIs with their defaults. `apps/ghost/stud
 **Times** are µs a step, medians over the rounds of each rank's median step; exchange and its parts: mean over ranks; computing: slowest rank.
 **Ratios** are to Sennit's channels. SVAF exchanges one variable at a time, BSPMA all five. The stencil has 7 points."""
 
-# What the paper says of each figure.
-PAPER = {"weak": "ZCom is ahead of MPI, more so with more processes.", "strong": "ZCom is ahead of MPI, more so with more processes.",
-         "parts": "ZCom is ahead in packing, sending, waiting, receiving and unpacking."}
+# What the thesis says of each figure.
+THESIS = {"weak": "ZCom is ahead of MPI, more so with more processes.", "strong": "ZCom is ahead of MPI, more so with more processes.",
+          "parts": "ZCom is ahead in packing, sending, waiting, receiving and unpacking."}
 
 
 def measured(rows):
@@ -95,7 +95,7 @@ def part_scaling(folder, kind):
     table = pages.table(["method, ranks", "exchange, µs", "step, µs", *names], cells)
     return f"""## Figure {scaling.FIGURES[kind]}: {kind} scaling
 
-{jobs.in_text(scaling.SIZES[kind])} cells {'a rank' if kind == 'weak' else 'in all'}. The paper: {PAPER[kind]}
+{jobs.in_text(scaling.SIZES[kind])} cells {'a rank' if kind == 'weak' else 'in all'}. The thesis: {THESIS[kind]}
 
 ![step and exchange by ranks](figure-{scaling.FIGURES[kind]}.png)
 
@@ -133,7 +133,7 @@ def part_parts(folder):
     table = pages.table(["cells, method, slabs", "exchange, µs", *kinds], cells)
     return f"""## Figure 5.7: parts of an exchange
 
-The paper: {PAPER["parts"]}
+The thesis: {THESIS["parts"]}
 
 ![parts of an exchange](figure-5.7.png)
 
@@ -210,10 +210,10 @@ def part_ways(folder):
 ![direct and packed by size](ways.png)
 
 The neighbour reads a slab in place (*direct*), or in its owner's buffer (*packed*). Across x a direct read moves a cache line for each cell; the step packs
-these cells at little cost. The faster whole step decides. Within the spread the exchange decides: neither way is ahead in the whole middle half of the
-rounds (in parentheses).
+these cells at little cost. The faster whole step decides. If the middle half of the rounds (in parentheses) includes 1, the steps count as equal and the
+exchange decides.
 
-Table in `apps/ghost/ways.hpp`, made from such a file:
+Table in `apps/ghost/ways.hpp`, made from `{ways.FILE}`:
 
 {chr(10).join(f"- {text}" for text in texts)}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs in the kernel's form: two lists of addresses and lengths, and the rest after a partial copy.
-// Owned by one copy, on the stack of its caller.
+// Ranges of memory in the kernel's form: two lists of addresses and lengths, and the rest after a
+// partial copy. Owned by one copy, on the stack of its caller.
 #pragma once
 
 #include <limits.h>
@@ -10,8 +10,8 @@
 
 namespace sennit::transport {
 
-// The runs of one system call. Half of the kernel's limit would be no better: a call takes about a
-// microsecond, a list of this length tens of them.
+// The runs of one system call. A longer list gains nothing: a call takes about a microsecond, a
+// list of this length tens of them.
 inline constexpr std::size_t kBatchRuns = 256;
 static_assert(kBatchRuns <= IOV_MAX);
 
