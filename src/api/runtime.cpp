@@ -12,6 +12,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/inproc.hpp"
 #include "rank/life/startup.hpp"
+#include "runtime/wait.hpp"
 
 namespace sennit::api {
 
@@ -37,6 +38,12 @@ sennit_status null_argument(const char *what) {
 
 sennit_status null_argument(const char *what, const char *operation) {
     return fail_in(null_argument(what), operation);
+}
+
+sennit_status end_failed(sennit_status status, const char *operation) {
+    Rank *const rank = caller();
+    if (status == SENNIT_ERR_SIGNAL_EARLY && rank != nullptr) note_fruitless_poll(*rank);
+    return fail_in(status, operation);
 }
 
 sennit_status check_world_rank(const Rank &rank, int other) {
