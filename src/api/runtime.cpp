@@ -7,6 +7,7 @@
 
 #include "api/call.hpp"
 #include "base/clock.hpp"
+#include "base/fail_rank.hpp"
 #include "base/knobs.hpp"
 #include "base/log.hpp"
 #include "bootstrap/bootstrap.hpp"
@@ -48,7 +49,7 @@ sennit_status end_failed(sennit_status status, const char *operation) {
 
 sennit_status check_world_rank(const Rank &rank, int other) {
     if (other >= 0 && other < world_size(rank)) return SENNIT_OK;
-    return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", other, world_size(rank) - 1);
+    return fail_no_rank(other, static_cast<std::uint32_t>(world_size(rank)));
 }
 
 namespace {
