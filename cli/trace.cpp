@@ -22,6 +22,7 @@ Examples
   sennit trace merge -o all.json trace.*.json        one file of these
   sennit trace merge trace.json                      adds what ranks that died have left
   sennit trace where trace.json                      the present call of each rank
+  sennit trace where trace.*                         the same with a file for each rank
 
 While the job runs
   The trace of a rank is in trace.json.RANK.part beside the file, and stays there if the rank dies.

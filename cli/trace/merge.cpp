@@ -29,9 +29,18 @@ struct Lines {
     std::set<std::string> jobs;
 };
 
+// For a name as in SENNIT_TRACE, where each rank has a file of its own.
+std::string hint(const std::string &name) {
+    const std::size_t place = name.find("%r");
+    return place == std::string::npos ? "" : fmt::format("; use {}*", name.substr(0, place));
+}
+
 void read_lines(const std::string &name, Lines *lines) {
     std::ifstream file(name);
-    if (!file) throw std::runtime_error(fmt::format("{}: {}", name, std::strerror(errno)));
+    if (!file) {
+        const int error = errno;
+        throw std::runtime_error(fmt::format("{}: {}{}", name, std::strerror(error), hint(name)));
+    }
     std::string line;
     if (!std::getline(file, line) || line != "[")
         throw std::runtime_error(name + " is no trace that Sennit wrote");
@@ -150,6 +159,7 @@ namespace {
 // have sent to the signal before.
 std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &waits) {
     std::string missing;
+    int count = 0;
     bool has_senders = false;
     for (const auto &part : trace.parts) {
         for (const TracePart::Sent &one : part->sent_events()) {
@@ -157,13 +167,17 @@ std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &w
             has_senders = true;
             if (one.sent > waits.epoch) continue;
             missing += fmt::format("{} rank {}", missing.empty() ? "" : ",", part->head().rank);
+            ++count;
             if (one.sent != 0) missing += fmt::format(" (its last was of epoch {})", one.sent - 1);
         }
     }
-    const char *const from = !missing.empty() ? "missing is one from"
-                             : has_senders    ? "each rank that has sent to it before has sent one"
-                                              : "no rank that runs has sent to it (events of "
-                                                "SENNIT_EPOCH_CURRENT are not recorded)";
+    const char *const from =
+        count == 1    ? "missing is one from"
+        : count > 1   ? "missing: one each from"
+        : has_senders ? "no rank that has sent to it is behind (too few events an epoch, "
+                        "or an epoch that was skipped)"
+                      : "no rank that runs has sent to it (events of "
+                        "SENNIT_EPOCH_CURRENT are not recorded)";
     return fmt::format("  waits for signal {:#x}, which expects {} event{} of epoch {}: {}{}\n",
                        waits.signal, waits.events, waits.events == 1 ? "" : "s", waits.epoch, from,
                        missing);
@@ -184,16 +198,16 @@ std::string where_text(const Trace &trace) {
     std::string text;
     for (const auto &part : trace.parts) {
         const runtime::TraceFile &head = part->head();
-        const bool died = has_died(head.host, head.process_id);
+        const bool has_ended = has_died(head.host, head.process_id);
         text += fmt::format("rank {} (process {} on {}){}", head.rank, head.process_id, head.host,
-                            died ? " died:" : ":");
+                            has_ended ? " has ended:" : ":");
         const std::vector<TracePart::Open> open = part->open_operations();
         if (open.empty()) text += " in no call";
         const bool is_here = std::strcmp(head.host, host) == 0;
         for (const TracePart::Open &one : open) {
             text += fmt::format("{} {}", &one == &open.front() ? "" : ";", one.name);
             if (one.peer >= 0) text += fmt::format(" with rank {}", one.peer);
-            if (!died && is_here && now_ns() > one.start_ns)
+            if (!has_ended && is_here && now_ns() > one.start_ns)
                 text += fmt::format(" for {:.3f} s",
                                     static_cast<double>(now_ns() - one.start_ns) / 1e9);
             if (one.thread != 0) text += fmt::format(" (thread {})", one.thread);

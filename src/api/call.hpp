@@ -31,8 +31,12 @@ inline Rank *caller() {
 // Checks that it is the number of a rank of the world. Errors: RANGE.
 sennit_status check_world_rank(const Rank &rank, int other);
 
+// The end of a call that failed: fail_in(). Programs repeat a call until its receiver is ready, so
+// SIGNAL_EARLY counts as a fruitless poll.
+[[gnu::cold]] sennit_status end_failed(sennit_status status, const char *operation);
+
 inline sennit_status done(sennit_status status, const char *operation) {
-    return status == SENNIT_OK ? SENNIT_OK : fail_in(status, operation);
+    return status == SENNIT_OK ? SENNIT_OK : end_failed(status, operation);
 }
 
 // The frame of a public function with this name: `body` gets the caller's rank.

@@ -5,6 +5,7 @@
 
 #include "api/call.hpp"
 #include "base/array.hpp"
+#include "base/fail_rank.hpp"
 #include "channel/channels.hpp"
 #include "memory/segments.hpp"
 #include "op/region.hpp"
@@ -110,7 +111,7 @@ sennit_status find_peers(const Rank &rank, const team::Team &team, const sennit_
     for (std::size_t i = 0; i < open_args.count; ++i) {
         const int target = ends.targets[i];
         if (target < 0 || static_cast<std::uint32_t>(target) >= team.size)
-            return fail(SENNIT_ERR_RANGE, "target %d is outside 0 to %u", target, team.size - 1);
+            return fail_no_rank(target, team.size, " of the team");
         channel::ChannelArgs &args = open_args.all[i];
         args.peer = team.world_ranks[target];
         args.buffer = ends.buffers[i];

@@ -9,6 +9,7 @@
 
 #include "api/call.hpp"
 #include "api/ranks.hpp"
+#include "base/fail_rank.hpp"
 
 namespace sennit::api {
 namespace {
@@ -136,8 +137,7 @@ sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimens
 sennit_status sennit_team_grid_coords(sennit_team team, int rank, int coords[]) {
     return grid_call(__func__, team, [=](const team::Team &found) {
         if (coords == nullptr) return null_argument("coords");
-        if (rank < 0 || rank >= static_cast<int>(found.size))
-            return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", rank, found.size - 1);
+        if (rank < 0 || rank >= static_cast<int>(found.size)) return fail_no_rank(rank, found.size);
         group::grid_coords(*found.grid, rank, coords);
         return SENNIT_OK;
     });

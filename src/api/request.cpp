@@ -21,8 +21,9 @@ sennit_status flush_to(Rank &rank, int peer, std::int64_t timeout_ns, Flush flus
 sennit_status flush_one(int rank, std::int64_t timeout_ns, Flush flush, const char *name) {
     return call(name, [=](Rank &self) {
         if (rank < 0 || rank >= world_size(self))
-            return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d; %s_all is for all ranks",
-                        rank, world_size(self) - 1, name);
+            return fail(SENNIT_ERR_RANGE, "rank %d%s is outside 0 to %d; %s_all is for all ranks",
+                        rank, rank == SENNIT_RANK_NONE ? " (SENNIT_RANK_NONE)" : "",
+                        world_size(self) - 1, name);
         const auto flush_rank = [=](Rank &own) { return flush_to(own, rank, timeout_ns, flush); };
         return noted(self, name, flush_rank, rank);
     });

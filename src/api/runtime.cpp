@@ -7,11 +7,13 @@
 
 #include "api/call.hpp"
 #include "base/clock.hpp"
+#include "base/fail_rank.hpp"
 #include "base/knobs.hpp"
 #include "base/log.hpp"
 #include "bootstrap/bootstrap.hpp"
 #include "bootstrap/inproc.hpp"
 #include "rank/life/startup.hpp"
+#include "runtime/wait.hpp"
 
 namespace sennit::api {
 
@@ -39,9 +41,15 @@ sennit_status null_argument(const char *what, const char *operation) {
     return fail_in(null_argument(what), operation);
 }
 
+sennit_status end_failed(sennit_status status, const char *operation) {
+    Rank *const rank = caller();
+    if (status == SENNIT_ERR_SIGNAL_EARLY && rank != nullptr) note_fruitless_poll(*rank);
+    return fail_in(status, operation);
+}
+
 sennit_status check_world_rank(const Rank &rank, int other) {
     if (other >= 0 && other < world_size(rank)) return SENNIT_OK;
-    return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d", other, world_size(rank) - 1);
+    return fail_no_rank(other, static_cast<std::uint32_t>(world_size(rank)));
 }
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "api/ranks.hpp"
 #include "base/array.hpp"
+#include "base/fail_rank.hpp"
 #include "coll/collectives.hpp"
 
 namespace sennit::api {
@@ -108,7 +109,7 @@ sennit_status plan_by_locality(const Rank &rank, const team::Team &parent,
 
 sennit_status check_member(const team::Team &team, int rank) {
     if (rank >= 0 && rank < static_cast<int>(team.size)) return SENNIT_OK;
-    return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u of the team", rank, team.size - 1);
+    return fail_no_rank(rank, team.size, " of the team");
 }
 
 sennit_status destroy(Rank &rank, team::Team &team, std::uint32_t handle) {

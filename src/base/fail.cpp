@@ -5,6 +5,7 @@
 #include "base/fail.hpp"
 
 #include <pthread.h>
+#include <sennit/team.h>
 
 #include <cerrno>
 #include <cstdarg>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/fail_rank.hpp"
 #include "base/log.hpp"
 #include "base/thread_callback.hpp"
 #include "base/thread_limit.hpp"
@@ -105,6 +107,11 @@ sennit_status fail_no_place(bool is_full, unsigned most, const char *objects) {
     if (!is_full)
         return fail_os(SENNIT_ERR_NOMEM, errno, "no address space for the table of %s", objects);
     return fail(SENNIT_ERR_NOMEM, "the rank has %u %s, which is the most", most, objects);
+}
+
+sennit_status fail_no_rank(int rank, std::uint32_t ranks, const char *more) {
+    return fail(SENNIT_ERR_RANGE, "rank %d%s is outside 0 to %u%s", rank,
+                rank == SENNIT_RANK_NONE ? " (SENNIT_RANK_NONE)" : "", ranks - 1, more);
 }
 
 sennit_status fail_os(sennit_status status, int os_errno, const char *format, ...) {

@@ -3,7 +3,7 @@
 // allocated by one rank, whose control block has its record.
 #include "op/resolve.hpp"
 
-#include "base/fail.hpp"
+#include "base/fail_rank.hpp"
 #include "op/peer_memory.hpp"
 #include "path/router.hpp"
 
@@ -46,8 +46,7 @@ sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::SegmentEntry **entry
     const std::uint32_t size = size_of(rank);
     if (gptr.segment == 0 && gptr.rank == SENNIT_GPTR_NULL.rank)
         return fail(SENNIT_ERR_RANGE, "the global pointer is null (SENNIT_GPTR_NULL)");
-    if (static_cast<std::uint32_t>(gptr.rank) >= size)
-        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", gptr.rank, size - 1);
+    if (static_cast<std::uint32_t>(gptr.rank) >= size) return fail_no_rank(gptr.rank, size);
     *entry = memory::find(rank, size, gptr);
     if (*entry != nullptr) return SENNIT_OK;
     const bool local = memory::team_slot_of(gptr.segment) == memory::kLocalSlot;

@@ -64,8 +64,8 @@ bool sleep_with_barrier(Rank &rank);
 // At the end of a polling wait for which a progress thread has left the rank alone.
 [[gnu::cold, gnu::noinline]] void ring_progress_thread(int descriptor);
 
-// For every call that looks once and finds nothing. If ranks share processors, every few such calls
-// yield: a program that polls keeps the awaited rank from running.
+// For every call that looks once and finds nothing, or gives SIGNAL_EARLY. If ranks share
+// processors, every few such calls yield: a program that polls keeps the awaited rank from running.
 [[gnu::cold, gnu::noinline]] void count_fruitless_poll(Rank &rank);
 inline void note_fruitless_poll(Rank &rank) {
     if (rank.shares_processors && !rank.progress_yields) [[unlikely]]

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-#include "base/fail.hpp"
+#include "base/fail_rank.hpp"
 #include "base/invariant.hpp"
 #include "memory/segments.hpp"
 #include "op/peer_memory.hpp"
@@ -270,7 +270,7 @@ sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote) {
     if (signal.rank == SENNIT_SIGNAL_NULL.rank && signal.handle == 0)
         return fail(SENNIT_ERR_RANGE, "the signal is null (SENNIT_SIGNAL_NULL)");
     if (signal.rank < 0 || static_cast<std::uint32_t>(signal.rank) >= size_of(rank))
-        return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %u", signal.rank, size_of(rank) - 1);
+        return fail_no_rank(signal.rank, size_of(rank));
     const std::uint32_t index = index_of(signal.handle);
     const std::uint32_t chunk = chunk_of(index);
     if (signal.handle == 0 || chunk >= kSignalChunks) return not_registered(signal);

@@ -79,19 +79,40 @@ void say_came_already(const Own &own, char *text, std::size_t bytes) {
                             come == 1 ? "has" : "have");
 }
 
-// The error with the number of missing events, appended to what is already known.
-sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
-                      const char *before) {
-    const std::uint32_t handle = handle_of(own);
+// Writes how many events are missing. False: none of the next epoch has come.
+bool say_missing(const Own &own, std::uint64_t value, char *text, std::size_t bytes) {
     const std::uint32_t left = events_left(value, own.event_bits);
     char already[96];
     say_came_already(own, already, sizeof already);
-    return fail(
-        status,
-        "%s%ssignal %#x has not fired: of %u event%s of epoch %llu, %u %s still to come%s%s",
-        before, before[0] == 0 ? "" : ": ", handle, own.events, plural(own.events),
-        static_cast<unsigned long long>(own_epoch(own)), left, left == 1 ? "is" : "are",
-        value > event_mask(own.event_bits) ? ", and parts of others" : "", already);
+    (void)std::snprintf(text, bytes, "of %u event%s of epoch %llu, %u %s still to come%s%s",
+                        own.events, plural(own.events),
+                        static_cast<unsigned long long>(own_epoch(own)), left,
+                        left == 1 ? "is" : "are",
+                        value > event_mask(own.event_bits) ? ", and parts of others" : "", already);
+    return already[0] != '\0';
+}
+
+// The error with the number of missing events, appended to what is already known.
+sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
+                      const char *before) {
+    char missing[224];
+    (void)say_missing(own, value, missing, sizeof missing);
+    return fail(status, "%s%ssignal %#x has not fired: %s", before, before[0] == 0 ? "" : ": ",
+                handle_of(own), missing);
+}
+
+// For `sennit trace where`: senders that have gone on to the next epoch have skipped this one, or
+// sent fewer events than the signal expects. `shown` is what this wait has shown last.
+[[gnu::cold, gnu::noinline]] void show_missing(Rank &rank, const Own &own, std::uint64_t value,
+                                               std::uint64_t *shown) {
+    // relaxed: a number for people.
+    const std::uint64_t next =
+        own.record->slot[slot_of(own_epoch(own) + 1)].load(std::memory_order_relaxed);
+    if (value == 0 || (shown[0] == value && shown[1] == next)) return;
+    shown[0] = value;
+    shown[1] = next;
+    char missing[224];
+    if (say_missing(own, value, missing, sizeof missing)) runtime::note_text(rank, missing);
 }
 
 template <class Word>
@@ -154,10 +175,14 @@ sennit_status test(Rank &rank, Own &own, int *done) {
 
 sennit_status wait(Rank &rank, Own &own, const Deadline &deadline) {
     runtime::note_awaited(rank, {handle_of(own), own.events, own_epoch(own)});
+    const bool is_observed = rank.observer != nullptr;
+    std::uint64_t shown[2] = {};
     for (;;) {
         std::uint64_t value = 0;
         const sennit_status status = wait_until(rank, deadline, kAnyPeer, [&] {
             value = own_value(own);
+            if (is_observed) [[unlikely]]
+                show_missing(rank, own, value, shown);
             return value == 0 || is_faulty(own);
         });
         if (status == SENNIT_ERR_TIMEOUT) {

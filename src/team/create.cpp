@@ -205,6 +205,14 @@ sennit_status reach_words(Creation &creation) {
     return SENNIT_OK;
 }
 
+// A world rank to which no path leads.
+int unreached_member(const Rank &rank, const Team &team) {
+    std::uint32_t member = 0;
+    while (member == team.rank || rank.peers[team.world_ranks[member]].transport != nullptr)
+        ++member;
+    return team.world_ranks[member];
+}
+
 sennit_status make_part(Creation &creation, Conclusion *mine) {
     creation.size = collect_members(creation);
     std::uint32_t self = 0;
@@ -218,9 +226,13 @@ sennit_status make_part(Creation &creation, Conclusion *mine) {
     const Reach reach = own_reach(creation.rank, *creation.team);
     mine->load_store = reach.load_store;
     mine->node_load_store = reach.node_load_store;
-    if (!reach.some_path)
-        return fail(SENNIT_ERR_OTHER_NODE,
-                    "no path leads from this rank to some member of the new team");
+    if (!reach.some_path) {
+        const int peer = unreached_member(creation.rank, *creation.team);
+        return fail_peer(SENNIT_ERR_OTHER_NODE, peer, "",
+                         "no path leads from this rank to rank %d, a member of the new team; "
+                         "sennit info --peers tells why",
+                         peer);
+    }
     return make_board(creation.rank, *creation.team, &mine->board);
 }
 

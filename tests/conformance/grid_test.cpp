@@ -144,6 +144,24 @@ RANK_TEST(grid, random_grids_agree_with_counting, kAnything) {
     }
 }
 
+// Broken by an error that shows only -1 to a program that took a neighbour beyond an edge.
+RANK_TEST(grid, an_error_names_the_rank_beyond_an_edge, kAnything) {
+    const std::uint64_t word = 1;
+    int found = -7;
+    const auto is_named = [] {
+        return std::string(sennit_last_error()->text).find("rank -1 (SENNIT_RANK_NONE)") !=
+               std::string::npos;
+    };
+    test.is(sennit_put(sennit_gptr{SENNIT_RANK_NONE, 7, 0}, &word, sizeof word), SENNIT_ERR_RANGE);
+    test.require(is_named(), "a put");
+    test.is(sennit_signal_notify(sennit_signal{SENNIT_RANK_NONE, 7}, 0), SENNIT_ERR_RANGE);
+    test.require(is_named(), "a notification");
+    test.is(sennit_team_world_rank(SENNIT_TEAM_WORLD, SENNIT_RANK_NONE, &found), SENNIT_ERR_RANGE);
+    test.require(is_named(), "a translation");
+    test.is(sennit_flush(SENNIT_RANK_NONE, SENNIT_FOREVER), SENNIT_ERR_RANGE);
+    test.require(is_named(), "a flush");
+}
+
 // Broken by data that goes around a ring or along a line to somebody else.
 RANK_TEST(grid, what_is_sent_along_a_dimension_arrives_from_the_source, kAnything) {
     const int dims[] = {0, 0};

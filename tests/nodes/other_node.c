@@ -64,6 +64,10 @@ static void check_teams(int rank) {
     expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team) == SENNIT_ERR_OTHER_NODE &&
                team.handle == 77,
            "no team of all");
+    snprintf(text, sizeof text, "to rank %d, a member", rank == 2 ? 0 : 2);
+    expect(strstr(sennit_last_error()->text, text) != NULL &&
+               sennit_last_error()->peer == (rank == 2 ? 0 : 2),
+           "the error names a rank that no path reaches");
     /* One color without a path fails all colors. */
     expect(sennit_team_split(SENNIT_TEAM_WORLD, rank == 1 ? 1 : 0, 0, &team) ==
                    SENNIT_ERR_OTHER_NODE &&

@@ -190,7 +190,7 @@ def what_a_rank_did_before_it_died_is_merged(job):
     job.run(job.ranks(3, "die"), code=137, TRACE="u.json")
     out, messages = job.run([job.sennit, "trace", "where", "u.json"])
     lines = out.splitlines()
-    assert len(lines) == 3 and all(") died:" in line for line in lines), out
+    assert len(lines) == 3 and all(") has ended:" in line for line in lines), out
     assert "in no call" in lines[1] and " for " not in out, "a call of somebody who died does not go on"
     job.run([job.sennit, "trace", "merge", "u.json"])
     assert calls_of(events_of("u.json")[1])[-5:] == ["sennit_put"] * 5
@@ -212,7 +212,7 @@ def where_tells_in_which_call_a_running_rank_waits(job):
     process = job.start(job.ranks(3, "stay", os.path.join(job.folder, "go")), TRACE="t.json")
     try:
         result, lines = _where_once(job, lambda lines: sum("sennit_barrier" in line for line in lines) == 2)
-        assert len(lines) == 3 and "in no call" in lines[0] and "died" not in result.stdout, result
+        assert len(lines) == 3 and "in no call" in lines[0] and "has ended" not in result.stdout, result
         assert "sennit_barrier for " in lines[1] and "; wait" in lines[1], lines
         job.run([job.sennit, "trace", "merge", "-o", "now.json", "t.json"])
         unfinished = [one for one in events_of("now.json")[2] if one["ph"] == "B"]
@@ -258,6 +258,32 @@ def where_names_who_is_missing_if_plans_send_the_events(job):
     if "TSAN_OPTIONS" not in os.environ:
         script = '[ "$SENNIT_RANK" = 2 ] && export SENNIT_NODE=b; exec "$@"'
         _where_names_who_is_missing(job, [job.sennit, "run", "-n", "3", "--timeout", "40", "sh", "-c", script, "sh", job.rank, *words])
+
+
+def where_tells_that_senders_have_gone_on_to_the_next_epoch(job):
+    """Would break: senders that skipped the epoch, and of which it says that each has sent one."""
+    process = job.start(job.ranks(3, "skip", os.path.join(job.folder, "go")), TRACE="t.json")
+    try:
+        result, lines = _where_once(job, lambda lines: len(lines) == 4 and "epoch 1:" in lines[-1])
+        assert lines[3].endswith("missing: one each from rank 0 (its last was of epoch 0), rank 1 (its last was of epoch 0)"), result
+        with open("go", "w", encoding="utf-8"):
+            pass
+        result, lines = _where_once(job, lambda lines: len(lines) == 5 and "2 events of epoch 2" in lines[-1])
+        assert lines[3].endswith("of epoch 1: no rank that has sent to it is behind (too few events an epoch, or an epoch that was "
+                                 "skipped)"), result
+        assert lines[4] == "  of 2 events of epoch 1, 2 are still to come; 2 events of epoch 2 have come already", result
+    finally:
+        for name in ("go", "go.2"):
+            with open(name, "w", encoding="utf-8"):
+                pass
+        _, messages = process.communicate(timeout=50)
+    assert process.returncode == 0, messages
+
+
+def where_says_how_files_of_each_rank_are_named(job):
+    """Would break: "No such file" for the name that stands in SENNIT_TRACE."""
+    _, messages = job.run([job.sennit, "trace", "where", "t3.%r.json"], code=1)
+    assert "t3.%r.json: No such file or directory; use t3.*" in messages, messages
 
 
 def the_ring_keeps_the_last_events(job):

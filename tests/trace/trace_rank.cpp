@@ -8,6 +8,8 @@
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
 //     hang FILE [plans]      rank 2 waits for an event of each of the others, rank 1 sends none of
 //                            epoch 1 and rank 0 one of epoch 3, until FILE exists
+//     skip FILE              rank 2 waits for events of epoch 1; the others send some of epoch 2
+//                            when FILE exists, and of epoch 1 when FILE.2 exists
 //     many N                 N puts of 8 bytes, one of 16, what rank 0 counted, a change of folder
 //     threads                4 threads of each rank make 100 puts of 8 bytes each
 //     meet                   three barriers and nothing else
@@ -423,6 +425,33 @@ void hang(const char *file, bool by_plans) {
     ok(sennit_finalize(), "finalize");
 }
 
+void await_file(const std::string &file) {
+    struct stat now {};
+    while (stat(file.c_str(), &now) != 0)
+        sennit::test::sleep_ms(5);
+}
+
+void skip(const std::string &file) {
+    ok(sennit_init(nullptr), "init");
+    sennit_signal mine = SENNIT_SIGNAL_NULL;
+    ok(sennit_signal_create(2, 2, 0, &mine), "create");
+    const Sender sender(mine, false);
+    if (sennit_rank() == 2) {
+        ok(sennit_signal_wait(mine, SENNIT_FOREVER), "wait");
+        ok(sennit_signal_reset(mine), "reset");
+        barrier();
+        ok(sennit_signal_wait(mine, SENNIT_FOREVER), "wait");
+    } else {
+        ok(sender.send(0), "epoch 0");
+        barrier();
+        await_file(file);
+        ok(sender.send(2), "epoch 2");
+        await_file(file + ".2");
+        ok(sender.send(1), "epoch 1");
+    }
+    ok(sennit_finalize(), "finalize");
+}
+
 void many(int count) {
     ok(sennit_init(nullptr), "init");
     const sennit_gptr all = allocate(64);
@@ -496,6 +525,8 @@ int main(int argc, char **argv) {
         stay(argv[2]);
     } else if (what == "hang") {
         hang(argv[2], argc > 3);
+    } else if (what == "skip") {
+        skip(argv[2]);
     } else if (what == "many") {
         many(std::atoi(argv[2]));
     } else if (what == "meet") {
@@ -509,7 +540,7 @@ int main(int argc, char **argv) {
         print();
     } else {
         sennit::test::fail(
-            "which of calls, counts, moved, die, stay, hang, many, threads, meet, print?");
+            "which of calls, counts, moved, die, stay, hang, skip, many, threads, meet, print?");
     }
     return 0;
 }

@@ -1,7 +1,8 @@
 // Two ranks, on one processor or on one each. Rank 0 polls by every call that looks once and finds
-// nothing, and counts how often the library gives the processor away meanwhile; and it waits while
-// yields reach nobody. What would break it: a call that polls without end keeps the rank from
-// running that it polls for, for a time slice of the system each time.
+// nothing, or whose owner has not reset its signal, and counts how often the library gives the
+// processor away meanwhile; and it waits while yields reach nobody. What would break it: a call
+// that polls without end keeps the rank from running that it polls for, for a time slice of the
+// system each time.
 //     poll_rank shared|apart
 #include <sched.h>
 #include <sennit/sennit.h>
@@ -99,6 +100,62 @@ bool poll_all(bool expected, sennit_lock lock, sennit_channel channel) {
     return all;
 }
 
+// A sender that repeats its call until the owner of the signal has reset it. The signal is this
+// rank's own and strict, and never reset.
+bool retry_all(bool expected) {
+    constexpr std::uint64_t kEarly = 1;
+    char data[64] = "";
+    sennit_gptr memory = SENNIT_GPTR_NULL;
+    check(sennit_alloc_local(sizeof data, 0, 0, &memory), "sennit_alloc_local");
+    sennit_signal signal = SENNIT_SIGNAL_NULL;
+    check(sennit_signal_create(1, 1, SENNIT_SIGNAL_STRICT, &signal), "sennit_signal_create");
+    sennit_block block{};
+    check(sennit_block_init({memory, sizeof data}, 0, sizeof data, signal, signal, &block),
+          "sennit_block_init");
+    sennit_peer_block to = SENNIT_PEER_BLOCK_NULL;
+    check(sennit_block_attach(&block, &to), "sennit_block_attach");
+    check(sennit_put_notify(to, 0, data, 8), "sennit_put_notify");  // the block's next epoch is 1
+    const sennit_notice notice{signal, SENNIT_SIGNAL_NULL, kEarly, 0};
+    sennit_plan plan = SENNIT_PLAN_NULL;
+    check(sennit_plan_create(&plan), "sennit_plan_create");
+    check(sennit_plan_put(plan, to, 0, data, 8), "sennit_plan_put");
+    check(sennit_plan_commit(plan, kEarly, 1), "sennit_plan_commit");
+    const sennit_box column = sennit_box_line(8, 2, 16, 16);
+    sennit_notify_part part{to, SENNIT_OK, 0, data, 8, &notice};
+    sennit_request request = SENNIT_REQUEST_NULL;
+    std::size_t done = 0;
+    struct Call {
+        const char *name;
+        std::function<sennit_status()> call;
+    };
+    const Call calls[] = {
+        {"sennit_signal_notify", [&] { return sennit_signal_notify(signal, kEarly); }},
+        {"sennit_put_notify", [&] { return sennit_put_notify(to, 0, data, 8); }},
+        {"sennit_put_notify_with", [&] { return sennit_put_notify_with(to, 0, data, 8, &notice); }},
+        {"sennit_get_notify_with", [&] { return sennit_get_notify_with(data, to, 0, 8, &notice); }},
+        {"sennit_put_notify_strided",
+         [&] { return sennit_put_notify_strided(to, 0, data, &column, &notice); }},
+        {"sennit_put_notify_nb",
+         [&] { return sennit_put_notify_nb(to, 0, data, 8, &notice, &request); }},
+        {"sennit_put_notify_batch", [&] { return sennit_put_notify_batch(1, &part, &done); }},
+        {"sennit_plan_start", [&] { return sennit_plan_start(plan); }},
+    };
+    bool all = true;
+    for (const Call &call : calls) {
+        bool is_early = true;
+        all = gives_way(call.name, expected,
+                        [&] { is_early &= call.call() == SENNIT_ERR_SIGNAL_EARLY; }) &&
+              all;
+        if (!is_early) std::fprintf(stderr, "%s: not early\n", call.name);
+        all = all && is_early;
+    }
+    check(sennit_plan_destroy(plan), "sennit_plan_destroy");
+    check(sennit_block_detach(to), "sennit_block_detach");
+    check(sennit_signal_destroy(signal), "sennit_signal_destroy");
+    check(sennit_free(memory), "sennit_free");
+    return all;
+}
+
 }  // namespace
 
 // In place of the C library's, for the library too.
@@ -141,6 +198,7 @@ int main(int, char **words) {
     if (peer == 1) {
         if (shared) good = sleeps_soon();
         good = poll_all(shared, lock, channel) && good;
+        good = retry_all(shared) && good;
     } else {
         check(sennit_channel_wait_read(channel, SENNIT_FOREVER), "sennit_channel_wait_read");
         sennit_request request = SENNIT_REQUEST_NULL;
