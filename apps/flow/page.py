@@ -14,6 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "common", "study")]
+import compare  # noqa: E402  pylint: disable=wrong-import-position
 import figures  # noqa: E402  pylint: disable=wrong-import-position
 import measure  # noqa: E402  pylint: disable=wrong-import-position
 from pages import machine_of, table, write_or_check  # noqa: E402  pylint: disable=wrong-import-position
@@ -42,6 +43,12 @@ Different:
 mean over all ranks of the median step. **Ratios** are MPI's time over Sennit's: the median of the ratios of runs that followed each other, in parentheses
 the least and the greatest. *Best* is the program of Sennit with the shorter step, *converted* (the same calls made into plans) or *pipelined*. MPI packs
 its transposes, *converted* describes them by datatypes. Bold: a target is missed."""
+
+
+def read_rows(path):
+    """(head, rows of runs); head["left_out"]: the configurations in which a program did not end."""
+    head, rows = read_lines(path)
+    return {**head, "left_out": [label(row) for row in rows if row.get("left_out")]}, [row for row in rows if not row.get("left_out")]
 
 
 def ms(row, part="step"):
@@ -210,6 +217,8 @@ def sections(files):
             yield f"**Not measured** (`--measure {name}`)."
             continue
         head, rows = files[name]
+        if head["left_out"]:
+            yield f"Left out, because a program did not end within {compare.LIMIT_S} s: {', '.join(head['left_out'])}."
         if name == "scaling":
             yield "![a step by ranks](figure-7.png)\n\n" + scaling_table(rows)
         else:
@@ -277,7 +286,7 @@ def main():
         measure.write(arguments.measure, arguments.rounds, arguments.bin)
         return 0
     paths = {name: os.path.join(arguments.folder, name + ".jsonl") for name in measure.FILES}
-    files = {name: read_lines(path) for name, path in paths.items() if os.path.exists(path)}
+    files = {name: read_rows(path) for name, path in paths.items() if os.path.exists(path)}
     if arguments.plots:
         plt = figures.pyplot()
         if any(name in files for name in COMPARED):
