@@ -91,7 +91,8 @@ contains
     call check(made == SENNIT_GPTR_NULL, 'the place stays null')
     call sennit_broadcast(SENNIT_TEAM_WORLD, 0, values, wrapped, SENNIT_FOREVER, stat)
     call check_refused(SENNIT_ERR_RANGE, 'bytes is -8', 'a broadcast')
-    call sennit_allreduce(SENNIT_TEAM_WORLD, values, values, sennit_reduction_of(-3, SENNIT_DOUBLE, SENNIT_SUM), SENNIT_FOREVER, stat)
+    call sennit_allreduce(SENNIT_TEAM_WORLD, values, values, sennit_reduction_of(-3, SENNIT_DOUBLE, SENNIT_SUM), SENNIT_FOREVER, &
+                          stat)
     call check_refused(SENNIT_ERR_ARG, '-3 as a signed number', 'a reduction')
     call sennit_put(memory, values, 0, stat)
     call check_status(stat, SENNIT_OK, 'a put of nothing')
