@@ -69,7 +69,7 @@ sennit_package(development libsennit-dev SECTION libdevel TEXT "what is needed t
 sennit_package(openshmem_runtime "libsennit-shmem${SENNIT_ABI}" SECTION libs TEXT "the shared library of OpenSHMEM on Sennit"
     DEPENDS runtime FIELDS PACKAGE_CONTROL_EXTRA "${linker_trigger}")
 sennit_package(openshmem libsennit-shmem-dev SECTION libdevel TEXT "what is needed to compile programs for OpenSHMEM"
-    DEPENDS openshmem_runtime FIELDS PACKAGE_SHLIBDEPS OFF PACKAGE_RECOMMENDS "sennit, gcc")
+    DEPENDS development openshmem_runtime FIELDS PACKAGE_SHLIBDEPS OFF PACKAGE_RECOMMENDS "sennit, gcc")
 if(TARGET sennit_fortran)
     sennit_package(fortran libsennit-fortran-dev SECTION libdevel TEXT "what is needed to compile programs in Fortran"
         DEPENDS development FIELDS PACKAGE_DEPENDS "gfortran" PACKAGE_SHLIBDEPS OFF)
