@@ -63,9 +63,10 @@ unsigned Network::event_bits_to(int peer) {
     return way_to_node_of(peer).brings_data ? traits_.event_bits : 0;
 }
 
+// Called by a task, with the lock held, before a peer gets the index that its events need.
 void Network::expect_events() {
-    const MutexLock guard(lock_);
-    expects_events_ = true;
+    // relaxed: read with the lock held.
+    expects_events_.store(true, std::memory_order_relaxed);
 }
 
 void Network::read_events() {

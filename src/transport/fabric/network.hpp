@@ -350,14 +350,14 @@ class Network final : public Transport {
     void fill_header(Message *message, int peer, unsigned rail, MessageKind kind);
     void fill_task(Message *message, const OpenTask &open);
     bool is_well_formed(const Message &message) const;
-    int take_in(Message *message);
+    void take_in(Message *message, Answered *answered);
+    void take_in_first(PostedList *done, Answered *answered);
     void take_notice(const Message &message);
-    Message *begin_service(const Message &task);
-    sennit_status carry_out(const Message &task, std::byte *reply);
-    void end_service(const Message &task, Message *answer, sennit_status status);
+    void serve(const Message &task);
+    sennit_status carry_out(const Message &task, std::byte *reply) const;
     void end_answered(const Message &message, Answered *answered);
-    void end_task(int from, std::uint64_t id, Answer answer, Answered *answered);
-    static void complete(const Answered &answered);
+    void end_task(int from, std::uint64_t id, const Answer &answer, Answered *answered);
+    static int complete(const Answered &answered);
     const SegmentRecord *live_record(std::uint64_t key) const;
     std::byte *memory_of(const MessageHeader &header, const SegmentRecord **segment) const;
     void resend_tasks(std::int64_t now);
@@ -422,16 +422,15 @@ class Network final : public Transport {
     Exposed *exposed_ = nullptr;           // [kPlaces]
     TrialRoom *trials_ = nullptr;  // [rail_count_][node_count_], zero_pages(); null: no speaker
     unsigned node_count_ = 0;
-    std::uint8_t ended_trials_ = 0;  // rails on which no trial data can come any more
-    bool expects_events_ = false;    // a peer may send events
-    bool reads_data_first_ = false;  // reads data before progress() hands anything over
-    EventList events_;               // arrived events
-    EventList handed_;               // events that progress() hands to the sink
-    bool hands_over_ = false;        // no passive endpoint is closed meanwhile
+    std::uint8_t ended_trials_ = 0;            // rails on which no trial data can come any more
+    std::atomic<bool> expects_events_{false};  // a peer may send events
+    bool reads_data_first_ = false;            // reads data before progress() hands anything over
+    EventList events_;                         // arrived events
+    EventList handed_;                         // events that progress() hands to the sink
+    bool hands_over_ = false;                  // no passive endpoint is closed meanwhile
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_t work_lock_ = PTHREAD_MUTEX_INITIALIZER;  // for tasks; taken without `lock_`
-    Posted *posts_ = nullptr;                                // [post_count_], of transfers
+    Posted *posts_ = nullptr;  // [post_count_], of transfers
     std::size_t post_count_ = 0;
     Posted *free_posts_ = nullptr;
     Message *free_messages_ = nullptr;

@@ -306,8 +306,8 @@ sennit_status Network::expose(void *network, const SegmentRecord &record, std::u
 
 void Network::withdraw(void *network, const SegmentRecord &record) {
     auto &self = *static_cast<Network *>(network);
-    // The record is no longer live: later tasks do not find it.
-    { const MutexLock none_works(self.work_lock_); }
+    // The record is no longer live: later tasks do not find it. Tasks are executed with the lock
+    // held, so none works on it now.
     const MutexLock guard(self.lock_);
     self.withdraw_from(record.owner_slot);
     self.exposed_[record.owner_slot] = Exposed{};

@@ -54,15 +54,24 @@ struct OpenTask {
 
 // An answer to a task of this rank. The reply is in the message that brought it.
 struct Answer {
-    Operation *operation;
     sennit_status status;
     const std::byte *reply;
     std::size_t bytes;
 };
 
-// All answers in a message: those that waited for it, and its own.
+// The operations that answers have ended.
 struct Answered {
-    Answer answers[kMostLateAnswers + 1];
+    struct Ended {
+        Operation *operation;
+        sennit_status status;
+    };
+    // In a message: those that waited for it, and its own.
+    static constexpr std::size_t kMostInMessage = kMostLateAnswers + 1;
+    static constexpr std::size_t kMost = 4 * kMostInMessage;
+
+    bool has_room() const { return count + kMostInMessage <= kMost; }
+
+    Ended ended[kMost];
     std::size_t count = 0;
 };
 

@@ -269,7 +269,9 @@ void Network::finish(Message *message) {
 void Network::read_data_before_tasks() {
     constexpr std::size_t kBatch = 16;
     Event events[kBatch];
-    if (!std::exchange(reads_data_first_, false) || !expects_events_) return;
+    // relaxed: stored with the lock held, as here.
+    const bool expects_events = expects_events_.load(std::memory_order_relaxed);
+    if (!std::exchange(reads_data_first_, false) || !expects_events) return;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         for (bool is_empty = false; !is_empty;) {
             // A read may return fewer completions than there are, an error, or something that does
@@ -320,6 +322,7 @@ std::size_t Network::poll_rails(bool all) {
 
 int Network::progress() {
     PostedList done;
+    Answered answered;
     bool has_lost = false;
     bool has_new = false;
     {
@@ -338,9 +341,11 @@ int Network::progress() {
         hands_over_ = has_events();
         has_new = hands_over_;
         if (has_new) handed_.swap(events_);
+        // Tasks may refer to events, which are handed over first and without the lock.
+        if (!has_new) take_in_first(&done, &answered);
     }
     if (has_new) hand_over();
-    int completed = 0;
+    int completed = complete(answered);
     while (Posted *posted = done.take())
         completed += work_off(posted);
     if (has_lost) completed += end_tasks_of_the_lost();
@@ -352,7 +357,14 @@ int Network::progress() {
 int Network::work_off(Posted *posted) {
     if (posted->kind == Posted::Kind::transfer) return finish_transfer(posted);
     auto *message = static_cast<Message *>(posted);
-    if (may_bring_answers(message->header)) return take_in(message);
+    if (may_bring_answers(message->header)) {
+        Answered answered;
+        {
+            const MutexLock guard(lock_);
+            take_in(message, &answered);
+        }
+        return complete(answered);
+    }
     take_notice(*message);
     const MutexLock guard(lock_);
     give_back(message);
