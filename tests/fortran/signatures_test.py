@@ -2,7 +2,7 @@
 """The Fortran signatures of the reference are those of the module: signatures_test.py SOURCE_FOLDER MADE_CALLS.
 
 MADE_CALLS is sennit_calls.f90 as it was made, beside sennit_pointers.f90. Would break: a signature with another name, argument or order
-than the procedure, and a page of a header that has none.
+than the procedure, and a page of Fortran's calls without those of a header.
 """
 import os
 import re
@@ -67,16 +67,33 @@ class SignaturesTest(unittest.TestCase):
                 count += 1
         self.assertEqual(count, 1 + 16 + 6)
 
-    def test_the_pages_have_them(self):
-        with open(os.path.join(SOURCE, "docs", "manual", "headers", "rma.md"), encoding="utf-8") as file:
+    def test_the_page_has_them(self):
+        with open(os.path.join(SOURCE, "docs", "manual", "fortran-calls.md"), encoding="utf-8") as file:
             text = file.read()
-        self.assertIn("subroutine sennit_put(destination, source, bytes, stat)\n  type(sennit_gptr), intent(in) :: destination\n", text)
-        for page, call in (("memory", "sennit_pointer(place, array, shape, lower, stat)\n  type(sennit_gptr), intent(in) :: place"),
-                           ("sennit_mpi", "sennit_init_mpi(comm, options, stat)\n  type(MPI_Comm), intent(in) :: comm\n"),
-                           ("sennit_mpi_plan", "sennit_message_plan_wait(plan, timeout_ns, stat)\n"),
-                           ("sennit_zcom", "ZCom_cleanup(ids, num_targets, comm, err)\n  integer(c_int), intent(in) :: ids(*)\n")):
-            with open(os.path.join(SOURCE, "docs", "manual", "headers", f"{page}.md"), encoding="utf-8") as file:
-                self.assertIn(f"subroutine {call}", file.read())
+        for header in headers.read_headers(os.path.join(SOURCE, "include", "sennit")):
+            self.assertIn("\n".join(fortran.page_signatures(header)), text)
+        for call in ("sennit_put(destination, source, bytes, stat)\n  type(sennit_gptr), intent(in) :: destination\n",
+                     "sennit_pointer(place, array, shape, lower, stat)\n  type(sennit_gptr), intent(in) :: place",
+                     "sennit_init_mpi(comm, options, stat)\n  type(MPI_Comm), intent(in) :: comm\n",
+                     "sennit_message_plan_wait(plan, timeout_ns, stat)\n", "ZCom_cleanup(ids, num_targets, comm, err)\n"):
+            self.assertIn(f"subroutine {call}", text)
+
+    def test_a_dummy_is_declared_where_its_declaration_changes(self):
+        """A call shows a declaration unless the last call above with that dummy has the same one."""
+        for header in headers.read_headers(os.path.join(SOURCE, "include", "sennit")):
+            functions = {name: c for item in header.items for name, c in item.signatures.items()}
+            known, head, declared = {}, None, {}
+            for line in [*fortran.page_signatures(header), "subroutine end()"]:
+                match = HEAD.match(line)
+                if not match:
+                    kind, dummies = line.split(" :: ")
+                    declared.update(dict.fromkeys(re.split(r", (?![^(]*\))", dummies.split("  !")[0]), kind))
+                    continue
+                known.update(declared)
+                if head in functions:
+                    for kind, dummy in fortran.declarations_of(header, head, functions[head])[1]:
+                        self.assertEqual(known[dummy], kind, f"{head}: {dummy}")
+                head, declared = match[1], {}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The Fortran signature of a function of C, as module sennit has it, or a module for MPI.
 
     signatures(header, item)   lines, [] where Fortran has no such calls
+    page_signatures(header)    the same for all calls of a header
 Called by markdown.py and man.py. The rules are those by which the module itself is made (bindings/fortran/generator/calls.py); what is
 written by hand is read from its source.
 """
@@ -129,22 +130,44 @@ def module_of(header):
     return header.name.removesuffix(".h") if header.name.startswith("sennit_") else "sennit"
 
 
-def signatures(header, item):
-    """Those of an item, one behind the other, without `stat`, dummies of one kind on one line; a dummy that is declared as in the call
-    above is not declared again. The headers for MPI have modules of their own, of the header's name."""
+def declarations_of(header, name, c):
+    """The head, and [(kind, dummy)] of what it declares without `stat`; "" and [] where Fortran has no such call."""
     procedures = of_module(module_of(header)) if header.name.startswith("sennit_") else None
+    head, *declared = (signature(c) if procedures is None else procedures.get(name.removesuffix("_c"))) or [""]
+    lines = [line.split(" :: ") for line in declared if line.strip() != STAT]
+    return head, [(kind, dummy) for kind, dummies in lines for dummy in re.split(r", (?![^(]*\))", dummies)]
+
+
+def shown_functions(item):
+    """Of a table those of 64 bits; puts before gets, which differ most."""
     functions = item.signatures.items()
     if len(functions) > MANY:
         functions = [(name, c) for name, c in functions if re.search(r"_i64(_|$)", name)]
+    return sorted(functions, key=lambda function: "_get" in function[0])
+
+
+def joined(header, functions):
+    """Signatures one behind the other, dummies of one kind on one line; a dummy that was declared so before is not declared again."""
     lines, last = [], {}
-    for name, c in sorted(functions, key=lambda function: "_get" in function[0]):  # puts and gets differ most
-        head, *declared = (signature(c) if procedures is None else procedures.get(name.removesuffix("_c"))) or [""]
+    for name, c in functions:
+        head, declared = declarations_of(header, name, c)
         kinds = {}  # what stands before `::`: the dummies of that kind
-        for kind, dummy in (line.split(" :: ") for line in declared if line.strip() != STAT):
+        for kind, dummy in declared:
             if last.get(dummy) != kind:
                 kinds.setdefault(kind, []).append(dummy)
             last[dummy] = kind
         lines += [*filter(None, [head]), *(f"{kind} :: {', '.join(names)}" for kind, names in kinds.items())]
-    if "sennit_ptr" in item.signatures:
-        lines += [line for line in of_pointer() if line.strip() != STAT]
+        if name == "sennit_ptr":
+            lines += [line for line in of_pointer() if line.strip() != STAT]
     return lines
+
+
+def signatures(header, item):
+    """Those of an item. The headers for MPI have modules of their own, of the header's name."""
+    return joined(header, shown_functions(item))
+
+
+def page_signatures(header):
+    """Those of a header: calls with the same declarations together."""
+    return joined(header, sorted((function for item in header.items for function in shown_functions(item)),
+                                 key=lambda function: ("_get" in function[0], function[0].endswith(("_nb", "_nbi")))))

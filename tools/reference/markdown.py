@@ -106,10 +106,22 @@ def header_page(header, places):
         else:
             title = ", ".join(f"`{name}`" if name != "…" else name for name in title_of(item))
         out += [anchors + "\n", f"## {title}\n", "```c\n" + "\n".join(item.code) + "\n```\n"]
-        in_fortran = fortran.signatures(header, item)
-        if in_fortran:
-            out.append("```fortran\n" + "\n".join(in_fortran) + "\n```\n")
         out += [text + "\n" for text in paragraphs(item.comment, places, page)]
+    return "\n".join(out)
+
+
+def fortran_page(headers):
+    out = [MADE.format("the headers and the Fortran modules"), "# Calls in Fortran\n",
+           "What the calls do is said in the pages of the headers; how types are translated in [Fortran](fortran.md#the-rules). "
+           "`stat` is `integer(c_int), optional, intent(out)`. An argument that is not declared is declared in the last call above "
+           "that has it.\n",
+           "The headers with `sennit_` in their names have modules of these names; handles may also be integers of the MPI's kind. "
+           "All others are in `sennit`.\n"]
+    for header in headers:
+        lines = fortran.page_signatures(header)
+        if lines:
+            page = header.name.removesuffix(".h")
+            out += [f"## [sennit/{escaped(header.name)}](headers/{page}.md)\n", "```fortran\n" + "\n".join(lines) + "\n```\n"]
     return "\n".join(out)
 
 
@@ -208,9 +220,7 @@ def reference_page(headers, commands, places):
     out += [f"| [`{' '.join(command.words)}`](commands/{command.words[-1]}.md) | {cell(command.summary)} |"
             for command in commands]
     out += ["\nSettings from the environment: [knobs](knobs.md).\n", "## Headers\n",
-            "In the signatures of Fortran, `stat` is `integer(c_int), optional, intent(out)`, and an argument that is not declared is "
-            "declared in the call above. Those of `sennit_mpi.h`, `sennit_mpi_plan.h` and `sennit_zcom.h` are in modules of these names; "
-            "handles may also be integers of the MPI's kind.\n",
+            "The same calls in Fortran: [signatures](fortran-calls.md).\n",
             "`sennit/sennit.h` includes all of them but those with `sennit_` in their names, and `sennit/version.h` with the version as "
             "numbers.\n", "| header | |", "|---|---|"]
     for header in headers:
@@ -234,6 +244,7 @@ def pages(headers, command, knobs):
     top = command.__class__(command.words, command.summary, command.usage, command.options, command.sections)
     for one in [top, *command.commands]:
         made[f"commands/{one.words[-1]}.md"] = command_page(one)
+    made["fortran-calls.md"] = fortran_page(headers)
     made["knobs.md"] = knobs_page(knobs)
     made["reference.md"] = reference_page(headers, commands, places)
     return made
