@@ -1,50 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Atomic operations on another rank's memory: on one word, and element by element on arrays.
  *
- * Names: sennit_atomic_VERB_TYPE acts on one word and returns when it is complete. _nb gives a
- * request; _nbi is completed by sennit_flush. Until then the place of the old value is the
- * library's; operands are copied. The old value comes last and may not be NULL.
+ * sennit_atomic_VERB_TYPE acts on one word and returns when it is complete. _nb gives a request;
+ * _nbi is completed by sennit_flush. Until then the place of the old value, the last argument, is
+ * in use; operands are copied.
  *
  *     set, fetch                          store, load
  *     swap, compare_swap                  old := target, target := value; the latter only if
- *                                         target = expected (floats: the same bits, so that
- *                                         0.0 is not -0.0 and a NaN equals itself)
+ *                                         target = expected (floats: the same bits)
  *     add, inc, and, or, xor              target := target OP value (inc: + 1); integers only
  *     fetch_add, fetch_inc, ...           the same, and return the old value
  *
  * TYPE is i32, u32, i64, u64, f32 (float) or f64 (double); floats have set, fetch, swap and
  * compare_swap. Integers wrap around.
  *
- * Atomic towards every operation of this header on the same word by any rank, and on the owner's
- * node towards C11 and C++ atomics of the same size through sennit_ptr. Puts, gets and plain stores
- * move a word whole, but a put between the steps of an add is lost or wins.
+ * Operations on a word are atomic towards each other, from any rank. On the owner's node they are
+ * also atomic towards C11 and C++ atomics of the same size through sennit_ptr. Puts, gets and
+ * plain stores do not tear a word, but a put between the steps of an add is lost or wins.
  *
- * Order: an operation that changes the word releases: a rank whose later operation on the word sees
- * the change sees what this rank completed before (stores, blocking puts, flushed operations). One
- * that returns the old value acquires. It is no full fence: two ranks that each set a word and then
- * look at the other's need sennit_flush between. Operations under way (_nb, _nbi) have no order;
- * sennit_fence orders those that change a word, as puts.
+ * Order: an operation that changes the word releases. A rank that sees the change by a later
+ * operation on the word sees what this rank completed before: stores, blocking puts, flushed
+ * operations. One that returns the old value acquires. None is a full fence: two ranks that each
+ * set a word and then read the other's need sennit_flush between. Operations under way have no
+ * order; sennit_fence orders those that change a word, as puts.
  *
- * Who executes: ranks that load and store the memory operate on it directly. For others the owner
- * executes a message, once even if a rail fails, in a call of Sennit that waits, tests (also a
- * request that is {0}) or flushes, or by its thread for other nodes (SENNIT_PROGRESS). So a loop
- * that polls its own memory must make such calls.
+ * Where load and store do not reach the memory, the owner executes a message, once: in a call of
+ * Sennit that waits, tests (also a request that is {0}) or flushes, or in its progress thread
+ * (SENNIT_PROGRESS). An owner that polls its own memory must make such calls.
  *
- * Memory of SENNIT_ALLOC_ACCUMULATE: operations take turns by a lock of the owner's piece, and the
- * holder uses plain vector instructions. Long accumulates are several times faster, single words
- * slower.
+ * Operations on memory of SENNIT_ALLOC_ACCUMULATE hold a lock of the owner's piece: long
+ * accumulates are several times faster, single words slower.
  *
  * - An array of up to 512 bytes, and of any length by load and store, changes as a whole towards
  *   these operations.
- * - C11 and C++ atomics through sennit_ptr are not atomic towards them.
+ * - C11 and C++ atomics are not atomic towards them.
  * - If a rank dies within an array, some elements are changed, each whole, and the others go on.
- * - A call may wait for the holder; after TIMEOUT (knob SENNIT_TIMEOUT) by load and store it has
- *   changed nothing.
+ * - After TIMEOUT of the wait for the lock by load and store nothing is changed.
  *
- * Errors of all calls: ARG (target not aligned to its size), RANGE (rank; a range that leaves the
- * segment), NOT_REGISTERED, OTHER_NODE, UNSUPPORTED (memory reached only by the kernel's copies),
- * NOMEM. They have changed nothing. After PEER_LOST, FABRIC (all rails failed) and TIMEOUT a
- * message may have been executed; after TIMEOUT the place of the old value is the library's until
+ * Errors of all calls: ARG (target not aligned to its size), RANGE (rank; outside the segment),
+ * UNSUPPORTED (memory reached only by the kernel's copies). After PEER_LOST, FABRIC and TIMEOUT a
+ * message may have been executed; after TIMEOUT the place of the old value is in use until
  * sennit_flush. */
 #ifndef SENNIT_ATOMIC_H
 #define SENNIT_ATOMIC_H
@@ -102,10 +97,9 @@ SENNIT_ATOMIC_FLOATS(SENNIT_ATOMIC_DECLARE_WORD)
 
 /* target[i] := target[i] OPERATOR source[i] for `count` elements. Each element is atomic towards
  * accumulates of the same type and operations on words of its size; the array as a whole is not.
- * The target is aligned to its element, source and result need not be. `source` may be NULL for
- * NO_OP. Completion and order as of words, but with _nb and _nbi the source must not change until
- * the operation is complete. Errors: UNSUPPORTED (a bitwise operator on floats; types and operators
- * for reductions only). */
+ * Only the target must be aligned to its element. `source` may be NULL for NO_OP. Completion and
+ * order as of words, but with _nb and _nbi the source must not change until completion. Errors:
+ * UNSUPPORTED (a bitwise operator on floats; types and operators for reductions only). */
 sennit_status sennit_accumulate(sennit_gptr target, const void *source, size_t count,
                                 sennit_type type, sennit_operator op);
 sennit_status sennit_accumulate_nb(sennit_gptr target, const void *source, size_t count,
@@ -113,21 +107,18 @@ sennit_status sennit_accumulate_nb(sennit_gptr target, const void *source, size_
 sennit_status sennit_accumulate_nbi(sennit_gptr target, const void *source, size_t count,
                                     sennit_type type, sennit_operator op);
 
-/* Accumulate, and get the old elements: result[i] gets that of target[i]. The three arrays do not
- * overlap. */
+/* Accumulate; result[i] gets the old target[i]. The three arrays do not overlap. */
 sennit_status sennit_get_accumulate(sennit_gptr target, const void *source, void *result,
                                     size_t count, sennit_type type, sennit_operator op);
 sennit_status sennit_get_accumulate_nbi(sennit_gptr target, const void *source, void *result,
                                         size_t count, sennit_type type, sennit_operator op);
 
 /* Put `bytes` bytes, then change an 8-byte word of the same rank: SENNIT_SUM adds `value`,
- * SENNIT_REPLACE sets it. Who sees the word changed sees the data. `source` may be reused on
- * return, with _nbi after a flush. A flush of that rank waits for data and word and reports
- * failures. To another node it is one message if data and word lie in one segment and the data is
- * short: up to 32768 bytes by the path fabric over TCP, 8192 by cards, 488 by sim. Errors: those of
- * sennit_put and of the operation, and ARG (the word is another rank's or not aligned to 8 bytes;
- * another operator). After ARG, RANGE and NOT_REGISTERED of the call nothing is done; after others
- * data or word may be. */
+ * SENNIT_REPLACE sets it. A rank that sees the word changed sees the data. `source` may be reused
+ * on return, with _nbi after a flush. A flush of that rank waits for data and word and reports
+ * failures. Errors: those of sennit_put and of the operation, and ARG (the word is another rank's
+ * or not aligned to 8 bytes; another operator). After ARG, RANGE and NOT_REGISTERED of the call
+ * nothing is done; after others data or word may be. */
 sennit_status sennit_put_word(sennit_gptr destination, const void *source, size_t bytes,
                               sennit_gptr word, sennit_operator op, uint64_t value);
 sennit_status sennit_put_word_nbi(sennit_gptr destination, const void *source, size_t bytes,

@@ -10,15 +10,12 @@
  *     ... store through peers[i] ...                ... load from its own buffer ...
  *     sennit_channel_have_written(channel)          sennit_channel_have_read(channel)
  *
- * The data may also stay in the writer's buffer, and the reader loads it through peers[i]. Only the
- * counters order accesses: stores before have_written are visible after can_read or wait_read said
- * yes; loads before have_read are over when can_write or wait_write says yes.
+ * The data may also stay in the writer's buffer, and the reader loads it through peers[i]. Stores
+ * before have_written are visible after can_read or wait_read said yes; loads before have_read are
+ * over when can_write or wait_write says yes.
  *
- * In a ring of two ranks open one channel and use both directions, or name the other rank twice on
- * both sides: first meets first.
- *
- * Two threads of a rank may use the two directions of a channel, and different channels, at the
- * same time. Calls for one direction of one channel come one after the other. */
+ * Threads may use different channels, or the two directions of one, at the same time. One
+ * direction has one thread at a time. */
 #ifndef SENNIT_CHANNEL_H
 #define SENNIT_CHANNEL_H
 
@@ -39,25 +36,23 @@ typedef struct sennit_channel {
 #define SENNIT_CHANNEL_NULL ((sennit_channel){0u})
 #endif
 
-/* Allow a copy where this rank can not load and store in the peer's buffer (sennit_register says
- * which memory): peers[i] is memory of this rank, as long as the peer's buffer, and is copied whole
- * at each hand-over. Without the flag this is an error, and a peer on another node always is. */
+/* Allow a copy where this rank can not load and store in the peer's buffer (see sennit_register).
+ * Then peers[i] is memory of this rank, copied whole at each hand-over. Without the flag this is
+ * an error. A peer on another node always is. */
 #define SENNIT_CHANNEL_MIRROR 0x1u
-/* The direction of the copy. Without the flag have_written copies into the peer's buffer, for
- * writers that store through peers[i]. With it can_read or wait_read copies from there, for readers
- * that load through peers[i]. No effect where nothing is copied. */
+/* With SENNIT_CHANNEL_MIRROR: can_read or wait_read copies from the peer's buffer, for readers
+ * that load through peers[i]. Without it have_written copies there, for writers that store through
+ * peers[i]. */
 #define SENNIT_CHANNEL_PULL 0x2u
-/* The new channel is not writable in either direction. Its reader calls sennit_channel_have_read
- * once, before any message, when it is done with its buffer. Until then the peer's can_write says
- * no, its wait_write waits, its have_written gives STATE; a yes says that what the reader did
- * before the call is over. A rank that reads nothing need not call. Without the flag a new channel
- * is writable at once. */
+/* The new channel becomes writable in a direction when its reader calls sennit_channel_have_read
+ * once, before any message, when it is done with its buffer. Before, the peer's can_write says no,
+ * its wait_write waits, its have_written gives STATE; a yes says that what the reader did before
+ * the call is over. Without the flag a new channel is writable at once. */
 #define SENNIT_CHANNEL_NOT_READY 0x4u
 /* Up to `messages` messages of each direction may be unread, 1 (the default) to
- * SENNIT_CHANNEL_AHEAD_MOST. Neither side looks at the other's counter while it knows enough. The
- * program divides the buffer among messages: with as many parts, used in turn, a part is the
- * writer's when can_write says yes, and the reader's from can_read to have_read. Not with
- * SENNIT_CHANNEL_MIRROR. */
+ * SENNIT_CHANNEL_AHEAD_MOST. The program divides the buffer into as many parts, used in turn: a
+ * part is the writer's when can_write says yes, and the reader's from can_read to have_read. Not
+ * with SENNIT_CHANNEL_MIRROR. */
 #define SENNIT_CHANNEL_AHEAD(messages) ((unsigned)(messages) << 8)
 #define SENNIT_CHANNEL_AHEAD_MOST 128
 
@@ -70,9 +65,7 @@ typedef struct sennit_channel_ends {
 } sennit_channel_ends;
 
 /* Open a channel with each target, and wait until each target has opened one with this rank. Not
- * collective: the k-th channel that A opens with B meets the k-th that B opens with A. The order of
- * targets does not matter, except that the channels of a target named twice are opened one after
- * the other.
+ * collective: the k-th channel that A opens with B joins the k-th that B opens with A.
  *
  * - Buffers may differ in size and overlap; they are registered until the channel is closed. Flags
  *   must be equal on both sides.
@@ -80,37 +73,34 @@ typedef struct sennit_channel_ends {
  *   NULL.
  * - Each direction of a channel to the caller leads back to the caller.
  *
- * On an error nothing of this call is open here; a target that had met this rank finds the channel
- * closed, and a late target meets the next attempt.
+ * On an error nothing of this call is open here; a target that had joined finds the channel
+ * closed, and a late one joins the next attempt.
  *
  * Errors: ARG (flags that differ), RANGE (a target), TIMEOUT (the error's peer is the first that
- * did not come), PEER_LOST, OTHER_NODE, UNSUPPORTED (no load and store to the peer's buffer or to
- * this one's; sennit_last_error tells which), NOMEM (memory, 16383 channels of a rank), OS, those
- * of sennit_register. */
+ * is missing), UNSUPPORTED (no load and store to the peer's buffer or to this one's; the last
+ * error tells which), NOMEM (memory, 16383 channels of a rank), those of sennit_register. */
 sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *ends, unsigned flags,
                                   int64_t timeout_ns, void *peers[], sennit_channel channels[]);
 
-/* Close `count` channels: wait until each peer has read what this rank wrote, closes, has closed or
- * is gone. It never waits for a peer to close, so sides may close in any order. No other thread
- * uses the channels.
- *
- * A peer whose can_write has said yes may write until it notices: free memory that it reaches by
- * its own pointers only when the program knows that it has stopped.
+/* Close `count` channels: wait until each peer has read what this rank wrote, closes, has closed
+ * or is gone. Sides may close in any order. No other thread uses the channels. A peer that may
+ * write goes on until it notices. If it has pointers of its own to the memory, free this only when
+ * the peer has stopped.
  *
  * After TIMEOUT all channels are open as before and the call may be repeated; a peer may have
- * closed before you read its last message. Errors: ARG (a channel named twice), TIMEOUT. */
+ * closed before you read its last message. Errors: ARG (a channel named twice). */
 sennit_status sennit_channel_close(const sennit_channel channels[], size_t count,
                                    int64_t timeout_ns);
 
-/* *can is 1 if the peer has read all that this rank wrote, else 0. With SENNIT_CHANNEL_AHEAD: if
- * fewer messages than allowed are unread; with SENNIT_CHANNEL_NOT_READY: and the peer is ready.
+/* *can is 1 if the peer is ready (SENNIT_CHANNEL_NOT_READY) and has read all that this rank wrote,
+ * else 0. With SENNIT_CHANNEL_AHEAD it is enough that fewer messages than allowed are unread.
  * Never waits. Errors: STATE (the peer has closed), PEER_LOST (noticed some milliseconds later, by
  * tests that find nothing). */
 sennit_status sennit_channel_can_write(sennit_channel channel, int *can);
 
-/* Hand what was written to the peer. Never waits. Errors: STATE (as many messages are unread as may
- * be, the peer is not ready, or has closed; nothing is changed), and where a mirror is copied
- * PEER_LOST, NOT_REGISTERED, OS. */
+/* Hand what was written to the peer. Never waits. Errors: STATE (as many messages are unread as
+ * may be, the peer is not ready, or has closed), and where a mirror is copied PEER_LOST,
+ * NOT_REGISTERED, OS. */
 sennit_status sennit_channel_have_written(sennit_channel channel);
 
 /* *can is 1 if there is an unread message of the peer, else 0. Never waits. Errors: STATE (the peer
@@ -120,17 +110,17 @@ sennit_status sennit_channel_can_read(sennit_channel channel, int *can);
 
 /* Return the oldest unread message: the peer may write its buffer again. With
  * SENNIT_CHANNEL_NOT_READY the first call returns the whole buffer. Errors: STATE (no message, or
- * the peer has closed; nothing is changed). */
+ * the peer has closed). */
 sennit_status sennit_channel_have_read(sennit_channel channel);
 
-/* Wait until can_write or can_read would say yes. Errors: theirs, TIMEOUT. */
+/* Wait until can_write or can_read would say yes. Errors: theirs. */
 sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_ns);
 sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_ns);
 
-/* Wait until at least `least` messages of the peer are unread. *messages gets their number: all may
- * be read, and each is returned by its own have_read. Errors: those of wait_read, but STATE and
- * PEER_LOST also if there are fewer when the peer closes or is gone; ARG (`least` is 0 or more than
- * may be unread). */
+/* Wait until at least `least` messages of the peer are unread. *messages gets their number; each
+ * is returned by its own have_read. Errors: those of wait_read, but STATE and PEER_LOST also if
+ * there are fewer when the peer closes or is gone; ARG (`least` is 0 or more than may be unread).
+ */
 sennit_status sennit_channel_wait_messages(sennit_channel channel, uint32_t least,
                                            int64_t timeout_ns, uint32_t *messages);
 

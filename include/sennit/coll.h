@@ -2,37 +2,32 @@
 /* Collective calls. All ranks of a team make the same calls in the same order, by one thread of
  * each rank at a time in each team. Reductions count elements, all else bytes.
  *
- * Blocking calls return when this rank's part is done: its buffers may be used again and its
- * results are there. Only sennit_barrier says that other ranks have got so far. After TIMEOUT the
- * call is still under way: made again with the same arguments it goes on. Until it has returned
- * something else, other collective calls of the team give STATE.
+ * Blocking calls return when this rank's buffers may be used again and its results are there. Only
+ * sennit_barrier says that other ranks have got so far. After TIMEOUT the same call made again
+ * goes on; until it has returned something else, other collective calls of the team give STATE.
  *
- * Calls with _nb return a request for sennit_wait, test, wait_all, test_all and wait_any. Buffers
- * and arrays of sizes are the library's until then. Several may be open and mixed with blocking
- * calls. Whatever waits or tests in this rank, and later collective calls of the team, carry them
- * out in the order of their start.
+ * Calls with _nb return a request. Buffers and arrays of sizes are in use until it is over.
+ * Several may be open and mixed with blocking calls. Any wait or test of this rank, and later
+ * collective calls of the team, carry them out in the order of their start.
  *
- * Buffers may be anywhere; NULL if no byte is read or written.
+ * - Buffers may be anywhere; NULL if no byte is read or written. Peers access buffers in segments
+ *   of the team, the world or one rank, and all buffers of ranks that are threads, in place;
+ *   others are copied.
+ * - A destination is undefined until the call returns. After an error on any rank, peers may write
+ *   there until their calls have returned too.
+ * - SENNIT_IN_PLACE: the result replaces the input, whose place each call names; so does the same
+ *   address twice in alltoall and reductions. Source and destination must not overlap otherwise.
  *
- * - Until the call has returned a destination holds anything. After an error on any rank, peers may
- *   write there until their calls have returned too.
- * - Buffers in segments of the team, the world or one rank, and all buffers of ranks that are
- *   threads, are read and written in place by peers. Others are copied.
- * - SENNIT_IN_PLACE: the result replaces the input, whose place each call names. For alltoall and
- *   reductions the same address twice means it too. Other overlaps of source and destination are
- *   faults of the program.
- *
- * A call that does not match: where load and store join the ranks, a blocking wait of more than a
- * second compares calls. Two that do not belong together give ARG, and each error names the other;
- * so does a sennit_finalize that meets another call. Waits for requests are not compared. Where
- * messages go to some rank of the team nothing is: the calls end by their time limits, if at all.
- * TIMEOUT names the ranks that are missing, of those that load and store reach.
+ * Where load and store join the ranks, blocking waits of more than a second find calls that do not
+ * match. Both calls give ARG, and the errors name the other call. Otherwise, and with requests,
+ * they end by their time limits, if at all. TIMEOUT names the missing ranks that load and store
+ * reach.
  *
  * Errors of all calls: STATE (another thread of the rank is in a collective call of the team, a
  * call that timed out is under way, or ranks gave the team up), ARG (arguments that are seen to
- * differ between ranks: this rank's result is not to be used, and where sizes differ the team may
- * be given up), RANGE (root), NOMEM, TIMEOUT, PEER_LOST (a rank of the team died or left; the team
- * makes no collective calls any more), OTHER_NODE, FABRIC. */
+ * differ between ranks: this rank's result is invalid, and where sizes differ the team may be
+ * given up), PEER_LOST (a rank of the team died or left; the team makes no collective calls any
+ * more), NOMEM. */
 #ifndef SENNIT_COLL_H
 #define SENNIT_COLL_H
 
@@ -48,23 +43,24 @@ extern "C" {
  * the root: its own block stays where it is. Not for broadcast. */
 #define SENNIT_IN_PLACE ((void *)1)
 
-/* Return when all ranks of the team have come. What a rank did before (stores through pointers,
- * puts, operations with _nbi) is complete, and all ranks see it afterwards. Requests still have to
+/* Return when all ranks of the team have called it. What a rank did before (stores through
+ * pointers, puts, operations with _nbi) is complete and visible to all ranks. Requests must still
  * be waited for.
  *
- * - After TIMEOUT the next call goes on waiting in the same barrier; until it returns OK other
- *   collective calls (alloc, free) give STATE.
- * - A barrier may return OK against a peer that is in another collective call, which then gets ARG.
+ * - After TIMEOUT the next call goes on in the same barrier; until it returns OK other collective
+ *   calls (alloc, free) give STATE.
+ * - A barrier may return OK against a peer that is in another collective call, which then gets
+ *   ARG.
  * - If no path joins all ranks, the launcher's barrier stands in on the world. It can not be
  *   resumed and gives BOOTSTRAP when it fails. Other teams get OTHER_NODE.
- * - A barrier with _nb meets only such barriers. It returns at once. Its request completes after
- *   the puts and operations with _nbi before it.
+ * - A barrier with _nb joins only such barriers. Its request completes after the puts and
+ *   operations with _nbi before it.
  *
  * Errors: what an operation with _nbi failed with, by the call or the request. */
 sennit_status sennit_barrier(sennit_team team, int64_t timeout_ns);
 sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request);
 
-/* `buffer` of the root, `bytes` long everywhere, is copied to `buffer` of all ranks. */
+/* Copy `bytes` of the root's `buffer` to `buffer` of all ranks. */
 sennit_status sennit_broadcast(sennit_team team, int root, void *buffer, size_t bytes,
                                int64_t timeout_ns);
 sennit_status sennit_broadcast_nb(sennit_team team, int root, void *buffer, size_t bytes,
@@ -77,8 +73,8 @@ sennit_status sennit_scatter(sennit_team team, int root, const void *source, voi
 sennit_status sennit_scatter_nb(sennit_team team, int root, const void *source, void *destination,
                                 size_t bytes, sennit_request *request);
 
-/* The source of rank i goes to i * bytes of the root's destination; only the root's is used. In
- * place, at the root only: its block lies in the destination. */
+/* The source of rank i goes to i * bytes of the root's destination, the only one used. In place,
+ * at the root only: its block lies in the destination. */
 sennit_status sennit_gather(sennit_team team, int root, const void *source, void *destination,
                             size_t bytes, int64_t timeout_ns);
 sennit_status sennit_gather_nb(sennit_team team, int root, const void *source, void *destination,
@@ -98,8 +94,8 @@ sennit_status sennit_alltoall(sennit_team team, const void *source, void *destin
 sennit_status sennit_alltoall_nb(sennit_team team, const void *source, void *destination,
                                  size_t bytes, sennit_request *request);
 
-/* A part for each rank of the team: part i has bytes[i] bytes, offsets[i] bytes into the memory, or
- * right behind part i-1 if `offsets` is NULL. */
+/* A part for each rank of the team: bytes[i] bytes at offsets[i] of the memory, or right behind
+ * part i-1 if `offsets` is NULL. */
 typedef struct sennit_vbuffer {
     void *memory; /* only read where it is a source */
     const size_t *bytes;
@@ -107,9 +103,9 @@ typedef struct sennit_vbuffer {
 } sennit_vbuffer;
 
 /* Scatter, gather, allgather and alltoall with a size for each rank: sender and receiver name the
- * same size of a block, and `bytes` is the caller's own. Only the root's parts of scatterv and
- * gatherv are used. In place as in the forms above; alltoallv by a null `source` or SENNIT_IN_PLACE
- * as its memory, with sizes and places of the destination. */
+ * same size of a block, and `bytes` is the caller's own. scatterv and gatherv use only the root's
+ * parts. In place as above; alltoallv by a null `source` or SENNIT_IN_PLACE as its memory, with
+ * the destination's sizes and places. */
 sennit_status sennit_scatterv(sennit_team team, int root, const sennit_vbuffer *source,
                               void *destination, size_t bytes, int64_t timeout_ns);
 sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_vbuffer *source,
@@ -128,16 +124,16 @@ sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_vbuffer *source
                                   const sennit_vbuffer *destination, sennit_request *request);
 
 /* An operator of the program: result[i] = left[i] op right[i] for `count` elements. It must be
- * associative and need not be commutative. `result` may be `left` or `right`. All three are aligned
- * for the elements, up to 32 bytes, if the program's buffers are.
+ * associative and need not be commutative. `result` may be `left` or `right`. All three are
+ * aligned for the elements, up to 32 bytes, if the program's buffers are.
  *
- * It must return. It may not call Sennit, end its thread or leave by longjmp: the calls of its team
- * then give STATE. A C++ exception is caught and gives ARG on this rank; on long vectors others may
- * get an error too, and the team may be given up. */
+ * It must return, and may not call Sennit, end its thread or leave by longjmp: the calls of its
+ * team then give STATE. A C++ exception gives ARG on this rank; on long vectors others may get an
+ * error too, and the team may be given up. */
 typedef void (*sennit_combine)(const void *left, const void *right, void *result, size_t count,
                                void *context);
 
-/* What a reduction does, the same on all ranks. Made by the two functions below. */
+/* A reduction, the same on all ranks. Made by the two functions below. */
 typedef struct sennit_reduction {
     size_t count; /* elements */
     sennit_type type;
@@ -173,12 +169,11 @@ static inline sennit_reduction sennit_reduction_by(size_t count, size_t element_
     return made;
 }
 
-/* Reductions combine elements in the order of the ranks, ((x0 op x1) op x2) ..., whatever the size,
- * timing, path and buffer: sums of floats are the same bits in every run with as many ranks. In
- * place: the input lies in the destination.
+/* Reductions combine elements in the order of the ranks, ((x0 op x1) op x2) .... Sums of floats
+ * have the same bits in every run with as many ranks. In place: the input lies in the destination.
  *
- * reduce gives the result to the root, whose destination alone is used (in place at the root only);
- * allreduce to all ranks. */
+ * reduce gives the result to the root, whose destination alone is used (in place at the root
+ * only); allreduce to all ranks. */
 sennit_status sennit_reduce(sennit_team team, int root, const void *source, void *destination,
                             sennit_reduction reduction, int64_t timeout_ns);
 sennit_status sennit_reduce_nb(sennit_team team, int root, const void *source, void *destination,
@@ -190,8 +185,8 @@ sennit_status sennit_allreduce_nb(sennit_team team, const void *source, void *de
 
 /* Block i of the reduced elements goes to the destination of rank i. With _block each block has
  * `reduction.count` elements; without, block i has counts[i], the same array on all ranks, and
- * `reduction.count` is ignored. In place: all elements lie in the destination, and the rank's block
- * of the result at its beginning. */
+ * `reduction.count` is ignored. In place: all elements lie in the destination, and the rank's
+ * block of the result at its beginning. */
 sennit_status sennit_reduce_scatter(sennit_team team, const void *source, void *destination,
                                     const size_t counts[], sennit_reduction reduction,
                                     int64_t timeout_ns);

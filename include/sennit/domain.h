@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The caller's node as a tree of domains: machine, packages, NUMA domains, cores, processors, and
- * the ranks bound to each. Read with hwloc at the first call. */
+ * the ranks bound to each. Read with hwloc at the first call. Errors of all calls: UNSUPPORTED
+ * (hwloc is not installed, or another version), NOMEM, OS, PEER_LOST. */
 #ifndef SENNIT_DOMAIN_H
 #define SENNIT_DOMAIN_H
 
@@ -10,7 +11,7 @@
 extern "C" {
 #endif
 
-/* What a domain is, from the outside in. */
+/* Kinds of domains, from the outside in. */
 typedef enum sennit_domain_kind {
     SENNIT_DOMAIN_MACHINE = 0,
     SENNIT_DOMAIN_PACKAGE = 1,
@@ -30,16 +31,14 @@ typedef struct sennit_domain {
     int ranks;      /* ranks of the node that were allowed to run nowhere else at sennit_init */
 } sennit_domain;
 
-/* How many domains the caller's node has. Errors: UNSUPPORTED (hwloc is not installed, or another
- * version), NOMEM, OS, PEER_LOST. */
+/* How many domains the caller's node has. */
 sennit_status sennit_domain_count(int *count);
 
-/* Domain number `index`. Errors: those of sennit_domain_count. */
+/* Domain number `index`. */
 sennit_status sennit_domain_get(int index, sennit_domain *domain);
 
 /* World ranks, ascending, that were allowed to run nowhere else than in domain `index`: the first
- * `capacity` in `ranks` (NULL if 0), their number in `count`. Errors: those of sennit_domain_count.
- */
+ * `capacity` in `ranks` (NULL if 0), their number in `count`. */
 sennit_status sennit_domain_ranks(int index, size_t capacity, int ranks[], size_t *count);
 
 #ifdef __cplusplus

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Statuses, the last error of a thread, and the log; the conventions of all headers.
  *
- * Conventions, said once:
+ * - A call that can fail returns a sennit_status: SENNIT_OK (0) or an error. After an error
+ *   nothing has changed and no output is written, unless the comment says otherwise.
+ *   sennit_last_error() has the details. Sennit never aborts or exits.
+ * - The compiler warns about an unused status. A cast to void silences one call;
+ *   SENNIT_ALLOW_UNCHECKED_STATUS, defined before the first header, silences all.
+ * - A call concerns the calling rank alone unless marked collective. It needs a rank unless marked
+ *   "any time". The thread level says which threads may call.
+ * - Sizes, offsets and strides are bytes. Sizes and counts may be 0 where no range is given.
+ *   Timeouts are nanoseconds from the call: 0 tries once, SENNIT_FOREVER has no limit.
+ * - Ranks are world ranks; in calls with a team, ranks of the team.
+ * - Handles are values and may be copied. Constants ending in _NULL name nothing.
  *
- * - Every call that can fail returns a sennit_status: SENNIT_OK is 0, all else is an error. An
- *   error changes nothing and writes no output, unless the comment says more. Sennit never aborts
- *   or exits. sennit_last_error() has the details.
- * - The compiler warns where a status is not used, also of sennit_finalize and destroy calls: an
- *   error says that other ranks did not come or that nothing was destroyed. A cast to void
- *   ignores it on purpose. SENNIT_ALLOW_UNCHECKED_STATUS, defined before the first header,
- *   switches the warning off.
- * - A call concerns the calling rank alone unless it is marked collective. The thread level says
- *   which threads may make it. It needs a rank unless it is marked "any time".
- * - Sizes, offsets and strides are bytes. Sizes and counts of 0 are legal where no range is given.
- *   Timeouts are nanoseconds from the call: 0 tries once, SENNIT_FOREVER has no limit. Ranks are
- *   numbered in the world; in calls with a team, in the team.
- * - Handles are values and may be copied. Each type's constant ending in _NULL, {0}, names nothing.
- *
- * Errors of every call, listed only where there is more to say:
+ * Errors that calls list only where there is more to say:
  *
  * - STATE: the caller is no rank (before sennit_init, after sennit_finalize, in a forked child);
  * - ARG: a null pointer where something is read or written, a handle that names nothing of this
  *   rank, an unknown flag or constant, a negative timeout;
- * - RANGE: no such rank or index. */
+ * - RANGE: no such rank or index;
+ * - NOT_REGISTERED: the memory, signal or queue has ended;
+ * - NOMEM, OS: from calls that create, open, register, attach or record;
+ * - TIMEOUT: from calls that wait, after `timeout_ns` or, without it, the knob SENNIT_TIMEOUT
+ *   (default: no limit);
+ * - OTHER_NODE, PEER_LOST, FABRIC: from calls that reach or wait for another rank. */
 #ifndef SENNIT_ERROR_H
 #define SENNIT_ERROR_H
 
@@ -37,7 +38,7 @@ extern "C" {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-/* What a call returns. Numbers never change their meaning; new ones may come. */
+/* What a call returns. Numbers keep their meaning; later versions may add more. */
 typedef enum SENNIT_CHECKED sennit_status {
     SENNIT_OK = 0,
     SENNIT_ERR_ARG = 1,   /* an argument is wrong in itself: null pointer, bad flag */
@@ -72,13 +73,11 @@ typedef struct sennit_error {
     char text[256];        /* one sentence for people, no newline */
 } sennit_error;
 
-/* The calling thread's last error, never NULL. Its status is SENNIT_OK before the first error. Any
- * time. */
+/* The calling thread's last error, never NULL; at first its status is SENNIT_OK. Any time. */
 const sennit_error *sennit_last_error(void);
 
-/* Set the calling thread's last error and return `status`, for headers and bindings that find
- * errors of their own. `text` is copied, `operation` is not and must stay valid; `provider_code` is
- * 0 if there is none. Any time. */
+/* Set the calling thread's last error and return `status`, for headers and bindings. `text` is
+ * copied; `operation` must stay valid. Any time. */
 sennit_status sennit_error_report(sennit_status status, const char *operation, const char *text,
                                   int64_t provider_code);
 
@@ -94,13 +93,12 @@ typedef enum sennit_log_level {
     SENNIT_LOG_DEBUG = 4
 } sennit_log_level;
 
-/* Takes one line without newline. It may be called within any call of Sennit and by several threads
- * at once. It must return, without exception or longjmp. It should not call Sennit: what that call
- * logs is dropped. */
+/* Takes one line without newline, within any call of Sennit, from several threads at once. It must
+ * return, without exception or longjmp. Calls of Sennit within it log nothing. */
 typedef void (*sennit_log_function)(void *context, sennit_log_level level, const char *text);
 
-/* Send the log of this process up to `level` to `function`; NULL: to stderr. The default is stderr
- * with warnings, or as SENNIT_LOG says. Any time. */
+/* Send the log of this process up to `level` to `function`, or with NULL to stderr. Default:
+ * warnings to stderr, or the knob SENNIT_LOG. Any time. */
 sennit_status sennit_log_set(sennit_log_function function, void *context, sennit_log_level level);
 
 #ifdef __cplusplus

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups: ordered sets of different world ranks that one rank keeps for itself, to compute who
- * shall be in a team. No other rank is told. A member's number is its place in the order. A group
- * never changes; sennit_group_destroy or the end of the rank frees it. Errors of all calls: NOMEM.
- */
+/* Groups: ordered sets of different world ranks, local to one rank, to compute the members of a
+ * team. A member's number is its place in the order. A group never changes; sennit_group_destroy
+ * or the end of the rank frees it. Errors of all calls: NOMEM, and ARG for a rank given twice. */
 #ifndef SENNIT_GROUP_H
 #define SENNIT_GROUP_H
 
@@ -23,7 +22,7 @@ typedef struct sennit_group {
 #define SENNIT_GROUP_NULL ((sennit_group){0u})
 #endif
 
-/* The group of `count` world ranks in that order. Errors: ARG (a rank twice). */
+/* The group of `count` world ranks in that order. */
 sennit_status sennit_group_create(size_t count, const int ranks[], sennit_group *group);
 
 /* The members of a team, in its order. */
@@ -40,12 +39,11 @@ sennit_status sennit_group_intersection(sennit_group first, sennit_group second,
 sennit_status sennit_group_difference(sennit_group first, sennit_group second,
                                       sennit_group *result);
 
-/* The `count` members of `group` with the numbers `ranks`, in that order. Errors: ARG (a rank
- * twice). */
+/* The `count` members of `group` with the numbers `ranks`, in that order. */
 sennit_status sennit_group_include(sennit_group group, size_t count, const int ranks[],
                                    sennit_group *result);
 
-/* `group` without the `count` members with the numbers `ranks`. Errors: ARG (a rank twice). */
+/* `group` without the `count` members with the numbers `ranks`. */
 sennit_status sennit_group_exclude(sennit_group group, size_t count, const int ranks[],
                                    sennit_group *result);
 
@@ -70,13 +68,12 @@ typedef enum sennit_group_relation {
     SENNIT_GROUP_UNEQUAL = 2
 } sennit_group_relation;
 
-/* Compare the members of two groups and their orders. */
+/* Compare two groups. */
 sennit_status sennit_group_compare(sennit_group first, sennit_group second,
                                    sennit_group_relation *relation);
 
 /* A team of the group's members in its order: sennit_team_create (team.h) with a group. Each rank
- * of the parent gives its own, all with the same members in the same order. Errors: RANGE (a member
- * that the parent lacks). */
+ * of the parent gives its own, all equal. Errors: RANGE (a member that the parent lacks). */
 sennit_status sennit_team_create_group(sennit_team parent, sennit_group group, sennit_team *team);
 
 /* Free the group. Teams made of it stay. */

@@ -34,8 +34,8 @@ sennit_status sennit_peer_path(int rank, sennit_path *path);
 /* Why `candidate` was or was not taken to `rank`: one sentence in `text`, cut to `bytes`. */
 sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *text, size_t bytes);
 
-/* A rail: an interface of the caller's node by which the path fabric reaches other nodes, or could.
- */
+/* A rail: an interface of the caller's node by which the path fabric reaches other nodes, or
+ * could. */
 typedef struct sennit_rail {
     char provider[32];       /* of libfabric: "tcp" */
     char interface_name[16]; /* "eth0"; of a card that has no IP address: "cxi0" */
@@ -46,34 +46,32 @@ typedef struct sennit_rail {
     char reason[128];        /* why they do, or not, as one sentence */
     char bus[16];            /* where the card is plugged in, "0000:c1:00.0"; "": not known */
     int speed_mbit;          /* of its link; 0: not known */
-    int level;               /* of support of notified operations by it, with what the path fabric
-                              * was told (events=): as of sennit_provider, from 0 to 3 */
+    int level;               /* as of sennit_provider, with the path fabric's events= */
 } sennit_rail;
 
-/* The caller's rail number `index`, as it leads to `rank`: 0 up to the first RANGE error. There is
- * none if all ranks share a node, or where sennit_peer_path_reason says why. */
+/* The caller's rail number `index`, as it leads to `rank`: 0 up to the first RANGE error. None if
+ * all ranks share a node, or where sennit_peer_path_reason says why. */
 sennit_status sennit_peer_rail(int rank, int index, sennit_rail *rail);
 
-/* A provider of libfabric on this machine: the way to a kind of network card. */
+/* A provider of libfabric on this machine: a kind of network card. */
 typedef struct sennit_provider {
     char name[64];    /* "tcp;ofi_rxm" */
     char version[16]; /* of libfabric: "1.17.0" */
-    int is_taken;     /* 1 if ranks take it for peers on other nodes, unless another one is named */
+    int is_taken;     /* 1 if ranks take it for other nodes, unless another is named */
     char reason[192]; /* why they do, or not, as one sentence */
-    /* How many bits of the program's the completion of an operation has, at its caller (local) and
-     * at the owner of the memory (remote), as the provider says. 0 where it has no such operation,
-     * or is not here. */
+    /* Bits of a program's own in a completion at the caller (local) and at the owner (remote), as
+     * the provider says; 0 without such an operation. */
     int put_local_bits;
     int put_remote_bits;
     int get_local_bits;
     int get_remote_bits;
-    int level; /* of support of notified operations that Sennit makes of it, at most: 3 from 64 bits
-                * at the owner on, 2 from 32, 1 from 8, else 0: they go by messages */
+    int level; /* best support of notified operations: 3 with 64 bits at the owner or more, 2 with
+                * 32, 1 with 8, else 0 (by messages) */
 } sennit_provider;
 
 /* Provider number `index`, 0 up to the first RANGE error; the one that is taken is the first. Any
- * time. The first call loads libfabric, up to a tenth of a second. Errors: UNSUPPORTED (libfabric
- * can not be used; the error's text says why). */
+ * time. The first call loads libfabric, up to 0.1 s. Errors: UNSUPPORTED (libfabric can not be
+ * used). */
 sennit_status sennit_provider_get(int index, sennit_provider *provider);
 
 /* How this rank was started: "launcher", "pmix", "pmi1", "inproc", "alone", or the name of the
@@ -100,9 +98,8 @@ typedef struct sennit_knob {
 sennit_status sennit_knob_get(int index, sennit_knob *knob);
 
 /* What this rank has done with a peer over a path since sennit_init, counted if SENNIT_STATS is
- * set. Loads and stores through pointers of sennit_ptr and channels are not counted. Each put and
- * get of a batch or plan counts for its own peer, and the call counts under SENNIT_STATS_SEVERAL.
- */
+ * set. Loads and stores through pointers are not counted. Each put and get of a batch or plan
+ * counts for its own peer, and the call under SENNIT_STATS_SEVERAL. */
 typedef struct sennit_counters {
     uint64_t operations; /* calls: puts, gets, atomic operations, flushes, ... */
     uint64_t bytes;      /* that they moved */
@@ -115,17 +112,17 @@ typedef struct sennit_counters {
 #define SENNIT_STATS_SEVERAL (-1)
 
 /* The calling rank's counters for `rank` or SENNIT_STATS_SEVERAL over `path`; SENNIT_PATH_NONE:
- * over all paths. While other threads of the rank call Sennit the four numbers may be of different
- * instants. Errors: UNSUPPORTED (SENNIT_STATS is not set). */
+ * over all paths. With other threads in Sennit the four numbers may be of different instants.
+ * Errors: UNSUPPORTED (SENNIT_STATS is not set). */
 sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *counters);
 
-/* Log the calling rank's counters, a line for each peer and path that was used. Errors: UNSUPPORTED
- * (SENNIT_STATS is not set). */
+/* Log the calling rank's counters, a line for each peer and path that was used. Errors:
+ * UNSUPPORTED (SENNIT_STATS is not set). */
 sennit_status sennit_stats_print(void);
 
-/* Say in a line, cut to 255 bytes, what the calling thread waits for. `sennit trace where` shows it
- * below the call of Sennit in which the thread is, until that call ends or the next line comes. For
- * conditions of sennit_wait_until. Outside of a call, or without SENNIT_TRACE, nothing happens. */
+/* Say in a line, cut to 255 bytes, what the calling thread waits for. `sennit trace where` shows
+ * it until the thread's call of Sennit ends or the next line. For conditions of sennit_wait_until.
+ * No effect outside of a call or without SENNIT_TRACE. */
 sennit_status sennit_trace_note(const char *text);
 
 /* "0.1.0"; one line on compiler, optional parts and options of the build. Any time. */

@@ -9,28 +9,25 @@
  *     owner                                          rank that sends
  *     sennit_block_init(region, 0, bytes,
  *         SENNIT_SIGNAL_NULL, arrived, &block)
- *     ... block goes over ...                        sennit_block_attach(&block, &there)
+ *     ... send the block ...                         sennit_block_attach(&block, &there)
  *     sennit_signal_wait(arrived, ...)               sennit_put_notify(there, 0, data, bytes)
  *     ... use the data ...
  *     sennit_signal_reset(arrived)
  *
- * In a loop a sender may be one epoch ahead of the owner. A put to the same offset in each epoch
- * then overwrites unread data, without an error unless the signal is SENNIT_SIGNAL_STRICT. So a
- * block has room for two messages, used in turn:
+ * In a loop a sender may be one epoch ahead of the owner. A put to the same offset then overwrites
+ * unread data, without an error unless the signal is SENNIT_SIGNAL_STRICT. So give a block room
+ * for two messages, used in turn:
  *
  *     sennit_put_notify(there, epoch % 2 * bytes, data, bytes)    read at epoch % 2 * bytes
  *
- * No other synchronisation is needed: a put of epoch r + 1 is accepted only after reset r - 1, so
- * its half has been read. (Not with SENNIT_SIGNAL_UNCHECKED.) examples/notified.c is a whole
- * program.
+ * A put of epoch r + 1 is accepted only after reset r - 1, so its half has been read (not with
+ * SENNIT_SIGNAL_UNCHECKED). Example: examples/notified.c.
  *
  * A sender two epochs ahead gets SENNIT_ERR_SIGNAL_EARLY. It repeats the call, gives a notice with
- * a time to wait, or waits for credit: a signal of its own that the owner counts after each reset.
- * Ranks that hear from the owner in each epoch, as neighbours in a halo exchange, never get so far.
+ * wait_ns, or waits for credit: a signal of its own that the owner notifies after each reset.
  *
- * Send your answer, then reset. The message that your answer causes is of the next epoch, so it is
- * counted even before the reset. Resetting first would delay your answer by a cache miss.
- * (SENNIT_SIGNAL_STRICT: reset first.) */
+ * Answer, then reset: the other order delays the answer by a cache miss. With SENNIT_SIGNAL_STRICT
+ * reset first. */
 #ifndef SENNIT_NOTIFY_H
 #define SENNIT_NOTIFY_H
 
@@ -41,7 +38,7 @@
 extern "C" {
 #endif
 
-/* A block: opaque, 64 bytes with a check value. It is good until its region ends. */
+/* A block: opaque, 64 bytes with a check value, valid until its region ends. */
 typedef struct sennit_block {
     uint64_t words[8];
 } sennit_block;
@@ -52,8 +49,7 @@ typedef struct sennit_block {
 #define SENNIT_BLOCK_NULL ((sennit_block){{0u}})
 #endif
 
-/* 1 for a block that is all zero, such as SENNIT_BLOCK_NULL, or for NULL; else 0. It does not say
- * that another block can be attached. */
+/* 1 for NULL or a block that is all zero, such as SENNIT_BLOCK_NULL, else 0. */
 static inline int sennit_block_is_null(const sennit_block *block) {
     uint64_t any = 0;
     for (int i = 0; block != NULL && i < 8; ++i)
@@ -72,11 +68,11 @@ typedef struct sennit_peer_block {
 #define SENNIT_PEER_BLOCK_NULL ((sennit_peer_block){0u})
 #endif
 
-/* Describe `bytes` bytes at `offset` of a region of the caller's, of sennit_register or made from a
+/* Describe `bytes` bytes at `offset` of the caller's region: of sennit_register, or made from a
  * global pointer and a size. `on_recv` counts puts, `on_send` gets; both are the caller's signals
- * or SENNIT_SIGNAL_NULL. Events that name no epoch begin with the signals' present ones. Errors:
- * ARG (another rank's region or signal), RANGE (the block leaves the region, or that its segment),
- * NOT_REGISTERED. */
+ * or SENNIT_SIGNAL_NULL. Calls that name no epoch start at the signals' present ones. Errors: ARG
+ * (another rank's region or signal), RANGE (outside the region, or the region outside its
+ * segment). */
 sennit_status sennit_block_init(sennit_region region, size_t offset, size_t bytes,
                                 sennit_signal on_send, sennit_signal on_recv, sennit_block *block);
 
@@ -88,40 +84,38 @@ typedef struct sennit_block_info {
     sennit_signal on_recv;
 } sennit_block_info;
 
-/* Read a block; its region need not live. Errors: ARG (not a block of this job, or changed on the
- * way). */
+/* Read a block, even if its region has ended. Errors: ARG (not a block of this job, or corrupted).
+ */
 sennit_status sennit_block_query(const sennit_block *block, sennit_block_info *info);
 
-/* Make a block, also one of the caller's, reachable for the caller. It may be attached more than
- * once, and each attached block counts its own epochs. A rank has at most 1048575. Errors: ARG (as
- * sennit_block_query), NOT_REGISTERED (the region has ended, even if its memory is used again; a
- * signal was destroyed), OTHER_NODE, UNSUPPORTED (its signals can not be reached:
- * sennit_signal_notify), PEER_LOST, NOMEM, OS. */
+/* Attach a block, also one of the caller's. Each attachment counts its own epochs; a block may
+ * have several. A rank has at most 1048575. Errors: ARG (as sennit_block_query), UNSUPPORTED (its
+ * signals can not be reached: sennit_signal_notify). */
 sennit_status sennit_block_attach(const sennit_block *block, sennit_peer_block *attached);
 
-/* Give up an attached block, which no other thread is using. */
+/* Detach a block that no other thread is using. */
 sennit_status sennit_block_detach(sennit_peer_block attached);
 
-/* Put data into a block and notify its owner. `bytes` bytes go to `offset`; when they are there,
- * one event of the block's on_recv, if any, is counted. Get: the same from the block, with on_send.
+/* Put `bytes` bytes to `offset` of a block; when they are there, one event of its on_recv, if any,
+ * is counted. Get: the same from the block, with on_send.
  *
  * - Calls through one attached block count in successive epochs, beginning with the signal's at
- *   sennit_block_init. A failed call does not count. For n messages per epoch attach n times, or
- *   give a notice.
- * - A put of 0 bytes only counts an event, which reports all that the caller has completed before,
- *   such as a strided put. That earlier put is not checked: if the owner is more than one epoch
- *   behind, it may have overwritten unread data.
- * - On return the private buffer is the caller's. A put is complete at once where load and store
+ *   sennit_block_init. A failed call uses none. For n messages per epoch attach n times, or give a
+ *   notice.
+ * - 0 bytes only count an event. It reports all that the caller has completed before, such as a
+ *   strided put. But that put is not checked, and may have overwritten unread data of an owner
+ *   more than one epoch behind.
+ * - On return the private buffer may be reused. A put is complete at once where load and store
  *   reach the owner; on another node when the signal has counted it, or after a flush of its rank.
- * - Threads may use one attached block at once if each call names its epoch.
+ * - Threads may share an attached block if each call names its epoch.
  *
- * Errors that leave nothing moved: RANGE (it leaves the block), NOT_REGISTERED (the region has
- * ended, the signal was destroyed), SIGNAL_EARLY (the owner is more than one epoch behind, or one
- * with a strict signal: call again), PEER_LOST (so far behind, and gone), those of put and get. An
- * owner on another node can report SIGNAL_EARLY only in a Sennit call or with a progress thread.
+ * Errors that leave nothing moved: RANGE (it leaves the block), NOT_REGISTERED, SIGNAL_EARLY (the
+ * owner is more than one epoch behind, or one with a strict signal: call again), PEER_LOST (so far
+ * behind, and gone), those of put and get. An owner on another node can report SIGNAL_EARLY only
+ * in a Sennit call or with a progress thread.
  *
- * Errors after data may have moved, with nothing counted: SIGNAL_OVERFLOW, NOT_REGISTERED (a signal
- * on another node). For another node a flush of the owner's rank may report these,
+ * Errors after data may have moved, with nothing counted: SIGNAL_OVERFLOW, NOT_REGISTERED (a
+ * signal on another node). For another node a flush of the owner's rank may report these,
  * NOT_REGISTERED of a region, PEER_LOST, FABRIC and NOMEM; the epoch of the call is then used up.
  */
 SENNIT_HOT_CALL sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset,
@@ -131,19 +125,17 @@ SENNIT_HOT_CALL sennit_status sennit_get_notify(void *destination, sennit_peer_b
 
 /* In place of an epoch: one more than in the last call through the attached block. */
 #define SENNIT_EPOCH_NEXT UINT64_MAX
-/* In place of an epoch: the one that the owner is in when the event is counted. For senders that
- * know no epochs because something else says when they may send, as in UNR. Such an event is never
- * early or late; one for a fired signal is one too many. The block's count of epochs does not
- * change. */
+/* In place of an epoch: the owner's when the event is counted. For senders without epochs, to
+ * which something else says when to send, as in UNR. Such an event is never early or late; for a
+ * fired signal it is surplus. The block's count of epochs does not change. */
 #define SENNIT_EPOCH_CURRENT (UINT64_MAX - 1)
 
 /* Signals and epoch of a call. The local signal counts in its own present epoch. wait_ns waits for
  * an owner more than one epoch behind, before SIGNAL_EARLY; SENNIT_FOREVER while it lives, within
- * the knob SENNIT_TIMEOUT. The call looks again after 20 us, later every millisecond; a signal for
- * credit is faster. */
+ * the knob SENNIT_TIMEOUT. The wait polls first after 20 us, later every millisecond. */
 typedef struct sennit_notice {
-    sennit_signal remote; /* in place of the block's own, also where it is none */
-    sennit_signal local;  /* when the private buffer is the caller's again */
+    sennit_signal remote; /* in place of the block's own */
+    sennit_signal local;  /* when the private buffer may be reused */
     uint64_t epoch;       /* of the remote signal, SENNIT_EPOCH_NEXT or SENNIT_EPOCH_CURRENT */
     int64_t wait_ns;      /* 0: not at all */
 } sennit_notice;
@@ -159,18 +151,18 @@ sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source
 /* Put or get with notification without a wait, as many at a time as memory allows. `notice` may be
  * NULL; its wait_ns must be 0.
  *
- * - The private buffer is the library's until *request is complete; with a NULL `request`, until
- *   the local signal has counted or the next flush of the owner's rank. *request is
- *   SENNIT_REQUEST_NULL if the buffer is the caller's at once.
- * - The remote event comes when the data is there. Later calls of Sennit, or the rank's thread for
- *   progress, send what is left. sennit_fence does not order such a put.
- * - SENNIT_OK uses up the epoch: who repeats a call that failed later names the epoch.
+ * - The private buffer is in use until *request is complete; with a NULL `request`, until the
+ *   local signal has counted or the next flush of the owner's rank. *request is
+ *   SENNIT_REQUEST_NULL if the buffer is free at once.
+ * - The remote event is counted when the data is there. Later calls of Sennit, or the progress
+ *   thread, send what is left. sennit_fence does not order such a put.
+ * - SENNIT_OK uses up the epoch: name it to repeat a call that failed later.
  * - A failed operation counts no local signal, unless its data was copied and the signal had
  *   counted.
  *
  * Errors: those of sennit_put_notify_with. On another node SIGNAL_EARLY (nothing has moved),
- * NOT_REGISTERED, PEER_LOST, FABRIC and NOMEM may come later, by the request, or without one by a
- * flush. A flush reports errors of the event. */
+ * NOT_REGISTERED, PEER_LOST, FABRIC and NOMEM may be reported later: by the request, or without
+ * one by a flush. A flush reports errors of the event. */
 sennit_status sennit_put_notify_nb(sennit_peer_block destination, size_t offset, const void *source,
                                    size_t bytes, const sennit_notice *notice,
                                    sennit_request *request);
@@ -184,16 +176,10 @@ typedef struct sennit_piece_list {
     const sennit_piece *pieces; /* may be NULL where count is 0 */
 } sennit_piece_list;
 
-/* Put or get a box or a list of pieces (rma.h) as one message with one event, counted when all its
- * data is there. The named place is at `offset` of the block and may lie outside; what is touched
- * may not. Nothing to move counts the event. `notice` may be NULL. Box and list are the caller's
- * again on return.
- *
- * To another node, short runs of a put go together, and the owner's processor puts each to its
- * place: in one message with the event up to 128 KiB by TCP or 8 KiB by cards, else in several.
- *
- * Errors: those of sennit_put_notify_with, and of a strided or indexed put or get: ARG (elements of
- * the destination that overlap), RANGE, NOMEM. */
+/* Put or get a box or a list of pieces (rma.h) with one event, counted when all the data is there,
+ * or if nothing moves. The place at `offset` may lie outside the block; what is touched may not.
+ * `notice` may be NULL. Box and list may be changed on return. Errors: those of
+ * sennit_put_notify_with, and of a strided or indexed put or get. */
 sennit_status sennit_put_notify_strided(sennit_peer_block destination, size_t offset,
                                         const void *source, const sennit_box *box,
                                         const sennit_notice *notice);
@@ -205,8 +191,7 @@ sennit_status sennit_put_notify_indexed(sennit_peer_block destination, size_t of
 sennit_status sennit_get_notify_indexed(void *destination, sennit_peer_block source, size_t offset,
                                         const sennit_piece_list *list, const sennit_notice *notice);
 
-/* Put or get a box or a list of pieces with notification without a wait, as sennit_put_notify_nb.
- */
+/* sennit_put_notify_strided and its like without a wait, as sennit_put_notify_nb. */
 sennit_status sennit_put_notify_strided_nb(sennit_peer_block destination, size_t offset,
                                            const void *source, const sennit_box *box,
                                            const sennit_notice *notice, sennit_request *request);
@@ -223,27 +208,27 @@ sennit_status sennit_get_notify_indexed_nb(void *destination, sennit_peer_block 
 /* One put or get of a batch. */
 typedef struct sennit_notify_part {
     sennit_peer_block block;
-    sennit_status status; /* set by the call: what this part has come to */
-    size_t offset;        /* in bytes, from the beginning of the block */
+    sennit_status status; /* set by the call */
+    size_t offset;        /* in the block */
     void *local;          /* the private buffer, which a put only reads */
     size_t bytes;
-    const sennit_notice *notice; /* signals and epoch; NULL: as in a call that takes none */
+    const sennit_notice *notice; /* may be NULL */
 } sennit_notify_part;
 
-/* Make `count` notified puts or gets through any blocks, as single calls in the order of the array.
- * Up to 32 parts that go by messages are under way together, in the time of one trip. An event
- * reports the data of its own part. Parts for one epoch of a block's own signal need notices that
- * name it. Where memory of parts overlaps, either's data may remain.
+/* Make `count` notified puts or gets through any blocks, as single calls in the order of the
+ * array. Up to 32 parts that travel by messages are under way together, in the time of one trip.
+ * An event reports only its own part's data. Parts for one epoch of a block's own signal need
+ * notices that name it. Where parts overlap, either's data may remain.
  *
- * All blocks and notices are checked before anything moves: after ARG, RANGE and NOT_REGISTERED of
- * this check *done is 0, and the error's text names the part. Any other error ends the batch at
+ * All blocks and notices are checked before anything moves. After ARG, RANGE and NOT_REGISTERED of
+ * this check *done is 0; the error's text names the part. Any other error ends the batch at
  * parts[*done], after parts that are over. Repeat with parts + *done:
  *
  * - after SIGNAL_EARLY no later part has moved;
  * - after PEER_LOST, FABRIC, TIMEOUT, NOMEM, SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on
- *   another node, later parts may be over: leave out those with status SENNIT_OK;
- * - after TIMEOUT flush first: data may be under way. Events of parts with status TIMEOUT may be
- *   counted or not.
+ *   another node, leave out later parts with status SENNIT_OK: they are over;
+ * - after TIMEOUT flush first: data may be under way, and events of parts with status TIMEOUT may
+ *   be counted or not.
  *
  * Errors: those of the single calls for parts[*done], which a flush may report as it does theirs.
  */

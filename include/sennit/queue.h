@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queues: ranks of a node hand items to one rank, which takes them out one by one.
  *
- * The taker makes the queue and sends its address. Each producer attaches and has `capacity` places
- * of its own, so none waits for another's full places. A producer's items come out in their order;
+ * The taker makes the queue and sends its address. Each producer attaches and has `capacity`
+ * places of its own, so none waits for another's full places. A producer's items keep their order;
  * producers take turns. An item is copied once in and once out.
  *
  *     taker                                        producers
  *     sennit_queue_create(..., &queue, &address)
- *     ... the address goes over ...                sennit_queue_attach(address, &producer)
+ *     ... send the address ...                     sennit_queue_attach(address, &producer)
  *     sennit_queue_pop(queue, &item, ...)          sennit_queue_push(producer, &item, ...)
  *
- * There is no end mark: the taker does not see a detach, and a pop after all have detached ends
- * with TIMEOUT. So each producer pushes a last item that says so.
- *
- * The end of another rank is noticed by calls that wait for a millisecond or more. One thread at a
- * time uses a queue or a producer. */
+ * There is no end mark: a pop after all producers have detached ends with TIMEOUT. So each
+ * producer pushes a last item that says so. Calls notice the end of another rank after a
+ * millisecond of waiting or more. One thread at a time uses a queue or a producer. */
 #ifndef SENNIT_QUEUE_H
 #define SENNIT_QUEUE_H
 
@@ -47,41 +45,38 @@ typedef struct sennit_producer {
 #define SENNIT_PRODUCER_NULL ((sennit_producer){0u})
 #endif
 
-/* Make a queue of the caller's for items of item_bytes (1 to 1 MiB), with `capacity` places (1 to
- * 2^30) for each of up to `producers` attached producers (1 to 65536). A rank has at most 4095.
- * Errors: ARG (a number out of range), NOMEM, OS. */
+/* Make a queue for items of item_bytes (1 to 1 MiB), with `capacity` places (1 to 2^30) for each
+ * of up to `producers` attached producers (1 to 65536). A rank has at most 4095 queues. Errors:
+ * ARG (a number out of range). */
 sennit_status sennit_queue_create(size_t item_bytes, size_t capacity, unsigned producers,
                                   sennit_queue *queue, sennit_queue_address *address);
 
-/* End a queue and all in it, at any time. Producers get NOT_REGISTERED, also from an attach or push
- * under way, and never reach a later queue. The memory is freed when each producer has noticed, has
- * detached or its rank has ended: in this call, or in the caller's next one that makes or ends a
- * queue or detaches a producer. */
+/* End a queue and all in it, at any time. Producers get NOT_REGISTERED, also from an attach or
+ * push under way. The memory is freed by this call or a later one of the caller on queues, when
+ * each producer has noticed, has detached or its rank has ended. */
 sennit_status sennit_queue_destroy(sennit_queue queue);
 
 /* Become a producer of the queue. The taker may, and a rank more than once, 4095 times at most.
- * Errors: ARG (no queue's address), RANGE (rank), NOT_REGISTERED (the queue has ended), NOMEM (the
- * queue has all its producers; memory), UNSUPPORTED (no load and store to its memory), OTHER_NODE,
- * PEER_LOST, OS. */
+ * Errors: ARG (no queue's address), NOMEM (the queue has all its producers; memory), UNSUPPORTED
+ * (no load and store to its memory). */
 sennit_status sennit_queue_attach(sennit_queue_address address, sennit_producer *producer);
 
-/* End a producer. Its items stay and are taken out; its places may serve another producer at once.
- */
+/* End a producer. Its items stay in the queue; its places may serve another producer at once. */
 sennit_status sennit_queue_detach(sennit_producer producer);
 
-/* Put a copy of the item in; waits for a free place. Errors: TIMEOUT (no free place),
- * NOT_REGISTERED (the queue has ended), PEER_LOST (no free place, and the taker has ended). */
+/* Push a copy of the item; waits for a free place. Errors: PEER_LOST (no free place, and the taker
+ * has ended). */
 SENNIT_HOT_CALL sennit_status sennit_queue_push(sennit_producer producer, const void *item,
                                                 int64_t timeout_ns);
 
-/* Take an item out; waits for one. Items of a producer that has ended come first. Errors: TIMEOUT
- * (no item), PEER_LOST (no item, and all attached producers have ended or, if none is attached, a
- * rank of the job has died). PEER_LOST is not final: a rank that attaches later may push. */
+/* Take an item out; waits for one. Errors: PEER_LOST (no item, and all attached producers have
+ * ended or, if none is attached, a rank of the job has died). PEER_LOST is not final: a rank that
+ * attaches later may push. */
 SENNIT_HOT_CALL sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_ns);
 
-/* Push `count` consecutive items in order, as single pushes but faster for small items: several are
- * shown to the taker at once. timeout_ns limits the whole call. *pushed gets how many were put in,
- * also after TIMEOUT, NOT_REGISTERED and PEER_LOST. Errors: those of sennit_queue_push. */
+/* Push `count` consecutive items in order, faster than single pushes for small items. timeout_ns
+ * limits the whole call. *pushed gets how many were pushed, also after TIMEOUT, NOT_REGISTERED and
+ * PEER_LOST. Errors: those of sennit_queue_push. */
 sennit_status sennit_queue_push_many(sennit_producer producer, const void *items, size_t count,
                                      int64_t timeout_ns, size_t *pushed);
 

@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put and get: write and read another rank's memory. The destination comes first, as in memcpy;
- * source and destination may overlap, as in memmove. The target takes no part.
+/* Put and get: write and read another rank's memory. The destination is the first argument, as in
+ * memcpy; source and destination may overlap, as in memmove. The target takes no part.
  *
  * Completion:
  *
  * - A blocking call returns when the private buffer may be reused (put) or holds the data (get). A
- *   put is then complete at the target: who synchronises with this rank afterwards sees it
- *   (sennit_barrier, or a word of the program's own that is set after sennit_flush).
+ *   put is then complete at the target. Ranks that afterwards synchronise with this one see it: by
+ *   sennit_barrier, or by a word that is set after sennit_flush.
  * - _nb gives a request for sennit_wait and its like. _nbi is completed by sennit_flush or
  *   sennit_barrier. Until then the private buffer must not be changed (put) or read (get).
- * - After TIMEOUT (knob SENNIT_TIMEOUT) of a blocking call or flush the private buffer is still in
- *   use, until a flush returns OK or the rank is finalized.
+ * - After TIMEOUT of a blocking call or flush the private buffer is in use until a flush returns
+ *   OK or the rank is finalized.
  *
- * Order: operations have none among each other, unless one completes before the next starts or
- * sennit_fence lies between.
+ * Order: none, unless one operation completes before the next starts or sennit_fence lies between.
  *
- * Repetition: between nodes the bytes of a put may be stored again until it is complete, because a
- * broken connection sends again. A store to the same place before the sender knows of the
- * completion may be undone. So set a flag that its owner resets by sennit_atomic_set_u64 or an
- * event of a signal, which happen once.
+ * Repetition: after a broken connection between nodes a put is sent again, unless the sender knows
+ * that it is complete. This may undo another store to the same place. So set a flag that its owner
+ * resets by sennit_atomic_set_u64 or a signal's event, which happen once.
  *
- * Errors of all calls here: RANGE (rank; a range that leaves the segment), NOT_REGISTERED (segment
- * unknown or freed), OTHER_NODE (no path), PEER_LOST, FABRIC, NOMEM (a request can not be
- * recorded), TIMEOUT. An operation that was refused has moved nothing. */
+ * Errors of all calls: RANGE (rank; outside the segment). A refused operation has moved nothing. */
 #ifndef SENNIT_RMA_H
 #define SENNIT_RMA_H
 
@@ -47,11 +43,10 @@ typedef struct sennit_request {
 SENNIT_HOT_CALL sennit_status sennit_put(sennit_gptr destination, const void *source, size_t bytes);
 SENNIT_HOT_CALL sennit_status sennit_get(void *destination, sennit_gptr source, size_t bytes);
 
-/* A put that ends when the private buffer may be reused; the data may still be under way.
- * sennit_flush or sennit_barrier completes it, sennit_fence orders it. Within a node it is
- * sennit_put. To other nodes the data is copied, without a round trip, while such copies of this
- * rank take less than 4 MiB; beyond that it waits as sennit_put does. The next flush reports
- * failures. */
+/* A put that returns when the private buffer may be reused. sennit_flush or sennit_barrier
+ * completes it, sennit_fence orders it; the next flush reports failures. Within a node it is
+ * sennit_put. To other nodes the data is copied without a round trip; beyond 4 MiB of such copies
+ * in use it waits as sennit_put. */
 sennit_status sennit_put_local(sennit_gptr destination, const void *source, size_t bytes);
 
 /* Put and get with a request. */
@@ -64,29 +59,27 @@ sennit_status sennit_get_nb(void *destination, sennit_gptr source, size_t bytes,
 sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t bytes);
 sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes);
 
-/* A box: up to three dimensions, with strides of its own on either side. The global and the private
- * pointer name element (0, 0, 0).
+/* A box: up to three dimensions, with strides of its own on either side. The global and the
+ * private pointer name element (0, 0, 0).
  *
- * - Set unused counts to 1; a 0 anywhere moves nothing.
+ * - Unused counts are 1; a count of 0 moves nothing.
  * - Strides may be negative. A stride along a count of 1 is ignored.
- * - Source elements may overlap; a stride of 0 repeats one. Destination elements must not: sorted
- *   by size, each stride is at least the span of the elements along all smaller ones, else ARG.
- * - If source and destination share memory, the result is as if all was read before any was
- *   written.
- * - Aligned elements of 4 and 8 bytes move whole where load and store reach the peer; a single one
- *   on every path.
- * - What is touched must lie in the segment, the named place need not. The whole box is checked
- *   before any of it moves. RANGE also if it is larger than an address space.
- * - The box may be changed when the call returns, in all forms. */
+ * - Source elements may overlap; a stride of 0 repeats one. Destination elements must not, else
+ *   ARG: sorted by size, each stride is at least the span of the elements along all smaller ones.
+ * - If source and destination share memory, all is read before any is written.
+ * - Aligned elements of 4 and 8 bytes are not torn where load and store reach the peer; a single
+ *   one never is.
+ * - The touched bytes must lie in the segment. The whole box is checked before any of it moves.
+ *   RANGE also if it is larger than an address space.
+ * - The box may be changed on return, in all forms. */
 typedef struct sennit_box {
     size_t element_bytes;      /* that lie together: 8 for a double */
-    size_t counts[3];          /* elements along each dimension, fastest first; 1 for those unused,
-                                  as 0 says that nothing is moved */
+    size_t counts[3];          /* elements along each dimension, fastest first */
     int64_t remote_strides[3]; /* from element to element in the global memory */
     int64_t local_strides[3];  /* in the private buffer */
 } sennit_box;
 
-/* A box of one dimension. A column of a matrix is sennit_box_line(sizeof(double), rows, row_bytes,
+/* A box of one dimension. A column of a matrix: sennit_box_line(sizeof(double), rows, row_bytes,
  * row_bytes). */
 static inline sennit_box sennit_box_line(size_t element_bytes, size_t count, int64_t remote_stride,
                                          int64_t local_stride) {
@@ -116,8 +109,8 @@ sennit_status sennit_put_strided_nbi(sennit_gptr destination, const void *source
                                      const sennit_box *box);
 sennit_status sennit_get_strided_nbi(void *destination, sennit_gptr source, const sennit_box *box);
 
-/* A piece of a list, with its place on either side. The rules of boxes hold, but pieces may overlap
- * at the destination: which of them a byte is from is then open. */
+/* A piece of a list. The rules of boxes hold, but pieces may overlap at the destination: either's
+ * bytes may remain. */
 typedef struct sennit_piece {
     int64_t remote_offset; /* bytes from the global pointer */
     int64_t local_offset;  /* bytes from the private one */
@@ -138,39 +131,38 @@ sennit_status sennit_put_indexed_nbi(sennit_gptr destination, const void *source
 sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size_t count,
                                      const sennit_piece pieces[]);
 
-/* Wait until the request is complete, for a put at the target. The status is the operation's and
- * the request is over, unless the wait ends with TIMEOUT: the request then stays valid. Errors: ARG
- * (the handle is no request of this rank, or was completed before), TIMEOUT, and the operation's.
- */
+/* Wait until the request is complete, for a put at the target. Returns the operation's status and
+ * ends the request, which stays valid after TIMEOUT. Errors: ARG (no request of this rank, or
+ * completed before), TIMEOUT, and the operation's. */
 sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns);
 
 /* *done is 1 if the request is over; the status is then the operation's. Never waits. */
 sennit_status sennit_test(sennit_request *request, int *done);
 
 /* Wait for or test all requests. wait_all returns the operations' first error after all are over;
- * after TIMEOUT the complete ones are {0}. test_all sets *done to 1 when all are over, and returns
- * an operation's error in the call that finds it over. */
+ * after TIMEOUT the complete ones are {0}. test_all sets *done to 1 when all are over; the call
+ * that finds an operation over returns its error. */
 sennit_status sennit_wait_all(size_t count, sennit_request requests[], int64_t timeout_ns);
 sennit_status sennit_test_all(size_t count, sennit_request requests[], int *done);
 
-/* Wait for one of the requests: *index is its place, or `count` if all are {0} already. */
+/* Wait for one of the requests: *index is its place, or `count` if all are {0}. */
 sennit_status sennit_wait_any(size_t count, sennit_request requests[], int64_t timeout_ns,
                               size_t *index);
 
-/* Complete all operations with _nbi, and all puts, of this rank to `rank`, or to all ranks: who
- * sees a later store of this rank sees them. Requests still have to be waited for. Errors: TIMEOUT,
- * and what an operation with _nbi failed with, once. */
+/* Complete all operations with _nbi and all puts of this rank to `rank`, or to all ranks. A rank
+ * that sees a later store of this rank sees them. Requests must still be waited for. Errors: what
+ * an operation with _nbi failed with, once. */
 sennit_status sennit_flush(int rank, int64_t timeout_ns);
 sennit_status sennit_flush_all(int64_t timeout_ns);
 
-/* Complete the private buffers of all puts, and of all operations with _nbi, of this rank to
- * `rank`, or to all ranks: they are the caller's again, and gets have their data. Puts may still be
- * under way. A failed operation is reported here or by sennit_flush, once. */
+/* Complete the private buffers of all puts and of all operations with _nbi of this rank to `rank`,
+ * or to all ranks: they may be reused, and gets have their data; puts may be under way. A failed
+ * operation is reported here or by sennit_flush, once. */
 sennit_status sennit_flush_local(int rank, int64_t timeout_ns);
 sennit_status sennit_flush_local_all(int64_t timeout_ns);
 
-/* Puts to a rank before the fence arrive before puts to it after the fence. A blocking get after it
- * reads what is there after the blocking gets before it. */
+/* Puts to a rank before the fence arrive before puts to it after the fence. A blocking get after
+ * it reads no earlier state than the blocking gets before it. */
 sennit_status sennit_fence(void);
 
 #ifdef __cplusplus

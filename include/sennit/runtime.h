@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start, end, and who is who.
+/* Start, end, and identity of ranks.
  *
  * A rank is one unit of execution: a process, or a thread that was started as a rank. sennit_init
  * makes a rank of the calling thread, and of all threads of a process that has one rank. */
@@ -16,12 +16,9 @@ extern "C" {
 #define SENNIT_FOREVER INT64_MAX
 
 /* How a launcher or library plugs in. All ranks of the job call allgather and barrier in the same
- * order, from the thread that is in sennit_init, sennit_finalize or, between nodes that no path
- * joins, a collective call.
- *
- * Both return 0 on success, else a code of the launcher or the result of sennit_error_report,
- * within `timeout_ns` (or SENNIT_FOREVER). A call that failed may fail from then on: a barrier that
- * timed out can not be resumed. */
+ * order, from the thread in sennit_init, sennit_finalize or, between nodes without a path, a
+ * collective call. Both return 0, a code of the launcher or the result of sennit_error_report,
+ * within `timeout_ns`. After a failure they need not work again. */
 typedef struct sennit_bootstrap {
     size_t struct_bytes; /* sizeof(sennit_bootstrap), so that the struct may grow */
     const char *name;    /* for messages, such as "mpi"; must outlive the rank */
@@ -43,7 +40,7 @@ typedef enum sennit_thread_level {
     SENNIT_THREAD_MULTIPLE = 3    /* any thread at any time */
 } sennit_thread_level;
 
-/* Options of sennit_init: begin with SENNIT_OPTIONS_INIT and change what shall differ. */
+/* Options of sennit_init: start from SENNIT_OPTIONS_INIT. */
 typedef struct sennit_options {
     size_t struct_bytes; /* sizeof(sennit_options), set by SENNIT_OPTIONS_INIT */
     sennit_thread_level thread_level;
@@ -64,26 +61,24 @@ typedef struct sennit_options {
  *
  * - Launcher: the first of the bootstrap in `options`, PMIx, PMI-1, `sennit run`; without one the
  *   rank is alone (size 1).
- * - Further calls in the same rank are counted: each returns OK and needs its own sennit_finalize.
- * - MPI_Init may come before or after.
- * - With a bootstrap, a thread that is no rank becomes a further rank of this process
- *   (sennit_bootstrap_inproc_create).
- * - It waits while the other ranks live and warns in the log after 10 s; options.timeout_ns or
- *   SENNIT_INIT_TIMEOUT sets a limit.
+ * - Each further call in the same rank returns OK and needs its own sennit_finalize.
+ * - MPI_Init may be called before or after.
+ * - With a bootstrap, a thread that is no rank becomes a further rank of this process.
+ * - The call waits while the other ranks live, with a warning after 10 s. options.timeout_ns or
+ *   SENNIT_INIT_TIMEOUT limits it.
  *
  * Errors: ARG (malformed options), BOOTSTRAP (the launcher failed; ranks differ in size or in
- * Sennit's version; many ranks were started and each sees only itself), NOMEM, OS, TIMEOUT,
- * PEER_LOST (a rank ended before it was ready), STATE (forked child). The caller is no rank then.
- */
+ * Sennit's version; many ranks were started and each sees only itself), PEER_LOST (a rank ended
+ * before it was ready). */
 sennit_status sennit_init(const sennit_options *options);
 
-/* Leave. Collective. The last counted call completes outstanding operations, meets the other ranks
- * and frees everything, also when it returns an error. It waits while the other ranks live and
- * warns in the log after 10 s; SENNIT_FINALIZE_TIMEOUT sets a limit. MPI_Finalize may come before
- * or after. sennit_init may start anew.
+/* Leave. Collective. The last counted call completes outstanding operations, waits for the other
+ * ranks and frees everything, also when it returns an error. It waits while the other ranks live,
+ * with a warning after 10 s; SENNIT_FINALIZE_TIMEOUT limits it. MPI_Finalize may be called before
+ * or after, and sennit_init again.
  *
- * Errors: PEER_LOST, TIMEOUT (the others did not come; ranks that are threads of this process may
- * still use its segments, which lose their content and keep their addresses). */
+ * Errors: TIMEOUT (ranks that are threads of this process may still use its segments, which keep
+ * their addresses and lose their content). */
 sennit_status sennit_finalize(void);
 
 /* 1 if the calling thread belongs to a rank, else 0. Any time. */
@@ -93,12 +88,11 @@ int sennit_initialized(void);
 int sennit_rank(void);
 int sennit_size(void);
 
-/* The thread level in force, as asked for; -1 if the caller is no rank. Any time. */
+/* The thread level that was asked for; -1 if the caller is no rank. Any time. */
 int sennit_thread_level_granted(void);
 
-/* Make the calling thread a thread of `rank`, a rank of this process; -1 detaches. The thread need
- * not be a rank. Needed only in a process with several ranks. Errors: RANGE (no rank of this
- * process), STATE (forked child). */
+/* Make the calling thread, rank or not, a thread of `rank` of this process; -1 detaches. Needed
+ * only in a process with several ranks. Errors: RANGE (no rank of this process). */
 sennit_status sennit_thread_attach(int rank);
 
 /* How near a peer is. */
@@ -113,20 +107,19 @@ typedef enum sennit_locality_level {
 /* How near `rank` is. */
 sennit_status sennit_locality(int rank, sennit_locality_level *level);
 
-/* Where `rank` is: one line for people in `text`, cut to `bytes`, with its locality, and its NUMA
- * domain, process and processors as of sennit_init. Errors: ARG (0 bytes), PEER_LOST. */
+/* Where `rank` is, in one line for people, cut to `bytes`: locality, and NUMA domain, process and
+ * processors at sennit_init. Errors: ARG (0 bytes). */
 sennit_status sennit_locality_string(int rank, char *text, size_t bytes);
 
-/* Seconds of a monotonic clock of this node, with the resolution of CLOCK_MONOTONIC. Any time. */
+/* Seconds of the node's CLOCK_MONOTONIC. Any time. */
 double sennit_wtime(void);
 
-/* Fill `bootstraps[0..size-1]` for `size` ranks (1 to 64) that are threads of this process: thread
- * i calls sennit_init with options.bootstrap = &bootstraps[i]. Any time. Errors: RANGE (size),
- * NOMEM. */
+/* Fill `bootstraps` for `size` ranks (1 to 64) that are threads of this process. Thread i calls
+ * sennit_init with options.bootstrap = &bootstraps[i]. Any time. Errors: RANGE (size). */
 sennit_status sennit_bootstrap_inproc_create(int size, sennit_bootstrap bootstraps[]);
 
 /* Free what sennit_bootstrap_inproc_create made, after its ranks have finalized. Any time. Errors:
- * STATE (a rank still uses it; nothing is freed). */
+ * STATE (a rank still uses one; nothing is freed). */
 sennit_status sennit_bootstrap_inproc_destroy(int size, sennit_bootstrap bootstraps[]);
 
 #ifdef __cplusplus

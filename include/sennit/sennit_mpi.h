@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start Sennit on a communicator of any MPI. Header-only, like the other sennit_mpi headers: the
- * program's MPI compiler compiles it, so one libsennit serves every MPI. Include it after or
- * instead of <mpi.h>. Names with sennit_mpi_ are machinery. */
+ * program's MPI compiler compiles it. Include it after or instead of <mpi.h>. Names with
+ * sennit_mpi_ are internal. */
 #ifndef SENNIT_SENNIT_MPI_H
 #define SENNIT_SENNIT_MPI_H
 
@@ -18,12 +18,12 @@
 extern "C" {
 #endif
 
-/* What the functions below return when MPI_Finalize came first: no MPI has a negative code. */
+/* What the functions below return after MPI_Finalize: no MPI has a negative code. */
 #define SENNIT_MPI_IS_OVER (-1)
 
 /* Owned by the rank from a successful sennit_init_mpi to its release. */
 typedef struct sennit_mpi_context {
-    MPI_Comm duplicate; /* of the user's communicator, so that no message meets the program's own */
+    MPI_Comm duplicate; /* of the user's communicator, so its messages match none of the program */
     int is_being_built; /* sennit_init has not returned: sennit_init_mpi frees this struct */
     int is_released;
     int is_broken; /* a call timed out: it is under way for ever, and so is the duplicate */
@@ -172,17 +172,15 @@ static inline sennit_status sennit_mpi_bootstrap_make(MPI_Comm comm, int64_t tim
 /* sennit_init with the ranks of `comm`: its rank i becomes world rank i. Collective over `comm`,
  * from a thread that may call MPI. `options` may be NULL; its bootstrap must be NULL.
  *
- * - The communicator is duplicated; sennit_finalize frees the duplicate. MPI_Finalize comes before
- *   or after it, in the same order on all ranks.
- * - Further calls in the same rank are counted as by sennit_init and do not use `comm`.
+ * - The communicator is duplicated; sennit_finalize frees the duplicate. MPI_Finalize is called
+ *   before or after it, in the same order on all ranks.
+ * - Further calls in the same rank are counted as by sennit_init.
  * - With MPI_COMM_SELF each process is a job of its own.
- * - It waits while the other ranks live and warns on stderr after 10 s. options->timeout_ns or
- *   SENNIT_INIT_TIMEOUT sets a limit; after TIMEOUT the communicator's call is under way and
- *   MPI_Finalize may wait for it.
+ * - After TIMEOUT the communicator's call is under way and MPI_Finalize may wait for it.
  *
  * Errors: ARG (MPI_COMM_NULL, an intercommunicator, a bootstrap in `options`), STATE (before
  * MPI_Init or after MPI_Finalize), BOOTSTRAP (MPI failed, with its code in provider_code; `sennit
- * run` started ranks that MPI does not join), TIMEOUT, NOMEM, those of sennit_init. */
+ * run` started ranks that MPI does not join), those of sennit_init. */
 static inline sennit_status sennit_init_mpi(MPI_Comm comm, const sennit_options *options) {
     static const char operation[] = "sennit_init_mpi";
     sennit_options mine = SENNIT_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machinery of sennit_mpi_plan.h: messages of a plan, and what their two sides tell each other.
- * docs/design/conversion.md.
+/* The machinery of sennit_mpi_plan.h: messages of a plan, and the descriptions that their two sides
+ * exchange. docs/design/conversion.md.
  */
 #ifndef SENNIT_SENNIT_MPI_MESSAGES_H
 #define SENNIT_SENNIT_MPI_MESSAGES_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* What a receiver tells its sender. */
+/* What a receiver sends to its sender. */
 typedef struct sennit_mpi_head {
     uint64_t magic; /* 0: not here yet */
     uint64_t use;   /* of the duplicates, by the plan that it is of */
@@ -263,7 +263,7 @@ static inline int sennit_mpi_exchange(sennit_mpi_message *message, MPI_Request *
                      &message->body_request);
 }
 
-/* The last message of the plan has its memory and its layout: the other side is told. */
+/* The last message of the plan has its memory and its layout: send them to the other side. */
 static inline sennit_status sennit_mpi_post(sennit_mpi_plan_state *plan,
                                             sennit_mpi_message *message, MPI_Request *exchange) {
     sennit_status status = SENNIT_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From MPI calls to plans: take the arguments of MPI calls, exchange addresses once, then move the
- * data by notified puts. For the hot loop of an MPI program, with any communicator, tags and
- * derived datatypes. Header-only, like sennit_mpi.h. docs/design/conversion.md says how it works.
+ * data by notified puts. For any communicator, tags and derived datatypes. Header-only, like
+ * sennit_mpi.h. Guide: docs/manual/hot-loop.md; design: docs/design/conversion.md.
  *
  *     sennit_message_plan_create(comm, &plan)
  *     sennit_plan_irecv(plan, to, n, type, left, tag, comm, ...)    was MPI_Irecv in the loop
@@ -13,11 +13,8 @@
  *         sennit_message_plan_wait(plan, SENNIT_FOREVER)            was MPI_Waitall
  *
  * Between wait and start the buffers are the program's, as with persistent requests of MPI: a run
- * writes only to a rank that has started it too. That takes no further trip if the rank has heard
- * from its receiver since the last run, as in halo exchanges and transpositions there and back.
- * Several messages or plans may write a buffer if they are never started at the same time.
- *
- * Receive buffers are registered as by sennit_register. */
+ * writes only to a rank that has started it too. Several messages or plans may write a buffer if
+ * they are never started at the same time. Receive buffers are registered as by sennit_register. */
 #ifndef SENNIT_SENNIT_MPI_PLAN_H
 #define SENNIT_SENNIT_MPI_PLAN_H
 
@@ -27,13 +24,12 @@
 extern "C" {
 #endif
 
-/* A plan of the rank that made it, for one thread at a time. Plans of one communicator are created,
- * committed and destroyed by one thread at a time. */
+/* A plan of the rank that made it, for one thread at a time. Plans of one communicator are
+ * created, committed and destroyed by one thread at a time. */
 typedef sennit_mpi_plan_state sennit_message_plan;
 
-/* Make an empty plan for messages of `comm`. Collective over `comm`. Sennit keeps duplicates
- * of it for later plans. Errors: ARG (no intracommunicator), NOMEM, FABRIC (MPI failed; its code
- * is in the last error). */
+/* Make an empty plan for messages of `comm`. Collective over `comm`, which Sennit duplicates.
+ * Errors: ARG (no intracommunicator), FABRIC (MPI failed; its code is in the last error). */
 static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan);
 
 /* Take messages of another communicator too. Collective over it. Errors: those of
@@ -42,22 +38,22 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
 
 /* Record what MPI_Isend and MPI_Irecv would move. Not collective; does not wait.
  *
- * - Between two ranks the n-th send with a tag of a communicator goes to the n-th receive with it,
- *   whatever else is recorded between. Datatypes may differ as MPI allows, and may be freed.
- *   MPI_PROC_NULL moves nothing.
+ * - Between two ranks the n-th send with a tag of a communicator goes to the n-th receive with it.
+ *   Datatypes may differ as MPI allows, and may be freed. MPI_PROC_NULL moves nothing.
  * - `arrived` and `sent` are the caller's signals or SENNIT_SIGNAL_NULL. They count an event when
  *   the message is there, or when the buffer may be written again; the caller waits for and resets
  *   them.
  * - sennit_message_plan_wait does not wait for a message with `arrived`, and its sender does not
- *   wait for the receiver: something else must delay the sender's next start until the buffer may
- *   be written and the signal is reset. `sent` may need test or wait of the plan, which sends the
- *   put.
- * - `exchange`: the caller completes this request before commit and destroy; with NULL commit does.
+ *   wait for the receiver. So something else must delay the sender's next start until the buffer
+ *   may be written and the signal is reset. `sent` may need test or wait of the plan, which sends
+ *   the put.
+ * - `exchange`: the caller completes this request before commit and destroy; with NULL commit
+ *   does.
  *
  * Errors: STATE (committed), ARG (a communicator that the plan was not given, a negative count, a
  * rank or tag that MPI refuses, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, MPI_DATATYPE_NULL, a
  * signal of another rank, more receives of a communicator than it has tags), UNSUPPORTED (a
- * datatype that can not be read), NOMEM, those of sennit_register. */
+ * datatype that can not be read), those of sennit_register. */
 static inline sennit_status sennit_plan_isend(sennit_message_plan *plan, const void *buffer,
                                               int count, MPI_Datatype type, int dest, int tag,
                                               MPI_Comm comm, sennit_signal sent,
@@ -66,8 +62,8 @@ static inline sennit_status sennit_plan_irecv(sennit_message_plan *plan, void *b
                                               MPI_Datatype type, int source, int tag, MPI_Comm comm,
                                               sennit_signal arrived, MPI_Request *exchange);
 
-/* The same of MPI_Sendrecv, MPI_Alltoall, MPI_Alltoallv and MPI_Neighbor_alltoallv: a send and a
- * receive for each partner, each with its event. The last needs a communicator with a topology.
+/* The messages of MPI_Sendrecv, MPI_Alltoall, MPI_Alltoallv and MPI_Neighbor_alltoallv: a send and
+ * a receive for each partner, each with its event. The last needs a communicator with a topology.
  * Errors: those of sennit_plan_isend, ARG (MPI_IN_PLACE). */
 static inline sennit_status sennit_plan_sendrecv(sennit_message_plan *plan, const void *send_buffer,
                                                  int send_count, MPI_Datatype send_type, int dest,
@@ -94,33 +90,34 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
     MPI_Comm comm, sennit_signal sent, sennit_signal arrived);
 
 /* Copy the plan's messages for a second buffer, to run in turn with it. Memory in the `bytes` from
- * `first` on moves to the same place from `second`; a message lies there whole or not at all. Other
- * memory and the caller's signals are the same in both. Collective over the plan's communicators,
- * which still exist. The plan may be committed, the twin is not. Errors: ARG (a message that lies
- * in the first buffer in part), those of sennit_message_plan_create and sennit_plan_irecv. */
+ * `first` on moves to the same place from `second`; a message lies there whole or not at all.
+ * Other memory and the caller's signals are the same in both. Collective over the plan's
+ * communicators, which still exist. The plan may be committed, the twin is not. Errors: ARG (a
+ * message partly in the first buffer), those of sennit_message_plan_create and sennit_plan_irecv.
+ */
 static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *plan,
                                                      const void *first, const void *second,
                                                      size_t bytes, sennit_message_plan **twin);
 
-/* End the recording: wait until the descriptions of all messages are there. After an error the plan
- * can only be destroyed. Errors: STATE (committed; a request for an exchange is not complete), ARG
- * (sizes or datatypes that do not match; a request of the caller's got what a receive without send
- * of an earlier plan left), TIMEOUT (a partner has not made its call), those of sennit_block_attach
- * and sennit_plan_commit. The error, and a warning after 10 s, name call, rank and tag. */
+/* End the recording: wait until the descriptions of all messages are there. After an error the
+ * plan can only be destroyed. The error, and a warning after 10 s, name call, rank and tag.
+ * Errors: STATE (committed; a request for an exchange is not complete), ARG (sizes or datatypes
+ * that do not match; a request of the caller's got what a receive without send of an earlier plan
+ * left), TIMEOUT (a partner has not made its call), those of sennit_block_attach and
+ * sennit_plan_commit. */
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
                                                        int64_t timeout_ns);
 
-/* Start the next run. Does not wait: what goes to a rank that has neither started nor opened it is
- * sent in test or wait. Errors: STATE (not committed; the run before was not waited for), those of
- * sennit_plan_start but SIGNAL_EARLY, those of sennit_signal_reset. SIGNAL_OVERFLOW names call,
- * rank and tag of a message (the first to its rank) whose receiver gave `arrived` and has not reset
- * it. */
+/* Start the next run. Does not wait: messages to a rank that has neither started nor opened the
+ * run are sent in test or wait. Errors: STATE (not committed; the run before was not waited for),
+ * those of sennit_plan_start but SIGNAL_EARLY, those of sennit_signal_reset. SIGNAL_OVERFLOW names
+ * call, rank and tag of a message (the first to its rank) whose receiver gave `arrived` and has
+ * not reset it. */
 static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan);
 
-/* Let others write the plan's receive buffers from now on, for the next run: for plans in turn,
- * each with its memory. Open one before a run of the other: whoever has this run's message knows
- * that the next buffer is free, and its next put waits for nobody (pre-synchronisation,
- * docs/design/conversion.md).
+/* Let others write the plan's receive buffers for the next run: for plans in turn, each with its
+ * memory. Open one before a run of the other. A rank that has this run's message then knows that
+ * the next buffer is free, and its next put waits for nobody.
  *
  *     sennit_message_plan_open(first)
  *     MPI_Barrier(comm)
@@ -134,21 +131,20 @@ static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan)
  * SIGNAL_OVERFLOW. */
 static inline sennit_status sennit_message_plan_open(sennit_message_plan *plan);
 
-/* From now on start checks the rule: it returns SIGNAL_EARLY, with call, rank and tag of the first
- * message to the rank, if a put finds that its receiver has neither started nor opened the run. So
- * it finds a missing open, and one buffer where there should be two. The run is started all the
- * same and waited for. Messages whose receivers gave `arrived` are not checked. */
+/* From now on start returns SIGNAL_EARLY if a put finds that its receiver has neither started nor
+ * opened the run. The error names call, rank and tag of the first message to the rank. The run is
+ * started all the same and waited for. Messages whose receivers gave `arrived` are not checked. */
 static inline sennit_status sennit_message_plan_be_strict(sennit_message_plan *plan);
 
-/* Wait until the run is over: all buffers are the program's again, and what was received is there.
- * After TIMEOUT it goes on. Test: the same without a wait; *is_over is 1 if it is over. Errors:
- * STATE (no run was started), TIMEOUT, those of sennit_plan_wait and sennit_signal_wait. */
+/* Wait until the run is over: all buffers are the program's again, with the received data. After
+ * TIMEOUT it goes on. Test: the same without a wait. Errors: STATE (no run was started), TIMEOUT,
+ * those of sennit_plan_wait and sennit_signal_wait. */
 static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan, int64_t timeout_ns);
 static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, int *is_over);
 
-/* End the plan, its blocks and registrations. All its ranks do, when all partners have waited for
- * their last runs, or no commit is under way. Requests for exchanges are completed before. Errors:
- * STATE (a run was not waited for). */
+/* End the plan, its blocks and registrations. All its ranks call it, when all partners have waited
+ * for their last runs, or no commit is under way. Requests for exchanges are completed before.
+ * Errors: STATE (a run was not waited for). */
 static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *plan);
 
 static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, MPI_Comm comm) {

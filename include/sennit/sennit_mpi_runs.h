@@ -73,7 +73,7 @@ static inline sennit_mpi_target *sennit_mpi_find_target(sennit_mpi_plan_state *p
     return target;
 }
 
-/* The description of a send's place has come: records its operation. */
+/* The description of a send's place has arrived: records its operation. */
 static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
                                               sennit_mpi_message *message) {
     static const char *const call = "sennit_message_plan_commit";
@@ -133,8 +133,8 @@ static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
     return status;
 }
 
-/* The description of the place of a send comes. One by another plan, whose send was never made,
- * may come before it. */
+/* The description of the place of a send arrives. One by another plan, whose send was never made,
+ * may arrive before it. */
 static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, double end,
                                                    int has_end) {
     static const char *const call = "sennit_message_plan_commit";
@@ -167,7 +167,7 @@ static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, 
     return how == 0 ? SENNIT_OK : sennit_mpi_fail_await(how, message);
 }
 
-/* All descriptions have come and gone, and each send is an operation of a plan. */
+/* All descriptions were exchanged, and each send is an operation of a plan. */
 static inline sennit_status sennit_mpi_record_all(sennit_mpi_plan_state *plan, double end,
                                                   int has_end) {
     sennit_mpi_message **const messages = (sennit_mpi_message **)plan->messages.items;
@@ -216,7 +216,7 @@ static inline sennit_status sennit_mpi_open(sennit_mpi_plan_state *plan) {
     return status;
 }
 
-/* An error of start that is one of a message is told with its name. */
+/* Reports an error of a message in start with the message's name. */
 static inline sennit_status sennit_mpi_name(sennit_status status, const sennit_mpi_target *target) {
     const sennit_error first = *sennit_last_error();
     if (status != SENNIT_ERR_SIGNAL_OVERFLOW) return status;
@@ -274,7 +274,7 @@ static inline int64_t sennit_mpi_left(double start, int64_t timeout_ns) {
     return passed >= (double)timeout_ns ? 0 : timeout_ns - (int64_t)passed;
 }
 
-/* Messages that have come since the last call, in their order. */
+/* Messages that have arrived since the last call, in their order. */
 static inline sennit_status sennit_mpi_await_arrivals(sennit_mpi_plan_state *plan, double start,
                                                       int64_t timeout_ns) {
     for (; plan->arrived < plan->messages.count; ++plan->arrived) {

@@ -39,7 +39,7 @@ typedef struct sennit_mpi_run {
     uint64_t bytes;
 } sennit_mpi_run;
 
-/* Basic elements of one kind that come one behind the other in a type map. */
+/* Basic elements of one kind that follow each other in a type map. */
 typedef struct sennit_mpi_kind {
     uint64_t kind; /* made of its name */
     uint64_t count;

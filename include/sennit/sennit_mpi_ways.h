@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machinery of sennit_mpi_plan.h: duplicates of communicators, by which the two sides of a
- * message talk (docs/design/conversion.md).
+ * message communicate (docs/design/conversion.md).
  *
  * A plan takes a set of duplicates that its communicator keeps, and returns it at commit, when all
- * that it sent has come. So plans recorded one after the other need one set. Ranks compare the
+ * that it sent has arrived. So plans recorded one after the other need one set. Ranks compare the
  * numbers of their sets; if they differ they make a new one. */
 #ifndef SENNIT_SENNIT_MPI_WAYS_H
 #define SENNIT_SENNIT_MPI_WAYS_H
@@ -105,7 +105,7 @@ static inline int sennit_mpi_make_ways(MPI_Comm comm, sennit_mpi_ways *ways) {
     return code;
 }
 
-/* Between two looks at what MPI has to do. The partner may wait for this rank in Sennit, which may
+/* Between two tests of what MPI has to do. The partner may wait for this rank in Sennit, which may
  * have no thread for progress; and ranks that share the processor may need it, which an MPI's own
  * wait keeps. */
 static inline void sennit_mpi_let_others(unsigned *looks) {

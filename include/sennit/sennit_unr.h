@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of UNR on Sennit's blocks, signals and plans, for programs that include unr.h. (Feng et
- * al., "UNR: Unified Notifiable RMA Library for HPC", 2024.) New programs use notify.h and plan.h,
- * which have epochs, timeouts and errors. Header-only, like sennit_mpi.h; sennit_unr_calls.h needs
- * no MPI.
+/* The calls of UNR on Sennit's blocks, signals and plans, for programs that include unr.h. (Feng
+ * et al., "UNR: Unified Notifiable RMA Library for HPC", 2024.) New programs use notify.h and
+ * plan.h, which have epochs, timeouts and errors. Header-only, like sennit_mpi.h;
+ * sennit_unr_calls.h needs no MPI.
  *
  * As in UNR:
  *
@@ -10,23 +10,19 @@
  *   sizeof(unr_blk_h) bytes.
  * - A put counts in the remote block's signal for receiving when the data is there, and in the
  *   local block's for sending when that may be written again; a get the other way round.
- * - A signal that has its events waits for its reset; something else says when senders may send
- *   again. An event before the reset is one too many (SENNIT_EPOCH_CURRENT of notify.h): the
- *   sender, and the owner's next wait, check or reset report it.
- * - A call that fails writes to stderr and ends the program by exit. So the compiler does not warn
- *   where a result is not used.
- *
- * If the int sennit_unr_returns_errors is 1, such a call returns URU_EVENT_OVERFLOW for an event
- * too many, else URU_STATUS_ERROR; sennit_last_error() has the details. Outputs are unchanged, or
- * null for calls that return what they make.
+ * - An event for a fired signal before its reset is surplus: the sender, and the owner's next
+ *   wait, check or reset report it. Something else says when senders may send again.
+ * - A call that fails writes to stderr and ends the program by exit. If the int
+ *   sennit_unr_returns_errors is 1, it returns URU_EVENT_OVERFLOW for a surplus event, else
+ *   URU_STATUS_ERROR; sennit_last_error() has the details. Outputs are unchanged, or null for
+ *   calls that return what they make.
  *
  * Different from UNR:
  *
- * - A single operation returns when its buffers are the caller's again. A run of a plan goes on,
- *   and counts at its sender when all has moved. A failed operation counts nowhere; the call, or
- *   the next start or the end of the plan, reports it.
- * - A thread keeps up to 512 blocks attached for single operations. With more, operations pay for
- *   attaching; plans attach once.
+ * - A single operation returns when its buffers may be reused. A run of a plan goes on, and counts
+ *   at its sender when all has moved. A failed operation counts nowhere; the call, or the next
+ *   start or the end of the plan, reports it.
+ * - A thread caches up to 512 attached blocks for single operations.
  * - Surplus events are found by their number, not by an overflow bit. */
 #ifndef SENNIT_SENNIT_UNR_H
 #define SENNIT_SENNIT_UNR_H
@@ -38,7 +34,7 @@
 extern "C" {
 #endif
 
-/* From unr_init to unr_finalize. */
+/* Valid from unr_init to unr_finalize. */
 __attribute__((weak, visibility("default"))) MPI_Datatype MPI_UNR_BLK_H;
 __attribute__((weak, visibility("default"))) MPI_Datatype MPI_UNR_SIG_H;
 __attribute__((weak, visibility("default"))) int sennit_unr_runs;
@@ -59,8 +55,7 @@ static inline uru_status_t unr_init(void) {
     return URU_STATUS_OK;
 }
 
-/* End it, with signals, registrations, plans and pools, but not the few bytes that name a plan or
- * pool. Collective, before MPI_Finalize. */
+/* End Sennit, with signals, registrations, plans and pools. Collective, before MPI_Finalize. */
 static inline uru_status_t unr_finalize(void) {
     const sennit_status status = sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER);
     if (status != SENNIT_OK) return sennit_unr_end(status, "unr_finalize");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of UNR but unr_init and unr_finalize, for programs without MPI whose processes start by
- * sennit_init. sennit_unr.h explains them. */
+/* The calls of UNR but unr_init and unr_finalize, for programs without MPI whose processes start
+ * by sennit_init. See sennit_unr.h. */
 #ifndef SENNIT_SENNIT_UNR_CALLS_H
 #define SENNIT_SENNIT_UNR_CALLS_H
 
@@ -48,8 +48,8 @@ __attribute__((weak, visibility("default"))) uru_transfer_t sennit_unr_all[2];
 #define URU_TRANSFER_TYPE_DMA_PUT_ALL (&sennit_unr_all[0])
 #define URU_TRANSFER_TYPE_DMA_GET_ALL (&sennit_unr_all[1])
 
-/* Registered memory, a signal and a block: plain data. Signals and blocks may be sent by any means,
- * such as MPI_UNR_SIG_H and MPI_UNR_BLK_H. */
+/* Registered memory, a signal and a block: plain data. Send signals and blocks by any means, such
+ * as MPI_UNR_SIG_H and MPI_UNR_BLK_H. */
 typedef sennit_region unr_mem_h;
 typedef sennit_signal unr_sig_h;
 typedef sennit_block unr_blk_h;
@@ -141,9 +141,8 @@ static inline uru_status_t unr_mem_reg_sync(void) {
     return sennit_unr_end(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "unr_mem_reg_sync");
 }
 
-/* Make a signal of `num_event` events, 1 to 2147483647. It is SENNIT_SIGNAL_UNCHECKED: no sender
- * waits for its reset. It is not strict: events are of the present epoch, so one before the reset
- * is one too many and reported as that. */
+/* Make a signal of `num_event` events, 1 to 2147483647. It is SENNIT_SIGNAL_UNCHECKED and not
+ * strict: no sender waits for its reset, and an event before the reset is surplus. */
 static inline uru_status_t unr_sig_create(unr_sig_h *sig_h, uint64_t num_event) {
     sennit_status status = SENNIT_OK;
     if (num_event == 0 || num_event > 2147483647u)
@@ -155,7 +154,7 @@ static inline uru_status_t unr_sig_create(unr_sig_h *sig_h, uint64_t num_event) 
     return sennit_unr_end(status, "unr_sig_create");
 }
 
-/* URU_SIGNAL_TRIGGERED if all events have come, else URU_SIGNAL_WAITING. */
+/* URU_SIGNAL_TRIGGERED if the signal has fired, else URU_SIGNAL_WAITING. */
 static inline uru_status_t unr_sig_check(unr_sig_h sig_h) {
     int done = 0;
     const sennit_status status = sennit_signal_test(sig_h, &done);
@@ -163,7 +162,7 @@ static inline uru_status_t unr_sig_check(unr_sig_h sig_h) {
     return done ? URU_SIGNAL_TRIGGERED : URU_SIGNAL_WAITING;
 }
 
-/* Wait, without limit, until all events have come. Every 10 s stderr gets a line. */
+/* Wait, without limit, until the signal has fired. Every 10 s stderr gets a line. */
 static inline uru_status_t unr_sig_wait(unr_sig_h sig_h) {
     sennit_status status = sennit_signal_wait(sig_h, 10 * (int64_t)1000000000);
     while (status == SENNIT_ERR_TIMEOUT) {
@@ -176,8 +175,8 @@ static inline uru_status_t unr_sig_wait(unr_sig_h sig_h) {
     return sennit_unr_end(status, "unr_sig_wait");
 }
 
-/* Ready a signal whose events have come for the next ones, after the memory is. An error if not all
- * have come, or too many: then a second call resets it. */
+/* Ready a fired signal for the next events, after the memory is. An error if it has not fired, or
+ * after surplus events: then a second call resets it. */
 static inline uru_status_t unr_sig_reset(unr_sig_h sig_h) {
     return sennit_unr_end(sennit_signal_reset(sig_h), "unr_sig_reset");
 }
@@ -213,8 +212,8 @@ static inline uru_status_t unr_sig_pool_create(unr_sig_pool_h *sig_pool_h, int32
     return sennit_unr_end(status, "unr_sig_pool_create");
 }
 
-/* *sig_id gets the number of a signal of the pool whose events have come, which is reset, or -1.
- * Does not wait. */
+/* *sig_id gets the number of a signal of the pool that has fired, which is reset, or -1. Does not
+ * wait. */
 static inline uru_status_t unr_sig_pool_detect(unr_sig_pool_h sig_pool_h, int32_t *sig_id) {
     sennit_fired fired;
     sennit_status status = sennit_waitset_wait_any(sig_pool_h->set, 0, &fired);

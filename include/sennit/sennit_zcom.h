@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The six calls of ZCom (Imhoff 2024), zero-copy channels between the processes of an MPI program
- * on one node, on Sennit's channels. For programs that were written for them; new ones use
- * channel.h, which has timeouts and more errors. Header-only, like sennit_mpi.h.
+ * on one node, on Sennit's channels. New programs use channel.h, which has timeouts and more
+ * errors. Header-only, like sennit_mpi.h.
  *
  * Each process has a buffer for each target, and a pointer to the target's buffer for it. The
- * sender writes its own buffer when ZCom_can_write_c says 1, then calls ZCom_have_written_c. The
- * target reads through the pointer when ZCom_can_read_c says 1, then calls ZCom_have_read_c. Where
- * the target's memory can not be mapped the pointer leads to a copy, made when ZCom_can_read_c
- * first says 1.
+ * sender writes its own buffer, and the target reads through the pointer. If the memory can not be
+ * mapped, the pointer leads to a copy, made when ZCom_can_read_c first says 1.
  *
- * *err gets 0 or a sennit_status, with details in sennit_last_error(). err may be NULL: as in ZCom
- * the compiler does not warn. */
+ * *err gets 0 or a sennit_status, with details in sennit_last_error(). err may be NULL. */
 #ifndef SENNIT_SENNIT_ZCOM_H
 #define SENNIT_SENNIT_ZCOM_H
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signals: counters of events. Other ranks count an event; the owner waits.
+/* Signals: counters of events. Other ranks notify events; the owner waits.
  *
- * A signal expects a number of events in each epoch and fires when they have come. The owner's
+ * A signal expects a number of events in each epoch and fires when all are counted. The owner's
  * reset begins the next epoch. Epochs count from 0, and each event names its own.
  *
  *     owner                                     ranks that send
  *     sennit_signal_create(2, 2, 0, &signal)    get the handle by any means
  *     loop over epochs 0, 1, 2, ...             loop over epochs 0, 1, 2, ...
  *         sennit_signal_wait(signal, ...)           sennit_signal_notify(signal, epoch)
- *         ... use what came ...
+ *         ... use the data ...
  *         sennit_signal_reset(signal)
  *
- * sennit_signal_notify counts an event, and so do notified puts and gets (notify.h) once their data
- * is in place. Who sees the signal fired sees the data. The sender counts where load and store
- * reach the owner; elsewhere the owner does, in calls that wait, test or flush. The counter is MMAS
- * of the paper on UNR (Feng et al., 2024), with two epochs.
+ * sennit_signal_notify counts an event; so do notified puts and gets (notify.h) once their data is
+ * in place. An owner that sees the signal fired sees the data. The sender counts where load and
+ * store reach the owner; elsewhere the owner does, in calls that wait, test or flush. Design:
+ * docs/design/signals.md.
  *
  * An event, without flags:
  *
@@ -22,15 +22,12 @@
  *   (notify.h: what that means for buffers);
  * - of a later epoch: the sender gets SIGNAL_EARLY and may repeat the call, or PEER_LOST if the
  *   owner is gone;
- * - of an earlier epoch, or one more than expected: the sender gets SIGNAL_OVERFLOW. The error
- *   names signal, expected and seen.
+ * - of an earlier epoch, or a surplus one: the sender gets SIGNAL_OVERFLOW. The owner gets it too,
+ *   once, by the next reset, test, wait for a set, or wait that finds the signal not fired. The
+ *   event's data may have overwritten the owner's. The signal then goes on as without the event.
  *
- * The owner gets SIGNAL_OVERFLOW for a surplus event too, once, by the next reset, test, wait for a
- * set, or wait that finds the signal not fired. The event's data may have overwritten data of the
- * owner. Then the signal goes on as without it.
- *
- * All calls but sennit_signal_notify are the owner's, by any thread at any time, except that no
- * other thread uses a signal while it is destroyed, or tests or waits for it while it is reset. */
+ * All calls but sennit_signal_notify are the owner's, by any thread. No other thread uses a signal
+ * while it is destroyed, or tests or waits for it while it is reset. */
 #ifndef SENNIT_SIGNAL_H
 #define SENNIT_SIGNAL_H
 
@@ -57,29 +54,24 @@ typedef struct sennit_signal {
  *
  * SENNIT_SIGNAL_STRICT: for memory with room for one message. An event of epoch r + 1 before reset
  * r would overwrite data: the sender gets SIGNAL_EARLY before anything moves; wait_ns of a notice
- * waits for the reset. If such an event comes all the same, from a sender that does not look
- * (SENNIT_SIGNAL_UNCHECKED), it is counted, and the owner gets SIGNAL_EARLY once, by a wait or test
- * that finds the signal not fired or by the reset. Events to another node take one trip more,
- * unless a task of the owner's, such as a notified put, has reached the sender since the reset:
- * reset first, then answer. */
+ * waits for the reset. If the sender does not check (SENNIT_SIGNAL_UNCHECKED), the event is
+ * counted. The owner then gets SIGNAL_EARLY once, by the reset or a wait or test that finds the
+ * signal not fired. Events to another node may take one trip more. */
 #define SENNIT_SIGNAL_STRICT 0x1u
-/* Senders do not look at the owner's epoch, and no call is refused for its epoch: the program keeps
- * messages apart, by answers in each epoch or by a barrier. An event that is neither of the owner's
- * epoch nor of the next is not counted, and its data may have moved. The owner hears of the last
- * one, once, by SIGNAL_EARLY or SIGNAL_OVERFLOW of a wait or test that finds the signal not fired,
- * or of the reset; a flush by the sender may report it too. With SENNIT_SIGNAL_STRICT, an event of
- * epoch r + 1 before reset r is counted and reported. Events of SENNIT_EPOCH_CURRENT are not
+/* Senders do not check the owner's epoch: the program keeps messages apart, by answers in each
+ * epoch or by a barrier. An event of neither the owner's epoch nor the next is not counted, and
+ * its data may have moved. The owner gets SIGNAL_EARLY or SIGNAL_OVERFLOW for the last one, once,
+ * as above; a flush by the sender may report it too. Events of SENNIT_EPOCH_CURRENT are not
  * concerned. */
 #define SENNIT_SIGNAL_UNCHECKED 0x2u
 
-/* Make a signal of the caller's, in epoch 0, that fires after `events` events of an epoch, 1 to
- * max_events. `max_events` is also how many surplus events are surely detected. Usually it equals
- * `events`. Errors: ARG (no events, more than max_events), NOMEM (memory, 8388608
- * signals), OS. */
+/* Make a signal in epoch 0 that fires after `events` events of an epoch, 1 to max_events. Up to
+ * `max_events` surplus events are surely detected; usually it equals `events`. Errors: ARG (0
+ * events, or more than max_events). */
 sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigned flags,
                                    sennit_signal *signal);
 
-/* End a signal; it leaves its set. No rank may be about to count an event; later ones get
+/* End a signal; it leaves its set. No rank may be about to notify it; later events get
  * NOT_REGISTERED. */
 sennit_status sennit_signal_destroy(sennit_signal signal);
 
@@ -89,8 +81,8 @@ sennit_status sennit_signal_destroy(sennit_signal signal);
 sennit_status sennit_signal_test(sennit_signal signal, int *done);
 
 /* Wait until the signal has fired. It stays fired until reset. All that a sender did before its
- * event is visible on return. A `timeout_ns` of 0 looks once, SENNIT_FOREVER has no limit. Errors:
- * those of sennit_signal_test, TIMEOUT, PEER_LOST (a rank has died and it has not fired). */
+ * event is visible on return. Errors: those of sennit_signal_test, PEER_LOST (a rank of the job
+ * has died and the signal has not fired). */
 SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns);
 
 /* Begin the next epoch. Of threads that reset at the same time one succeeds; the others get STATE.
@@ -99,32 +91,29 @@ SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t t
  * put or get) of epoch r + 1 proves reset r - 1 to its sender, but not with
  * SENNIT_SIGNAL_UNCHECKED.
  *
- * Errors that change nothing: STATE (the signal has not fired), SIGNAL_OVERFLOW, SIGNAL_EARLY (an
- * event was too early by the signal's flags; once). */
+ * Errors: STATE (the signal has not fired), SIGNAL_OVERFLOW, SIGNAL_EARLY (an event was too early
+ * by the signal's flags; once). */
 SENNIT_HOT_CALL sennit_status sennit_signal_reset(sennit_signal signal);
 
-/* How many events of its epoch are still to come. Errors: those of sennit_signal_test. */
+/* How many events of its epoch are missing. Errors: SIGNAL_OVERFLOW (surplus events). */
 sennit_status sennit_signal_remaining(sennit_signal signal, uint32_t *events);
 
 /* The signal's epoch. */
 sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch);
 
-/* Count one event of `epoch`, or of the owner's epoch (SENNIT_EPOCH_CURRENT of notify.h). Any rank.
- * The owner of the fired signal sees what the caller completed before: stores, blocking puts,
- * flushed operations. Where load and store reach the owner the event is counted on return. To
- * another node it may be under way, and the next flush of the owner's rank reports what is wrong
- * with it.
+/* Count one event of `epoch`, or of the owner's epoch (SENNIT_EPOCH_CURRENT of notify.h). Any
+ * rank. The owner of the fired signal sees what the caller completed before: stores, blocking
+ * puts, flushed operations. Where load and store reach the owner the event is counted on return.
+ * To another node it may be under way; the next flush of the owner's rank reports its failure.
  *
- * Errors that have counted nothing: NOT_REGISTERED (no such signal, or destroyed), SIGNAL_EARLY,
- * SIGNAL_OVERFLOW, OTHER_NODE, UNSUPPORTED (only the kernel's copies reach the owner's memory),
- * PEER_LOST, NOMEM, OS. After PEER_LOST, FABRIC and TIMEOUT (knob SENNIT_TIMEOUT) of a path of
- * messages the event may be counted. */
+ * Errors that have counted nothing: SIGNAL_EARLY, SIGNAL_OVERFLOW, UNSUPPORTED (only the kernel's
+ * copies reach the owner's memory), and those of error.h. But after PEER_LOST, FABRIC and TIMEOUT
+ * of a path of messages the event may be counted. */
 sennit_status sennit_signal_notify(sennit_signal signal, uint64_t epoch);
 
-/* Waitsets: wait for any, some or all of many signals. A wait costs as much as there are fired
- * signals, whatever the size of the set. A signal is in one set at most. It is reported by each
- * wait until it is reset; reported signals go behind the others, so none is passed over for ever.
- */
+/* Waitsets: wait for any, some or all of many signals. The cost depends on the number of fired
+ * signals, not on the size of the set. A signal is in one set at most. Each wait reports it until
+ * it is reset, behind signals not reported yet. */
 typedef struct sennit_waitset {
     uint32_t handle;
 } sennit_waitset;
@@ -135,13 +124,13 @@ typedef struct sennit_waitset {
 #define SENNIT_WAITSET_NULL ((sennit_waitset){0u})
 #endif
 
-/* Make an empty set. A rank has at most 4095. Errors: NOMEM. */
+/* Make an empty set. A rank has at most 4095. */
 sennit_status sennit_waitset_create(sennit_waitset *set);
 
 /* End a set; its signals live on. */
 sennit_status sennit_waitset_destroy(sennit_waitset set);
 
-/* Put a signal into a set, or take it out. The waits return `cookie`, any value of the program's.
+/* Add a signal to a set, or remove it. The waits return `cookie`, any value of the program's.
  * Errors: STATE (the signal is in a set already), ARG (the signal is not in this set). */
 sennit_status sennit_waitset_add(sennit_waitset set, sennit_signal signal, uint64_t cookie);
 sennit_status sennit_waitset_remove(sennit_waitset set, sennit_signal signal);
@@ -153,17 +142,17 @@ typedef struct sennit_fired {
 } sennit_fired;
 
 /* Wait until a signal of the set has fired, or all of them. *fired gets one; fired[] gets up to
- * `most` (at least 1) and *count their number. Data is visible as by sennit_signal_wait. Errors:
- * STATE (an empty set; not of wait_all), TIMEOUT, PEER_LOST (a rank of the job has died and the
- * signals have not fired), SIGNAL_OVERFLOW and SIGNAL_EARLY (of one of the signals; surplus events
- * are reported until it leaves the set). */
+ * `most` (at least 1) and *count their number. Visibility as by sennit_signal_wait. Errors: STATE
+ * (an empty set; not of wait_all), PEER_LOST (a rank of the job has died and the signals have not
+ * fired), SIGNAL_OVERFLOW and SIGNAL_EARLY (of one of the signals; surplus events are reported
+ * until it leaves the set). */
 sennit_status sennit_waitset_wait_any(sennit_waitset set, int64_t timeout_ns, sennit_fired *fired);
 sennit_status sennit_waitset_wait_some(sennit_waitset set, int64_t timeout_ns, size_t most,
                                        sennit_fired fired[], size_t *count);
 sennit_status sennit_waitset_wait_all(sennit_waitset set, int64_t timeout_ns);
 
-/* A comparison of a word of the program's own, which other ranks change by puts of a word, atomic
- * operations or pointers of sennit_ptr. */
+/* Comparisons of a word that other ranks change by puts of a word, atomic operations or pointers
+ * of sennit_ptr. */
 typedef enum sennit_comparison {
     SENNIT_EQUAL = 0,
     SENNIT_NOT_EQUAL = 1,
@@ -174,20 +163,19 @@ typedef enum sennit_comparison {
     SENNIT_COMPARISON_END = 6
 } sennit_comparison;
 
-/* Wait until `*word COMPARISON value` holds, unsigned, for any aligned word of 8 bytes that the
- * caller may read. An acquire: what was ordered before the change is visible. A change wakes
- * nobody: after half a millisecond the wait looks once in 1 to 10 ms, or polls where there are
- * paths of messages. Errors: TIMEOUT, PEER_LOST (a rank of the job has died). */
+/* Wait until `*word COMPARISON value` holds, unsigned, for an aligned word of 8 bytes. An acquire:
+ * what was ordered before the change is visible. A change wakes nobody. After half a millisecond
+ * the wait polls once in 1 to 10 ms, or always where there are paths of messages. Errors:
+ * PEER_LOST (a rank of the job has died). */
 sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison comparison,
                                       uint64_t value, int64_t timeout_ns);
 
-/* A condition of the program's own: not 0 when it holds. The waiting thread calls it often. It
- * loads with acquire what other ranks change, and calls nothing of Sennit but sennit_trace_note. */
+/* A condition of the program: not 0 when it holds. The waiting thread calls it often. It loads
+ * with acquire what other ranks change, and calls nothing of Sennit but sennit_trace_note. */
 typedef int (*sennit_condition)(void *context);
 
-/* Wait until `condition(context)` holds, for words of other sizes or for several. Waits as
- * sennit_signal_wait_word; looks at least once. Errors: TIMEOUT, PEER_LOST (a rank of the job has
- * died). */
+/* Wait as sennit_signal_wait_word until `condition(context)` holds, which is checked at least
+ * once: for words of other sizes or for several. */
 sennit_status sennit_wait_until(sennit_condition condition, void *context, int64_t timeout_ns);
 
 #ifdef __cplusplus

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Teams: ordered sets of ranks that make collective calls together. The ranks of a team are
- * numbered 0 to n-1; in the world these are world ranks, which global pointers carry.
- *
- * Teams may overlap and need not contain each other. A rank can be in 1021 teams at once besides
- * the world and its node; destroyed teams do not count.
+/* Teams: ordered sets of ranks that make collective calls together. A team of n ranks numbers them
+ * 0 to n-1. Teams may overlap. A rank can be in 1021 teams at once besides the world and its node.
  *
  * Calls that make a team are collective over its parent, future members or not. If any rank has an
- * error all get one and no team is made. Threads of a rank may make teams from different parents at
- * the same time.
+ * error all get one and no team is made. Threads of a rank may make teams from different parents
+ * at once.
  *
  * Errors of these calls: STATE (another thread is in a collective call of the parent), ARG
- * (arguments that must be equal differ), NOMEM (memory, 1021 teams), OTHER_NODE (no path joins the
- * members), PEER_LOST, TIMEOUT (knob SENNIT_TIMEOUT). After TIMEOUT the members have not met:
- * sennit_barrier of the parent goes on waiting, and ranks that come to the creation get ARG. If the
- * errors of other calls say that a creation is under way, the same call made again goes on. */
+ * (arguments that must be equal differ), TIMEOUT. After TIMEOUT sennit_barrier of the parent goes
+ * on waiting, and late ranks get ARG from the creation. If errors of other calls say that a
+ * creation is under way, repeat it with the same arguments. */
 #ifndef SENNIT_TEAM_H
 #define SENNIT_TEAM_H
 
@@ -40,32 +36,30 @@ typedef struct sennit_team {
 #define SENNIT_TEAM_NODE ((sennit_team){2u})
 #endif
 
-/* The color of a rank that joins no team; any negative one does. */
+/* The color of a rank that joins no team, like any negative one. */
 #define SENNIT_COLOR_NONE (-1)
 
 /* No rank: not a member, or beyond the open edge of a grid. */
 #define SENNIT_RANK_NONE (-1)
 
 /* A team of `count` ranks of the parent in the order of `ranks`, the same array everywhere; the
- * others get SENNIT_TEAM_NULL. sennit_team_create_group in group.h takes a group. Errors: RANGE (no
- * rank of the parent), ARG (a rank twice). */
+ * others get SENNIT_TEAM_NULL. Errors: RANGE (no rank of the parent), ARG (a rank twice). */
 sennit_status sennit_team_create(sennit_team parent, size_t count, const int ranks[],
                                  sennit_team *team);
 
-/* One team for each color, ordered by `key` and then by rank in the parent. A negative color joins
- * none and gets SENNIT_TEAM_NULL. */
+/* One team for each color, ordered by `key` and then by rank in the parent. A rank with a negative
+ * color gets SENNIT_TEAM_NULL. */
 sennit_status sennit_team_split(sennit_team parent, int color, int key, sennit_team *team);
 
 /* A team of the `count` ranks start, start + stride, ... of the parent, the same numbers
- * everywhere. The stride may be negative. Errors: RANGE (they leave the parent), ARG (stride 0 with
- * more than one rank). */
+ * everywhere. The stride may be negative. Errors: RANGE (they leave the parent), ARG (stride 0
+ * with more than one rank). */
 sennit_status sennit_team_split_strided(sennit_team parent, int start, int stride, int count,
                                         sennit_team *team);
 
-/* A team of the parent's ranks that are as near to the caller as `level` says: of its process, its
- * NUMA domain, its node. SENNIT_LOCALITY_SELF: each rank alone; SENNIT_LOCALITY_NETWORK: a copy of
- * the parent. Ranks of unknown NUMA domain form one domain of their node. Errors: ARG (levels that
- * differ). */
+/* A team of the parent's ranks in the caller's process, NUMA domain or node, by `level`.
+ * SENNIT_LOCALITY_SELF: each rank alone; SENNIT_LOCALITY_NETWORK: a copy of the parent. Ranks of
+ * unknown NUMA domain form one domain of their node. */
 sennit_status sennit_team_split_locality(sennit_team parent, sennit_locality_level level,
                                          sennit_team *team);
 
@@ -76,28 +70,26 @@ sennit_status sennit_team_size(sennit_team team, int *size);
 /* World rank of member `rank`. */
 sennit_status sennit_team_world_rank(sennit_team team, int rank, int *world_rank);
 
-/* The rank in `to` of the rank that is `rank` in `from`; SENNIT_RANK_NONE if it is no member. */
+/* The rank in `to` of rank `rank` of `from`; SENNIT_RANK_NONE if it is no member. */
 sennit_status sennit_team_translate(sennit_team from, int rank, sennit_team to, int *translated);
 
-/* End a team. Collective over its ranks, which have freed its segments. Teams made from it stay.
- * The handle then gives ARG, until another team gets it after some 4 million. If a member has died
- * this rank's part is freed all the same and the status is PEER_LOST. Errors: STATE (segments are
- * left, or another thread is in a collective call of the team), ARG (a constant; a rank in another
- * collective call) destroy nothing; PEER_LOST; TIMEOUT (knob SENNIT_TIMEOUT): the same call made
- * again goes on. */
+/* End a team after its segments are freed. Collective over its ranks. Teams made from it stay.
+ * Errors: STATE (segments are left, or another thread is in a collective call of the team), ARG (a
+ * constant; a rank in another collective call), PEER_LOST (a member has died; this rank's part is
+ * freed all the same), TIMEOUT (repeat the call). */
 sennit_status sennit_team_destroy(sennit_team team);
 
 /* Grids: teams whose ranks have coordinates; the last coordinate changes fastest. */
 
 /* Fill the entries of `dims` that are 0 so that the product is `ranks`: the largest as small as
- * possible, then the next; they do not rise. Any time. Errors: ARG (negative entries, no such
- * product), RANGE (`ranks` below 1, `dimensions` not 1 to 64). */
+ * possible, then the next, sorted from large to small. Any time. Errors: ARG (negative entries, no
+ * such product), RANGE (`ranks` below 1, `dimensions` not 1 to 64). */
 sennit_status sennit_grid_balance(int ranks, int dimensions, int dims[]);
 
-/* A team of the parent's first ranks, one for each place of the grid, in their order; the others
- * get SENNIT_TEAM_NULL. Entries of `dims` that are 0 are filled as by sennit_grid_balance, with a
- * place for each rank of the parent. periodic[i] is not 0 where edges are joined; NULL: nowhere.
- * Errors: RANGE (`dimensions` not 1 to 64, more places than ranks). */
+/* A team of the parent's first ranks, in their order, one for each place of the grid; the others
+ * get SENNIT_TEAM_NULL. Entries of `dims` that are 0 are filled as by sennit_grid_balance for all
+ * ranks of the parent. periodic[i] is not 0 where edges are joined; NULL: nowhere. Errors: RANGE
+ * (`dimensions` not 1 to 64, more places than ranks). */
 sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dims[],
                                const int periodic[], sennit_team *team);
 
@@ -113,9 +105,8 @@ sennit_status sennit_team_grid_coords(sennit_team team, int rank, int coords[]);
 /* The member at the coordinates, wrapped at joined edges; SENNIT_RANK_NONE beyond an open one. */
 sennit_status sennit_team_grid_rank(sennit_team team, const int coords[], int *rank);
 
-/* The ranks `steps` before (`source`) and after (`destination`) the caller in a dimension: what
- * each sends to its destination arrives from its source. SENNIT_RANK_NONE beyond an open edge.
- * Errors: RANGE (dimension). */
+/* The ranks `steps` before (`source`) and after (`destination`) the caller in a dimension;
+ * SENNIT_RANK_NONE beyond an open edge. Errors: RANGE (dimension). */
 sennit_status sennit_team_grid_shift(sennit_team team, int dimension, int steps, int *source,
                                      int *destination);
 

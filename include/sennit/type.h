@@ -27,7 +27,7 @@ typedef enum sennit_type {
 
 /* Operators of two elements. Integer sums and products wrap around. MIN and MAX of a number and a
  * NaN: the number in an accumulate, either in a reduction. AND, OR and XOR are bitwise, for
- * integers only. */
+ * integers. */
 typedef enum sennit_operator {
     SENNIT_SUM = 1,
     SENNIT_PROD = 2,
