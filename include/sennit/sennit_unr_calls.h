@@ -53,7 +53,7 @@ __attribute__((weak, visibility("default"))) uru_transfer_t sennit_unr_all[2];
 typedef sennit_region unr_mem_h;
 typedef sennit_signal unr_sig_h;
 typedef sennit_block unr_blk_h;
-/* Of the process that made it. */
+/* Plans and pools: handles of the process that made them. */
 typedef struct sennit_unr_plan *unr_plan_h;
 typedef unr_plan_h unr_plan_t;
 typedef struct sennit_unr_pool *unr_sig_pool_h;

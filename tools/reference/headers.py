@@ -181,7 +181,7 @@ class Reader:
             return
         item = self.items[-1] if self.items else None
         is_next = item is not None and item.kind != "text" and (
-            item.kind != kind or (code.startswith("typedef") and bool(item.code)))
+            item.kind != kind or (code.startswith("typedef") and "{" in code and bool(item.code)))
         if item is None or is_next:
             item = Item(kind, "", (item.comment or item.inherited) if item else "")
             self.items.append(item)
