@@ -28,21 +28,22 @@ KNOBS = {"progress": "progress", "levels": "level"}
 
 INTRODUCTION = """# flow: a step of a channel flow, with MPI and with Sennit
 
-This page repeats figures 6 and 7 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: Unified Notifiable RMA Library for HPC", section VI-C: the solver
-PowerLLEL with MPI and with UNR. [flow](../../../apps/flow/README.md) describes the programs and defines the times.
-
-The same as in the paper: the scheme, the exchanges, the pipeline of figure 3e, the comparison of whole steps and their parts.
-
+Figures 6 and 7 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: Unified Notifiable RMA Library for HPC" (section VI-C), repeated: the solver PowerLLEL with MPI
+and with UNR. [flow](../../../apps/flow/README.md) describes the programs and defines the times. The scheme, the exchanges and the pipeline are the paper's.
 Different:
 
 - The MPIs are Open MPI 4.1.4 and MPICH 4.0.2 with their defaults.
-- Hosts are namespaces of one machine of two processors (`tools/cluster`), one processor a host. The network is TCP (`net`), shaped to a rate or not.
-- One thread a rank, and no processor is free for a thread for progress.
+- Hosts are namespaces of one machine (`tools/cluster`), one processor each, joined by TCP (`net`), shaped to a rate or not.
+- A rank has one thread, and no processor is free for a progress thread.
 
-`apps/flow/page.py --measure all` measures, `apps/flow/page.py` writes this page. Subjects of a group run in turns. Times are medians over runs of the
-mean over all ranks of the median step. **Ratios** are MPI's time over Sennit's: the median of the ratios of runs that followed each other, in parentheses
-the least and the greatest. *Best* is the program of Sennit with the shorter step, *converted* (the same calls made into plans) or *pipelined*. MPI packs
-its transposes, *converted* describes them by datatypes. Bold: a target is missed."""
+`apps/flow/page.py` writes this page; with `--measure all` it measures.
+
+- **Times**: each run's mean over all ranks of the median step; the table has the median over the runs.
+- **Ratios**: MPI's time over Sennit's, median over pairs of successive runs (range). Bold: the target is missed.
+- **Best**: Sennit's program with the shorter step. *Converted* makes plans of MPI's calls, *pipelined* adds the paper's pipeline. MPI packs its transposes;
+  *converted* describes them by datatypes.
+- **†**: not reliable. In some runs computing took more than SLOWED × the least of the same cells and grid, because other load or the kernel had the rank's
+  processor.""".replace("SLOWED", str(SLOWED))
 
 
 def read_rows(path):
@@ -73,22 +74,40 @@ def ratios(mpi, ours, part):
 
 
 def text_of(values):
-    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})" if values else "–"
+    return f"{statistics.median(values):.2f} ({min(values):.2f}–{max(values):.2f})" if values else "–"
 
 
 def share(rows):
     return statistics.median(row["communicate"] / row["step"] for row in rows)
 
 
+def rate(row):
+    return row["rate"] or "not shaped"
+
+
 def network(row):
     if row["hosts"] == 1:
         return "node"
     rails = "1 rail" if row["rails"] == 1 else f"{row['rails']} rails"
-    return f"{row['hosts']} hosts, {rails}, {row['rate'] or 'not shaped'}"
+    return f"{row['hosts']} hosts, {rails}, {rate(row)}"
+
+
+def short_label(row):
+    """Without hosts and rails, which are in the title of a section."""
+    return f"{rate(row) + '; ' if row['hosts'] > 1 else ''}{row['cells']}³, {row['ranks_y']}×{row['ranks_z']}; {MPI_NAMES[row['mpi']]}"
 
 
 def label(row):
-    return f"{network(row)}; {row['cells']}³, {row['ranks_y']} x {row['ranks_z']}; {MPI_NAMES[row['mpi']]}"
+    return f"{network(row)}; {row['cells']}³, {row['ranks_y']}×{row['ranks_z']}; {MPI_NAMES[row['mpi']]}"
+
+
+def configuration(row):
+    return label(row), row["threads"]
+
+
+def mark(row, slow):
+    """† in a row of a table whose configuration is in `slow`."""
+    return "† " if configuration(row) in slow else ""
 
 
 def computing(row):
@@ -136,12 +155,12 @@ def verdict_of(mpi, ours, part):
     return text_of(values) if is_met(part, statistics.median(values)) else f"**{text_of(values)}**"
 
 
-def configuration_table(found):
+def configuration_table(found, slow):
     lines = []
     for mpi, best, ours in found:
-        lines.append([label(mpi[0]), f"{middle(mpi, 'communicate'):.2f}, {middle(mpi):.2f}", f"{100 * share(mpi):.0f}", NAMES[best],
+        lines.append([mark(mpi[0], slow) + short_label(mpi[0]), f"{middle(mpi, 'communicate'):.2f}, {middle(mpi):.2f}", f"{100 * share(mpi):.0f}", NAMES[best],
                       verdict_of(mpi, ours, "communicate"), verdict_of(mpi, ours, "step")])
-    return table(["", "MPI: communication, step, ms", "communication's share, %", "best", "communication", "step"], lines)
+    return table(["", "MPI: communication, step, ms", "share, %", "best", "communication", "step"], lines)
 
 
 def paper_section(found):
@@ -150,38 +169,36 @@ def paper_section(found):
     gain = 100 * (statistics.median(ratios(mpi, ours, "step")) - 1)
     return f"""## The whole step beside the paper's
 
-The paper: the whole step gains 20 to 39 % (20 % where no processor is free for the polling thread). Here: {min(gains):+.0f} to {max(gains):+.0f} %
-(medians, MPI's time over Sennit's less 1).
+The paper's whole step gains 20 to 39 % (20 % where no processor is free for the polling thread), here {min(gains):+.0f} to {max(gains):+.0f} % (medians).
 
-The text of the paper does not give communication's share. If computing takes as long, a gain of 39 % needs a share of at least 28 % (1 - 1 / 1.39). The
-nearest configuration here is {label(mpi[0])}: share {100 * share(mpi):.0f} %, gain {gain:+.0f} %.
+The paper gives no share of communication. If computing takes as long, a gain of 39 % needs a share of at least 28 % (1 - 1 / 1.39). The nearest configuration
+here is {label(mpi[0])}: share {100 * share(mpi):.0f} %, gain {gain:+.0f} %.
 
-What limits the ratios between hosts (the files of this page do not show causes):
+The likely limits between hosts (the files do not show causes):
 
-- Not shaped, MPI and Sennit are both limited by the processor: the kernel's TCP work of both directions runs on the rank's only
-  processor.
-- Where the rail is the limit, the pipeline hides as much of its time as the computing time allows."""
+- Not shaped: the kernel's TCP work of both directions runs on the rank's only processor.
+- Shaped: the pipeline hides as much of the rail's time as the computing time allows."""
 
 
-def knob_table(rows, key):
+def knob_table(rows, key, slow):
     group = next(iter(groups_of(rows).values()))
     mpi = group["mpi", None, None]
-    lines = [["–", "MPI", f"{middle(mpi, 'communicate'):.2f}", f"{middle(mpi):.2f}", "–", "–"]]
+    lines = [[mark(mpi[0], slow) + "–", "MPI", f"{middle(mpi, 'communicate'):.2f}", f"{middle(mpi):.2f}", "–", "–"]]
     for (kind, progress, level), ours in group.items():
         if kind != "mpi":
             value = progress if key == "progress" else "default" if level is None else f"events={level}"
-            lines.append([f"`{value}`", NAMES[kind], f"{middle(ours, 'communicate'):.2f}", f"{middle(ours):.2f}",
+            lines.append([f"{mark(mpi[0], slow)}`{value}`", NAMES[kind], f"{middle(ours, 'communicate'):.2f}", f"{middle(ours):.2f}",
                           text_of(ratios(mpi, ours, "communicate")), text_of(ratios(mpi, ours, "step"))])
     return table(["", "program", "communication, ms", "step, ms", "MPI / Sennit: communication", "step"], lines)
 
 
-def scaling_table(rows):
+def scaling_table(rows, slow):
     lines = []
     for group in groups_of(rows).values():
         mpi = group["mpi", None, None][0]
         ranks = mpi["ranks_y"] * mpi["ranks_z"]
         threads = f", {mpi['threads']} threads" if mpi["threads"] > 1 else ""
-        lines.append([f"{mpi['cells']}³", MPI_NAMES[mpi["mpi"]], f"{network(mpi)}, {ranks} rank{'s' if ranks > 1 else ''}{threads}",
+        lines.append([f"{mpi['cells']}³", MPI_NAMES[mpi["mpi"]], f"{mark(mpi, slow)}{network(mpi)}, {ranks} rank{'s' if ranks > 1 else ''}{threads}",
                       *(f"{middle(group[kind, None, None]):.2f}" for kind in measure.KINDS)])
     return table(["cells", "MPI", "ranks", *(f"{NAMES[kind]}, ms" for kind in measure.KINDS)], lines)
 
@@ -190,13 +207,11 @@ TEXTS = {
     "node": ("On a node", ""),
     "hosts": ("Between two hosts, one rail", ""),
     "rails": ("Between two hosts, two rails", ""),
-    "progress": ("The thread for progress", "64³ cells, 2 x 1, two hosts, one rail of 2 Gbit/s, Open MPI. `SENNIT_PROGRESS` at each kind of value, MPI once beside them.\n"
-                 "The paper reserves a core for its polling thread and gains 31 % in place of 20 %. Each host here has one processor, so none can be\n"
-                 "reserved, and `processor=N` is left out."),
-    "levels": ("Support levels", "The same with completion data of each width (`SENNIT_PATHS=\"self,mapped,fabric:eager=0;events=N\"`, N bits). `eager=0` lets no\n"
-               "put go as a task, so that completion data is used. *Default*: no setting."),
-    "scaling": ("Figure 7: strong scaling", "Hosts are joined by a rail of 2 Gbit/s. Four ranks share two processors: that row shows no scaling. MPICH was not measured there.\n"
-                "Two threads were measured with one rank: two ranks of two threads need more processors."),
+    "progress": ("The progress thread", "64³ cells, 2×1, two hosts, one rail of 2 Gbit/s, Open MPI. The paper reserves a core for its polling thread and gains 31 % instead of 20 %.\n"
+                 "Here no processor can be reserved, so `processor=N` is left out."),
+    "levels": ("Support levels", "The same with completion data of N bits (`SENNIT_PATHS=\"self,mapped,fabric:eager=0;events=N\"`); with `eager=0` no put is\n"
+               "a task, so completion data is used. *Default*: no setting."),
+    "scaling": ("Figure 7: strong scaling", "Hosts are joined by a rail of 2 Gbit/s. Four ranks share two processors, so their row shows no scaling; MPICH was not measured there."),
 }
 
 
@@ -208,9 +223,9 @@ def sections(files):
         unreliable = sum(len({label(row) for row in slowed(files[name][1])}) for name in COMPARED if name in files)
         missing = [name for name in COMPARED if name not in files]
         yield f"## Targets\n\n{targets(found)}" + (f"\n\n**Not measured:** {', '.join(missing)}." if missing else "") + (
-            f"\n\n**Not reliable:** {unreliable} of these {len(found)} configurations, because of runs that computed slowly (listed below)." if unreliable else "")
+            f"\n\n{unreliable} of these {len(found)} configurations are not reliable (†)." if unreliable else "")
         yield paper_section(found)
-        yield "## Figure 6: the parts of a step\n\n![parts of a step](figure-6.png)\n\nEach part is a median by itself: their sum, the bar, is below the median step of the tables."
+        yield "## Figure 6: the parts of a step\n\n![parts of a step](figure-6.png)\n\nEach part is a median by itself, so a bar is shorter than the median step of the tables."
     for name, (title, text) in TEXTS.items():
         yield f"## {title}" + (f"\n\n{text}" if text else "")
         if name not in files:
@@ -219,16 +234,13 @@ def sections(files):
         head, rows = files[name]
         if head["left_out"]:
             yield f"Left out, because a program did not end within {compare.LIMIT_S} s: {', '.join(head['left_out'])}."
-        if name == "scaling":
-            yield "![a step by ranks](figure-7.png)\n\n" + scaling_table(rows)
-        else:
-            yield configuration_table(compared({name: files[name]})) if name in COMPARED else knob_table(rows, KNOBS[name])
         slow = slowed(rows)
-        places = sorted({label(row) for row in slow})
-        if slow:
-            yield (f"In {len(slow)} of {len(rows)} runs computing took more than {SLOWED} × the least of the same cells and grid: other load, or the kernel's work, had the\n"
-                   f"rank's processor. The ratios of these configurations are not reliable:\n\n" + "\n".join(f"- {place}" for place in places))
-        yield f"{head['rounds']} rounds. {machine_of(head)}"
+        places = {configuration(row) for row in slow}
+        if name == "scaling":
+            yield "![a step by ranks](figure-7.png)\n\n" + scaling_table(rows, places)
+        else:
+            yield configuration_table(compared({name: files[name]}), places) if name in COMPARED else knob_table(rows, KNOBS[name], places)
+        yield f"{head['rounds']} rounds" + (f", {len(slow)} of {len(rows)} runs slowed" if slow else "") + f". {machine_of(head)}"
 
 
 PARTS = (("velocity_compute", "velocity: compute", "C0"), ("velocity_halo", "velocity: communication", "C1"), ("pressure_compute", "pressure: compute", "C2"),

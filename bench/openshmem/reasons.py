@@ -5,11 +5,10 @@ CROWD_PES = 8
 INTRODUCTION = """# OpenSHMEM: what calls cost beside other libraries
 
 `bench/openshmem/speed.c` and `teams.c` (OpenSHMEM 1.5) run with Sennit's [front end](../../openshmem.md), Open MPI's OSHMEM, and Sandia OpenSHMEM (SOS) on
-UCX, started in turn by `bench/openshmem/compare.py`. `bench/openshmem/page.py` writes this page from the `.jsonl` files beside it: all values of all jobs,
-more sizes, and the whole commands."""
+UCX. `bench/openshmem/compare.py` starts them in turn, `bench/openshmem/page.py` writes this page. The `.jsonl` files have all jobs, sizes and commands."""
 
-RATIOS = """A ratio is the time of the better other library (the lower median) to Sennit's: the median over the rounds for each case and size. A round is one job of
-each library. The processors' distance varies between jobs, so exchanges vary by a factor of 2 to 3 and have more rounds."""
+RATIOS = """A ratio is the time of the better other library (lower median) to Sennit's, median over the rounds. A round is one job of each library. Exchanges vary by
+a factor of 2 to 3 with the distance of the processors, and have more rounds."""
 
 HOW = """PE 0 transfers to PE 1, which waits in a barrier. Memory is on the symmetric heap; `static` cases use variables of the program. A value is the median of
 15 batches of about 1 ms (4 ms on shared processors).
@@ -17,7 +16,7 @@ HOW = """PE 0 transfers to PE 1, which waits in a barrier. Memory is on the symm
 | case | one call |
 |---|---|
 | put_quiet | `shmem_putmem`, `shmem_quiet` |
-| put_burst | one of 256 × `shmem_putmem_nbi` and a `shmem_quiet`; its inverse is the message rate |
+| put_burst | one of 256 `shmem_putmem_nbi` before a `shmem_quiet`; its inverse is the message rate |
 | put_flag_wait | half a round trip: `shmem_putmem`, `shmem_fence`, `shmem_long_p` of a flag; the partner: `shmem_long_wait_until` |
 | put_signal_wait | the same by `shmem_putmem_signal`, `shmem_signal_wait_until` |
 | p_wait | the same by `shmem_long_p`, `shmem_long_wait_until` |
@@ -26,18 +25,18 @@ HOW = """PE 0 transfers to PE 1, which waits in a barrier. Memory is on the symm
 | broadcast, fcollect, alltoall, sum, max | active sets and a `shmem_barrier_all`; bytes of one PE's part |
 | team_… | the same of `SHMEM_TEAM_WORLD` |
 
-Others:
+Other libraries:
 
-- Open MPI crashes at exit with its memory hooks, hence `memory ^patcher`; `atomic basic` crashes. Its defaults are fastest for puts, gets and words (tried:
-  `sshmem` mmap, sysv, ucx; `memheap` ptmalloc; UCX with posix, sysv, cma). Of its collective components the better counts at each size: `basic` is
-  faster with long parts. It has no signals and no calls of teams.
-- SOS maps a peer's memory by XPMEM only, which is missing here, so `shmem_ptr` gives no pointer. UCX's messages are faster to 16 KiB than the kernel's copies
-  (2 µs each), at most half slower from 64 to 256 KiB. `sync_all` after the transfers hung in 7 of 7 jobs, so collective calls have their own job.
-  With 8 PEs a barrier takes 16 to 40 ms, since its waits keep the processor; these jobs were ended after 15 s.
+- Open MPI crashes at exit with its memory hooks (hence `memory ^patcher`), and with `atomic basic`. Its defaults are the fastest for puts, gets and words
+  (tried: `sshmem` mmap, sysv, ucx; `memheap` ptmalloc; UCX with posix, sysv, cma). The better of its collective components counts at each size. It has no
+  signals and no calls of teams.
+- SOS maps a peer's memory by XPMEM only, which is missing here, so `shmem_ptr` gives no pointer. To 16 KiB UCX's messages are faster than the kernel's copies
+  (2 µs each), from 64 to 256 KiB at most half slower. `sync_all` after the transfers hung in 7 of 7 jobs, so collective calls have their own job. With 8 PEs
+  a barrier takes 16 to 40 ms, because its waits keep the processor; these jobs were ended after 15 s.
 - SOS's program: `oshcc -O2 -std=gnu11 bench/openshmem/speed.c bench/openshmem/teams.c -o build/sennit-bench-shmem-sos`."""
 
-WHY = """- p_wait is two cache lines there and back: half takes about 80 ns with near processors and 280 ns otherwise, in both libraries. 2 × is impossible.
-- put_flag_wait of a few bytes is one line more. Open MPI adds 70 to 100 ns: as much as the lines between near processors.
-- From 64 KiB a put is the C library's copy in both libraries; a burst of 1 KiB puts is mostly copying.
-- `shmem_long_p` is met barely: 3.12 ns in the run before. With 7 rounds in place of 21, ten exchanges were below 2 ×.
-- A median depends on how many jobs were near; the fastest jobs do not."""
+WHY = """- p_wait is two cache lines there and back. In both libraries half of it takes about 80 ns between near processors, else 280 ns, so 2 × is impossible.
+- put_flag_wait of a few bytes adds one line. Open MPI adds 70 to 100 ns to it, as much as the lines take between near processors.
+- From 64 KiB a put is the C library's copy in both libraries. A burst of 1 KiB puts is mostly copying.
+- `shmem_long_p` is met barely: 3.12 ns in the run before.
+- A median depends on how many jobs had near processors; the fastest jobs do not."""

@@ -214,17 +214,17 @@ def plot(folder, files):
 INTRODUCTION = """# Notified RMA between hosts: the measurements of the paper on UNR
 
 Figures 4 and 5 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: Unified Notifiable RMA Library for HPC", repeated. The paper has four machines with network
-cards; here two hosts are namespaces of one machine (`tools/cluster`), joined by a bridge, with libfabric 1.17 and its provider `net` (TCP). Compare only
-ratios. `bench/unr/measure.py` measures, `bench/unr/page.py` writes this page; the `.jsonl` files have the commands and more sizes
-([subjects](../../benchmarks.md))."""
+cards. Here two hosts are namespaces of one machine (`tools/cluster`), joined by a bridge, with libfabric 1.17 and its provider `net` (TCP): compare only
+ratios. `bench/unr/measure.py` measures, `bench/unr/page.py` writes this page. The `.jsonl` files have the commands and more sizes
+([subjects](../../benchmarks.md#subjects))."""
 
 FIGURE_4 = """## Figure 4: a message and its event
 
-The paper: UNR is faster than MPI's one-sided synchronisation "in most cases"; post and start come near or win on two of four systems."""
+The paper: UNR is faster than MPI's one-sided synchronisation "in most cases"; post and start equal or beat it on two of four systems."""
 
 MESSAGES = """Half a round trip of `sennit_put_notify` in µs (relative to the raw limit, `fi_writedata`); MPI's best ways relative to Sennit."""
 
-ON_A_NODE = """The raw limit is load and store, as are MPI's shared windows: the target of 2 × does not apply. OpenSHMEM is Open MPI's."""
+ON_A_NODE = """The raw limit is load and store. So are MPI's shared windows, and the target of 2 × does not apply. OpenSHMEM is Open MPI's."""
 
 LIBRARIES = """### Other libraries with notified puts
 
@@ -233,36 +233,35 @@ two rounds, the fastest way of each library. Ignore differences below 2 ×: the 
 
 READING = """Reasons:
 
-- To 32 KiB a put is one task, which the sender's and the owner's processor copy once each. Overhead: the task, its answer, the end of the wait, the record
-  of the next put.
-- Longer puts are a write and a task. The write is acknowledged, the bare provider's is not.
+- To 32 KiB a put is one task, copied once by the sender and once by the owner. Overhead: the task, its answer, the end of the wait, the next put's record.
+- A longer put is a write and a task. Its write is acknowledged, the bare provider's is not.
 - Sennit repeats a put when a rail fails; the provider and these MPIs do not.
 - From 8 KiB MPI's reader sends TCP's acknowledgements; Sennit's does not ([Who acknowledges](../../design/fabric-providers.md#who-acknowledges))."""
 
 FIGURE_5 = """## Figure 5: two cards, shared or not
 
 One pair, one message at a time: Sennit's bandwidth by both rails relative to the bare provider's by one. **Targets at 16 MiB: 1.9 × one of two equal
-rails; 0.9 of the sum of unequal rails.** 1 MiB exceeds the sum: an idle rail may first send 256 KiB above its rate."""
+rails; 0.9 of the sum of unequal rails.** 1 MiB exceeds the sum, because an idle rail may first send 256 KiB above its rate."""
 
-SHARED = """Two pairs of ranks on two hosts. Each rank computes between a message and its answer, for the time T of a message by one rail (two ping-pongs a pair) or for
-N(T, 0.3 T) (four). Gain of throughput over the bare provider with a rail for each pair: Sennit's pairs share both rails; *by hand*, the most that sharing
-can give, is two puts of the provider, one by each rail."""
+SHARED = """Two pairs of ranks on two hosts. Each rank computes between a message and its answer: for the time T of a message by one rail (two ping-pongs a pair), or for
+N(T, 0.3 T) (four). The table has the gain of throughput over the bare provider with a rail for each pair. Sennit's pairs share both rails. *By hand*, the
+most that sharing can give: two puts of the provider, one by each rail."""
 
 PLAN = """## Plans
 
-64 pieces, 64 bytes apart at their target, until all have arrived; one by one relative to the plan, which packs short pieces
+64 pieces, 64 bytes apart at their target, until all have arrived. The other columns are relative to the plan, which packs short pieces
 ([strided.md](../../design/strided.md)). Target: 1.5 ×."""
 
-PROGRESS = """## The thread for progress
+PROGRESS = """## The progress thread
 
-The paper's polling thread slows programs that leave it no core, and needs a tuned interval. Sennit's thread sleeps until something comes.
+The paper's polling thread slows programs that leave it no core, and needs a tuned interval. Sennit's thread sleeps until something arrives.
 
 The target of an 8-byte put (µs) sleeps 2 ms at a time, or computes and makes a call about each millisecond. *Work*: how much longer the computation takes.
-*Threads*: processor time of the other threads, the MPI's included, relative to the work. `processor=1` is that of the rank that computes, `processor=0` that
-of the rank that spins for its put.
+*Threads*: processor time of the other threads, the MPI's included, relative to the work. `processor=1` is the processor of the rank that computes,
+`processor=0` that of the rank that spins for its put.
 
-- The thread leaves a rank alone that looks as often as the thread would: from `interval=500` a put waits for the rank's next call.
-- On the processor of a rank that spins the thread may wait for its turn.
+- The thread does not serve a rank that polls as often as the thread would: from `interval=500` a put waits for the rank's next call.
+- On the processor of a spinning rank the thread may wait for its turn.
 - A rank that makes no call is served in 15 to 20 µs, but not with `off`."""
 
 

@@ -281,8 +281,8 @@ def text_of(kernel, folder):
 
 {kernel.about}
 
-`apps/{kernel.name}/study/page.py` writes this page. Rates of Sennit in C are the suite's ({kernel.rate_unit}): median iterations, medians over the
-rounds. The other columns: Sennit's rate divided by the program's. The files have more sizes.
+`apps/{kernel.name}/study/page.py` writes this page. Sennit's rates in C are the suite's ({kernel.rate_unit}): median iterations, medians over the rounds. The
+other columns: Sennit's rate divided by the program's. The files have more sizes.
 
 ## By size
 
@@ -292,7 +292,7 @@ rounds. The other columns: Sennit's rate divided by the program's. The files hav
 
 {table_of(kernel, [row for row in rows if row["size"] in sizes[::2]], ("size",))}
 
-{rows[0]["ranks"]} ranks or threads; the serial program has one. {pages.machine_of(head)}
+{rows[0]["ranks"]} ranks or threads, one in the serial program. {pages.machine_of(head)}
 
 ## By ranks
 

@@ -20,7 +20,7 @@ def machine_of(*heads):
         return "\n\n".join(map(machine_of, heads))
     machine, loads = first["machine"], " and ".join(str(one["load"]) for one in heads)
     commands = "\n".join(f"    {one['command']}" for one in heads)
-    return f"{first['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load average at the start {loads}.\n\n{commands}"
+    return f"{first['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {loads}.\n\n{commands}"
 
 
 def table(names, rows):

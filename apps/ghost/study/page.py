@@ -19,17 +19,17 @@ from pages import machine_of, span, text_of_us
 INTRODUCTION = """# ghost: the MiniGhost figures of the ZCom thesis, on one node
 
 The master's thesis on ZCom measured MiniGhost, Mantevo's program for the exchange of ghost cells, on a node of 128 cores (figures 5.5, 5.6 and 5.7; no
-numbers). [`apps/ghost`](../../../../apps/ghost/README.md) does the same with Sennit's channels and notified puts and with MPI. Here are few processors, shared
-by more ranks, and the distribution's MPIs with their defaults. `apps/ghost/study/page.py` writes this page; all of it:
+numbers). [`apps/ghost`](../../../../apps/ghost/README.md) does the same with Sennit's channels and notified puts, and with the distribution's MPIs with their
+defaults. Here more ranks share few processors. `apps/ghost/study/page.py` writes this page; this measures everything:
 
     python3 apps/ghost/study/all.py --realtime
 
-**Times** are µs a step, medians over the rounds of each rank's median step; exchange and its parts: mean over ranks; computing: slowest rank.
+**Times** are µs a step: medians over the rounds of each rank's median step. Exchange and its parts: mean over ranks. Computing: slowest rank.
 **Ratios** are to Sennit's channels. SVAF exchanges one variable at a time, BSPMA all five. The stencil has 7 points."""
 
 # What the thesis says of each figure.
-THESIS = {"weak": "ZCom is ahead of MPI, more so with more processes.", "strong": "ZCom is ahead of MPI, more so with more processes.",
-          "parts": "ZCom is ahead in packing, sending, waiting, receiving and unpacking."}
+THESIS = {"weak": "ZCom is ahead of MPI, more so with more processes.", "strong": "the same.",
+          "parts": "ZCom is ahead in each part."}
 
 
 def measured(rows):
@@ -43,7 +43,7 @@ def ratios(rows, key, place, shared=False):
 
 def spread_text(values):
     """The least, the most and the geometric mean."""
-    return f"{span(values, lambda ratio: f'{ratio:.2f}')} ({statistics.geometric_mean(values):.2f})" if values else "–"
+    return f"{span(values, lambda ratio: f'{ratio:.2f}').replace(' to ', '–')} ({statistics.geometric_mean(values):.2f})" if values else "–"
 
 
 def notified_ratios(rows, key, place):
@@ -101,7 +101,7 @@ def part_scaling(folder, kind):
 
 {claims(lines)}
 
-Sennit's channels, and ratios of the others (exchange/step):
+Ratios are exchange/step:
 
 {table}
 
@@ -112,7 +112,7 @@ Sennit's channels, and ratios of the others (exchange/step):
 def best_cell(rows, base):
     """The fastest of these ways, with its name where there are several."""
     best = min(rows, key=lambda row: row["exchange_us"], default=None)
-    return ratio_cell(best, base, "exchange_us") + (f", {best['faces']}{', two copies' if best['tuned'] else ''}" if len(rows) > 1 else "")
+    return ratio_cell(best, base, "exchange_us") + (f" {best['faces']}{'†' if best['tuned'] else ''}" if len(rows) > 1 else "")
 
 
 def part_parts(folder):
@@ -122,7 +122,7 @@ def part_parts(folder):
              ("exchange, MPI's shared memory by hand", rows, "exchange_us", place, True)]
     note = ""
     if any(jobs.is_of(row, jobs.NOTIFIED) for row in rows):
-        note = " With notified puts *send* is the put, *receive* the reset of the signals."
+        note = " With notified puts *send* is the put, *receive* the reset\n  of the signals."
     kinds = {"Sennit, notified": [jobs.NOTIFIED], "MPI's shared memory by hand": [jobs.Kind(mpi, True) for mpi in jobs.MPI_NAMES],
              **{name: [jobs.Kind(mpi)] for mpi, name in jobs.MPI_NAMES.items()}}
     cells = []
@@ -142,13 +142,12 @@ The thesis: {THESIS["parts"]}
 Two ranks, with a barrier before each exchange. Parts:
 
 - *pack*: copies into buffers; the step packs slabs across x. *unpack*: copies out of buffers; none with 7 points.
-- *send*: start of the sends; Sennit: notice that the cells are there.
+- *send*, *receive*: their start; with Sennit the notice that the cells are there, and that they were read.{note}
 - *wait*: for messages.
-- *receive*: start of the receives; Sennit: notice that the cells were read.{note}
-- *computing* contains a part of the movement, with Sennit and *packed* MPI: the step reads the neighbour's cells. So compare the sum of exchange and
+- *computing*: with Sennit and *packed* MPI the step reads the neighbour's cells, which is a part of the movement. So compare the sum of exchange and
   computing.
 
-Sennit's channels, and ratios of the others' exchanges, each MPI's by its best way; `{parts.FILE}` has all:
+Exchanges, each MPI by its best way (†: two copies); `{parts.FILE}` has all:
 
 {table}
 
@@ -209,9 +208,8 @@ def part_ways(folder):
 
 ![direct and packed by size](ways.png)
 
-The neighbour reads a slab in place (*direct*), or in its owner's buffer (*packed*). Across x a direct read moves a cache line for each cell; the step packs
-these cells at little cost. The faster whole step decides. If the middle half of the rounds (in parentheses) includes 1, the steps count as equal and the
-exchange decides.
+The neighbour reads a slab in place (*direct*) or in its owner's buffer (*packed*). Across x a direct read moves a cache line for each cell, and packing costs
+little. The faster whole step decides. If the middle half of the rounds (in parentheses) includes 1, the exchange decides.
 
 Table in `apps/ghost/ways.hpp`, made from `{ways.FILE}`:
 
@@ -219,7 +217,7 @@ Table in `apps/ghost/ways.hpp`, made from `{ways.FILE}`:
 
 {runs_text(rows, stands)}
 
-Ratios of direct to packed, two ranks, BSPMA; the table's choice and what decided:
+Direct to packed, two ranks, BSPMA; the table's choice and what decided:
 
 {table}
 

@@ -65,7 +65,7 @@ def section(folder):
         missed = sum(ratio < TARGET for ratio in ratios)
         if found:
             lines.append((figure,
-                          f"{len(found) - missed} of {len(found)} cases; smallest ratio {min(ratios):.2f} ×",
+                          f"{len(found) - missed} of {len(found)} cases, least {min(ratios):.2f} ×",
                           f"**missed** at {missed}" if missed else "met"))
         for (where, base, row), ratio in zip(found, ratios):
             if ratio < TARGET:
@@ -79,9 +79,8 @@ def section(folder):
     if below:
         now = "; *now* is the\npresent choice of `ways.hpp`, where it differs" if any("; " in line[4] for line in below) else ""
         text += f"""
-The fastest way of each MPI counts. On shared processors nearly all of an exchange is waiting for the others on the processor to compute, in every program.
-*If free* is the ratio to an exchange of that wait alone, estimated from ranks with a processor each{now}.
-The misses, exchange and its parts of 5 % and more in µs:
+The fastest way of each MPI counts. On shared processors an exchange is nearly all waiting for the others to compute, in every program. *If free*: ratio to
+that wait alone, estimated from ranks with a processor each{now}. The misses in µs, with the parts of 5 % and more:
 
 {table(("where", "", "here", "if free", "Sennit", "MPI"), below)}
 """

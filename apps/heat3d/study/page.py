@@ -24,16 +24,15 @@ INTRODUCTION = """# heat3d: the study of Zhou and Gracia, repeated on one node
 H. Zhou and J. Gracia (*Application Productivity and Performance Evaluation of Transparent Locality-aware One-sided Communication Primitives*,
 IJNC 7(2), 2017) compared DART-MPI, which chooses between shared memory and the network, with flat MPI RMA and with MPI RMA whose program
 chooses by hand. Here Sennit takes the place of DART-MPI ([programs and measurement](../../../apps/heat3d/study/README.md)).
-`apps/heat3d/study/page.py` writes this page; all of it:
+`apps/heat3d/study/page.py` writes this page; this measures everything:
 
     python3 apps/heat3d/study/all.py --realtime
 
-**Differences to the paper:** one machine of few processors, not up to 4096 cores of a Cray XC40: no network, and more ranks share processors. The
-distribution's MPIs, with their defaults. Two fields, so all versions have one barrier a step, not six.
+**Different from the paper:** one machine, not up to 4096 cores of a Cray XC40; more ranks share its few processors; no network; the distribution's MPIs
+with their defaults. There are two fields, so a step has one barrier, not six.
 
-**Times** are µs a step, medians over the rounds of each run's median step. Exchange: mean over ranks. Synchronisation and halo (both together): the
-rank that waits least. Whole step: the mean of a run. **Ratios** are to Sennit with as many ranks, of
-halo/whole step; `> 30 s`: the run was ended.
+**Times** are µs a step: the median over the rounds of each run's median step. Exchange: mean over ranks. Synchronisation, and halo (both together): the
+rank that waits least. Whole step: mean of a run. **Ratios** are to Sennit with as many ranks, halo/whole step. `> 30 s`: the run was ended.
 
 | word | meaning |
 |---|---|
@@ -43,7 +42,7 @@ halo/whole step; `> 30 s`: the run was ended.
 | whole | one get for a layer (`sennit_get_strided`, derived datatypes) |
 | x packed | the step packs the cells across x ([how](../../../apps/heat3d/README.md)) |
 
-Reading single cells in place moves a cache line of the owner for each, and the owner's next step takes it back. Only the whole step shows that cost."""
+Reading single cells in place also slows the owner's next step, which takes each cache line back: only the whole step shows that."""
 
 
 def part_6(folder):
@@ -61,13 +60,12 @@ def part_6(folder):
 
 ![time and overhead by size](figure-6.png)
 
-The paper: around 5 ns at any size, negligible above 4 KiB. Here ns a call and, in parentheses, the overheads: medians of differences within a round, over
-`memcpy` into a shared window and through `sennit_ptr`, which differ only in the place of the memory.
+The paper: around 5 ns at any size, negligible above 4 KiB. Here ns a call (overhead over `memcpy` into a shared window, overhead over `memcpy` through
+`sennit_ptr`). An overhead is the median of the differences within a round. The two copies differ only in the place of the memory.
 
-- The library's overhead, over `sennit_ptr`, is a few dependent loads.
-- From 4 KiB the C library copies by `rep movs`, Sennit on AMD by faster vectors ([copies](../../design/copies.md)). At 32 KiB, beyond the first cache,
-  both are equal.
-- The processor has a faster and a slower state: a short copy's overhead is 1 to 2 ns or 3 to 4 ns.
+- Over `sennit_ptr` a call adds a few dependent loads.
+- From 4 KiB the C library copies by `rep movs`, Sennit on AMD by faster vectors ([copies](../../design/copies.md)). At 32 KiB both are equal.
+- The processor has two speeds: the overhead of a short copy is 1 to 2 ns or 3 to 4 ns.
 
 {table(["", *names], lines)}
 
@@ -134,10 +132,9 @@ Lines of code (`tools/count-lines`) without what all versions share, by hand {li
 
 
 def page(folder):
-    paper_blocking = ("flat RMA's halo takes 2.43 × the library's on one node (16 cores), 1.38 × on average to 4096 cores; exchange and "
-                      "synchronisation grow with\nthe ranks.")
-    paper_nonblocking = ("flat RMA's halo takes a little less than the library's to 256 cores, then 1.12 × to 1.8 ×; exchange and synchronisation "
-                         "grow with the\nranks.")
+    paper_blocking = ("flat RMA's halo takes 2.43 × the library's on one node (16 cores), 1.38 × on average to 4096 cores; exchange and\n"
+                      "synchronisation grow with the ranks.")
+    paper_nonblocking = "flat RMA's halo takes a little less than the library's to 256 cores, then 1.12 × to 1.8 ×."
     sections = [INTRODUCTION.rstrip() + "\n", targets.section(folder)]
     for file, part in ((overhead.FILE, part_6),
                        (scaling.file_of("blocking"),

@@ -54,8 +54,8 @@ def turns_text(halos, cores):
     times = span([row["synchronise_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
     others = span([(row["ranks"] / cores - 1) * row["compute_us"] for row in shared], lambda us: f"{text_of_us(us)} µs")
     return (f"Sennit's synchronisation takes {span(alone, lambda us: f'{text_of_us(us)} µs')} with a processor for each rank, "
-            f"{times} on shared processors:\nat least {100 * share:.0f} % of the halo. There every program waits for the others on its "
-            f"processor to compute, {others} on average.")
+            f"{times} on shared processors:\nat least {100 * share:.0f} % of the halo. There every program waits {others} on average for the "
+            "others to compute.")
 
 
 def misses(figure, rows, wants, ratio, part="halo_us"):
@@ -112,7 +112,6 @@ def section(folder):
     return "\n".join(text) + "\n"
 
 
-BELOW = """Overheads: the higher median of the two MPIs counts at each size; reasons at figure 6. Ratios: without 1 rank and ended runs. In *pieces* the program
-by hand loads each cell across x from the window, which `sennit_get` for each cell cannot equal. Where an MPI maps its windows, flat RMA is loads as
-well, and even the program by hand is not twice as fast.
+BELOW = """Overheads: of the two MPIs the higher median counts. Ratios: without 1 rank and ended runs. In *pieces* the program by hand loads each cell across x from
+the window, which a call for each cell cannot equal. Where an MPI maps its windows, flat RMA is loads, too, so even the program by hand is not twice as fast.
 """

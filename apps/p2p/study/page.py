@@ -20,14 +20,14 @@ INTRODUCTION = """# p2p: ZCom's pipelined stencil, repeated on one node
 
 N. Imhoff (*Optimization of Intra-Node Communication in HPC Systems: Development and Implementation of a Zero-Copy API*, 2024, section 5.2) compared
 ZCom's zero-copy channels with MPI and OpenMP by Sync_p2p of the Parallel Research Kernels. Here Sennit's channels take ZCom's place
-([programs](../../../../apps/p2p/README.md)). `apps/p2p/study/page.py` writes this page; all of it:
+([programs](../../../../apps/p2p/README.md)). `apps/p2p/study/page.py` writes this page; this measures everything:
 
     python3 apps/p2p/study/all.py --realtime
 
-**Differences to the paper:** few processors, not 128 cores; more ranks share them. The paper's OpenMP program is unknown; its rates are far lower than ours.
+**Different from the paper:** more ranks share fewer processors than its 128 cores. Its OpenMP program is unknown, with far lower rates than ours.
 
-A rate counts two operations a cell: median sweep, median run. *The bound* is P × the serial rate × G / (G + P − 1): a pipeline of P ranks and G groups
-of lines. It can be passed: a part of the grid fits the caches better."""
+A rate counts two operations a cell: median sweep, median run. *The bound* is P × the serial rate × G / (G + P − 1), for a pipeline of P ranks and G groups
+of lines. A part of the grid may fit the caches better and pass it."""
 
 
 def rate_text(row):
@@ -75,7 +75,7 @@ def part_5_1(folder):
     size = rows[0]["bytes"] if rows else 0
     return f"""## Table 5.1: a message of {size} bytes there and back
 
-The paper, times as fast as two-sided: channel 23.86 ×, one-sided 0.66 ×. Here ns (times as fast as two-sided), in turn:
+ns (times as fast as two-sided); the paper: channel 23.86 ×, one-sided 0.66 ×.
 
 {table(["", *(f"job of {name}" for name in columns)], lines)}
 
@@ -102,7 +102,7 @@ def part_ranks(folder):
 | MPI's | ahead at many ranks; shorter sweeps at every number | {crowd(mpi, False)} | {crowd(mpi, True)} |
 | OpenMP's | 265 : 18.5 MFlop/s with 2, 2808 : 417 at most | {crowd(openmp, False)} | {crowd(openmp, True)} |
 
-MFlop/s by ranks, {rows[0]['size']} × {rows[0]['size']}, line by line; sweeps are shorter than MPI's in {sum(ratio > 1 for ratio in mpi.values())} of {len(mpi)} cases:
+MFlop/s by ranks, {rows[0]['size']}², line by line; sweeps are shorter than MPI's in {sum(ratio > 1 for ratio in mpi.values())} of {len(mpi)} cases:
 
 {matrix(rows, 'ranks', rate_text)}
 
@@ -125,10 +125,10 @@ def part_5_3(folder):
 
 ![rate and part of the bound by size](figure-5.3.png)
 
-The paper: 2.58 × MPI's rate at 1000², 1.05 × at 32000², ahead of OpenMP at every number of threads. Here {ratio_text(list(over(rows, ("openmp",), "size").values()))} × OpenMP's
-rate, {ratio_text(list(mpi.values()))} × MPI's.
+The paper: 2.58 × MPI's rate at 1000², 1.05 × at 32000², ahead of OpenMP at every number of threads. Here {ratio_text(list(mpi.values()))} × MPI's rate,
+{ratio_text(list(over(rows, ("openmp",), "size").values()))} × OpenMP's.
 
-{ranks} ranks, line by line: parts of the bound, rates of two programs:
+{ranks} ranks, line by line: rates of two programs, then parts of the bound:
 
 {text}
 
@@ -147,7 +147,7 @@ def part_groups(folder):
         lines.append([f"{size}²: relative to the fastest MPI", *(f"{ours[group] / best[group]:.2f}" if group in ours and best[group] else "–" for group in groups)])
     return f"""## Lines handed over in groups
 
-The suite allows groups and calls them cheating: fewer hand-overs. By lines of a group:
+Groups mean fewer hand-overs. The suite allows them and calls them cheating. By lines of a group:
 
 {table(["", *map(str, groups)], lines)}
 
@@ -162,7 +162,8 @@ def part_suite(folder):
     lines = [[suite.name_of(key), *(rate_text(by_place.get((key, size))) for size in sizes)] for key in keys]
     return f"""## Beside the suite's own programs
 
-Sync_p2p itself, with the suite's kernel, timing and placement of data. Rates are of the mean sweep, so ours are lower than above. MFlop/s with {suite.RANKS} ranks or threads, in turns:
+Sync_p2p itself, with the suite's kernel, timing and placement of data. Rates are of the mean sweep, so ours are lower than above. MFlop/s with {suite.RANKS}
+ranks or threads:
 
 {table(["", *map(str, sizes)], lines)}
 

@@ -14,8 +14,8 @@ MPI_RATIO, MPI_SIZE = 1.6, 200
 TWO_SIDED = tuple(key for key, subject in SUBJECTS.items() if subject.mpi is not None and not key.startswith("shared-"))
 BY_HAND = tuple(key for key in SUBJECTS if key.startswith("shared-"))
 
-SAME_KERNEL = """All programs call the kernel of this repository. The fastest program of any MPI counts; *faster* means by any amount. The host moves the processors,
-which share a cache at times: small grids have two rates, one twice the other, and a median falls on either (`rate_range` in the files)."""
+SAME_KERNEL = """All programs call the kernel of this repository. The fastest program of any MPI counts. When the host moves the processors so that they share a cache, small
+grids are twice as fast; a median falls on either rate (`rate_range` in the files)."""
 
 
 def ratios_to_fastest(rows, keys):
@@ -82,7 +82,7 @@ def section(folder):
     name, here, _ = row_of_every_size(rows, "no target: faster than MPI's shared window", BY_HAND)
     text = f"""## Targets, met and missed
 
-{table(("target", "here", "met or missed"), [*found, (name, here, "")])}
+{table(("target", "here", ""), [*found, (name, here, "")])}
 
 {SAME_KERNEL}
 """
@@ -90,5 +90,5 @@ def section(folder):
     return text if not found else f"""{text}
 Against the [suite's own programs](#beside-the-suites-own-programs):
 
-{table(("target", "here", "met or missed"), found)}
+{table(("target", "here", ""), found)}
 """

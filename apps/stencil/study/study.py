@@ -9,9 +9,8 @@ CHANNELS = ("stencil/channels.h", "stencil/stencil_sennit.cpp")
 KERNEL = kernels.Kernel(
     name="stencil",
     title="The stencil kernel",
-    about="""A star of 9 points is added to a square grid again and again, and the input changes in between. Ranks share the grid by blocks. With Sennit and in a
-shared window a rank copies its neighbours' rows in place; send and receive bring them into ghost cells
-([the programs](../../../../apps/stencil/README.md)).""",
+    about="""A star of 9 points is added to a square grid again and again, with changing input. Each rank has a block of the grid. With Sennit and in a shared window a rank
+copies its neighbours' rows in place; send and receive bring them into ghost cells ([programs](../../../../apps/stencil/README.md)).""",
     size_option="--size",
     size_word="cells along an axis",
     rate_key="median_rate_mflops",
