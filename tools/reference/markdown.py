@@ -129,10 +129,19 @@ def cell(text):
     return text.replace("|", "\\|").replace("<", "\\<")
 
 
+def is_help(option):
+    return option[0] == "-h,--help"
+
+
+def plain(names):
+    """Names and values of an option with a short range: `N:1-4096` for `N:INT in [1 - 4096]`."""
+    return re.sub(r":INT in \[(\d+) - (\d+)\]", r":\1-\2", names)
+
+
 def options_table(options):
-    rows = ["| option | |", "|---|---|"]
-    rows += [f"| `{cell(names)}` | {cell(text)} |" for names, text in options]
-    return "\n".join(rows) + "\n"
+    """Without --help, which every command has; "" where there is no other option."""
+    rows = [f"| `{cell(plain(names))}` | {cell(text)} |" for names, text in options if not is_help((names, text))]
+    return "\n".join(["| option | |", "|---|---|", *rows]) + "\n" if rows else ""
 
 
 def section_text(section):
@@ -157,7 +166,7 @@ def command_parts(command, depth):
     summary = cell(command.summary[0].upper() + command.summary[1:]).rstrip(".") + "."
     out = [f"{'#' * depth} {name}\n", summary + "\n",
            f"```sh\n{command.usage}\n```\n", options_table(command.options)]
-    return out
+    return list(filter(None, out))
 
 
 def owners_text(names, every):
@@ -168,20 +177,41 @@ def owners_text(names, every):
     return f"all but {', '.join(missing)}" if len(missing) < len(names) else ", ".join(names)
 
 
+def without_default(names):
+    """(names and values without the default, the default or None)"""
+    found = re.fullmatch(r"(.*?)=(\[[^\]]*\]|\S+)(.*)", names)
+    return (found[1] + found[3], found[2].strip("[]")) if found else (names, None)
+
+
+def defaults_text(owners):
+    """Where the default differs between the subcommands: the usual one, and those that have another."""
+    if len(owners) < 2:
+        return ""
+    usual = max(owners, key=lambda default: len(owners[default]))
+    others = "; ".join(f"{', '.join(names)} {default}" for default, names in owners.items() if default != usual)
+    return f"; default {usual}; {others}"
+
+
 def shared_options(command):
     """The subcommands as a table, and one table of their options, for commands whose subcommands have the same options."""
     every = [sub.words[-1] for sub in command.commands]
-    owners = {}
+    owners = {}  # {(names without the default, description): {default: subcommands}}
     for sub in command.commands:
-        for option in sub.options:
-            owners.setdefault(option, []).append(sub.words[-1])
+        for names, text in filter(lambda option: not is_help(option), sub.options):
+            name, default = without_default(names)
+            owners.setdefault((name, text), {}).setdefault(default, []).append(sub.words[-1])
     out = ["## Commands\n", "\n".join(["| command | |", "|---|---|", *(
         f"| `{sub.words[-1]}` | {cell(sub.summary)} |" for sub in command.commands)]) + "\n", "## Options\n"]
-    # Those of one name are neighbours: they differ in the default.
-    names = list(dict.fromkeys(option[0].split(" ")[0] for option in owners))
-    rows = sorted(owners.items(), key=lambda item: names.index(item[0][0].split(" ")[0]))
-    return out + ["\n".join(["| option | | of |", "|---|---|---|", *(
-        f"| `{cell(option[0])}` | {cell(option[1])} | {owners_text(found, every)} |" for option, found in rows)]) + "\n"]
+    # Those of one name are neighbours: they differ in the description.
+    flags = list(dict.fromkeys(name.split(" ")[0] for name, _ in owners))
+    rows = []
+    for (name, text), defaults in sorted(owners.items(), key=lambda item: flags.index(item[0][0].split(" ")[0])):
+        found = [sub for sub in every if any(sub in subs for subs in defaults.values())]
+        default = next(iter(defaults))
+        shown = name if len(defaults) > 1 or default is None else next(
+            names for sub in command.commands for names, _ in sub.options if without_default(names) == (name, default))
+        rows.append(f"| `{cell(plain(shown))}` | {cell(text + defaults_text(defaults))} | {owners_text(found, every)} |")
+    return out + ["\n".join(["| option | | of |", "|---|---|---|", *rows]) + "\n"]
 
 
 def command_page(command):
