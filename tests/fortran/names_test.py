@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares module sennit with what C has, as the Fortran compiler sees the module: names_test.py PROJECT COMPILER FLAGS...
 
-    names        every function of docs/abi.md, every inline function, macro and constant of the headers has its name in the module,
+    names        every function of tests/abi/lists.md, every inline function, macro and constant of the headers has its name in the module,
                  but for those below, which say why not; and those are not there
-    layout       size and places of the components of every derived type, and the value of every constant, as docs/abi.md lists
+    layout       size and places of the components of every derived type, and the value of every constant, as tests/abi/lists.md lists
                  them (which tests/abi compares with the headers)
     calls        every procedure of the module is called by a test or an example
     zcom         module sennit_zcom has what sennit_zcom.h has, with the arguments in the same order, in both of its sources
@@ -38,7 +38,7 @@ def read(*path):
 
 
 def part_of_page(mark):
-    return re.search(rf"<!-- {mark}: tools/abi -->\n.*?\n.*?\n(.*?)<!-- end of {mark} -->", read("docs", "abi.md"), re.DOTALL)[1]
+    return re.search(rf"<!-- {mark}: tools/abi -->\n.*?\n.*?\n(.*?)<!-- end of {mark} -->", read("tests", "abi", "lists.md"), re.DOTALL)[1]
 
 
 def functions_of_c():
