@@ -181,26 +181,31 @@ The likely limits between hosts (the files do not show causes):
 
 
 def knob_table(rows, key, slow):
+    """A line for each value of the setting, the programs side by side."""
     group = next(iter(groups_of(rows).values()))
     mpi = group["mpi", None, None]
-    lines = [[mark(mpi[0], slow) + "–", "MPI", f"{middle(mpi, 'communicate'):.2f}", f"{middle(mpi):.2f}", "–", "–"]]
+    lines = {}
     for (kind, progress, level), ours in group.items():
         if kind != "mpi":
             value = progress if key == "progress" else "default" if level is None else f"events={level}"
-            lines.append([f"{mark(mpi[0], slow)}`{value}`", NAMES[kind], f"{middle(ours, 'communicate'):.2f}", f"{middle(ours):.2f}",
-                          text_of(ratios(mpi, ours, "communicate")), text_of(ratios(mpi, ours, "step"))])
-    return table(["", "program", "communication, ms", "step, ms", "MPI / Sennit: communication", "step"], lines)
+            lines.setdefault(f"{mark(mpi[0], slow)}`{value}`", []).extend(
+                f"{middle(ours, part):.2f}: {text_of(ratios(mpi, ours, part))}" for part in ("communicate", "step"))
+    heads = [f"{NAMES[kind]}: {part}" for kind in measure.KINDS[1:] for part in ("communication", "step")]
+    return (f"MPI: communication {middle(mpi, 'communicate'):.2f} ms, step {middle(mpi):.2f} ms. Sennit's ms, and MPI's time over them:\n\n"
+            + table(["", *heads], [[value, *cells] for value, cells in lines.items()]))
 
 
 def scaling_table(rows, slow):
-    lines = []
+    """A line for each place and size, MPIs side by side."""
+    lines, mpis = {}, list(dict.fromkeys(row["mpi"] for row in rows))
     for group in groups_of(rows).values():
         mpi = group["mpi", None, None][0]
         ranks = mpi["ranks_y"] * mpi["ranks_z"]
         threads = f", {mpi['threads']} threads" if mpi["threads"] > 1 else ""
-        lines.append([f"{mpi['cells']}³", MPI_NAMES[mpi["mpi"]], f"{mark(mpi, slow)}{network(mpi)}, {ranks} rank{'s' if ranks > 1 else ''}{threads}",
-                      *(f"{middle(group[kind, None, None]):.2f}" for kind in measure.KINDS)])
-    return table(["cells", "MPI", "ranks", *(f"{NAMES[kind]}, ms" for kind in measure.KINDS)], lines)
+        place = f"{mpi['cells']}³, {network(mpi)}, {ranks} rank{'s' if ranks > 1 else ''}{threads}"
+        lines.setdefault(place, {})[mpi["mpi"]] = mark(mpi, slow) + ", ".join(f"{middle(group[kind, None, None]):.2f}" for kind in measure.KINDS)
+    return table(["ms of a step: " + ", ".join(NAMES[kind] for kind in measure.KINDS), *(MPI_NAMES[mpi] for mpi in mpis)],
+                 [[place, *(found.get(mpi, "–") for mpi in mpis)] for place, found in lines.items()])
 
 
 TEXTS = {

@@ -96,10 +96,14 @@ def claim_table(answers):
 
 
 def map_table(figures):
+    """Words by pair of cores in a sentence, copies in a table."""
     def measured(one):
-        return one["group"] + (f", {text_of_bytes(one['x'])}" if one["x"] else "")
-    return crossed("GB/s, time", figures, measured, lambda one: one["series"],
-                   lambda one: (f"{one['gb_per_s']:.1f}, " if one["gb_per_s"] else "") + time_and_spread(one))
+        return f"{one['group']}, {text_of_bytes(one['x'])}"
+    words = [one for one in figures if not one["x"]]
+    sentence = "; ".join(f"{one['group']}: {time_and_spread(one)}" for one in words)
+    copies = crossed("GB/s, time", [one for one in figures if one["x"]], measured, lambda one: one["series"],
+                     lambda one: f"{one['gb_per_s']:.1f}, {time_and_spread(one)}")
+    return (f"{sentence[0].upper()}{sentence[1:]}.\n\n" if words else "") + copies
 
 
 def image_name(file, number):
@@ -145,7 +149,7 @@ def page(name, files):
             continue
         answers = [[claim.removeprefix(f"{section}: "), paper, here] for claim, paper, here in parts.answers_of(name, figures)]
         text += [f"## {TITLES[section] if name == 'kernels' else 'The map'}", claim_table(answers), pictures(section, figures),
-                 kernel_table(figures) if name == "kernels" else map_table(figures), machine_of(*heads)]
+                 kernel_table(figures) if name == "kernels" else map_table(figures), machine_of(*heads, commands=name != "kernels")]
     return "\n\n".join(text) + "\n"
 
 

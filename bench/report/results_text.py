@@ -19,7 +19,7 @@ Tables: median of the jobs' mean latencies (range), ratio to the fastest version
 throughput (equation 5.1) are the inverse. The paper's figures are from its text; its plots have no numbers (+16 % on Bridges-2: "MPI RMA 14 % lower", inverted).
 
 `tools/productivity --table 1 --table 2 --table figures` gives its tables 1 and 2 and figures 7, 12, 17 and 22 ([counting](../../manual/productivity.md)).
-`bench/report/results.py kernels` writes this page; `--measure all` measures."""
+`bench/report/results.py kernels` writes this page; `--measure all` measures. The `.jsonl` files begin with their commands."""
 
 MAP = """Adam et al., *To Share or Not to Share: a case for MPI in Shared-Memory* (2024), measure the bandwidth between cores of NVIDIA Grace and Intel Sapphire Rapids: one
 pair at a time (figure 1), many transfers at once by shared memory and by CMA (figure 2), and the ratio of both (table 1).

@@ -44,7 +44,7 @@ def shown_sizes(rows):
 
 
 def message_table(rows):
-    """A line for each size, three columns for each job: Sennit, two-sided, one-sided."""
+    """A line for each size, a column for each job: Sennit, two-sided, one-sided."""
     jobs = [job for job in ("openmpi", "mpich", "openshmem") if pick(rows, job=job)]
     kinds = {job: ("sennit", "one") if job == "openshmem" else ("sennit", "two", "one") for job in jobs}
     heads = {"sennit": "Sennit", "two": "two-sided", "one": "one-sided"}
@@ -53,15 +53,17 @@ def message_table(rows):
         cells = []
         for job in jobs:
             found = one_message(rows, job, size)
+            texts = []
             for kind in kinds[job]:
                 if found[kind] is None:
-                    cells.append("–")
+                    texts.append("–")
                     continue
                 time = found[kind]["median_ns"]
                 ratio = f"{time / found['raw' if kind == 'sennit' else 'sennit']['median_ns']:.2f}"
-                cells.append({"sennit": f"{us_text(time)} ({ratio})", "two": ratio, "one": f"{ratio} {way_of(found[kind])}"}[kind])
+                texts.append({"sennit": f"{us_text(time)} ({ratio})", "two": ratio, "one": f"{ratio} {way_of(found[kind])}"}[kind])
+            cells.append("; ".join(texts))
         lines.append([text_of_bytes(size), *cells])
-    return table(["", *(f"{MPI_NAMES.get(job, OTHERS.get(job))}: {heads[kind]}" for job in jobs for kind in kinds[job])], lines)
+    return table(["", *(f"{MPI_NAMES.get(job, OTHERS.get(job))}: {'; '.join(heads[kind] for kind in kinds[job])}" for job in jobs)], lines)
 
 
 def library_table(rows):

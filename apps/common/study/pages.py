@@ -13,14 +13,14 @@ def text_of_bytes(count):
     return f"{count} B"
 
 
-def machine_of(*heads):
+def machine_of(*heads, commands=True):
     """Where, when and how (--realtime is in the command): one text for measurements of one day on one machine."""
     first = heads[0]
     if any((one["machine"], one["date"]) != (first["machine"], first["date"]) for one in heads):
-        return "\n\n".join(map(machine_of, heads))
+        return "\n\n".join(machine_of(one, commands=commands) for one in heads)
     machine, loads = first["machine"], " and ".join(str(one["load"]) for one in heads)
-    commands = "\n".join(f"    {one['command']}" for one in heads)
-    return f"{first['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {loads}.\n\n{commands}"
+    lines = "".join(f"\n    {one['command']}" for one in heads) if commands else ""
+    return f"{first['date']}: {machine['processor']}, {machine['cores']} processors, {machine['system']}; load {loads}." + (f"\n{lines}" if lines else "")
 
 
 def table(names, rows):

@@ -166,8 +166,8 @@ def cells_of_ways(cells, direct, packed, packed_range):
     """Of one size: step and exchange, direct to packed, and the choice of the table with what decided."""
     by = {"step_us": "step", "exchange_us": "exchange", None: "neither"}[ways.decided_by(direct, packed)]
     low, middle, high = ways.ratios_of(direct, packed, "step_us")
-    return [f"{middle:.2f} ({low:.2f}–{high:.2f})", f"{ways.ratios_of(direct, packed, 'exchange_us')[1]:.2f}",
-            f"{'packed' if ways.is_packed(packed_range, cells) else 'direct'}, {by}"]
+    return (f"{middle:.2f} ({low:.2f}–{high:.2f}); {ways.ratios_of(direct, packed, 'exchange_us')[1]:.2f}; "
+            f"{'packed' if ways.is_packed(packed_range, cells) else 'direct'} by {by}")
 
 
 def runs_of(head):
@@ -202,8 +202,7 @@ def part_ways(folder):
         for pair in pairs:
             lines.setdefault(pair[0], {})[axis] = cells_of_ways(*pair, stands[axis])
         axes.append(axis)
-    table = pages.table(["cells of a slab", *(f"{axis}: {name}" for axis in axes for name in ("step", "exchange", "chosen"))],
-                        [[str(cells), *(cell for axis in axes for cell in found.get(axis, ["–"] * 3))] for cells, found in sorted(lines.items())])
+    table = pages.table(["cells of a slab", *axes], [[str(cells), *(found.get(axis, "–") for axis in axes)] for cells, found in sorted(lines.items())])
     return f"""## Slabs read in place, or packed first
 
 ![direct and packed by size](ways.png)
@@ -217,7 +216,7 @@ Table in `apps/ghost/ways.hpp`, made from `{ways.FILE}`:
 
 {runs_text(rows, stands)}
 
-Direct to packed, two ranks, BSPMA; the table's choice and what decided:
+Direct to packed, two ranks, BSPMA: step (middle half); exchange; choice of the table by what decided:
 
 {table}
 

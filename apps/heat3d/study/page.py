@@ -88,9 +88,16 @@ def table_of(rows):
     def cell(found, place, ours):
         both = [ratio_text(found.get(place), ours, key) for key, _ in RATIOS]
         return both[0] if both[0] == both[1] else "/".join(both)
-    lines = [[f"Sennit: {word}, µs", *(text_of_us(row[key]) for row in base.values())] for key, word in PARTS]
-    lines += [[name, *(cell(found, place, ours) for place, ours in base.items())] for name, found in others.items()]
-    return table(["ranks", *(f"{layers}, {ranks}" for layers, ranks in base)], lines)
+    layers = list(dict.fromkeys(layer for layer, _ in base))
+
+    def row_of(name, text):
+        """A cell for each way to read layers, with a text for each number of ranks."""
+        cells = [[text(place, ours) for place, ours in base.items() if place[0] == layer] for layer in layers]
+        return [name, *("–" if set(each) == {"–"} else ", ".join(each) for each in cells)]
+    lines = [row_of(f"Sennit: {word}, µs", lambda place, ours, key=key: text_of_us(ours[key])) for key, word in PARTS]
+    lines += [row_of(name, lambda place, ours, found=found: cell(found, place, ours)) for name, found in others.items()]
+    ranks = ", ".join(map(str, dict.fromkeys(count for _, count in base)))
+    return table(["", *(f"{layer}: {ranks} ranks" for layer in layers)], lines)
 
 
 def part_scaling(folder, kind, figures, paper):
