@@ -64,10 +64,10 @@ def judge(where, compared, least):
     """(reached, missed, rows of the table of misses): how many ratios are at least `least`."""
     compared = list(compared)
     missed = [(row, name, each) for row, name, each in compared if statistics.median(each) < least]
-    lines = [(f"{place_of(row)}{where}", f"{least} ×",
-              f"{statistics.median(each):.2f} × [{min(each):.2f}, {max(each):.2f}]",
-              f"{least_of(row[name]) / least_of(row[OURS]):.2f} ×",
-              f"{NAMES[name]}: {text_of_ns(middle(row[name]))} ns, Sennit {text_of_ns(middle(row[OURS]))} ns")
+    lines = [(f"{place_of(row)}{where}: {least} ×",
+              f"{statistics.median(each):.2f} [{min(each):.2f}, {max(each):.2f}]",
+              f"{least_of(row[name]) / least_of(row[OURS]):.2f}",
+              f"{text_of_ns(middle(row[name]))} ({NAMES[name]}), {text_of_ns(middle(row[OURS]))}")
              for row, name, each in missed]
     low = min((statistics.median(each) for _, _, each in missed), default=None)
     return (f"at {len(compared) - len(missed)} of {len(compared)}",
@@ -170,8 +170,8 @@ def page(folder):
     crowd_name = f"{reasons.CROWD_PES} PEs on {crowd_head['machine']['cores']} processors"
     parts = [reasons.INTRODUCTION, "## Targets, met and missed", reasons.RATIOS, table(("target", "reached", "missed"), rows)]
     if below:
-        parts += ["Misses: ratio [range of the rounds], ratio of the fastest jobs, medians:",
-                  table(("where", "target", "here", "fastest jobs", "medians"), below), reasons.WHY]
+        parts += ["Misses: ratio [range of the rounds], ratio of the fastest jobs, medians of the other library and Sennit:",
+                  table(("where, target", "here", "fastest jobs", "ns"), below), reasons.WHY]
     parts += ["## How it was measured", reasons.HOW, f"2 PEs (`{CROWD}` has the commands for {reasons.CROWD_PES}):", commands(pair_head),
               "## Figures, 2 PEs", f"Ratios are to Sennit's time. {measured(pair_head)}\n"
               f"Exchanges: {measured(exchange_head)}", everything(pair, pair_head["names"]),

@@ -133,7 +133,16 @@ def drawn(figures):
 
 
 def pictures(section, figures):
-    return "\n\n".join(f"{caption}:\n\n![]({image_name(section, number)})" for number, (caption, *_) in enumerate(plots.panels(drawn(figures)), 1))
+    found = [(caption, f"![]({image_name(section, number)})", mine[0]) for number, (caption, _, mine) in enumerate(plots.panels(drawn(figures)), 1)]
+    # Copies of one pair at a time, by way and size, are a table of pictures.
+    copies = [(caption, picture, one) for caption, picture, one in found if "cores" in one and one["x"]]
+    words = [f"{caption}:\n\n{picture}" for caption, picture, one in found if not ("cores" in one and one["x"])]
+    if copies:
+        cells = {(one["series"], one["x"]): picture for _, picture, one in copies}
+        sizes, ways = (list(dict.fromkeys(key[at] for key in cells)) for at in (1, 0))
+        words.insert(1, table(["one pair at a time, copy of", *map(text_of_bytes, sizes)],
+                              [[way, *(cells.get((way, size), "–") for size in sizes)] for way in ways]))
+    return "\n\n".join(words)
 
 
 def page(name, files):

@@ -204,13 +204,15 @@ def shared_options(command):
         f"| `{sub.words[-1]}` | {cell(sub.summary)} |" for sub in command.commands)]) + "\n", "## Options\n"]
     # Those of one name are neighbours: they differ in the description.
     flags = list(dict.fromkeys(name.split(" ")[0] for name, _ in owners))
-    rows = []
+    rows, same = [], {}  # {a long list of subcommands: the option that showed it}
     for (name, text), defaults in sorted(owners.items(), key=lambda item: flags.index(item[0][0].split(" ")[0])):
         found = [sub for sub in every if any(sub in subs for subs in defaults.values())]
         default = next(iter(defaults))
         shown = name if len(defaults) > 1 or default is None else next(
             names for sub in command.commands for names, _ in sub.options if without_default(names) == (name, default))
-        rows.append(f"| `{cell(plain(shown))}` | {cell(text + defaults_text(defaults))} | {owners_text(found, every)} |")
+        rows.append(f"| `{cell(plain(shown))}` | {cell(text + defaults_text(defaults))} | {same.get(tuple(found)) or owners_text(found, every)} |")
+        if len(found) < len(every) and len(found) > MANY_COMMANDS:
+            same.setdefault(tuple(found), f"as `{name.split(' ')[0]}`")
     return out + ["\n".join(["| option | | of |", "|---|---|---|", *rows]) + "\n"]
 
 
@@ -236,8 +238,8 @@ def knobs_page(knobs):
     out = [MADE.format("`src/base/knobs.def`"), "# Knobs\n",
            "A rank reads these settings when it starts: from the environment, else from the file `/etc/sennit.conf`, else the default.\n"
            "`sennit info --knobs` shows each value and where it comes from. Other names that begin with SENNIT\\_ get a warning.\n",
-           "| name | type | default | unit | |", "|---|---|---|---|---|"]
-    out += [f"| `{name}` | {kind} | {f'`{default}`' if default else ''} | {unit} | {cell(help_text)} |"
+           "| name | type | default | |", "|---|---|---|---|"]
+    out += [f"| `{name}` | {kind} | {f'`{default}` {unit}'.strip() if default else ''} | {cell(help_text)} |"
             for name, kind, default, unit, help_text in knobs]
     out += ["\n## The file of settings\n", "```", *KNOB_FILE_EXAMPLE, "```\n", *(f"- {escaped(sentence)}" for sentence in KNOB_FILE)]
     return "\n".join(out) + "\n"

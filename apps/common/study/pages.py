@@ -28,6 +28,21 @@ def table(names, rows):
     return "\n".join([f"| {' | '.join(names)} |", "|" + "---|" * len(names), *(f"| {' | '.join(row)} |" for row in rows)])
 
 
+def together(lines, names):
+    """Lines of a table whose first cells differ only in one of these names, such as those of the MPIs, as one line: their cells in
+    the order of the names."""
+    found = {}
+    for first, *cells in lines:
+        name = next((name for name in names if name in first), None)
+        found.setdefault(first if name is None else first.replace(name, "MPI"), {})[name] = [first, *cells]
+    for text, mine in found.items():
+        if len(mine) < 2:
+            yield from mine.values()
+        else:
+            columns = zip(*(mine[name][1:] for name in names if name in mine))
+            yield [text, *(", ".join(each) for each in columns)]
+
+
 def span(values, form):
     low, high = form(min(values)), form(max(values))
     return low if low == high else f"{low} to {high}"

@@ -77,15 +77,7 @@ def ratio_cell(row, base, key):
 
 def part_scaling(folder, kind):
     head, rows = jobs.read_lines(os.path.join(folder, f"{kind}.jsonl"))
-    cores = head["machine"]["cores"]
     place = ("ranks", "method")
-    lines = []
-    for key, word in (("exchange_us", "exchange"), ("step_us", "whole step")):
-        for crowd, choose in (("a processor each", lambda row: 1 < row["ranks"] <= cores),
-                              ("sharing processors", lambda row: row["ranks"] > cores)):
-            mine = [row for row in rows if choose(row)]
-            if mine:
-                lines.append((f"{word}, {crowd}", mine, key, place, False))
     names, cells = programs_of(rows), []
     for base in (row for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)):
         here = {jobs.label_of(row): row for row in rows if all(row[name] == base[name] for name in place)}
@@ -99,9 +91,7 @@ def part_scaling(folder, kind):
 
 ![step and exchange by ranks](figure-{scaling.FIGURES[kind]}.png)
 
-{claims(lines)}
-
-Ratios are exchange/step:
+Ratios to Sennit's channels, exchange/step:
 
 {table}
 

@@ -160,10 +160,10 @@ def the_page_shows_which_targets_are_missed(arguments):
             text = targets.section(folder)
         return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
     met = lines(1, 2, 9)
-    need([line[1:] for line in met] == [["1 of 1 cases; smallest ratio 2.00 ×", "met"]] * 2, f"{met}")
+    need([line[1:] for line in met] == [["1 of 1 cases, least 2.00 ×", "met"]] * 2, f"{met}")
     for theirs, datatype in ((1.98, 9), (9, 1.98)):
         missed = lines(1, theirs, datatype)
-        need([line[1:] for line in missed[:2]] == [["0 of 1 cases; smallest ratio 1.98 ×", "**missed** at 1"]] * 2, f"{missed}")
+        need([line[1:] for line in missed[:2]] == [["0 of 1 cases, least 1.98 ×", "**missed** at 1"]] * 2, f"{missed}")
         need([line[0].rsplit(": ", 1)[1] for line in missed[3:]] == ["2 ranks, SVAF", "8 ranks, SVAF"], f"{missed}")
         need(all(line[2] == "1.98 ×" and line[5] == "1.98 (wait 1.98)" for line in missed[3:]), f"{missed}")
         # Four ranks on a processor: each waits while three others compute; with strong scaling each has a quarter of that.

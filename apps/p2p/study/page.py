@@ -14,7 +14,7 @@ import subjects
 import suite
 import targets
 from subjects import BASE, SUBJECTS, runs, shares_of
-from pages import machine_of, span, table, write_or_check
+from pages import machine_of, span, table, together, write_or_check
 
 INTRODUCTION = """# p2p: ZCom's pipelined stencil, repeated on one node
 
@@ -27,7 +27,10 @@ ZCom's zero-copy channels with MPI and OpenMP by Sync_p2p of the Parallel Resear
 **Different from the paper:** more ranks share fewer processors than its 128 cores. Its OpenMP program is unknown, with far lower rates than ours.
 
 A rate counts two operations a cell: median sweep, median run. *The bound* is P × the serial rate × G / (G + P − 1), for a pipeline of P ranks and G groups
-of lines. A part of the grid may fit the caches better and pass it."""
+of lines. A part of the grid may fit the caches better and pass it. Where a row has two figures they are Open MPI's and MPICH's."""
+
+
+NAMES = tuple(runs.MPI_NAMES.values())
 
 
 def rate_text(row):
@@ -42,9 +45,9 @@ def matrix(rows, along, text):
     """A line for each program, a column for each value of `along`."""
     columns = sorted({row[along] for row in rows})
     by_place = {(row["key"], row[along]): row for row in rows}
-    return table(["", *map(str, columns)],
-                 [[subject.name, *(text(by_place.get((key, column))) for column in columns)]
-                  for key, subject in SUBJECTS.items() if any((key, column) in by_place for column in columns)])
+    return table(["", *map(str, columns)], together(
+        ([subject.name, *(text(by_place.get((key, column))) for column in columns)]
+         for key, subject in SUBJECTS.items() if any((key, column) in by_place for column in columns)), NAMES))
 
 
 def over(rows, others, along):
@@ -119,8 +122,8 @@ def part_5_3(folder):
     by_place = {(row["key"], row["size"]): row for row in rows}
     text = table(["", *(f"{size}²" for size in sizes)],
                  [*([f"{SUBJECTS[key].name}, MFlop/s", *(rate_text(by_place.get((key, size))) for size in sizes)] for key in ("serial", BASE)),
-                  *([subject.name, *(f"{shares[(key, size)]:.2f}" if (key, size) in shares else "–" for size in sizes)]
-                    for key, subject in SUBJECTS.items() if any((key, size) in shares for size in sizes))])
+                  *together(([subject.name, *(f"{shares[(key, size)]:.2f}" if (key, size) in shares else "–" for size in sizes)]
+                             for key, subject in SUBJECTS.items() if any((key, size) in shares for size in sizes)), NAMES)])
     return f"""## Figure 5.3: by size of the grid
 
 ![rate and part of the bound by size](figure-5.3.png)
@@ -165,7 +168,7 @@ def part_suite(folder):
 Sync_p2p itself, with the suite's kernel, timing and placement of data. Rates are of the mean sweep, so ours are lower than above. MFlop/s with {suite.RANKS}
 ranks or threads:
 
-{table(["", *map(str, sizes)], lines)}
+{table(["", *map(str, sizes)], together(lines, NAMES))}
 
 {machine_of(head)}
 """
