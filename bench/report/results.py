@@ -101,8 +101,8 @@ def map_table(figures):
         return f"{one['group']}, {text_of_bytes(one['x'])}"
     words = [one for one in figures if not one["x"]]
     sentence = "; ".join(f"{one['group']}: {time_and_spread(one)}" for one in words)
-    copies = crossed("GB/s, time", [one for one in figures if one["x"]], measured, lambda one: one["series"],
-                     lambda one: f"{one['gb_per_s']:.1f}, {time_and_spread(one)}")
+    copies = crossed("GB/s", [one for one in figures if one["x"]], measured, lambda one: one["series"],
+                     lambda one: f"{one['gb_per_s']:.1f}")
     return (f"{sentence[0].upper()}{sentence[1:]}.\n\n" if words else "") + copies
 
 

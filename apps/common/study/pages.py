@@ -1,4 +1,5 @@
 """What the pages of all studies share: texts, and writing or checking a page that is made from files of results."""
+import re
 import sys
 
 
@@ -48,8 +49,20 @@ def span(values, form):
     return low if low == high else f"{low} to {high}"
 
 
+def machine_once(text):
+    """A page whose sections name one day and machine names them before the first section, and in each the load only."""
+    named = re.compile(r"(\d{4}-\d\d-\d\d: [^;\n]+); load (?=\d)")
+    found = set(named.findall(text))
+    if len(found) != 1 or len(named.findall(text)) < 2 or "\n## " not in text:
+        return text
+    before, after = text.split("\n## ", 1)
+    date, machine = found.pop().split(": ", 1)
+    return f"{before}\nMeasured on {date}: {machine}. *Load*: average at the start.\n\n## {named.sub('Load ', after)}"
+
+
 def write_or_check(path, text, script):
     """Writes the page; with --check among the words of the command compares it. The exit status."""
+    text = machine_once(text)
     if "--check" in sys.argv[1:]:
         with open(path, encoding="utf-8") as file:
             if file.read() == text:
