@@ -7,7 +7,7 @@ INTRODUCTION = """# OpenSHMEM: what calls cost beside other libraries
 `bench/openshmem/speed.c` and `teams.c` (OpenSHMEM 1.5) run with Sennit's [front end](../../openshmem.md), Open MPI's OSHMEM, and Sandia OpenSHMEM (SOS) on
 UCX. `bench/openshmem/compare.py` starts them in turn, `bench/openshmem/page.py` writes this page. The `.jsonl` files have all jobs, sizes and commands."""
 
-RATIOS = """A ratio is the time of the better other library (lower median) to Sennit's, median over the rounds. A round is one job of each library. Exchanges vary by
+RATIOS = """A ratio is the time of the better other library (lower median) divided by Sennit's; the median over the rounds counts. A round is one job of each library. Exchanges vary by
 a factor of 2 to 3 with the distance of the processors, and have more rounds."""
 
 HOW = """PE 0 transfers to PE 1, which waits in a barrier. Memory is on the symmetric heap; `static` cases use variables of the program. A value is the median of

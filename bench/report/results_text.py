@@ -25,7 +25,7 @@ MAP = """Adam et al., *To Share or Not to Share: a case for MPI in Shared-Memory
 pair at a time (figure 1), many transfers at once by shared memory and by CMA (figure 2), and the ratio of both (table 1).
 [`sennit map`](../../manual/commands/map.md) measures the same on any machine ([how](../../design/map.md)).
 
-Here two cores of one socket share an L3 cache: one distance, at most two transfers at once, nothing for the paper's columns *inter*.
+Here two cores of one socket share an L3 cache: one distance, at most two transfers at once, no counterpart of the paper's columns *inter*.
 `bench/report/results.py map` writes this page; `--measure all` measures."""
 
 INTRODUCTION = {"kernels": KERNELS, "map": MAP}

@@ -246,7 +246,7 @@ One pair, one message at a time: Sennit's bandwidth by both rails relative to th
 rails; 0.9 of the sum of unequal rails.** 1 MiB exceeds the sum, because an idle rail may first send 256 KiB above its rate."""
 
 SHARED = """Two pairs of ranks on two hosts. Each rank computes between a message and its answer: for the time T of a message by one rail (two ping-pongs a pair), or for
-N(T, 0.3 T) (four). The table has the gain of throughput over the bare provider with a rail for each pair. Sennit's pairs share both rails. *By hand*, the
+N(T, 0.3 T) (four ping-pongs). The table has the gain of throughput over the bare provider with a rail for each pair. Sennit's pairs share both rails. *By hand*, the
 most that sharing can give: two puts of the provider, one by each rail."""
 
 PLAN = """## Plans

@@ -132,7 +132,7 @@ The thesis: {THESIS["parts"]}
 Two ranks, with a barrier before each exchange. Parts:
 
 - *pack*: copies into buffers; the step packs slabs across x. *unpack*: copies out of buffers; none with 7 points.
-- *send*, *receive*: their start; with Sennit the notice that the cells are there, and that they were read.{note}
+- *send*, *receive*: start of the messages; with Sennit the notices that the cells are written, and read.{note}
 - *wait*: for messages.
 - *computing*: with Sennit and *packed* MPI the step reads the neighbour's cells, which is a part of the movement. So compare the sum of exchange and
   computing.

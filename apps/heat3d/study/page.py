@@ -31,8 +31,8 @@ chooses by hand. Here Sennit takes the place of DART-MPI ([programs and measurem
 **Different from the paper:** one machine, not up to 4096 cores of a Cray XC40; more ranks share its few processors; no network; the distribution's MPIs
 with their defaults. There are two fields, so a step has one barrier, not six.
 
-**Times** are µs a step: the median over the rounds of each run's median step. Exchange: mean over ranks. Synchronisation, and halo (both together): the
-rank that waits least. Whole step: mean of a run. **Ratios** are to Sennit with as many ranks, halo/whole step. `> 30 s`: the run was ended.
+**Times** are µs a step: the median over the rounds of each run's median step. Exchange: mean over ranks. Synchronisation, and halo
+(exchange and synchronisation): the rank that waits least. Whole step: mean of a run. **Ratios** are to Sennit with as many ranks, halo/whole step. `> 30 s`: the run was ended.
 
 | word | meaning |
 |---|---|

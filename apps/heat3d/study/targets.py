@@ -112,7 +112,7 @@ def section(folder):
     return "\n".join(text) + "\n"
 
 
-BELOW = """Overheads: of the two MPIs the higher median counts. Ratios: without 1 rank and ended runs; those of the halo below their targets are in the tables of the
-figures. In *pieces* the program by hand loads each cell across x from the window, which a call for each cell cannot equal. Where an MPI maps its windows, flat RMA
+BELOW = """Overheads: of the two MPIs the higher median counts. Ratios leave out 1 rank and ended runs; ratios of the halo below their targets are in
+the tables of the figures. In *pieces* the program by hand loads each cell across x from the window, which a call for each cell cannot equal. Where an MPI maps its windows, flat RMA
 is loads, too, so even the program by hand is not twice as fast.
 """

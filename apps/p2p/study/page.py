@@ -27,7 +27,7 @@ ZCom's zero-copy channels with MPI and OpenMP by Sync_p2p of the Parallel Resear
 **Different from the paper:** more ranks share fewer processors than its 128 cores. Its OpenMP program is unknown, with far lower rates than ours.
 
 A rate counts two operations a cell: median sweep, median run. *The bound* is P × the serial rate × G / (G + P − 1), for a pipeline of P ranks and G groups
-of lines. A part of the grid may fit the caches better and pass it. Where a row has two figures they are Open MPI's and MPICH's."""
+of lines. A program may exceed it, because parts of the grid fit the caches better. Where a row has two figures they are Open MPI's and MPICH's."""
 
 
 NAMES = tuple(runs.MPI_NAMES.values())
