@@ -59,6 +59,7 @@ endfunction()
 
 # Sets `out` to whether option `switch` lets the part be looked for.
 function(sennit_is_wanted out switch)
+    sennit_check_switch(${switch} AUTO ON OFF)
     set(${out} OFF PARENT_SCOPE)
     if("${${switch}}" STREQUAL "AUTO" OR ${switch})
         set(${out} ON PARENT_SCOPE)
@@ -74,7 +75,7 @@ function(sennit_report_optional)
     endforeach()
     get_property(insisted GLOBAL PROPERTY SENNIT_INSISTED)
     if(insisted)
-        message(FATAL_ERROR "Parts that are asked for are missing:${insisted}")
+        message(FATAL_ERROR "Parts that are asked for are missing, or options have no such value:${insisted}")
     endif()
 endfunction()
 

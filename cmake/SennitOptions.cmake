@@ -27,6 +27,18 @@ option(SENNIT_FOLDERS_TOGETHER "Each folder of the library is one compilation: w
 unset(together)
 set(SENNIT_PRESET "none" CACHE STRING "Name of the preset, for reports only")
 
+# CMake takes any other word for OFF. sennit_report_optional() ends with all that are wrong.
+function(sennit_check_switch switch)
+    string(TOUPPER "${${switch}}" value)
+    if(NOT value MATCHES "^(ON|OFF|TRUE|FALSE|YES|NO|1|0)$" AND NOT "${${switch}}" IN_LIST ARGN)
+        list(JOIN ARGN ", " words)
+        set_property(GLOBAL APPEND_STRING PROPERTY SENNIT_INSISTED "\n  ${switch}=${${switch}} is none of ${words}")
+    endif()
+endfunction()
+foreach(switch BUILD_PROGRAMS BUILD_TESTS ADOPTION WERROR ASSERTIONS SHORT_BUILD FOLDERS_TOGETHER)
+    sennit_check_switch(SENNIT_${switch} ON OFF)
+endforeach()
+
 # Sources of a folder may define the same names for themselves. What can be compiled together says so itself, below.
 if(CMAKE_UNITY_BUILD)
     message(STATUS "Sennit: CMAKE_UNITY_BUILD is ignored; SENNIT_SHORT_BUILD and SENNIT_FOLDERS_TOGETHER join what can be joined")
@@ -35,6 +47,7 @@ endif()
 
 # Hardening and the rest of what Debian compiles its packages with, by dpkg-buildflags. Before the type of build's own flags, so -O3 stays.
 option(SENNIT_DEBIAN_FLAGS "Compile as Debian compiles packages" OFF)
+sennit_check_switch(SENNIT_DEBIAN_FLAGS ON OFF)
 if(SENNIT_DEBIAN_FLAGS)
     find_program(SENNIT_DPKG_BUILDFLAGS dpkg-buildflags REQUIRED)
     mark_as_advanced(SENNIT_DPKG_BUILDFLAGS)

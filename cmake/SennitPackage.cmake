@@ -14,6 +14,10 @@ if(NOT PROJECT_IS_TOP_LEVEL OR NOT BUILD_SHARED_LIBS)
 endif()
 set(SENNIT_PACKAGE_MAINTAINER "The Sennit developers <sennit@localhost>" CACHE STRING
     "Name and address of who makes the packages")
+if(NOT SENNIT_PACKAGE_MAINTAINER MATCHES "^[^<>]*[^<> ] <[^<>@ ]+@[^<>@ ]+>$")
+    message(FATAL_ERROR "SENNIT_PACKAGE_MAINTAINER must be \"Name <address>\", such as \"Some One <some@one.example>\", not "
+        "\"${SENNIT_PACKAGE_MAINTAINER}\"")
+endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sennit)

@@ -51,6 +51,17 @@ class Configure(unittest.TestCase):
                      "SENNIT_MAN is ON, but man pages cannot be made"):
             self.assertIn(part, said)
 
+    def test_options_with_values_that_they_do_not_have_are_named(self):
+        code, said = self.configure("-DSENNIT_BUILD_TESTS=of", "-DSENNIT_BUILD_PROGRAMS=off", "-DSENNIT_PMIX=auto", "-DSENNIT_MAN=later")
+        self.assertNotEqual(code, 0)
+        for wrong in ("SENNIT_BUILD_TESTS=of is none of ON, OFF", "SENNIT_PMIX=auto is none of AUTO, ON, OFF",
+                      "SENNIT_MAN=later is none of AUTO, ON, OFF"):
+            self.assertIn(wrong, said)
+        self.assertNotIn("SENNIT_BUILD_PROGRAMS=", said)
+        code, said = self.configure("-DSENNIT_BUILD_TESTS=OFF", "-DSENNIT_BUILD_PROGRAMS=OFF", "-DSENNIT_PACKAGE_MAINTAINER=some.one@example.org")
+        self.assertNotEqual(code, 0)
+        self.assertIn('SENNIT_PACKAGE_MAINTAINER must be "Name <address>"', " ".join(said.split()))
+
     def test_what_is_left_out_is_said_and_built_in_is_what_was_seen(self):
         off = ("PMIX", "LIBFABRIC", "OPENMPI", "OPENSHMEM", "MPICH", "FORTRAN", "MAN")
         code, said = self.configure("-DSENNIT_BUILD_TESTS=OFF", *[f"-DSENNIT_{part}=OFF" for part in off])
