@@ -66,8 +66,8 @@ file(CONFIGURE OUTPUT "${linker_trigger}" CONTENT "activate-noawait ldconfig\n")
 
 set(CPACK_COMPONENTS_ALL "")
 sennit_package(runtime "libsennit${SENNIT_ABI}" SECTION libs TEXT "the shared library, which programs need to run"
-    # Both are opened at run time, where they are there.
-    FIELDS PACKAGE_RECOMMENDS libhwloc15 PACKAGE_SUGGESTS libpmix2 PACKAGE_CONTROL_EXTRA "${linker_trigger}")
+    # They are opened at run time, where they are there.
+    FIELDS PACKAGE_RECOMMENDS "libhwloc15, libfabric1" PACKAGE_SUGGESTS libpmix2 PACKAGE_CONTROL_EXTRA "${linker_trigger}")
 sennit_package(development libsennit-dev SECTION libdevel TEXT "what is needed to compile programs" DEPENDS runtime
     FIELDS PACKAGE_SUGGESTS "sennit, sennit-doc")
 sennit_package(openshmem_runtime "libsennit-shmem${SENNIT_ABI}" SECTION libs TEXT "the shared library of OpenSHMEM on Sennit"

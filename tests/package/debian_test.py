@@ -122,7 +122,9 @@ class DebianTest(unittest.TestCase):
         version = self.packages[self.library].fields["Version"]
         for name in ("libc6", "libstdc++6", "libgcc-s1"):
             self.assertIn(name, self.depends(self.library))
-        self.assertNotIn("libhwloc15", self.depends(self.library))
+        for name in ("libhwloc15", "libfabric1"):
+            self.assertNotIn(name, self.depends(self.library))
+            self.assertIn(name, self.packages[self.library].fields["Recommends"])
         self.assertEqual(self.depends("libsennit-dev")[self.library], f"{self.library} (= {version})")
         self.assertEqual(self.depends("sennit")[self.library], f"{self.library} (= {version})")
         self.assertIn(self.library, self.depends(self.shmem_library))

@@ -56,6 +56,10 @@ def rpm(folder, builds):
     expanded = run("rpmspec", "-P", spec)
     assert re.search(r"^Version: +(\S+)$", expanded, re.MULTILINE)[1] == version()
     compare_with_the_build_lists(expanded, re.search(r"for component in (.*); do", expanded)[1].split())
+    # What the library opens at run time, which rpmbuild does not find.
+    for file in ("runtime/domains_hwloc.cpp", "transport/fabric/library.cpp", "bootstrap/pmix.cpp"):
+        opened = re.search(r'"(lib\w+\.so\.\d+)"', read("src", file))[1]
+        assert re.search(rf"^(Recommends|Suggests): +{re.escape(opened)}\(\)\(64bit\)$", expanded, re.MULTILINE), opened
     if not builds:
         return
     run(os.path.join(SOURCE, "tools", "dist"), folder)
