@@ -100,7 +100,7 @@ void fill_head(Observer &observer, std::int64_t started_ns) {
     trace.size = observer.size;
     trace.process_id = getpid();
     trace.start_ns = started_ns;
-    (void)gethostname(trace.host, sizeof trace.host - 1);
+    if (gethostname(trace.host, sizeof trace.host - 1) != 0) trace.host[0] = '\0';
     (void)std::snprintf(trace.names[0].text, sizeof trace.names[0].text, "other");
     trace.magic = kTraceMagic;
 }
