@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "speech.hpp"
 #include "state.hpp"
@@ -168,18 +169,26 @@ bool open_heap(std::size_t bytes) {
     return true;
 }
 
-std::string value_of(const char *knob) {
-    sennit_knob found;
-    for (int i = 0; sennit_knob_get(i, &found) == SENNIT_OK; ++i) {
-        if (std::strcmp(found.name, knob) == 0) return found.value;
+// Sennit's settings that matter here, as they are in force.
+void read_knobs() {
+    sennit_knob knob;
+    for (int i = 0; sennit_knob_get(i, &knob) == SENNIT_OK; ++i) {
+        const std::string_view name = knob.name;
+        const bool is_on = std::strcmp(knob.value, "1") == 0;
+        if (name == "SENNIT_SHMEM_STATICS") state.has_statics = is_on;
+        if (name == "SENNIT_SHMEM_CHECKS") state.checks = is_on;
+        if (name == "SENNIT_TRACE") state.traces = knob.value[0] != '\0';
+        if (name != "SENNIT_TIMEOUT") continue;
+        double seconds = 0;
+        (void)std::from_chars(knob.value, knob.value + std::strlen(knob.value), seconds);
+        if (seconds > 0) state.limit_ns = static_cast<std::int64_t>(seconds * 1e9);
     }
-    return "";
 }
 
 // The program's variables; without them the area stays empty.
 void open_statics() {
     Run run;
-    if (is_on("SENNIT_SHMEM_STATICS")) dl_iterate_phdr(find_variables, &run);
+    if (state.has_statics) dl_iterate_phdr(find_variables, &run);
     const std::uint64_t bytes = run.end - run.begin;
     if (run.others != 0) debug("variables of %d segments are not symmetric", run.others);
     // PEs of other programs have other variables.
@@ -315,13 +324,10 @@ int start(int requested, bool has_threads) {
         (void)sennit_finalize();  // shmem_init fails all the same
         return 1;
     }
-    const double limit_s = std::strtod(value_of("SENNIT_TIMEOUT").c_str(), nullptr);
-    if (limit_s > 0) state.limit_ns = static_cast<std::int64_t>(limit_s * 1e9);
-    state.traces = !value_of("SENNIT_TRACE").empty();
+    read_knobs();
     state.process = getpid();
     state.me = sennit_rank();
     state.pes = sennit_size();
-    state.checks = is_on("SENNIT_SHMEM_CHECKS");
     state.debug = setting("DEBUG") != nullptr;
     state.crowded = is_crowded();
     agree_on_threads(has_threads);
@@ -431,10 +437,6 @@ const char *setting(const char *name) {
     if (value != nullptr) return value;
     std::snprintf(text, sizeof text, "SMA_%s", name);
     return std::getenv(text);
-}
-
-bool is_on(const char *knob) {
-    return std::strcmp(value_of(knob).c_str(), "1") == 0;
 }
 
 std::string last_error() {

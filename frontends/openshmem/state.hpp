@@ -64,7 +64,8 @@ struct State {
     int me = -1;
     int pes = 0;              // 0: not initialised
     bool all_direct = false;  // no PE is reached by calls of Sennit
-    bool checks = true;
+    bool has_statics = true;  // SENNIT_SHMEM_STATICS
+    bool checks = true;       // SENNIT_SHMEM_CHECKS
     bool debug = false;
     std::int64_t limit_ns = SENNIT_FOREVER;  // of each wait: SENNIT_TIMEOUT
     bool traces = false;                     // SENNIT_TRACE is set
@@ -159,8 +160,6 @@ void debug(const char *format, Values... values) {
 
 // The text of SHMEM_name, else SMA_name, else null.
 const char *setting(const char *name);
-// Whether a knob of Sennit is on. After sennit_init().
-bool is_on(const char *knob);
 
 // Of the words behind the heap that locks need where the kernel copies (remote.cpp).
 inline std::size_t stalls_bytes() {

@@ -9,11 +9,13 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <system_error>
 
 #include "base/fail.hpp"
 #include "base/knob_file.hpp"
@@ -34,20 +36,21 @@ void show_text(const void *field, char *text, std::size_t bytes) {
     std::snprintf(text, bytes, "%s", static_cast<const KnobText *>(field)->text);
 }
 
-// Decimal seconds to nanoseconds.
+// Decimal seconds to nanoseconds. Not by strtod() and printf(), to which a point is what the
+// program's locale says.
 bool assign_seconds(void *field, const char *value) {
-    char *end = nullptr;
-    errno = 0;
-    const double seconds = std::strtod(value, &end);
-    if (end == value || *end != '\0' || errno != 0 || !(seconds >= 0.0) || seconds > 9e9)
-        return false;
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(value, value + std::strlen(value), seconds);
+    if (error != std::errc{} || *end != '\0' || !(seconds >= 0.0) || seconds > 9e9) return false;
     *static_cast<std::int64_t *>(field) = static_cast<std::int64_t>(seconds * 1e9);
     return true;
 }
 
 void show_seconds(const void *field, char *text, std::size_t bytes) {
     const auto nanoseconds = static_cast<double>(*static_cast<const std::int64_t *>(field));
-    std::snprintf(text, bytes, "%g", nanoseconds / 1e9);
+    const auto shown =
+        std::to_chars(text, text + bytes - 1, nanoseconds / 1e9, std::chars_format::general, 6);
+    *(shown.ec == std::errc{} ? shown.ptr : text) = '\0';
 }
 
 bool assign_boolean(void *field, const char *value) {

@@ -140,7 +140,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         locale = comma_locale(folder)
         if locale:
-            failed += not run("locale", {**locale, "SHMEM_INFO": "1", "SHMEM_SYMMETRIC_SIZE": "1.5m"}, {0}, "now 1572864")
+            failed += not run("locale", {**locale, "SENNIT_TIMEOUT": "9.5", "SHMEM_INFO": "1", "SHMEM_SYMMETRIC_SIZE": "1.5m"}, {0}, "now 1572864")
     return 1 if failed else 0
 
 
