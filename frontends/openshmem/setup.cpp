@@ -310,7 +310,10 @@ int start(int requested, bool has_threads) {
     std::size_t bytes = kDefaultHeap;
     const char *const size = setting("SYMMETRIC_SIZE");
     if (size != nullptr && !parse_size(size, &bytes)) {
-        std::fprintf(stderr, "shmem_init: SHMEM_SYMMETRIC_SIZE is not a size: \"%s\"\n", size);
+        std::fprintf(stderr,
+                     "shmem_init: SHMEM_SYMMETRIC_SIZE is not a size: \"%s\"; give bytes, or a "
+                     "number and one of k, m, g and t: 268435456, 20m, 1.5G\n",
+                     size);
         return 1;
     }
     sennit_options options = SENNIT_OPTIONS_INIT;

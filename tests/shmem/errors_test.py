@@ -77,7 +77,7 @@ CASES = [
      r"^(PE [01]: shmem_malloc: no room for 1048576 bytes with alignment 64 in the symmetric heap: 524288 of 524288 bytes are free; "
      r"SHMEM_SYMMETRIC_SIZE makes it larger\n){2}$"),
     ("too-large", {"SHMEM_SYMMETRIC_SIZE": "512k", "SHMEM_DEBUG": "1"}, {0}, r"shmem_malloc: no room for 1048576 bytes"),
-    ("", {"SHMEM_SYMMETRIC_SIZE": "many"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is not a size: "many"'),
+    ("", {"SHMEM_SYMMETRIC_SIZE": "many"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is not a size: "many"; give bytes, or a number and one of k, m, g and t: 268435456, 20m, 1.5G'),
     ("", {"SHMEM_SYMMETRIC_SIZE": "20mfoo"}, {1}, r'shmem_init: SHMEM_SYMMETRIC_SIZE is not a size: "20mfoo"'),
     ("", {"SHMEM_VERSION": "1"}, {0}, r"OpenSHMEM 1\.6"),
     ("", {"SMA_INFO": "1", "SMA_SYMMETRIC_SIZE": "2M"}, {0}, r"now 2097152"),
