@@ -305,6 +305,17 @@ void agree_on_threads(bool has_threads) {
     state.thread_level = state.has_threads ? granted : std::min(granted, SHMEM_THREAD_SERIALIZED);
 }
 
+// Sennit's log, in words of OpenSHMEM.
+void write_log(void *, sennit_log_level level, const char *text) {
+    constexpr const char *kLevels[] = {"", "error: ", "warning: ", "info: ", "debug: "};
+    const int pe = sennit_rank();
+    char who[24] = "";
+    // What the user has asked for names its PE itself.
+    if (pe >= 0 && level != SENNIT_LOG_NONE) std::snprintf(who, sizeof who, "PE %d: ", pe);
+    std::fprintf(stderr, "sennit: %s%s%s\n", who, kLevels[level],
+                 in_words_of_openshmem(text).c_str());
+}
+
 // 0, or what init returns.
 int start(int requested, bool has_threads) {
     std::size_t bytes = kDefaultHeap;
@@ -316,6 +327,8 @@ int start(int requested, bool has_threads) {
                      size);
         return 1;
     }
+    if (sennit_initialized() == 0)
+        (void)sennit_log_set(write_log, nullptr, SENNIT_LOG_WARNING);  // it can not fail
     sennit_options options = SENNIT_OPTIONS_INIT;
     options.thread_level = static_cast<sennit_thread_level>(requested);
     if (sennit_init(&options) != SENNIT_OK) {

@@ -2,16 +2,36 @@
 // oshrun calls it.
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 #include <string>
 
 namespace shmem {
 
-// Replaces whole words only, and none in a path of files.
+// Replaces whole words only, and none in a path of files. A call of Sennit is named by the one that
+// makes it: shmem_malloc and shmem_free make none, but shmem_init and shmem_finalize do.
 inline std::string in_words_of_openshmem(std::string text) {
     constexpr const char *kWords[][2] = {
-        {"rank", "PE"}, {"ranks", "PEs"}, {"sennit_finalize", "shmem_finalize"}};
+        {"rank", "PE"},
+        {"ranks", "PEs"},
+        {"sennit_init", "shmem_init"},
+        {"sennit_finalize", "shmem_finalize"},
+        {"allocate it with sennit_alloc", "allocate it with shmem_malloc"},
+        {"sennit_alloc", "shmem_init"},
+        {"sennit_free", "shmem_finalize"},
+        {"sennit_register", "shmem_init"},
+        {"sennit_region_attach", "shmem_init"},
+        {"sennit_deregister", "shmem_finalize"},
+        {"sennit_barrier", "a barrier"},
+        {"sennit_broadcast", "shmem_broadcast"},
+        {"sennit_alltoall", "shmem_alltoall"},
+        {"sennit_allgather", "shmem_collect or shmem_fcollect"},
+        {"sennit_allgatherv", "shmem_collect"},
+        {"sennit_allreduce", "a reduction"},
+        {"sennit_scan", "shmem_sum_inscan"},
+        {"sennit_scan_exclusive", "shmem_sum_exscan"},
+        {"sennit_team_destroy", "shmem_team_destroy"}};
     const auto joins = [&](std::size_t place) {
         const unsigned char letter = place < text.size() ? text[place] : ' ';
         return std::isalnum(letter) != 0 ||
@@ -22,6 +42,13 @@ inline std::string in_words_of_openshmem(std::string text) {
         for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) {
             if ((at == 0 || !joins(at - 1)) && !joins(at + bytes)) text.replace(at, bytes, ours);
         }
+    }
+    // The numbers of teams are Sennit's.
+    constexpr const char *kTeam = "team ";
+    for (std::size_t at = 0; (at = text.find(kTeam, at)) != std::string::npos; ++at) {
+        const std::size_t number = at + std::strlen(kTeam);
+        const std::size_t end = std::min(text.find_first_not_of("0123456789", number), text.size());
+        if (end > number) text.replace(at, end - at, "the team");
     }
     return text;
 }

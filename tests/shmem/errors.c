@@ -151,6 +151,8 @@ static int run(const char *what) {
     if (strcmp(what, "free") == 0) shmem_free(&word);
     if (strcmp(what, "unchecked-signal") == 0) return signal_without_data();
     if (strcmp(what, "again") == 0) return begin_again();
+    if (strcmp(what, "different") == 0 && me == 1)
+        (void)shmem_broadcastmem(SHMEM_TEAM_WORLD, &private_word, &private_word, 8, 0);
     if (strcmp(what, "exit-0") == 0 && me == 1) shmem_global_exit(0);
     if (strcmp(what, "exit-7") == 0 && me == 1) shmem_global_exit(7);
     if (strncmp(what, "exit", 4) == 0) {

@@ -69,6 +69,11 @@ CASES = [
     ("unchecked-signal", {"SENNIT_SHMEM_CHECKS": "off", "SENNIT_PATHS": "self,cma"}, {0}, r"^$"),
     ("again", {}, {0}, r"^$"),
     ("again", {"SENNIT_REGISTER": "cma"}, {0}, r"^$"),
+    # Calls of Sennit have the names of those of the program that make them.
+    ("different", {}, {1}, r"PE (0: shmem_barrier_all: SENNIT_ERR_ARG: PE 1 waits in shmem_broadcast, this PE in a barrier"
+     r"|1: shmem_broadcastmem: SENNIT_ERR_ARG: PE 0 waits in a barrier, this PE in shmem_broadcast)"
+     r": all PEs of a team make the same collective calls in the same order"),
+    ("", {"SENNIT_NO_SUCH_KNOB": "1"}, {0}, r"^sennit: (PE 0: )?warning: .*SENNIT_NO_SUCH_KNOB"),
     ("exit-0", {}, {0}, r""),
     ("exit-7", {}, {7}, r""),
     ("dies", {}, {134}, r""),
