@@ -267,7 +267,7 @@ sennit_status barrier(Rank &rank, sennit_team team, std::int64_t timeout_ns) {
     status = turn.status();
     if (status == SENNIT_OK) status = coll::check_no_unfinished(rank, *found);
     if (status != SENNIT_OK) return status;
-    return team::barrier(rank, *found, Deadline::after(timeout_ns));
+    return team::barrier(rank, *found, Deadline::within(timeout_ns));
 }
 
 }  // namespace

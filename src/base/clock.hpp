@@ -29,19 +29,33 @@ class Deadline {
         if (timeout_ns >= SENNIT_FOREVER / 2) return Deadline(INT64_MAX);
         return Deadline(now_ns() + (timeout_ns < 0 ? 0 : timeout_ns));
     }
+    // The same, but the clock is read at start() or the first look: a call that need not wait does
+    // not read it. A copy that is made before starts by itself.
+    static Deadline within(std::int64_t timeout_ns) {
+        return timeout_ns > 0 && timeout_ns < SENNIT_FOREVER / 2 ? Deadline(-timeout_ns)
+                                                                 : after(timeout_ns);
+    }
     static Deadline never() { return Deadline(INT64_MAX); }
 
+    void start() const {
+        if (at_ns_ < 0) at_ns_ = now_ns() - at_ns_;
+    }
+
     bool forever() const { return at_ns_ == INT64_MAX; }
-    bool over() const { return !forever() && now_ns() >= at_ns_; }
+    bool over() const {
+        start();
+        return !forever() && now_ns() >= at_ns_;
+    }
     std::int64_t left_ns() const {
         if (forever()) return INT64_MAX;
+        start();
         const std::int64_t left = at_ns_ - now_ns();
         return left < 0 ? 0 : left;
     }
 
   private:
     explicit Deadline(std::int64_t at_ns) : at_ns_(at_ns) {}
-    std::int64_t at_ns_;
+    mutable std::int64_t at_ns_;  // below 0: minus the time that is left from the start
 };
 
 }  // namespace sennit
