@@ -73,8 +73,11 @@ int look_at_meeting(Rank &rank, const void *context) {
 
 void report_late(const Team &team, std::uint64_t epoch) {
     LateRanks late;
-    for (std::uint32_t place = team.next_peer; place + 1 < team.size; ++place)
-        if (!has_arrived(team, place, epoch)) late.add(peer_at(team, place));
+    for (std::uint32_t member = 0; member < team.size; ++member) {
+        const std::uint32_t place = (member + team.size - team.rank - 1) % team.size;
+        if (member != team.rank && !has_arrived(team, place, epoch))
+            late.add(team.world_ranks[member]);
+    }
     late.report();
 }
 

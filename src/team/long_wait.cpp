@@ -120,24 +120,33 @@ sennit_status LongWait::fail_differs() const {
 }
 
 void LateRanks::add(int world_rank) {
-    if (count_ == 0) first_ = world_rank;
-    ++count_;
+    if (count_++ == 0) first_ = world_rank;
     const std::size_t length = std::strlen(text_);
+    // Behind one that had no room none is named, so that the list has no gap.
     constexpr std::size_t kLongestNumber = 13;
-    if (sizeof text_ - length > kLongestNumber)
-        (void)std::snprintf(text_ + length, sizeof text_ - length, "%s%d", count_ > 1 ? ", " : "",
-                            world_rank);
-    else if (std::strchr(text_, '.') == nullptr)
-        (void)std::snprintf(text_ + length, sizeof text_ - length, "...");
+    if (named_ + 1 != count_ || sizeof text_ - length <= kLongestNumber) return;
+    ++named_;
+    (void)std::snprintf(text_ + length, sizeof text_ - length, "%s%d", named_ > 1 ? ", " : "",
+                        world_rank);
 }
 
 void LateRanks::report() const {
     if (count_ == 0) return;
     sennit_error &error = *thread_error();
     error.peer = first_;
+    char more[32] = "";
+    if (named_ != count_) (void)std::snprintf(more, sizeof more, " and %u more", count_ - named_);
     const std::size_t length = std::strlen(error.text);
     (void)std::snprintf(error.text + length, sizeof error.text - length,
-                        count_ == 1 ? "; rank %s has not come" : "; ranks %s have not come", text_);
+                        count_ == 1 ? "; rank %s%s has not come" : "; ranks %s%s have not come",
+                        text_, more);
+}
+
+void report_late_elsewhere() {
+    sennit_error &error = *thread_error();
+    const std::size_t length = std::strlen(error.text);
+    (void)std::snprintf(error.text + length, sizeof error.text - length,
+                        "; ranks of other nodes have not come");
 }
 
 }  // namespace sennit::team

@@ -42,9 +42,10 @@ class LongWait {
     std::uint64_t meetings_;
 };
 
-// The late ranks in the text of a TIMEOUT: is_late(member) for the members of the team.
+// The late ranks in the text of a TIMEOUT: the first ones by number, and how many more there are.
 class LateRanks {
   public:
+    // In the order of the team's members.
     void add(int world_rank);
     // Appends them to the thread's last error, whose peer is the first of them.
     void report() const;
@@ -53,6 +54,10 @@ class LateRanks {
     char text_[80] = "";
     int first_ = -1;
     unsigned count_ = 0;
+    unsigned named_ = 0;
 };
+
+// For a wait for another node's word, of which only that node knows who is late.
+void report_late_elsewhere();
 
 }  // namespace sennit::team

@@ -350,6 +350,8 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
             return status;
         case RoundStep::await_word:
             status = await_round(rank, team, to_rank, from, true, deadline);
+            if (status == SENNIT_ERR_TIMEOUT && !has_word(team, team.epoch + 1))
+                report_late_elsewhere();
             if (status != SENNIT_OK) break;
             team.round_step = RoundStep::send_letters;
             ++team.round;
