@@ -366,6 +366,7 @@ int start(int requested, bool has_threads) {
 }
 
 void stop() {
+    state.has_warned = false;
     barrier_all("shmem_finalize");
     teams_stop();
     heap_stop();
@@ -459,6 +460,13 @@ std::string last_error() {
     return in_words_of_openshmem(sennit_last_error()->text);
 }
 
+std::string late_pes() {
+    // Behind the semicolon.
+    const std::string text = last_error();
+    const std::size_t late = text.find("; ");
+    return late == std::string::npos ? "" : text.substr(late + 2);
+}
+
 void fail(const char *call, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -478,12 +486,7 @@ void fail_timeout(const char *call, const std::string &why) {
 }
 
 void fail_status(const char *call, sennit_status status) {
-    if (status == SENNIT_ERR_TIMEOUT) {
-        // Behind the semicolon Sennit names the PEs that are late.
-        const std::string text = last_error();
-        const std::size_t late = text.find("; ");
-        fail_timeout(call, late == std::string::npos ? "" : text.substr(late + 2));
-    }
+    if (status == SENNIT_ERR_TIMEOUT) fail_timeout(call, late_pes());
     // The PE that is missed may just be ending all others, this one too.
     if (status == SENNIT_ERR_PEER_LOST) usleep(300'000);
     // On another node its word has come before it died; the thread may be late to see it.

@@ -74,6 +74,7 @@ struct State {
     // Some PE asked for SHMEM_THREAD_MULTIPLE: several of its threads may be in collective calls of
     // active sets at once, each with a work array of its own.
     bool has_threads = false;
+    bool has_warned = false;  // of a barrier that waits long; once is enough
     int inits = 0;
     pid_t process = 0;  // that called init
     Area areas[kAreas];
@@ -136,6 +137,8 @@ template <Pointers Area::*Kind = &Area::pointers>
 [[gnu::cold, gnu::format(printf, 2, 3)]] void wrong(const char *call, const char *format, ...);
 // The text of Sennit's last error, in words of OpenSHMEM.
 std::string last_error();
+// What Sennit's last error, a TIMEOUT, says of late PEs, such as "PE 1 has not come"; or nothing.
+std::string late_pes();
 // As fail(), if SENNIT_TIMEOUT has passed; `why` is empty or says what the call waits for.
 [[noreturn, gnu::cold]] void fail_timeout(const char *call, const std::string &why);
 // As fail(), with the text of the last error, if the status is an error.
@@ -244,7 +247,8 @@ class Patience {
 
 // Completes what this PE has under way; see order.cpp.
 void quiet(const char *call);
-// All PEs have come; completes as quiet does.
+// All PEs of the team have come; completes as quiet does. Warns of those that let it wait long.
+void barrier(const char *call, const Team &team);
 void barrier_all(const char *call);
 
 }  // namespace shmem

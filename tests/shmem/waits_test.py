@@ -4,6 +4,8 @@
     few, all, copied        a PE ends while the others wait, each wait of a list of its own
     traced                  what `sennit trace where` says of such a wait
     limited                 a PE does nothing, and SENNIT_TIMEOUT ends the others' waits
+    nodes                   the same on two made-up nodes
+    late                    a PE does nothing for more than 10 s
     shared, shared_copied   eight PEs on one processor
     alone                   a program that nobody has launched
 """
@@ -80,7 +82,7 @@ def limited():
         "long_wait_until_any": (None, first), "long_wait_until_some": (None, first), "set_lock": (None, lock),
         "barrier": (None, word.replace("0, wanted != 0", "[01], wanted >= 1")),
         "long_sum_to_all": (None, word.replace("0, wanted != 0", "[01], wanted >= 1")),
-        "quiet": ("long_wait_until", word), "team_split_strided": (None, ".*"), "team_destroy": (None, ".*"),
+        "quiet": ("long_wait_until", word),
         "broadcastmem": (None, "PEs? .*2 ha(s|ve) not come"), "long_sum_inscan": (None, "PEs? .*0.* ha(s|ve) not come"),
     }
 
@@ -95,6 +97,30 @@ def limited():
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         return list(filter(None, pool.map(wrong_with, ["in_heap"] + [case for case in ALL if case != "init"])))
+
+
+def nodes():
+    """A node's own PEs are named; of other nodes it is said that some are late."""
+    ran = subprocess.run([SENNIT, "run", "-n", "4", "--nodes", "2", "--keep-going", "--timeout", str(LIMIT_S), PROGRAM, "barrier_all", "stay"],
+                         env={**os.environ, "SENNIT_TIMEOUT": "0.4"}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                         timeout=60, check=False)
+    said = re.findall(r"PE (\d): shmem_barrier_all: no end after 0.4 s \(SENNIT_TIMEOUT\)(.*)\n", ran.stderr)
+    wanted = {"0": ": PEs of other nodes have not come", "1": "", "2": ": PE 3 has not come"}
+    is_right = ran.returncode == 1 and said and all(wanted.get(pe) == late for pe, late in said)
+    return [] if is_right else [f"exit code {ran.returncode}; said:\n{ran.stderr}"]
+
+
+def late():
+    """One of those that wait says after 10 s who is late, once. The limit of the job comes before the late PE does."""
+    def wrong_with(case):
+        ran = subprocess.run([SENNIT, "run", "-n", "3", "--timeout", "12", PROGRAM, case, "stay"], stdin=subprocess.DEVNULL,
+                             capture_output=True, text=True, timeout=60, check=False)
+        warning = rf"PE 0: warning: shmem_{case} has waited for 10 s: PE 2 has not come; SENNIT_TIMEOUT sets a limit\n"
+        is_right = ran.returncode == 124 and re.fullmatch(warning + r"sennit run: the job has run for .*\n", ran.stderr)
+        return "" if is_right else f"{case}: exit code {ran.returncode}; said:\n{ran.stderr}"
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return list(filter(None, pool.map(wrong_with, ("barrier_all", "team_sync", "malloc", "finalize"))))
 
 
 def traced():
@@ -151,7 +177,7 @@ def alone():
 
 
 def main():
-    wrong = {"shared": shared, "shared_copied": shared, "alone": alone, "limited": limited, "traced": traced}.get(WHAT, deaths)()
+    wrong = {"shared": shared, "shared_copied": shared, "alone": alone, "limited": limited, "nodes": nodes, "late": late, "traced": traced}.get(WHAT, deaths)()
     print("\n".join(wrong), end="")
     return 1 if wrong else 0
 
