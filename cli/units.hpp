@@ -1,4 +1,4 @@
-// Quantities as people read them. Used by `sennit info` and `sennit doctor`.
+// Quantities as people read them.
 #pragma once
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace sennit::cli {
 
@@ -15,6 +16,12 @@ inline std::string bytes_text(double bytes) {
     for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit)
         bytes /= 1024;
     return fmt::format("{:.4g} {}", bytes, kUnits[unit]);
+}
+
+// "1 rank", "2 ranks".
+template <class Count>
+std::string counted(Count count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 }  // namespace sennit::cli

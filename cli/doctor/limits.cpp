@@ -139,10 +139,6 @@ std::string reasons_in(const std::string &text) {
     return reasons.empty() ? ends : reasons;
 }
 
-std::string ranks_text(std::uint64_t ranks) {
-    return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
-}
-
 // Why rank 0 does not reach rank 1, in what `sennit info --peers --json` wrote; "" if it does.
 std::string why_apart(const std::string &text) {
     const Json report = Json::parse(text, nullptr, false);
@@ -246,7 +242,7 @@ Finding check_open_files(const System &system) {
         finding.verdict = Verdict::bad;
         finding.is = fmt::format("a process may have {} open files", limits.hard);
         finding.costs = fmt::format("no job starts: sennit run needs {} for {}", of_launcher,
-                                    ranks_text(ranks_of(system)));
+                                    counted(ranks_of(system), "rank"));
         finding.mend = open_files_mend(wanted);
         return finding;
     }
@@ -298,7 +294,7 @@ Finding check_address_space(const System &system) {
             ? fmt::format(
                   "{} can not start or do not reach each other: each maps all of its "
                   "node, {} before there is a segment",
-                  ranks_text(ranks_of(system)), bytes_text(static_cast<double>(needed)))
+                  counted(ranks_of(system), "rank"), bytes_text(static_cast<double>(needed)))
             : "a rank maps the segments of all ranks of its node: beyond that calls answer "
               "SENNIT_ERR_NOMEM";
     finding.mend = "ulimit -v unlimited (as in /etc/security/limits.conf)";
@@ -321,11 +317,11 @@ Finding check_processes(const System &system) {
     finding.verdict = room.left < needed ? Verdict::bad : Verdict::note;
     finding.costs = room.left < needed
                         ? fmt::format("{} can not start: {} processes with sennit run",
-                                      ranks_text(ranks), needed)
+                                      counted(ranks, "rank"), needed)
                         : fmt::format(
                               "{} can start, but no threads: two of each rank between nodes, "
                               "and those of the program",
-                              ranks_text(ranks));
+                              counted(ranks, "rank"));
     finding.mend = room.mend;
     return finding;
 }

@@ -130,7 +130,7 @@ Finding check_numa_balancing(const System &system) {
         finding.is = mode ? "off" : "not in this kernel";
         return finding;
     }
-    finding.is = fmt::format("on ({}), with {} NUMA domain{}", *mode, nodes, nodes == 1 ? "" : "s");
+    finding.is = fmt::format("on ({}), with {}", *mode, counted(nodes, "NUMA domain"));
     if (nodes <= 1) return finding;
     finding.verdict = Verdict::bad;
     finding.costs =

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "finding.hpp"
+#include "units.hpp"
 
 namespace sennit::cli {
 namespace {
@@ -70,9 +71,9 @@ Finding check_cpuset(const System &system) {
     if (system.ranks > static_cast<int>(allowed)) {
         finding.verdict = Verdict::bad;
         finding.costs = fmt::format(
-            "{} ranks share {} processor{}: every wait is at least a change of thread; between "
+            "{} ranks share {}: every wait is at least a change of thread; between "
             "nodes each poll of a waiting rank is one, too",
-            system.ranks, allowed, allowed == 1 ? "" : "s");
+            system.ranks, counted(allowed, "processor"));
         finding.mend = allowed < online
                            ? fmt::format(
                                  "taskset -c 0-{} sennit run -n {} ... (a container: docker "

@@ -27,6 +27,7 @@
 #include "launch/output.hpp"
 #include "launch/poller.hpp"
 #include "launch/spawn.hpp"
+#include "units.hpp"
 
 namespace sennit::cli {
 namespace {
@@ -206,9 +207,8 @@ bool Keeper::start_all() {
     // Two pipes, the control socket and the connection of each rank, and some to look at /proc.
     const rlim_t needed = 4 * static_cast<rlim_t>(job_.ranks) + 32;
     if (limit_known && limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed) {
-        say("{} rank{} need{} {} open files in this process, and its limit (ulimit -Hn) is {}",
-            job_.ranks, job_.ranks == 1 ? "" : "s", job_.ranks == 1 ? "s" : "", needed,
-            limit.rlim_max);
+        say("{} need{} {} open files in this process, and its limit (ulimit -Hn) is {}",
+            counted(job_.ranks, "rank"), job_.ranks == 1 ? "s" : "", needed, limit.rlim_max);
         exit_code_ = kExitInternal;
         return false;
     }
@@ -341,8 +341,8 @@ void Keeper::check_times() {
         timeout_at_ns_ = kNever;
         if (alive_ > 0 && !ending_) {
             exit_code_ = kExitTimeout;
-            say("the job has run for the {} s that --timeout allows; ending its {} rank{}",
-                *job_.timeout_seconds, alive_, alive_ == 1 ? "" : "s");
+            say("the job has run for the {} s that --timeout allows; ending its {}",
+                *job_.timeout_seconds, counted(alive_, "rank"));
             begin_ending(kTermToKillNs);
         }
     }

@@ -17,6 +17,7 @@
 #include "died.hpp"
 #include "observe/text.hpp"
 #include "trace/part.hpp"
+#include "units.hpp"
 
 namespace sennit::cli {
 namespace {
@@ -178,9 +179,8 @@ std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &w
                         "or an epoch that was skipped)"
                       : "no rank that runs has sent to it (events of "
                         "SENNIT_EPOCH_CURRENT are not recorded)";
-    return fmt::format("  waits for signal {:#x}, which expects {} event{} of epoch {}: {}{}\n",
-                       waits.signal, waits.events, waits.events == 1 ? "" : "s", waits.epoch, from,
-                       missing);
+    return fmt::format("  waits for signal {:#x}, which expects {} of epoch {}: {}{}\n",
+                       waits.signal, counted(waits.events, "event"), waits.epoch, from, missing);
 }
 
 std::string refused_text(const TracePart::Sent &one) {

@@ -75,7 +75,7 @@ void say_came_already(const Own &own, char *text, std::size_t bytes) {
     text[0] = '\0';
     if (come != 0)
         (void)std::snprintf(text, bytes, "; %llu event%s of epoch %llu %s come already", come,
-                            come == 1 ? "" : "s", static_cast<unsigned long long>(next),
+                            plural(come), static_cast<unsigned long long>(next),
                             come == 1 ? "has" : "have");
 }
 
