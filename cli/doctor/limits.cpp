@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "finding.hpp"
+#include "launch/files.hpp"
 #include "units.hpp"
 
 namespace sennit::cli {
@@ -237,7 +238,7 @@ Finding check_open_files(const System &system) {
         limits.soft, limits.hard, ranks);
     finding.figures = {{"hard", hard}, {"ranks", ranks}};
     const auto wanted = static_cast<std::uint64_t>(system.ranks);
-    const std::uint64_t of_launcher = 4 * ranks_of(system) + 32;
+    const std::uint64_t of_launcher = files_of_keeper(ranks_of(system));
     if (hard < of_launcher) {
         finding.verdict = Verdict::bad;
         finding.is = fmt::format("a process may have {} open files", limits.hard);

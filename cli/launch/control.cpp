@@ -86,37 +86,39 @@ int Control::open_rank(int rank) {
     return ends[1];
 }
 
-void Control::control_ready(int rank) {
-    if (at(rank).control_fd < 0) return;
+bool Control::control_ready(int rank) {
+    if (at(rank).control_fd < 0) return false;
     LaunchHello hello{};
     bool whole = false;
     int connection_fd = -1;
     if (!receive_hello(at(rank).control_fd, hello, whole, connection_fd)) {
-        if (errno == EAGAIN || errno == EINTR) return;
+        if (errno == EAGAIN || errno == EINTR) return false;
         // All processes that had inherited the socket have closed it.
         poller_->remove(at(rank).control_fd);
         close(at(rank).control_fd);
         at(rank).control_fd = -1;
-        return;
+        return false;
     }
     if (connection_fd < 0) {
         unsigned char first = 0;
         std::memcpy(&first, &hello, sizeof first);
         if (!whole && first == runtime::kLaunchFarewell) at(rank).said_goodbye = true;
-        return;
+        if (!whole && first == runtime::kLaunchEndsAll && ends_all_ < 0) ends_all_ = rank;
+        return true;
     }
     // A process that released the rank before this one claimed it must be seen to have left.
     connection_ready(rank);
     const std::string reason = whole ? refusal(rank, hello) : "malformed hello";
     if (reason.empty()) {
         claim(rank, connection_fd);
-        return;
+        return true;
     }
     std::string answer;
     append_frame(answer, make_frame(LaunchKind::kRefused, 0, -1),
                  std::string_view(reason).substr(0, kReasonBytesMax));
     (void)::send(connection_fd, answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     close(connection_fd);
+    return true;
 }
 
 std::string Control::refusal(int rank, const LaunchHello &hello) const {
@@ -307,7 +309,8 @@ bool Control::nobody_came() const {
 }
 
 void Control::rank_ended(int rank) {
-    control_ready(rank);  // what it said last comes first
+    while (control_ready(rank)) {
+    }  // what it said last comes first
     connection_ready(rank);
     at(rank).ended = true;
     fail_impossible_gathers();
@@ -315,6 +318,14 @@ void Control::rank_ended(int rank) {
 
 bool Control::left_without_goodbye(int rank) const {
     return at(rank).connection_fd < 0 && !at(rank).said_goodbye;
+}
+
+int Control::who_ends_all() {
+    for (int rank = 0; rank < size() && ends_all_ < 0; ++rank) {
+        while (control_ready(rank)) {
+        }
+    }
+    return ends_all_;
 }
 
 void Control::send(int rank, const LaunchFrame &frame, std::string_view payload) {

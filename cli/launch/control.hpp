@@ -28,7 +28,8 @@ class Control {
     // Makes the control socket of `rank`; returns the rank's end, which the caller closes after the
     // start, or -1 and errno.
     int open_rank(int rank);
-    void control_ready(int rank);
+    // Reads one message, if there is one: else false.
+    bool control_ready(int rank);
     void connection_ready(int rank);
     // No process has claimed a rank so far.
     bool nobody_came() const;
@@ -36,6 +37,8 @@ class Control {
     void rank_ended(int rank);
     // Whoever claimed the rank last is gone, and has not called sennit_finalize.
     bool left_without_goodbye(int rank) const;
+    // The rank that has said that it ends all others, -1 if none has. Reads what all have said.
+    int who_ends_all();
 
   private:
     struct Claimant {
@@ -82,6 +85,7 @@ class Control {
     Poller *poller_;
     std::vector<Claimant> ranks_;
     std::map<GatherName, Gather> gathers_;
+    int ends_all_ = -1;
 };
 
 }  // namespace sennit::cli

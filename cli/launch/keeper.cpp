@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 
 #include "launch/control.hpp"
 #include "launch/descendants.hpp"
+#include "launch/files.hpp"
 #include "launch/foreign_program.hpp"
 #include "launch/job.hpp"
 #include "launch/output.hpp"
@@ -82,6 +84,7 @@ class Keeper {
     };
     struct RankProcess {
         pid_t process = -1;
+        int pid_fd = -1;  // readable when it has ended
         bool ended = false;
     };
 
@@ -117,6 +120,7 @@ class Keeper {
     void look_for_foreign_libraries();
     void check_for_lone_ranks();
     void collect();
+    void collect_in_order();
     void rank_ended(int rank, int status);
     void begin_ending(std::int64_t to_kill_ns);
     void signal_groups(int signal);
@@ -127,6 +131,8 @@ class Keeper {
     int front_fd_;
     int children_fd_ = -1;
     Poller poller_;
+    bool has_pid_fds_ = true;
+    Poller ends_;  // the ranks' pidfds: the kernel lists them in the order in which they end
     Sink sinks_[2];
     bool sink_watched_[2] = {false, false};
     bool sink_failed_[2] = {false, false};  // and it was said
@@ -177,7 +183,11 @@ bool Keeper::start_rank(const SpawnPlan &plan, int rank, int input_fd) {
         if (fd >= 0) close(fd);
     }
     if (process > 0) {
-        ranks_.push_back({process, false});
+        // Without one the rank is found by waitpid(), which has an order of its own.
+        const int pid_fd =
+            has_pid_fds_ ? static_cast<int>(syscall(SYS_pidfd_open, process, 0)) : -1;
+        if (pid_fd >= 0) (void)ends_.add(pid_fd, Source::kEnd, rank, EPOLLIN);
+        ranks_.push_back({process, pid_fd, false});
         rank_of_[process] = rank;
         ++alive_;
         return true;
@@ -204,8 +214,9 @@ bool Keeper::start_all() {
     if (limit_known) plan.descriptors = limit;
     limit.rlim_cur = limit.rlim_max;
     if (limit_known) (void)setrlimit(RLIMIT_NOFILE, &limit);
-    // Two pipes, the control socket and the connection of each rank, and some to look at /proc.
-    const rlim_t needed = 4 * static_cast<rlim_t>(job_.ranks) + 32;
+    const rlim_t needed = files_of_keeper(static_cast<std::uint64_t>(job_.ranks));
+    has_pid_fds_ = !limit_known || limit.rlim_max == RLIM_INFINITY ||
+                   limit.rlim_max >= needed + static_cast<rlim_t>(job_.ranks);
     if (limit_known && limit.rlim_max != RLIM_INFINITY && limit.rlim_max < needed) {
         say("{} need{} {} open files in this process, and its limit (ulimit -Hn) is {}",
             counted(job_.ranks, "rank"), job_.ranks == 1 ? "s" : "", needed, limit.rlim_max);
@@ -330,8 +341,9 @@ void Keeper::dispatch(const Event &event) {
         case Source::kConnection:
             control_.connection_ready(event.index);
             break;
-        case Source::kSink:
-            break;  // flushed at the top of the loop
+        case Source::kEnd:   // comes with kChildren
+        case Source::kSink:  // flushed at the top of the loop
+            break;
     }
 }
 
@@ -450,10 +462,29 @@ void Keeper::write_last_output() {
     }
 }
 
+// The rank that ended first is the one to name: others may have failed because of it.
+void Keeper::collect_in_order() {
+    for (;;) {
+        const std::vector<Event> ended = ends_.wait(0);
+        if (ended.empty()) return;
+        for (const Event &event : ended) {
+            RankProcess &rank = ranks_[static_cast<std::size_t>(event.index)];
+            ends_.remove(rank.pid_fd);
+            close(rank.pid_fd);
+            rank.pid_fd = -1;
+            int status = 0;
+            if (waitpid(rank.process, &status, WNOHANG) != rank.process) continue;
+            rank_of_.erase(rank.process);
+            rank_ended(event.index, status);
+        }
+    }
+}
+
 void Keeper::collect() {
     signalfd_siginfo information;
     while (read(children_fd_, &information, sizeof information) > 0) {
     }
+    collect_in_order();
     int status = 0;
     pid_t process = 0;
     while ((process = waitpid(-1, &status, WNOHANG)) > 0) {
@@ -484,6 +515,19 @@ void Keeper::rank_ended(int rank, int status) {
     if (code == 0 || ending_) return;
     if (exit_code_ == 0) exit_code_ = code;
     if (WIFSIGNALED(status) && WTERMSIG(status) == interrupted_by_) return;
+    // Another rank has ended it, and may live a moment longer.
+    const bool is_own_fault = WIFSIGNALED(status) || status == 0;
+    const int ended_by = is_own_fault ? -1 : control_.who_ends_all();
+    if (ended_by >= 0 && ended_by != rank) {
+        const pid_t process = ranks_[static_cast<std::size_t>(ended_by)].process;
+        if (job_.keep_going)
+            say("rank {} (process {}) was ended by rank {} (process {}), with code {}", rank,
+                ended.process, ended_by, process, code);
+        if (job_.keep_going || interrupted_by_ != 0) return;
+        say("rank {} (process {}) has ended the job with code {}", ended_by, process, code);
+        begin_ending(kTermToKillNs);
+        return;
+    }
     const bool end_others = !job_.keep_going && interrupted_by_ == 0 && alive_ > 0;
     std::string others;
     if (end_others) {

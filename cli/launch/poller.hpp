@@ -16,6 +16,7 @@ enum class Source : std::uint32_t {
     kError,       // a rank's stderr
     kControl,     // launcher's end of a rank's control socket
     kConnection,  // private connection of a rank
+    kEnd,         // pidfd of a rank's process
     kSink         // own stdout or stderr, waiting to be written; index is the descriptor
 };
 

@@ -82,9 +82,11 @@ void *end_soon(void *status) {
     _exit(*static_cast<const int *>(status));
 }
 
-// The job ends here with 0, as it wants to. `sennit run` takes a PE that leaves without
-// sennit_finalize for one that has failed, if the PE does not say so.
-void take_leave() {
+// Messages to `sennit run`; docs/design/layouts.md has them with the hello.
+constexpr unsigned char kFarewell = 'F';
+constexpr unsigned char kEndsAll = 'E';
+
+void tell_launcher(unsigned char message) {
     const char *const number = std::getenv("SENNIT_CONTROL_FD");
     const char *const job = std::getenv("SENNIT_JOB");
     if (number == nullptr || job == nullptr) return;
@@ -93,9 +95,14 @@ void take_leave() {
     socklen_t bytes = sizeof creator;
     if (getsockopt(control, SOL_SOCKET, SO_PEERCRED, &creator, &bytes) != 0 ||
         (creator.pid != 0 && creator.pid != std::atoi(job)))
-        return;                              // of another job, or the program's own
-    constexpr unsigned char farewell = 'F';  // docs/design/layouts.md has it with the hello
-    (void)send(control, &farewell, sizeof farewell, MSG_NOSIGNAL | MSG_DONTWAIT);
+        return;  // of another job, or the program's own
+    (void)send(control, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+// The job ends here with 0, as it wants to. `sennit run` takes a PE that leaves without
+// sennit_finalize for one that has failed, if the PE does not say so.
+void take_leave() {
+    tell_launcher(kFarewell);
 }
 
 [[noreturn]] void end_from_outside(int status) {
@@ -169,6 +176,8 @@ void forget_far_names(int count) {
 void tell_others(int status) {
     constexpr std::int64_t kLongest = 1'000'000'000;
     if (ending.all == nullptr || is_forked_child()) return;
+    // Before the others end, so that the launcher names this PE.
+    if (status != 0) tell_launcher(kEndsAll);
     const std::uint64_t word = kEnds | static_cast<std::uint32_t>(status);
     for (int pe = 0; pe < state.pes; ++pe) {
         const Address &to = ending.all[static_cast<std::size_t>(pe)];

@@ -49,6 +49,8 @@ static_assert(offsetof(LaunchHello, size) == 16 && offsetof(LaunchHello, cookie)
 // Rank to launcher on the control socket, without a descriptor: the process exits properly and has
 // no connection to say so.
 inline constexpr unsigned char kLaunchFarewell = 'F';
+// The same, of a process that is about to end all ranks of the job: the others fail because of it.
+inline constexpr unsigned char kLaunchEndsAll = 'E';
 
 enum class LaunchKind : std::uint32_t {
     kWelcome = 1,   // launcher: the rank is yours

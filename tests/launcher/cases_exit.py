@@ -25,6 +25,15 @@ def exit_code_is_that_of_the_first_rank_that_fails(launcher):
     contains(result.stderr, "rank 0 ")
 
 
+def of_ranks_that_end_while_the_launcher_is_stopped_the_first_is_named(launcher):
+    """Would break: a launcher that asks waitpid, which has the order of the ranks' start."""
+    script = ("if [ $SENNIT_RANK = 1 ]; then sleep 0.3; kill -STOP $PPID; exit 30; fi; "
+              "sleep 0.6; (sleep 0.3; kill -CONT $PPID) & exit 40")
+    result = launcher.shell(2, script)
+    equal(result.returncode, 30, result.stderr)
+    contains(result.stderr, "rank 1 ")
+
+
 def rank_killed_by_a_signal_gives_128_plus_its_number(launcher):
     result = launcher.shell(2, "[ $SENNIT_RANK = 1 ] && kill -SEGV $$; sleep 20")
     equal(result.returncode, 128 + 11)

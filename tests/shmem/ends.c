@@ -19,6 +19,11 @@ static void handler(void) {
     shmem_finalize();
 }
 
+/* The others are ended long before. */
+static void linger(void) {
+    sleep(1);
+}
+
 static void compute(void) {
     for (;;) {
         own[0] = (char)(own[0] + 1);
@@ -83,6 +88,11 @@ int main(int argc, char **argv) {
         shmem_global_exit(0);
     }
     if (strcmp(what, "handlers") == 0) shmem_global_exit(5);
+    if (strcmp(what, "slow-end") == 0 && me == 1) {
+        atexit(linger);
+        shmem_global_exit(6);
+    }
+    if (strcmp(what, "slow-end") == 0) compute();
     if (strcmp(what, "turn") == 0) die_in_turn(me);
     if (strcmp(what, "alignment") == 0) {
         if (shmem_align((size_t)1 << 30, 64) != NULL) return 4;

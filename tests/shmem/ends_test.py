@@ -21,6 +21,10 @@ CASES = [
     ("reads", ["--keep-going"], {}, {0}, r"", None),
     ("handlers", ["--keep-going"], {}, {5}, r"(?s)the handler of PE \d.*the handler of PE \d", r"shmem_finalize"),
     ("turn", ["--keep-going"], COPIED, {137}, r"PE 0: shmem_long_atomic_inc: .*", r"timeout"),
+    # The one that ends all is named, although the other one is gone before.
+    ("slow-end", [], {}, {6}, r"^sennit run: rank 1 \(process \d+\) has ended the job with code 6\n$", None),
+    ("slow-end", ["--keep-going"], {}, {6}, r"^sennit run: rank 0 \(process \d+\) was ended by rank 1 \(process \d+\), with code 6\n"
+     r"sennit run: rank 1 \(process \d+\) exited with code 6\n$", None),
     ("alignment", [], {"SHMEM_SYMMETRIC_SIZE": "64m"}, {0}, r"^$", None),
 ]
 

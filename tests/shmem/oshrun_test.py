@@ -11,11 +11,11 @@ OSHRUN, ERRORS, WAITS = sys.argv[1:]
 
 # words, exit code, all that is said
 CASES = [
-    (["-np", "2", ERRORS, "exit-7"], 7, r"oshrun: PE \d \(process \d+\) exited with code 7; ending the other PE\n"),
+    (["-np", "2", ERRORS, "exit-7"], 7, r"oshrun: PE 1 \(process \d+\) (exited with code 7; ending the other PE|has ended the job with code 7)\n"),
     (["-np", "3", WAITS, "barrier_all", "leave"], 1,
      r"oshrun: PE 2 \(process \d+\) ended without shmem_finalize, which counts as a failure; ending the other 2 PEs\n"),
     (["-np", "2", "--keep-going", ERRORS, "no-such-pe"], 1,
-     r"PE 1: shmem_long_p: argument pe: there is no PE 77\n(oshrun: PE \d \(process \d+\) exited with code 1.*\n)+"),
+     r"PE 1: shmem_long_p: argument pe: there is no PE 77\n(oshrun: PE \d \(process \d+\) (exited with code 1|was ended by PE 1).*\n)+"),
     (["-np", "2", "--timeout", "0.3", "/bin/sleep", "30"], 124,
      r"oshrun: the job has run for the 0.3 s that --timeout allows; ending its 2 PEs\n"),
     ([ERRORS], 2, r"oshrun: how many PEs\? -n N, before the program\n"),
