@@ -11,8 +11,12 @@ class App;
 
 namespace sennit::cli {
 
-// run.cpp. `program` is what to start: filled before the callback runs, and outlives it.
-void add_run_command(CLI::App &app, const std::vector<std::string> &program, int &exit_code);
+// run.cpp. What to start is filled before the callback runs, and outlives it.
+struct RunCommand {
+    std::vector<std::string> program;
+    bool by_oshrun = false;  // it is called by oshrun, whose messages speak of PEs
+};
+void add_run_command(CLI::App &app, const RunCommand &what, int &exit_code);
 void add_info_command(CLI::App &app, int &exit_code);    // info.cpp
 void add_bench_command(CLI::App &app, int &exit_code);   // bench.cpp
 void add_trace_command(CLI::App &app, int &exit_code);   // trace.cpp

@@ -28,9 +28,9 @@ void check_second(const CLI::App &app, const std::vector<std::string> &words,
 }
 
 // Throws sennit::cli::UsageError for words that no part of `app` knows. What `run` is to start is
-// taken out of `words` and put into `program`: it is not for CLI11 to look at.
+// taken out of `words` and put into `what`: it is not for CLI11 to look at.
 void check_words(const CLI::App &app, std::vector<std::string> &words,
-                 std::vector<std::string> &program) {
+                 sennit::cli::RunCommand &what) {
     if (words.empty()) sennit::cli::fail_without_subcommand(app, "sennit", "command");
     // As mpirun has it, without a command before the options.
     if (words[0][0] == '-' && app.get_option_no_throw(words[0]) == nullptr)
@@ -43,9 +43,14 @@ void check_words(const CLI::App &app, std::vector<std::string> &words,
     if (words[0] == "trace") check_second(app, words, "command");
     if (words[0] == "run") {
         std::vector<std::string> rest(words.begin() + 1, words.end());
-        program = sennit::cli::split_off_program(*app.get_subcommand("run"), rest);
-        std::copy(rest.begin(), rest.end(), words.begin() + 1);
-        words.resize(1 + rest.size());
+        // Said by oshrun alone, and in no help.
+        if (!rest.empty() && rest[0] == "--openshmem") {
+            what.by_oshrun = true;
+            rest.erase(rest.begin());
+        }
+        what.program = sennit::cli::split_off_program(*app.get_subcommand("run"), rest);
+        words.resize(1);
+        words.insert(words.end(), rest.begin(), rest.end());
     }
 }
 
@@ -72,6 +77,11 @@ int flushed(int code) {
     return code == 0 ? 125 : code;
 }
 
+int fail_usage(const std::string &message, const sennit::cli::RunCommand &what) {
+    fmt::print(stderr, "{}\n", what.by_oshrun ? sennit::cli::as_oshrun(message) : message);
+    return 2;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -79,8 +89,8 @@ int main(int argc, char **argv) {
     app.require_subcommand(1);
     app.set_version_flag("--version", std::string("sennit ") + sennit_version());
     int exit_code = 0;
-    std::vector<std::string> program;
-    sennit::cli::add_run_command(app, program, exit_code);
+    sennit::cli::RunCommand what;
+    sennit::cli::add_run_command(app, what, exit_code);
     sennit::cli::add_info_command(app, exit_code);
     sennit::cli::add_doctor_command(app, exit_code);
     sennit::cli::add_trace_command(app, exit_code);
@@ -92,18 +102,16 @@ int main(int argc, char **argv) {
     app.formatter(std::make_shared<sennit::cli::UsageFormatter>("COMMAND [OPTIONS]"));
     const std::string command = command_of(app, words);
     try {
-        check_words(app, words, program);
+        check_words(app, words, what);
         std::reverse(words.begin(), words.end());  // as CLI11 wants them
         app.parse(std::move(words));
     } catch (const CLI::ParseError &error) {
         // Help and version are no errors; everything else is wrong usage.
         if (error.get_exit_code() == 0) return flushed(app.exit(error));
-        fmt::print(stderr, "{0}: {1}; {0} --help lists the options\n", command, error.what());
-        return 2;
+        return fail_usage(
+            fmt::format("{0}: {1}; {0} --help lists the options", command, error.what()), what);
     } catch (const sennit::cli::UsageError &error) {
-        const bool by_oshrun = argc > 2 && std::strcmp(argv[2], "--openshmem") == 0;
-        fmt::print(stderr, "{}\n", by_oshrun ? sennit::cli::as_oshrun(error.what()) : error.what());
-        return 2;
+        return fail_usage(error.what(), what);
     } catch (const std::exception &error) {
         fmt::print(stderr, "sennit: {}\n", error.what());
         return 125;

@@ -12,6 +12,7 @@
 #include "launch/foreign_program.hpp"
 #include "launch/job.hpp"
 #include "launch/spawn.hpp"
+#include "units.hpp"
 #include "usage.hpp"
 
 namespace sennit::cli {
@@ -74,6 +75,13 @@ std::string check_ranks(const char *option, const std::string &text) {
     return {};
 }
 
+// A line of this command's own.
+template <typename... Parts>
+void say(const Job &job, fmt::format_string<Parts...> format, Parts &&...parts) {
+    const std::string message = "sennit run: " + fmt::format(format, std::forward<Parts>(parts)...);
+    fmt::print(stderr, "{}\n", job.by_oshrun ? as_oshrun(message) : message);
+}
+
 int run(RunOptions &options, const std::vector<std::string> &program) {
     Job &job = options.job;
     if (options.binding == "core") job.binding = Binding::kCore;
@@ -83,15 +91,12 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
         const std::size_t sign = setting.find('=');
         const std::string name = setting.substr(0, sign);
         if (name.empty()) {
-            fmt::print(stderr, "sennit run: --env must be NAME=VALUE or NAME, not \"{}\"\n",
-                       setting);
+            say(job, "--env must be NAME=VALUE or NAME, not \"{}\"", setting);
             return kExitUsage;
         }
         if (sign == std::string::npos && std::getenv(name.c_str()) == nullptr)
-            fmt::print(stderr,
-                       "sennit run: warning: --env {}: the variable is not set here, so the ranks "
-                       "do not get it\n",
-                       name);
+            say(job, "warning: --env {}: the variable is not set here, so the ranks do not get it",
+                name);
     }
     // Without a value it is this command's own, which the ranks have anyway.
     std::erase_if(job.set_variables, [](const std::string &setting) {
@@ -100,9 +105,8 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
     if (options.ranks_of_node > 0) {
         const std::int64_t room = std::int64_t{options.ranks_of_node} * std::max(job.nodes, 1);
         if (job.ranks > room) {
-            fmt::print(stderr,
-                       "sennit run: -n {} is more than the {} ranks that -N allows on {} node{}\n",
-                       job.ranks, room, std::max(job.nodes, 1), job.nodes > 1 ? "s" : "");
+            say(job, "-n {} is more than the {} ranks that -N allows on {}", job.ranks, room,
+                counted(std::max(job.nodes, 1), "node"));
             return kExitUsage;
         }
         if (job.ranks == 0) {
@@ -111,24 +115,22 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
         }
     }
     if (job.nodes > job.ranks) {
-        fmt::print(stderr, "sennit run: {} rank{} cannot be spread over {} nodes\n", job.ranks,
-                   job.ranks == 1 ? "" : "s", job.nodes);
+        say(job, "{} cannot be spread over {} nodes", counted(job.ranks, "rank"), job.nodes);
         return kExitUsage;
     }
     // The ranks' own value comes behind it, and the first one would count.
     if (job.nodes > 0) (void)unsetenv("SENNIT_NODE");
     FoundProgram found = find_program(program.front());
     if (found.exit_code != 0) {
-        fmt::print(stderr, "sennit run: {}\n", found.message);
+        say(job, "{}", found.message);
         return found.exit_code;
     }
     const ForeignProgram foreign = foreign_libraries_of(found.path);
     if (!foreign.openshmem.empty() && !foreign.has_sennit && job.ranks > 1) {
-        fmt::print(stderr,
-                   "sennit run: {} is linked to another OpenSHMEM library ({}) and not to Sennit: "
-                   "each rank would be a job of one PE; compile it with the oshcc of Sennit, or "
-                   "start it with its own oshrun\n",
-                   program.front(), foreign.openshmem);
+        say(job,
+            "{} is linked to another OpenSHMEM library ({}) and not to Sennit: each rank would be "
+            "a job of one PE; compile it with the oshcc of Sennit, or start it with its own oshrun",
+            program.front(), foreign.openshmem);
         return kExitUsage;
     }
     job.program = std::move(found.path);
@@ -138,7 +140,7 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
 
 }  // namespace
 
-void add_run_command(CLI::App &app, const std::vector<std::string> &program, int &exit_code) {
+void add_run_command(CLI::App &app, const RunCommand &what, int &exit_code) {
     auto options = std::make_shared<RunOptions>();
     CLI::App *command = app.add_subcommand("run", "Start a program as N ranks on this machine");
     command->footer(kRunHelp);
@@ -171,22 +173,21 @@ void add_run_command(CLI::App &app, const std::vector<std::string> &program, int
         ->check(check_seconds);
     command->add_flag("--keep-going", options->job.keep_going,
                       "do not end the other ranks when one fails");
-    command->add_flag("--openshmem", options->job.by_oshrun)
-        ->group("");  // of oshrun; not in the help
     command
         ->add_option(
             "-x,--env", options->job.set_variables,
             "set NAME=VALUE in the environment of the ranks; NAME alone keeps the value that "
             "is set; repeatable")
         ->allow_extra_args(false);
-    command->callback([ranks, ranks_of_node, options, &program, &exit_code] {
+    command->callback([ranks, ranks_of_node, options, &what, &exit_code] {
         if (ranks->count() == 0 && ranks_of_node->count() == 0) {
             throw UsageError("sennit run: how many ranks? -n N, before the program");
         }
-        if (program.empty()) {
+        if (what.program.empty()) {
             throw UsageError("sennit run: which program? See sennit run --help");
         }
-        exit_code = run(*options, program);
+        options->job.by_oshrun = what.by_oshrun;
+        exit_code = run(*options, what.program);
     });
 }
 

@@ -2,10 +2,13 @@
 #include "usage.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <numeric>
+#include <span>
 
 namespace sennit::cli {
 namespace {
@@ -44,41 +47,125 @@ std::string option_near(const CLI::App &app, const std::string &word) {
     return nearest;
 }
 
-// What people write who know mpirun or mpiexec, and what takes its place here.
+// What people write who know mpirun, mpiexec or the oshrun of others, and what it is here.
 struct Foreign {
     const char *name;
-    const char *answer;
+    const char *text;
 };
+constexpr Foreign kSameFlags[] = {
+    {"--oversubscribe", ""},
+    {"-oversubscribe", ""},
+    {"--allow-run-as-root", ""},
+    {"-quiet", ""},
+    {"--quiet", ""},
+    {"-q", ""},
+    {"--tag-output", "--tag"},
+    {"-tag-output", "--tag"},
+    {"-prepend-rank", "--tag"},
+    {"-l", "--tag"},
+};
+constexpr const char *kOneMachine =
+    "ranks start on this machine only; use mpirun or srun for several";
+constexpr const char *kBinding = "use --bind share, core or none";
+constexpr const char *kParameter =
+    "it sets a parameter of Open MPI; Sennit's settings are variables (sennit info --knobs), and "
+    "-x NAME=VALUE sets one";
 constexpr Foreign kForeign[] = {
-    {"--bind-to", "use --bind share, core or none"},
-    {"-bind-to", "use --bind share, core or none"},
-    {"--map-by", "use --bind share, core or none"},
-    {"--oversubscribe", "not needed: there may be more ranks than CPUs"},
-    {"--allow-run-as-root", "not needed"},
-    {"--hostfile", "ranks start on this machine only; use mpirun or srun for several"},
-    {"--host", "ranks start on this machine only; use mpirun or srun for several"},
-    {"-hosts", "ranks start on this machine only; use mpirun or srun for several"},
-    {"-H", "ranks start on this machine only; use mpirun or srun for several"},
-    {"-env", "use --env NAME=VALUE"},
-    {"-genv", "use --env NAME=VALUE"},
-    {"--tag-output", "use --tag"},
-    {"-prepend-rank", "use --tag"},
-    {"-l", "use --tag"},
+    {"--map-by", kBinding},     {"-map-by", kBinding},         {"--hostfile", kOneMachine},
+    {"-hostfile", kOneMachine}, {"-machinefile", kOneMachine}, {"--machinefile", kOneMachine},
+    {"--mca", kParameter},      {"-mca", kParameter},          {"--gmca", kParameter},
+    {"-gmca", kParameter},      {"--prtemca", kParameter},     {"--pmixmca", kParameter},
 };
 
-const char *answer_to_foreign(const std::string &word) {
-    const std::string name = word.substr(0, word.find('='));
-    for (const Foreign &one : kForeign)
-        if (name == one.name) return one.answer;
+const char *find_foreign(std::span<const Foreign> table, const std::string &name) {
+    for (const Foreign &one : table)
+        if (name == one.name) return one.text;
     return nullptr;
 }
 
+bool is_one_of(const std::string &name, std::initializer_list<const char *> names) {
+    return std::ranges::any_of(names, [&](const char *one) { return name == one; });
+}
+
+bool is_this_machine(const std::string &host) {
+    if (is_one_of(host, {"localhost", "127.0.0.1", "::1"})) return true;
+    char name[256] = "";
+    if (gethostname(name, sizeof name - 1) != 0) return false;
+    const std::string own = name;
+    return !host.empty() && (host == own || host.substr(0, host.find('.')) == own ||
+                             host == own.substr(0, own.find('.')));
+}
+
+// A list such as "localhost:2,node7".
+void check_hosts(const std::string &option, const std::string &list) {
+    std::size_t begin = 0;
+    while (begin <= list.size()) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        std::string host = list.substr(begin, end - begin);
+        if (std::ranges::count(host, ':') == 1) host.resize(host.find(':'));  // slots
+        if (!is_this_machine(host))
+            throw UsageError(fmt::format("sennit run: {} {}: {}", option, list, kOneMachine));
+        begin = end + 1;
+    }
+}
+
+// Takes the values of the option at words[at], whose name may hold the first one behind "=".
+std::vector<std::string> take_values(std::vector<std::string> &words, std::size_t at,
+                                     std::size_t count) {
+    const std::size_t sign = words[at].find('=');
+    const std::string name = words[at].substr(0, sign);
+    std::vector<std::string> values;
+    if (sign != std::string::npos) values.push_back(words[at].substr(sign + 1));
+    while (values.size() < count && at + 1 < words.size()) {
+        values.push_back(words[at + 1]);
+        words.erase(words.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    }
+    if (values.size() < count)
+        throw UsageError(fmt::format("sennit run: {} needs {}", name,
+                                     count == 1 ? "a value" : "a name and a value"));
+    words[at] = name;
+    return values;
+}
+
+// Puts an option of `run` in the place of a foreign one at words[at] that says the same. True: it
+// says nothing that is not so here, and was taken away.
+bool translate_foreign(std::vector<std::string> &words, std::size_t at) {
+    const std::string name = words[at].substr(0, words[at].find('='));
+    const auto place = words.begin() + static_cast<std::ptrdiff_t>(at);
+    if (const char *own = find_foreign(kSameFlags, words[at]); own != nullptr) {
+        if (*own == '\0')
+            words.erase(place);
+        else
+            words[at] = own;
+        return *own == '\0';
+    }
+    if (is_one_of(name, {"--host", "-host", "-H", "--hosts", "-hosts"})) {
+        check_hosts(name, take_values(words, at, 1)[0]);
+        words.erase(words.begin() + static_cast<std::ptrdiff_t>(at));
+        return true;
+    }
+    if (is_one_of(name, {"--bind-to", "-bind-to"})) {
+        const std::string value = take_values(words, at, 1)[0];
+        if (!is_one_of(value, {"core", "none"}))
+            throw UsageError(fmt::format("sennit run: {} {}: {}", name, value, kBinding));
+        words[at] = "--bind=" + value;
+    }
+    // As two words or as NAME=VALUE.
+    if (is_one_of(name, {"-env", "-genv"})) {
+        const bool is_one = at + 1 < words.size() && words[at + 1].find('=') != std::string::npos;
+        const std::vector<std::string> values = take_values(words, at, is_one ? 1 : 2);
+        words[at] = fmt::format("--env={}", fmt::join(values, "="));
+    }
+    return false;
+}
+
 [[noreturn]] void fail_unknown_option(const CLI::App &run, const std::string &word) {
-    if (const char *answer = answer_to_foreign(word); answer != nullptr)
+    const std::string name = word.substr(0, word.find('='));
+    if (const char *answer = find_foreign(kForeign, name); answer != nullptr)
         throw UsageError(fmt::format(
             "sennit run: there is no option \"{}\": {}; sennit run --help lists the options", word,
             answer));
-    const std::string near = option_near(run, word.substr(0, word.find('=')));
+    const std::string near = option_near(run, name);
     throw UsageError(fmt::format(
         "sennit run: unknown option \"{0}\"{1}; sennit run --help lists them; a program whose "
         "name begins with -: sennit run -n 2 -- {0}",
@@ -163,6 +250,7 @@ std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std:
             break;
         }
         if (word.size() < 2 || word[0] != '-') break;
+        if (translate_foreign(words, program)) continue;
         // As mpirun has it. CLI11 would read -n with the value "p".
         if (word == "-np") word = "--np";
         const bool is_long = word[1] == '-';

@@ -100,11 +100,11 @@ int watch_keeper(pid_t keeper, int keeper_fd, int signals_fd, TerminalInput &inp
 
 }  // namespace
 
-std::string as_oshrun(const std::string &message) {
-    const std::string command = "sennit run: ";
-    const bool begins = message.compare(0, command.size(), command) == 0;
-    return shmem::in_words_of_openshmem(begins ? "oshrun: " + message.substr(command.size())
-                                               : message);
+std::string as_oshrun(std::string message) {
+    const std::string command = "sennit run";
+    for (std::size_t at = 0; (at = message.find(command, at)) != std::string::npos;)
+        message.replace(at, command.size(), "oshrun");
+    return shmem::in_words_of_openshmem(std::move(message));
 }
 
 int run_job(Job job) {

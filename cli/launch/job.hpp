@@ -64,7 +64,7 @@ inline constexpr std::array kEndingSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 inline constexpr std::array kPassedSignals = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
 
 // A message of `sennit run` as oshrun says it.
-std::string as_oshrun(const std::string &message);
+std::string as_oshrun(std::string message);
 
 // Runs the job from start to end in the calling process (the front) and a child (the keeper).
 // Returns the exit code of the command.

@@ -233,13 +233,25 @@ def an_option_that_is_unknown_is_named_and_starts_nothing(launcher):
 
 
 def an_option_of_mpirun_is_answered_with_what_takes_its_place(launcher):
-    for words, wrong, answer in ((["-n", "2", "--oversubscribe", "echo"], "--oversubscribe", "not needed"),
-                                 (["-n", "2", "-genv", "A=1", "echo"], "-genv", "use --env NAME=VALUE"),
-                                 (["--bind-to=core", "-n", "2", "echo"], "--bind-to=core", "use --bind "),
+    for words, wrong, answer in ((["--map-by=core", "-n", "2", "echo"], "--map-by=core", "use --bind "),
+                                 (["-mca", "btl", "self", "-n", "2", "echo"], "-mca", "it sets a parameter of Open MPI; Sennit's settings are variables"),
                                  (["--hostfile", "h", "echo"], "--hostfile", "ranks start on this machine only")):
         said = _wrong(launcher, "run", *words)
         contains(said, f'sennit run: there is no option "{wrong}": {answer}')
         contains(said, "; sennit run --help lists the options")
+    elsewhere = "ranks start on this machine only; use mpirun or srun for several"
+    equal(_wrong(launcher, "run", "-host", "localhost:2,node.elsewhere", "-n", "2", "echo"),
+          f"sennit run: -host localhost:2,node.elsewhere: {elsewhere}")
+    equal(_wrong(launcher, "run", "--bind-to", "socket", "-n", "2", "echo"),
+          "sennit run: --bind-to socket: use --bind share, core or none")
+    equal(_wrong(launcher, "run", "-n", "2", "--host"), "sennit run: --host needs a value")
+
+
+def options_of_mpirun_that_say_what_is_so_here_are_taken(launcher):
+    words = ["--oversubscribe", "--allow-run-as-root", "-quiet", "--host", "localhost:2", "-H", os.uname().nodename, "--bind-to", "none",
+             "-genv", "A=1", "-env", "B", "2 3", "--tag-output", "-np", "2", "sh", "-c", 'echo "$A|$B|$0"', "-quiet"]
+    result = launcher.watch.run([launcher.sennit, "run", *words])
+    equal((result.returncode, sorted(result.stdout.splitlines())), (0, ["[0] 1|2 3|-quiet", "[1] 1|2 3|-quiet"]), result.stderr)
 
 
 def options_without_a_command_are_answered_with_run(launcher):

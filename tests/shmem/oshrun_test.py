@@ -19,6 +19,12 @@ CASES = [
     (["-np", "2", "--timeout", "0.3", "/bin/sleep", "30"], 124,
      r"oshrun: the job has run for the 0.3 s that --timeout allows; ending its 2 PEs\n"),
     ([ERRORS], 2, r"oshrun: how many PEs\? -n N, before the program\n"),
+    (["-np", "2", "--mca", "btl", "self", ERRORS], 2, r'oshrun: there is no option "--mca": it sets a parameter of Open MPI.*; oshrun --help lists the options\n'),
+    (["-np", "2", "-host", "node.elsewhere", ERRORS], 2, r"oshrun: -host node.elsewhere: PEs start on this machine only; .*\n"),
+    (["-np", "2", "--env", "=1", ERRORS], 2, r'oshrun: --env must be NAME=VALUE or NAME, not "=1"\n'),
+    (["-np", "2", "--timeout", "x", ERRORS], 2, r"oshrun: --timeout: .*; oshrun --help lists the options\n"),
+    (["-np", "2", "-quiet", "-host", "localhost", ERRORS], 0, ""),
+    (["--version"], 0, r"sennit .*\n"),
     # A word of a path stays.
     (["-np", "1", "/no/rank/here/rank"], 127, r".*/no/rank/here/rank.*\n"),
 ]
