@@ -261,6 +261,24 @@ class InstallTest(unittest.TestCase):
                 self.assertEqual((said.returncode, said.stdout), (its.returncode, its.stdout), question)
         self.assertIn("-lm", run(os.path.join(wrappers, "oshcc"), "-show", "a.c"))
         self.assertRegex(run(os.path.join(wrappers, "oshrun"), "--version"), "^sennit ")
+        # As Open MPI's wrappers answer.
+        folder = os.path.realpath(wrappers)
+        for what, said in (("libs", "sennit_shmem m"), ("incdirs", f"{folder}/../../../include/sennit-openshmem"),
+                           ("compile", f"-I{folder}/../../../include/sennit-openshmem"), ("command", "cc")):
+            self.assertEqual(run(os.path.join(wrappers, "oshcc"), f"-showme:{what}", "a.c").strip(), said, what)
+        libraries = run(os.path.join(wrappers, "oshcc"), "--showme:libdirs").strip()
+        self.assertTrue(os.path.isfile(os.path.join(libraries, "libsennit_shmem.so")), libraries)
+        self.assertIn(f"-L{libraries} ", run(os.path.join(wrappers, "oshcc"), "-showme:link"))
+        self.assertRegex(run(os.path.join(wrappers, "oshc++"), "-showme:version"), r"^oshc\+\+: Sennit \d")
+        unknown = subprocess.run([os.path.join(wrappers, "oshcc"), "-showme:what"], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual((unknown.returncode, unknown.stderr), (2, "oshcc: -showme:what is not known; -showme:help lists what is\n"))
+        # An installation without the component `programs`.
+        lone = os.path.join(self.folder, "lone", "libexec", "openshmem")
+        os.makedirs(lone)
+        shutil.copy(os.path.join(wrappers, "oshrun"), lone)
+        said = subprocess.run([os.path.join(lone, "oshrun"), "-np", "2", "true"], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(said.returncode, 125)
+        self.assertRegex(said.stderr, r"^oshrun: /.*/sennit is missing: this Sennit was built or installed without its programs ")
         program = os.path.join(self.folder, "shmem-pkg-config")
         run(CC, os.path.join(CONSUMER, "openshmem", "user.c"), *self.pkg_config("--cflags", "--libs", "sennit-openshmem"),
             f"-Wl,-rpath,{self.lib}", "-o", program)

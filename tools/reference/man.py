@@ -277,7 +277,9 @@ def openshmem_page(version):
         "because other libraries have programs of these names: put that folder first in PATH."))
     lines = []
     for name, text in (("-show", "prints the command of oshcc and does not run it; anywhere among the options; also -showme"),
-                       ("-showme:compile, -showme:link", "prints what oshcc adds when it compiles, or links")):
+                       ("-showme:compile, -showme:link", "prints what oshcc adds when it compiles, or links"),
+                       ("-showme:command, -showme:incdirs, -showme:libdirs, -showme:libs, -showme:version, -showme:help",
+                        "prints this part, as Open MPI's wrappers do")):
         lines += [".TP", rf"\fB{escaped(name)}\fP", escaped(text)]
     page.section("OPTIONS", lines)
     page.section("EXAMPLES", kept(["export PATH=/usr/libexec/sennit/openshmem:$PATH", "oshcc -O2 ring.c -o ring", "oshrun -np 4 ./ring",
