@@ -1,4 +1,6 @@
 // The C++ forms, one of each shape: they only choose what the C programs test.
+#include <type_traits>
+
 #include "check.h"
 #include "forms.h"
 
@@ -38,9 +40,46 @@ void forms() {
     shmem_wait_until(words, SHMEM_CMP_NE, -1L);
 }
 
+// Words that the program has declared volatile, as programs for older versions of the standard do.
+std::add_volatile<long>::type flag;
+std::add_volatile<int>::type flags[2];
+std::add_volatile<uint64_t>::type volatile_signal;
+std::add_volatile<long>::type lock;
+
+void volatile_words() {
+    const int mine[2] = {me, me};
+    flag = 0;
+    flags[0] = 0;
+    flags[1] = 0;
+    volatile_signal = 0;
+    shmem_barrier_all();
+    shmem_p(&flag, 7L, next);
+    shmem_atomic_add(SHMEM_CTX_DEFAULT, &flags[0], 3, next);
+    shmem_atomic_set(&flags[1], 4, next);
+    shmem_signal_set(&volatile_signal, 5, next);
+    shmem_wait_until(&flag, SHMEM_CMP_EQ, 7);
+    shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 7);
+    shmem_int_wait_until(&flags[0], SHMEM_CMP_EQ, 3);
+    shmem_wait_until_all(flags, 2, nullptr, SHMEM_CMP_GT, 2);
+    CHECK(shmem_int_test_all(flags, 2, nullptr, SHMEM_CMP_GT, 2) == 1);
+    CHECK(shmem_test(flags, SHMEM_CMP_EQ, 3) == 1 && shmem_int_test(flags, SHMEM_CMP_EQ, 4) == 0);
+    CHECK(shmem_signal_wait_until(&volatile_signal, SHMEM_CMP_NE, 0) == 5);
+    CHECK(shmem_signal_fetch(&volatile_signal) == 5);
+    CHECK(shmem_g(&flag, next) == 7 && shmem_atomic_fetch(&flags[1], next) == 4);
+    shmem_set_lock(&lock);
+    CHECK(shmem_test_lock(&lock) == 1);
+    shmem_clear_lock(&lock);
+    shmem_long_wait(&flag, 8);
+    shmem_wait(&flag, 8);
+    // The forms for other words are not in doubt about a value of another type.
+    CHECK(shmem_test(words, SHMEM_CMP_GE, mine[0] - mine[1]) >= 0);
+    shmem_barrier_all();
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
-    static const struct test tests[] = {{"forms", forms}, {"all_forms", all_forms}};
-    return run_tests(tests, 2, argc, argv);
+    static const struct test tests[] = {
+        {"forms", forms}, {"all_forms", all_forms}, {"volatile_words", volatile_words}};
+    return run_tests(tests, 3, argc, argv);
 }

@@ -163,7 +163,7 @@ SENNIT_SHMEM_ACTIVE_SUM(SENNIT_SHMEM_USE_ACTIVE_SUM, )
 
 #ifdef __cplusplus
 }
-#include <sennit_shmem/overloads.h>
+#include <sennit_shmem/old_words.h>
 #else
 #include <sennit_shmem/generic.h>
 #endif
