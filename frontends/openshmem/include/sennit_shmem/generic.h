@@ -8,14 +8,21 @@
 
 #define SENNIT_SHMEM_ASSOCIATE(T, N, BEFORE, AFTER) , T : BEFORE##N##AFTER
 
+/* Of all other types: a function that takes no arguments, so that the compiler's error has its
+ * name. */
+void sennit_shmem_has_no_form_for_this_type(void);
+
 /* The function for the type that the first argument leads to; the second, after a context or team.
  */
-#define SENNIT_SHMEM_OF_FIRST(TABLE, VERB, A, ...) \
-    _Generic (*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_, VERB))(A, __VA_ARGS__)
-#define SENNIT_SHMEM_OF_SECOND(TABLE, VERB, TEAM, A, ...) \
-    _Generic (*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_, VERB))(TEAM, A, __VA_ARGS__)
-#define SENNIT_SHMEM_OF_CTX(TABLE, VERB, CTX, A, ...) \
-    _Generic (*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_ctx_, VERB))(CTX, A, __VA_ARGS__)
+#define SENNIT_SHMEM_OF_FIRST(TABLE, VERB, A, ...)                    \
+    _Generic(*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_, VERB), default \
+             : sennit_shmem_has_no_form_for_this_type)(A, __VA_ARGS__)
+#define SENNIT_SHMEM_OF_SECOND(TABLE, VERB, TEAM, A, ...)             \
+    _Generic(*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_, VERB), default \
+             : sennit_shmem_has_no_form_for_this_type)(TEAM, A, __VA_ARGS__)
+#define SENNIT_SHMEM_OF_CTX(TABLE, VERB, CTX, A, ...)                     \
+    _Generic(*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_ctx_, VERB), default \
+             : sennit_shmem_has_no_form_for_this_type)(CTX, A, __VA_ARGS__)
 
 /* PLAIN for as many arguments as the name says, WITH for one more. */
 #define SENNIT_SHMEM_NINTH(A, B, C, D, E, F, G, H, I, ...) I
