@@ -213,6 +213,9 @@ contains
     address = place
     if (present(stat)) stat = SENNIT_OK
     text = mistake_in(shape, counts)
+    if (text == ' ') then
+      if (bytes_of(shape, element_bytes) == huge(element_bytes)) text = 'the array is larger than an address space'
+    end if
     if (.not. c_associated(place)) text = 'the address is null'
     if (text == ' ') return
     address = c_null_ptr
