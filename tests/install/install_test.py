@@ -245,6 +245,13 @@ class InstallTest(unittest.TestCase):
         lines = run(launcher, "run", "-n", "2", program).splitlines()
         self.assertEqual(sorted(lines), ["PE 0 of 2 got 1", "PE 1 of 2 got 0"])
 
+    def test_no_library_names_the_sources(self):
+        for name in os.listdir(self.lib):
+            path = os.path.join(self.lib, name)
+            if os.path.isfile(path) and name.startswith("lib"):
+                with open(path, "rb") as file:
+                    self.assertNotIn(os.path.realpath(SOURCE_TREE).encode(), file.read(), name)
+
     def test_a_program_for_openshmem_is_built_by_the_wrappers_and_with_pkg_config(self):
         wrappers = os.path.join(self.prefix, "libexec", "sennit", "openshmem")
         lines = run(os.path.join(wrappers, "oshrun"), "-np", "2", self.shmem_program("oshcc", os.path.join(wrappers, "oshcc")))
