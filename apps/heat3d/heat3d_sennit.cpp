@@ -48,7 +48,7 @@ void check(sennit_status status, const char *doing) {
 
 // What each rank shows the others besides its fields. One writer, many readers, so each group has
 // lines of its own.
-struct alignas(kLineBytes) Board {
+struct alignas(kLineBytes) Shared {
     struct alignas(kLineBytes) Change {
         double value;
     };
@@ -56,18 +56,19 @@ struct alignas(kLineBytes) Board {
     alignas(kLineBytes) double value;
     alignas(kLineBytes) double row[Exchange::kGatherLimit];
 };
-static_assert(sizeof(Board) % kLineBytes == 0 && std::is_trivially_copyable_v<Board>);
+static_assert(sizeof(Shared) % kLineBytes == 0 && std::is_trivially_copyable_v<Shared>);
 
 class SennitExchange final : public Exchange {
   public:
     SennitExchange() {
         check(sennit_init(nullptr), "sennit_init");
         // From here on the destructor does not run if this throws; main ends the program then.
-        check(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(Board), kLineBytes, 0, &board_),
+        check(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(Shared), kLineBytes, 0, &shared_),
               "sennit_alloc");
-        mine_ = static_cast<Board *>(sennit_ptr(board_));
+        mine_ = static_cast<Shared *>(sennit_ptr(shared_));
         for (int rank = 0; rank < size(); ++rank) {
-            boards_.push_back(static_cast<const Board *>(sennit_ptr(sennit_gptr_at(board_, rank))));
+            shared_of_.push_back(
+                static_cast<const Shared *>(sennit_ptr(sennit_gptr_at(shared_, rank))));
         }
     }
     // Memory that is still allocated goes with the rank.
@@ -112,9 +113,9 @@ class SennitExchange final : public Exchange {
     std::size_t ends_at(Side side) const { return most_cells_ + (is_upper(side) ? most_ends_ : 0); }
     Place place_of(const Shape &theirs, Side side) const;
 
-    sennit_gptr board_ = SENNIT_GPTR_NULL;
-    Board *mine_ = nullptr;
-    std::vector<const Board *> boards_;  // by rank; null where only sennit_get reaches
+    sennit_gptr shared_ = SENNIT_GPTR_NULL;
+    Shared *mine_ = nullptr;
+    std::vector<const Shared *> shared_of_;  // by rank; null where only sennit_get reaches
 
     sennit_gptr segment_ = SENNIT_GPTR_NULL;
     // A field's part of the segment: the cells, and the ends at west and at east, each with room
@@ -128,12 +129,12 @@ class SennitExchange final : public Exchange {
 template <typename Value>
 Value SennitExchange::read(int rank, std::size_t offset) const {
     Value value;
-    const Board *board = boards_[static_cast<std::size_t>(rank)];
-    if (board != nullptr) {
-        std::memcpy(&value, reinterpret_cast<const char *>(board) + offset, sizeof value);
+    const Shared *shared = shared_of_[static_cast<std::size_t>(rank)];
+    if (shared != nullptr) {
+        std::memcpy(&value, reinterpret_cast<const char *>(shared) + offset, sizeof value);
     } else {
         const sennit_gptr at =
-            sennit_gptr_add(sennit_gptr_at(board_, rank), static_cast<std::int64_t>(offset));
+            sennit_gptr_add(sennit_gptr_at(shared_, rank), static_cast<std::int64_t>(offset));
         check(sennit_get(&value, at, sizeof value), "sennit_get");
     }
     return value;
@@ -144,7 +145,7 @@ double SennitExchange::max(double mine) {
     barrier();
     double largest = mine;
     for (int rank = 0; rank < size(); ++rank) {
-        largest = std::max(largest, read<double>(rank, offsetof(Board, value)));
+        largest = std::max(largest, read<double>(rank, offsetof(Shared, value)));
     }
     barrier();
     return largest;
@@ -157,7 +158,7 @@ std::vector<double> SennitExchange::gather(const std::vector<double> &mine) {
     if (rank() == 0) {
         for (int rank = 0; rank < size(); ++rank) {
             for (std::size_t i = 0; i < mine.size(); ++i) {
-                all.push_back(read<double>(rank, offsetof(Board, row) + i * sizeof(double)));
+                all.push_back(read<double>(rank, offsetof(Shared, row) + i * sizeof(double)));
             }
         }
     }
@@ -257,7 +258,7 @@ double SennitExchange::finish_step(double change, bool check) {
     double largest = change;
     if (check) {
         const std::size_t offset =
-            offsetof(Board, change) + static_cast<std::size_t>(parity_) * sizeof(Board::Change);
+            offsetof(Shared, change) + static_cast<std::size_t>(parity_) * sizeof(Shared::Change);
         for (int rank = 0; rank < size(); ++rank) {
             largest = std::max(largest, read<double>(rank, offset));
         }

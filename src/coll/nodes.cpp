@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Posts between nodes. What a rank sends to other nodes must not grow with the ranks per node, so
 // only the first member of each node (its leader) uses peers on other nodes. In each round the
-// leader waits for the posts of its node, copies them as letters to its board, passes the letters
-// on by dissemination as exchanges do (team/nodes.hpp), and then stores the number in `released`:
-// the posts of all other nodes have arrived. It stays in the round until then; the leader of
-// the root's node may leave when only the last word is missing, and ends the round before its next
-// one. Other members read letters of other nodes on the board; a member that reads none continues
-// at once.
+// leader waits for the posts of its node, copies them as letters to its node buffer, passes the
+// letters on by dissemination as exchanges do (team/nodes.hpp), and then stores the number in
+// `released`: the posts of all other nodes have arrived. It stays in the round until then; the
+// leader of the root's node may leave when only the last word is missing, and ends the round before
+// its next one. Other members read letters of other nodes in the node buffer; a member that reads
+// none continues at once.
 //
 // A letter is the header of a post and the first carried_bytes() of its payload. A member gets a
 // longer payload from its slot, without polling the slot's number.
@@ -50,7 +50,7 @@ std::size_t carried_bytes(const TeamState &state, const OpenCall &operation) {
     return bytes <= most ? bytes : 0;
 }
 
-team::BoardLetters letters_of(const TeamState &state, const OpenCall &operation) {
+team::BufferedLetters letters_of(const TeamState &state, const OpenCall &operation) {
     const std::size_t bytes = carried_bytes(state, operation);
     std::size_t length = 0;
     while (room_in(length) < bytes)
@@ -58,9 +58,10 @@ team::BoardLetters letters_of(const TeamState &state, const OpenCall &operation)
     return team::letters_of_post(*state.team, operation.number, length);
 }
 
-SlotHeader &letter_at(const TeamState &state, const team::BoardLetters &letters,
+SlotHeader &letter_at(const TeamState &state, const team::BufferedLetters &letters,
                       std::uint32_t place) {
-    return *reinterpret_cast<SlotHeader *>(state.board + letters.first + letters.bytes * place);
+    return *reinterpret_cast<SlotHeader *>(state.node_buffer + letters.first +
+                                           letters.bytes * place);
 }
 
 std::byte *payload_in(SlotHeader &letter) {
@@ -122,13 +123,13 @@ std::uint32_t node_of_root(const TeamState &state, const OpenCall &operation) {
         first - 1);
 }
 
-// The parts of the board that go in this round; returns their number. In a call from a root only
-// its letter goes, from leaders that have it to leaders that have not.
+// The parts of the node buffer that go in this round; returns their number. In a call from a root
+// only its letter goes, from leaders that have it to leaders that have not.
 std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
-                           team::BoardPart parts[2]) {
+                           team::NodeBufferPart parts[2]) {
     const team::Team &team = *state.team;
     const Passing &passing = state.passing;
-    const team::BoardLetters letters = letters_of(state, operation);
+    const team::BufferedLetters letters = letters_of(state, operation);
     if (!comes_from_root(operation))
         return team::letters_of_round(team, passing.round, letters, parts);
     const std::uint32_t place = state.places[operation.call.root];
@@ -150,7 +151,7 @@ sennit_request *last_word(TeamState &state) {
 
 std::size_t offset_of_word(const TeamState &state) {
     const Passing &passing = state.passing;
-    return team::post_words_on_board(*state.team) + offsetof(team::PostWords, words) +
+    return team::post_words_offset(*state.team) + offsetof(team::PostWords, words) +
            sizeof(std::uint64_t) * (passing.number % 2 * kRounds + passing.round);
 }
 
@@ -160,8 +161,8 @@ bool send(TeamState &state, const OpenCall &operation, sennit_status *status) {
     const team::Team &team = *state.team;
     Passing &passing = state.passing;
     const std::uint32_t leader = team::next_leader(team, passing.round);
-    const std::size_t beside = team::post_words_on_board(team) + offsetof(team::PostWords, beside);
-    team::BoardPart parts[2] = {{beside, sizeof passing.number, &passing.number}, {}};
+    const std::size_t beside = team::post_words_offset(team) + offsetof(team::PostWords, beside);
+    team::NodeBufferPart parts[2] = {{beside, sizeof passing.number, &passing.number}, {}};
     const std::size_t count = parts_of_round(state, operation, parts);
     if (count <= 1 && team::goes_with_word(rank, team, leader, parts[0])) {
         if (!is_over(state, last_word(state))) return false;
@@ -184,16 +185,16 @@ sennit_status send_word(TeamState &state) {
     passing.ask_ns = 0;
     // SYNC coll-word: pairs with the acquire in has_word(), by the transport's delivery; the
     // letters that were delivered before come before.
-    return team::put_on_board(*state.rank, team, team::next_leader(team, passing.round),
-                              {offset_of_word(state), sizeof passing.number, &passing.number},
-                              last_word(state));
+    return team::put_in_node_buffer(*state.rank, team, team::next_leader(team, passing.round),
+                                    {offset_of_word(state), sizeof passing.number, &passing.number},
+                                    last_word(state));
 }
 
 bool has_word(const TeamState &state) {
     const Passing &passing = state.passing;
     // SYNC coll-word: pairs with the put in send_word() and the task in send(); the letters come
     // before.
-    return state.on_board->words[passing.number % 2][passing.round].load(
+    return state.post_words->words[passing.number % 2][passing.round].load(
                std::memory_order_acquire) >= passing.number;
 }
 
@@ -258,7 +259,7 @@ void take_over_letters(TeamState &state, const OpenCall &operation) {
 void release_node(TeamState &state) {
     // SYNC coll-released: pairs with the acquire in is_released(); the letters of other nodes, and
     // all that their members read of earlier posts, come before.
-    state.on_board->released.store(state.passing.number, std::memory_order_release);
+    state.post_words->released.store(state.passing.number, std::memory_order_release);
     ring(state);
 }
 
@@ -321,10 +322,10 @@ bool take_pass_step(TeamState &state, const OpenCall &operation) {
 
 sennit_status open_nodes(TeamState &state) {
     const team::Team &team = *state.team;
-    const sennit_status status = team::find_board(*state.rank, team, &state.board);
+    const sennit_status status = team::find_node_buffer(*state.rank, team, &state.node_buffer);
     if (status != SENNIT_OK) return status;
-    state.on_board =
-        reinterpret_cast<team::PostWords *>(state.board + team::post_words_on_board(team));
+    state.post_words =
+        reinterpret_cast<team::PostWords *>(state.node_buffer + team::post_words_offset(team));
     for (std::uint32_t place = 0; place < state.size; ++place)
         state.places[team.by_place[place]] = place;
     return SENNIT_OK;
@@ -365,7 +366,7 @@ bool pass_on(TeamState &state, const OpenCall &operation) {
 
 bool is_released(const TeamState &state, std::uint64_t number) {
     // SYNC coll-released: pairs with the release in release_node().
-    return state.on_board->released.load(std::memory_order_acquire) >= number;
+    return state.post_words->released.load(std::memory_order_acquire) >= number;
 }
 
 bool is_passed_on(TeamState &state, std::uint32_t member, std::uint64_t number) {
@@ -384,7 +385,7 @@ bool is_passed_on(TeamState &state, std::uint32_t member, std::uint64_t number) 
 const SlotHeader *passed_header(const TeamState &state, std::uint32_t member,
                                 std::uint64_t number) {
     for (std::size_t length = 0; length < team::post_lengths(*state.team); ++length) {
-        const team::BoardLetters letters = team::letters_of_post(*state.team, number, length);
+        const team::BufferedLetters letters = team::letters_of_post(*state.team, number, length);
         const SlotHeader &letter = letter_at(state, letters, state.places[member]);
         // relaxed: coll-released comes before.
         if (letter.number.load(std::memory_order_relaxed) == number) return &letter;

@@ -72,8 +72,8 @@ bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) 
 
 // Looks for the number of a member out of reach. False: not there yet, or an error.
 bool find_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
-    return state.board != nullptr ? is_passed_on(state, member, number)
-                                  : fetch_number(state, member, number);
+    return state.node_buffer != nullptr ? is_passed_on(state, member, number)
+                                        : fetch_number(state, member, number);
 }
 
 // Makes the memory at its first use. Null: the thread's last error tells.
@@ -160,7 +160,7 @@ bool gave_up(TeamState &state, std::uint32_t member) {
 
 Found header_of(TeamState &state, std::uint32_t member, Place place, sennit_status *status) {
     *status = SENNIT_OK;
-    if (state.board != nullptr && state.areas[member] == nullptr)
+    if (state.node_buffer != nullptr && state.areas[member] == nullptr)
         return {passed_header(state, member, place.number), SlotSize::small};
     for (const SlotSize size :
          {place.size, SlotSize::full, SlotSize::middle, SlotSize::small, SlotSize::tiny}) {
@@ -265,7 +265,7 @@ namespace {
 // The payload that came with the content of the member's post, if it includes the part.
 [[gnu::noinline]] const std::byte *find_payload(const TeamState &state, const OpenCall &operation,
                                                 std::uint32_t member, const PayloadPart &part) {
-    if (state.board != nullptr)
+    if (state.node_buffer != nullptr)
         return passed_payload(state, operation, member, part.offset + part.bytes);
     const Place place = place_of(operation);
     const std::size_t begin = shape_of(place.size).payload;
@@ -347,14 +347,14 @@ namespace {
 // Whether this rank waits for more than the dead member has done.
 bool is_missing(const TeamState &state, std::uint32_t member, std::uint64_t number) {
     const Area *area = state.areas[member];
-    if (area == nullptr) return state.board == nullptr || !is_released(state, number);
+    if (area == nullptr) return state.node_buffer == nullptr || !is_released(state, number);
     // SYNC coll-post: pairs with the releases in post() and give_up().
     const std::uint64_t found = area->latest.number.load(std::memory_order_acquire);
     // relaxed: the acquire above orders it.
     if (found == kGaveUp) return area->latest.team.load(std::memory_order_relaxed) != state.handle;
     if (found < number) return true;
-    return state.board != nullptr && member == team::leader_of(*state.team, state.team->node) &&
-           !is_released(state, number);
+    return state.node_buffer != nullptr &&
+           member == team::leader_of(*state.team, state.team->node) && !is_released(state, number);
 }
 
 }  // namespace

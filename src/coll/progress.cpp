@@ -39,7 +39,7 @@ inline Went look_out(TeamState &state, const OpenCall &operation, std::size_t by
     if (state.reaches_control) [[likely]]
         return Went::on;
     const bool goes_on =
-        state.board != nullptr ? pass_on(state, operation) : ask_all(state, operation, bytes);
+        state.node_buffer != nullptr ? pass_on(state, operation) : ask_all(state, operation, bytes);
     if (goes_on) return Went::on;
     return is_broken(state) ? Went::over : Went::nowhere;
 }

@@ -152,9 +152,9 @@ struct TeamState {
     std::byte *contents;        // [size], their headers and payloads; null until needed
     std::size_t content_bytes;  // of each, at the last request
     // Only for posts between nodes; else null.
-    std::byte *board;           // of this node, in its leader's memory
-    team::PostWords *on_board;  // the words on it
-    std::uint32_t *places;      // [size], of the members' letters
+    std::byte *node_buffer;       // of this node, in its leader's memory
+    team::PostWords *post_words;  // in it
+    std::uint32_t *places;        // [size], of the members' letters
     Passing passing;
 };
 
@@ -324,8 +324,9 @@ inline std::size_t in_place_from(const TeamState &state, const Call &call) {
     if (!folds(call.kind)) return choices.copy_in_place_from;
     // Between nodes in place takes three more trips.
     constexpr std::size_t kFoldBetweenNodesFrom = std::size_t{32} << 10;
-    return state.board == nullptr ? choices.fold_in_place_from
-                                  : std::max(choices.fold_in_place_from, kFoldBetweenNodesFrom);
+    return state.node_buffer == nullptr
+               ? choices.fold_in_place_from
+               : std::max(choices.fold_in_place_from, kFoldBetweenNodesFrom);
 }
 
 bool wants_letters(const TeamState &state, const Call &call);

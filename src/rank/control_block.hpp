@@ -121,7 +121,7 @@ enum class SegmentKind : std::uint8_t {
     statics = 4,     // .data and .bss of the executable
     signals = 5,     // a chunk of a rank's signals
     queue = 6,
-    slots = 7,  // a rank's wide slots or board for a team's collectives
+    slots = 7,  // a rank's wide slots or node buffer for a team's collectives
 };
 enum class Mechanism : std::uint8_t {
     none = 0,

@@ -152,17 +152,17 @@ struct Letter {
 static_assert(sizeof(Letter) == kMailboxBytes);
 
 // Reads the letter of a member, or with Way::nodes of a place, which it converts to the member.
-sennit_status read_letter(Rank &rank, const Team &team, const std::byte *board,
+sennit_status read_letter(Rank &rank, const Team &team, const std::byte *node_buffer,
                           std::uint32_t *member, Letter *letter) {
-    const std::byte *on_board = nullptr;
-    if (board != nullptr) {
-        on_board = board + kMailboxBytes * *member;
+    const std::byte *in_buffer = nullptr;
+    if (node_buffer != nullptr) {
+        in_buffer = node_buffer + kMailboxBytes * *member;
         *member = team.by_place[*member];
     }
     const std::size_t turn = team.epoch % 2;
     const TeamSync *sync = sync_of(rank, team, *member);
-    if (sync != nullptr || on_board != nullptr) {
-        const void *from = on_board;
+    if (sync != nullptr || in_buffer != nullptr) {
+        const void *from = in_buffer;
         if (sync != nullptr) from = sync->mailboxes[turn].bytes;
         std::memcpy(letter, from, sizeof *letter);
         return SENNIT_OK;
@@ -344,13 +344,13 @@ sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadl
     if (!is_arrived(team)) write_letter(team, what.purpose, what.mine, what.bytes);
     sennit_status status = meet(rank, team, what.purpose, deadline);
     if (status != SENNIT_OK) return status;
-    std::byte *board = nullptr;
-    if (team.way == Way::nodes) status = find_board(rank, team, &board);
-    if (board != nullptr) board += letters_of_exchange(team, team.epoch).first;
+    std::byte *node_buffer = nullptr;
+    if (team.way == Way::nodes) status = find_node_buffer(rank, team, &node_buffer);
+    if (node_buffer != nullptr) node_buffer += letters_of_exchange(team, team.epoch).first;
     for (std::uint32_t place = 0; status == SENNIT_OK && place < team.size; ++place) {
         Letter letter;
         std::uint32_t member = place;
-        status = read_letter(rank, team, board, &member, &letter);
+        status = read_letter(rank, team, node_buffer, &member, &letter);
         if (status != SENNIT_OK) break;
         if (letter.purpose != what.purpose || letter.number != team.epoch)
             return fail_other_call(team.world_ranks[member]);

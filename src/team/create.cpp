@@ -38,9 +38,9 @@ struct Conclusion {
     std::uint8_t load_store;       // Reach::load_store
     std::uint8_t node_load_store;  // Reach::node_load_store
     std::uint16_t unused;
-    std::uint32_t board;       // make_board()
-    std::uint64_t number;      // Registry::numbers of the slot
-    std::uint64_t generation;  // Registry::generations of the slot
+    std::uint32_t node_buffer;  // make_node_buffer()
+    std::uint64_t number;       // Registry::numbers of the slot
+    std::uint64_t generation;   // Registry::generations of the slot
 };
 static_assert(sizeof(Conclusion) == 32);
 
@@ -233,7 +233,7 @@ sennit_status make_part(Creation &creation, Conclusion *mine) {
                          "sennit info --peers tells why",
                          peer);
     }
-    return make_board(creation.rank, *creation.team, &mine->board);
+    return make_node_buffer(creation.rank, *creation.team, &mine->node_buffer);
 }
 
 // Makes this rank's part of the proposed team.
@@ -278,7 +278,7 @@ sennit_status judge_conclusions(const Creation &creation, bool *again) {
 // Undoes the team on this rank. A slot stays taken if its other takers are unknown.
 void take_back(Creation &creation, bool spoilt) {
     const sennit_error error = *thread_error();
-    if (creation.team != nullptr) drop_board(creation.rank, *creation.team);
+    if (creation.team != nullptr) drop_node_buffer(creation.rank, *creation.team);
     if (creation.team != nullptr) drop(*creation.team);
     if (creation.taken && !spoilt) {
         const RegistryLock lock(creation.rank);
@@ -302,7 +302,7 @@ void finish(Creation &creation, std::uint32_t *handle) {
         generation = std::max(generation, theirs.generation);
         common.load_store &= theirs.load_store != 0;
         common.node_load_store &= theirs.node_load_store != 0;
-        team.boards[i] = theirs.board;
+        team.node_buffers[i] = theirs.node_buffer;
     }
     {
         const RegistryLock lock(creation.rank);
@@ -471,7 +471,7 @@ sennit_status destroy(Rank &rank, Team &team) {
     const bool kept = status == SENNIT_ERR_ARG || status == SENNIT_ERR_STATE ||
                       status == SENNIT_ERR_NOMEM || status == SENNIT_ERR_TIMEOUT;
     if (kept && !team.read_failed) return status;
-    drop_board(rank, team);
+    drop_node_buffer(rank, team);
     const RegistryLock lock(rank);
     rank.team_registry->numbers[team.slot] = team.epoch + kNumberMargin;
     drop(team);

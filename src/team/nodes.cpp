@@ -84,16 +84,16 @@ sennit_status await_release(Rank &rank, const Team &team, std::uint64_t epoch,
 
 // ---- Letters.
 
-std::byte *own_board(const Team &team) {
-    return reinterpret_cast<std::byte *>(team.board_record->owner_address);
+std::byte *own_node_buffer(const Team &team) {
+    return reinterpret_cast<std::byte *>(team.node_buffer_record->owner_address);
 }
 
 // Copies the letters of this node that are in the members' mailboxes.
 void collect_letters(Rank &rank, const Team &team, std::uint64_t number) {
-    const BoardLetters letters = letters_of_exchange(team, number);
+    const BufferedLetters letters = letters_of_exchange(team, number);
     for (std::uint32_t place = team.first_places[team.node];
          place < team.first_places[team.node + 1]; ++place)
-        std::memcpy(own_board(team) + letters.first + letters.bytes * place,
+        std::memcpy(own_node_buffer(team) + letters.first + letters.bytes * place,
                     sync_of(rank, team, team.by_place[place])->mailboxes[number % 2].bytes,
                     kMailboxBytes);
 }
@@ -110,42 +110,44 @@ struct NodeRange {
     std::uint32_t count;
 };
 
-// Sets *target to the board of the other leader, from the offset.
-sennit_status find_on_board(Rank &rank, const Team &team, std::uint32_t leader, std::size_t offset,
-                            op::Target *target) {
+// Sets *target to the node buffer of the other leader, from the offset.
+sennit_status find_in_node_buffer(Rank &rank, const Team &team, std::uint32_t leader,
+                                  std::size_t offset, op::Target *target) {
     const int peer = team.world_ranks[leader];
     memory::SegmentEntry *entry = nullptr;
-    const sennit_status status = op::resolve(rank, {peer, team.boards[leader], 0}, &entry);
+    const sennit_status status = op::resolve(rank, {peer, team.node_buffers[leader], 0}, &entry);
     if (status == SENNIT_OK)
         *target = op::Target{peer, transport::RemoteMemory{nullptr, entry->handle}, offset};
     return status;
 }
 
-BoardPart letters_of_nodes(const Team &team, const BoardLetters &letters, const NodeRange &nodes) {
+NodeBufferPart letters_of_nodes(const Team &team, const BufferedLetters &letters,
+                                const NodeRange &nodes) {
     const std::uint32_t place = team.first_places[nodes.first];
     const std::uint32_t end = team.first_places[nodes.first + nodes.count];
     const std::size_t offset = letters.first + letters.bytes * place;
-    return {offset, letters.bytes * (end - place), own_board(team) + offset};
+    return {offset, letters.bytes * (end - place), own_node_buffer(team) + offset};
 }
 
 }  // namespace
 
-sennit_status put_on_board(Rank &rank, const Team &team, std::uint32_t leader,
-                           const BoardPart &part, sennit_request *request) {
+sennit_status put_in_node_buffer(Rank &rank, const Team &team, std::uint32_t leader,
+                                 const NodeBufferPart &part, sennit_request *request) {
     op::Target target;
-    const sennit_status status = find_on_board(rank, team, leader, part.offset, &target);
+    const sennit_status status = find_in_node_buffer(rank, team, leader, part.offset, &target);
     return status == SENNIT_OK ? start_send(rank, target, part.data, part.bytes, request) : status;
 }
 
 bool goes_with_word(const Rank &rank, const Team &team, std::uint32_t leader,
-                    const BoardPart &part) {
+                    const NodeBufferPart &part) {
     return part.bytes <= op::engine_most_word_data(rank, team.world_ranks[leader]);
 }
 
 sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
-                            const BoardPart &part, const BoardWord &word, sennit_request *request) {
+                            const NodeBufferPart &part, const NodeBufferWord &word,
+                            sennit_request *request) {
     op::Target target;
-    const sennit_status status = find_on_board(rank, team, leader, part.offset, &target);
+    const sennit_status status = find_in_node_buffer(rank, team, leader, part.offset, &target);
     if (status != SENNIT_OK) return status;
     const op::WordTask task{
         word.value, static_cast<std::int64_t>(word.offset - part.offset), SENNIT_REPLACE, {}};
@@ -153,8 +155,8 @@ sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
                                {op::Completion::Mode::request, request, true});
 }
 
-std::size_t letters_of_round(const Team &team, std::uint32_t round, const BoardLetters &letters,
-                             BoardPart parts[2]) {
+std::size_t letters_of_round(const Team &team, std::uint32_t round, const BufferedLetters &letters,
+                             NodeBufferPart parts[2]) {
     const std::uint32_t count = std::min(1u << round, team.node_count - (1u << round));
     const std::uint32_t here = std::min(count, team.node + 1);
     parts[0] = letters_of_nodes(team, letters, {team.node + 1 - here, here});
@@ -164,10 +166,10 @@ std::size_t letters_of_round(const Team &team, std::uint32_t round, const BoardL
 }
 
 sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
-                        const BoardPart parts[2], std::size_t count, sennit_request sends[2]) {
+                        const NodeBufferPart parts[2], std::size_t count, sennit_request sends[2]) {
     sennit_status status = SENNIT_OK;
     for (std::size_t i = 0; i < count && status == SENNIT_OK; ++i)
-        status = put_on_board(rank, team, leader, parts[i], &sends[i]);
+        status = put_in_node_buffer(rank, team, leader, parts[i], &sends[i]);
     return status;
 }
 
@@ -175,8 +177,8 @@ namespace {
 
 // Those of the present exchange that go in this round.
 sennit_status send_letters(Rank &rank, Team &team) {
-    BoardPart parts[2];
-    const BoardLetters letters = letters_of_exchange(team, team.epoch + 1);
+    NodeBufferPart parts[2];
+    const BufferedLetters letters = letters_of_exchange(team, team.epoch + 1);
     const std::size_t count = letters_of_round(team, team.round, letters, parts);
     return put_parts(rank, team, next_leader(team, team.round), parts, count, team.sends);
 }
@@ -400,23 +402,23 @@ void form_nodes(Rank &rank, Team &team) {
     team.first_places[team.node_count] = place;
 }
 
-sennit_status make_board(Rank &rank, Team &team, std::uint32_t *id) {
+sennit_status make_node_buffer(Rank &rank, Team &team, std::uint32_t *id) {
     *id = 0;
     const Reach reach = own_reach(rank, team);
     if (reach.load_store || !reach.some_path || !reach.node_load_store) return SENNIT_OK;
     for (std::uint32_t member = 0; member < team.rank; ++member)
         if (rank.peers[team.world_ranks[member]].same_node) return SENNIT_OK;
     const ColdLock lock(rank);
-    const BoardLetters last = letters_of_post(team, 1, post_lengths(team) - 1);
+    const BufferedLetters last = letters_of_post(team, 1, post_lengths(team) - 1);
     const memory::SegmentArgs args{SegmentKind::slots, 0, last.first + last.bytes * team.size, 4096,
                                    0};
-    const sennit_status status = memory::segment_create(rank, args, &team.board_record);
+    const sennit_status status = memory::segment_create(rank, args, &team.node_buffer_record);
     // relaxed: the rank's own record, under its cold mutex.
-    if (status == SENNIT_OK) *id = team.board_record->id.load(std::memory_order_relaxed);
+    if (status == SENNIT_OK) *id = team.node_buffer_record->id.load(std::memory_order_relaxed);
     return status;
 }
 
-void drop_board(Rank &rank, Team &team) {
+void drop_node_buffer(Rank &rank, Team &team) {
     const sennit_error error = *thread_error();
     for (sennit_request &request : team.sends) {
         op::engine_abandon(rank, request, op::Abandoned::library_s);
@@ -424,10 +426,10 @@ void drop_board(Rank &rank, Team &team) {
     }
     forget_told(rank, team);
     *thread_error() = error;
-    if (team.board_record == nullptr) return;
+    if (team.node_buffer_record == nullptr) return;
     const ColdLock lock(rank);
-    memory::segment_destroy(rank, team.board_record);
-    team.board_record = nullptr;
+    memory::segment_destroy(rank, team.node_buffer_record);
+    team.node_buffer_record = nullptr;
 }
 
 sennit_status meet_by_nodes(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
@@ -449,16 +451,16 @@ sennit_status meet_by_nodes(Rank &rank, Team &team, Purpose purpose, const Deadl
     return status;
 }
 
-sennit_status find_board(Rank &rank, const Team &team, std::byte **board) {
+sennit_status find_node_buffer(Rank &rank, const Team &team, std::byte **node_buffer) {
     const std::uint32_t leader = leader_of(team, team.node);
     if (leader == team.rank) {
-        *board = own_board(team);
+        *node_buffer = own_node_buffer(team);
         return SENNIT_OK;
     }
     memory::SegmentEntry *entry = nullptr;
     const sennit_status status =
-        op::resolve(rank, {team.world_ranks[leader], team.boards[leader], 0}, &entry);
-    if (status == SENNIT_OK) *board = entry->base;
+        op::resolve(rank, {team.world_ranks[leader], team.node_buffers[leader], 0}, &entry);
+    if (status == SENNIT_OK) *node_buffer = entry->base;
     return status;
 }
 

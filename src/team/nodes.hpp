@@ -8,8 +8,9 @@
 // grow with the ranks per node.
 //
 // Letters travel along (Bruck 1997): before its word a leader puts the letters that it has, those
-// of nodes i, i - 1, ... i - 2^k + 1, into the *board* of the other leader, where its node reads
-// them. Called by barrier.cpp and create.cpp; design and failures: docs/design/collectives.md.
+// of nodes i, i - 1, ... i - 2^k + 1, into the *node buffer* of the other leader, where its node
+// reads them. Called by barrier.cpp and create.cpp; design and failures:
+// docs/design/collectives.md.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ inline std::uint32_t last_leader(const Team &team, std::uint32_t round) {
 // Equal on all members, since all know the nodes.
 void form_nodes(Rank &rank, Team &team);
 
-// A board has two letters of exchanges per member. The words of posts between nodes follow, and
-// their letters (coll/nodes.cpp): again two per member for each length.
+// A node buffer has two letters of exchanges per member. The words of posts between nodes follow,
+// and their letters (coll/nodes.cpp): again two per member for each length.
 struct PostWords {
     // For even and odd numbers, and for rounds of dissemination; writers: the leaders of the
     // rounds.
@@ -53,15 +54,15 @@ static_assert(sizeof(PostWords) == 384 && offsetof(PostWords, released) == 256);
 inline constexpr std::size_t kPostBytes[] = {96, 640, 2560, 8448};
 inline constexpr std::size_t kMostLetters[] = {SIZE_MAX, 4 << 20, 256 << 10, 256 << 10};
 
-// Letters on a board; each member's letter is at its place.
-struct BoardLetters {
+// Letters in a node buffer; each member's letter is at its place.
+struct BufferedLetters {
     std::size_t first;  // offset of the first letter
     std::size_t bytes;  // of each
 };
-inline BoardLetters letters_of_exchange(const Team &team, std::uint64_t number) {
+inline BufferedLetters letters_of_exchange(const Team &team, std::uint64_t number) {
     return {kMailboxBytes * (number % 2 * team.size), kMailboxBytes};
 }
-inline std::size_t post_words_on_board(const Team &team) {
+inline std::size_t post_words_offset(const Team &team) {
     return 2 * kMailboxBytes * team.size;
 }
 inline std::size_t post_lengths(const Team &team) {
@@ -71,50 +72,53 @@ inline std::size_t post_lengths(const Team &team) {
     return count;
 }
 // `length`: of kPostBytes, below post_lengths().
-inline BoardLetters letters_of_post(const Team &team, std::uint64_t number, std::size_t length) {
-    std::size_t first = post_words_on_board(team) + sizeof(PostWords);
+inline BufferedLetters letters_of_post(const Team &team, std::uint64_t number, std::size_t length) {
+    std::size_t first = post_words_offset(team) + sizeof(PostWords);
     for (std::size_t shorter = 0; shorter < length; ++shorter)
         first += 2 * kPostBytes[shorter] * team.size;
     return {first + kPostBytes[length] * (number % 2 * team.size), kPostBytes[length]};
 }
 
-// Called before the members agree on how they reach each other. Makes the board if this rank may
-// lead its node; `*id` is its segment, or 0. Errors: NOMEM, OS.
-sennit_status make_board(Rank &rank, Team &team, std::uint32_t *id);
+// Called before the members agree on how they reach each other. Makes the node buffer if this
+// rank may lead its node; `*id` is its segment, or 0. Errors: NOMEM, OS.
+sennit_status make_node_buffer(Rank &rank, Team &team, std::uint32_t *id);
 // Called when nobody meets any more.
-void drop_board(Rank &rank, Team &team);
+void drop_node_buffer(Rank &rank, Team &team);
 
 // The same as meet() if some members are reached by messages.
 sennit_status meet_by_nodes(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline);
 
-// With Way::nodes: finds the board of this node. Errors: those of attaching the leader's memory.
-sennit_status find_board(Rank &rank, const Team &team, std::byte **board);
+// With Way::nodes: finds the node buffer of this node. Errors: those of attaching the leader's
+// memory.
+sennit_status find_node_buffer(Rank &rank, const Team &team, std::byte **node_buffer);
 
-// Start puts to the board of another leader. The data is copied, so nothing is lent if a call ends
-// early. Errors: those of resolve() and engine_start().
-struct BoardPart {
+// Start puts to the node buffer of another leader. The data is copied, so nothing is lent if a
+// call ends early. Errors: those of resolve() and engine_start().
+struct NodeBufferPart {
     std::size_t offset;
     std::size_t bytes;
     const void *data;
 };
-sennit_status put_on_board(Rank &rank, const Team &team, std::uint32_t leader,
-                           const BoardPart &part, sennit_request *request);
-// One put together with a word of the board, which is stored after it. False: too long for that.
-struct BoardWord {
+sennit_status put_in_node_buffer(Rank &rank, const Team &team, std::uint32_t leader,
+                                 const NodeBufferPart &part, sennit_request *request);
+// One put together with a word of the node buffer, which is stored after it. False: too long for
+// that.
+struct NodeBufferWord {
     std::size_t offset;
     std::uint64_t value;
 };
 bool goes_with_word(const Rank &rank, const Team &team, std::uint32_t leader,
-                    const BoardPart &part);
+                    const NodeBufferPart &part);
 sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
-                            const BoardPart &part, const BoardWord &word, sennit_request *request);
+                            const NodeBufferPart &part, const NodeBufferWord &word,
+                            sennit_request *request);
 // The letters that the next leader of the round lacks: those of the last 2^round nodes up to this
-// one, which may wrap around the end of the board. Returns the number of parts.
-std::size_t letters_of_round(const Team &team, std::uint32_t round, const BoardLetters &letters,
-                             BoardPart parts[2]);
-// As put_on_board(), all of them.
+// one, which may wrap around the end of the node buffer. Returns the number of parts.
+std::size_t letters_of_round(const Team &team, std::uint32_t round, const BufferedLetters &letters,
+                             NodeBufferPart parts[2]);
+// As put_in_node_buffer(), all of them.
 sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
-                        const BoardPart parts[2], std::size_t count, sennit_request sends[2]);
+                        const NodeBufferPart parts[2], std::size_t count, sennit_request sends[2]);
 
 // A rank without which this meeting can not end, or -1. A LostSearch of a Team.
 int find_lost_of_nodes(Rank &rank, const void *team);

@@ -49,8 +49,8 @@ bool make_arrays(Team &team, std::uint32_t size) {
     team.world_ranks = reinterpret_cast<const int *>(memory + clusters);
     team.by_world = reinterpret_cast<const std::uint32_t *>(memory + clusters + ranks);
     team.by_place = reinterpret_cast<std::uint32_t *>(memory + clusters + ranks + by_world);
-    team.boards = team.by_place + size;
-    team.first_places = team.boards + size;
+    team.node_buffers = team.by_place + size;
+    team.first_places = team.node_buffers + size;
     return true;
 }
 
@@ -130,9 +130,9 @@ void drop(Team &team) {
     team.world_ranks = nullptr;
     team.by_world = nullptr;
     team.by_place = nullptr;
-    team.boards = nullptr;
+    team.node_buffers = nullptr;
     team.first_places = nullptr;
-    team.board_record = nullptr;
+    team.node_buffer_record = nullptr;
     team.grid = nullptr;
     team.unfinished = nullptr;
     team.segments = nullptr;
@@ -148,7 +148,8 @@ Reach own_reach(Rank &rank, const Team &team) {
         const Peer &peer = rank.peers[team.world_ranks[member]];
         reach.load_store &= peer.control != nullptr;
         reach.some_path &= peer.transport != nullptr;
-        // The board of a node is a segment, and the other ranks of the node need a pointer to it.
+        // The node buffer of a node is a segment, and the other ranks of the node need a pointer
+        // to it.
         const bool has_pointers =
             peer.path == SENNIT_PATH_MAPPED || peer.path == SENNIT_PATH_INPROC;
         reach.node_load_store &= !peer.same_node || (peer.control != nullptr && has_pointers);

@@ -117,13 +117,13 @@ struct Team {
     std::uint32_t cluster_count;
     std::uint32_t cluster;  // this rank's
     // For nodes.hpp. The members in the order of their nodes; the start of each node in that order,
-    // then `size`; the segments of the boards, only of leaders.
+    // then `size`; the segments of the node buffers, only of leaders.
     std::uint32_t *by_place;      // [size]
     std::uint32_t *first_places;  // [node_count + 1]
-    std::uint32_t *boards;        // [size], by member
+    std::uint32_t *node_buffers;  // [size], by member
     std::uint32_t node_count;
-    std::uint32_t node;           // this rank's
-    SegmentRecord *board_record;  // of this rank's board, or null
+    std::uint32_t node;                 // this rank's
+    SegmentRecord *node_buffer_record;  // of this rank's node buffer, or null
 
     // For the barrier and the exchange.
     std::uint64_t epoch;       // barriers completed, counted from the base

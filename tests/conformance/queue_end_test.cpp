@@ -81,11 +81,11 @@ RANK_TEST(queue, what_a_queue_took_is_free_when_its_last_producer_has_gone, kOnc
 
 // Broken by memory that goes under a producer, or an item that comes out of another queue than the
 // one it was put into. Each rank makes and ends queues all the time, and puts into those of all
-// others as it finds them on their boards.
+// others as it finds them in their memory.
 RANK_TEST(queue, queues_end_while_others_attach_and_put_in, kAnything) {
     if (!queues_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(8);
-    auto *board = static_cast<std::uint64_t *>(sennit_ptr(memory));
+    auto *shared = static_cast<std::uint64_t *>(sennit_ptr(memory));
     const auto show = [&](const sennit_queue_address &address, std::uint64_t number) {
         test.ok(sennit_atomic_set_u64(sennit_gptr_at(memory, test.rank),
                                       std::uint64_t{address.gptr.segment} << 32 | number));
@@ -140,6 +140,6 @@ RANK_TEST(queue, queues_end_while_others_attach_and_put_in, kAnything) {
             test.ok(sennit_queue_detach(producer.handle));
         test.barrier();
     });
-    test.equal(*board != 0, true);
+    test.equal(*shared != 0, true);
     test.free(memory);
 }

@@ -21,7 +21,7 @@ void print_creation_layouts() {
     FIELD(Conclusion, load_store);
     FIELD(Conclusion, node_load_store);
     FIELD(Conclusion, unused);
-    FIELD(Conclusion, board);
+    FIELD(Conclusion, node_buffer);
     FIELD(Conclusion, number);
     FIELD(Conclusion, generation);
 }

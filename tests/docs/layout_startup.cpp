@@ -14,7 +14,7 @@ void print_startup_layouts() {
     FIELD(Readiness, status);
     FIELD(Readiness, reach);
     FIELD(Readiness, unused);
-    FIELD(Readiness, board);
+    FIELD(Readiness, node_buffer);
     using sennit::life::Failure;
     STRUCT(Failure);
     FIELD(Failure, status);

@@ -27,7 +27,7 @@ using sennit::test::state_of;
 constexpr std::int64_t kLong = 20'000'000'000;
 
 // Words in the memory of a rank that lives; they outlive the others.
-struct Board {
+struct Shared {
     std::atomic<std::uint64_t> ready;     // ranks that are where the scene wants them
     std::atomic<std::uint64_t> inside;    // rank + 1 of who is under the lock
     std::atomic<std::uint64_t> entered;   // times somebody was
@@ -42,7 +42,7 @@ struct Scene {
     int victim = 0;
     sennit_lock lock = SENNIT_LOCK_NULL;
     sennit_gptr segment = SENNIT_GPTR_NULL;
-    Board *board = nullptr;
+    Shared *shared = nullptr;
 };
 
 Scene open_scene(int victim) {
@@ -51,8 +51,8 @@ Scene open_scene(int victim) {
     scene.victim = victim < 0 ? sennit_size() - 1 : victim;
     expect(sennit_alloc(SENNIT_TEAM_WORLD, 4096, 0, 0, &scene.segment), SENNIT_OK, "alloc");
     const int keeper = (scene.victim + 1) % sennit_size();
-    scene.board = static_cast<Board *>(sennit_ptr(sennit_gptr_at(scene.segment, keeper)));
-    require(scene.board != nullptr, "the board is mapped");
+    scene.shared = static_cast<Shared *>(sennit_ptr(sennit_gptr_at(scene.segment, keeper)));
+    require(scene.shared != nullptr, "the segment is mapped");
     expect(sennit_lock_create(SENNIT_TEAM_WORLD, &scene.lock), SENNIT_OK, "lock_create");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_OK, "the first barrier");
     return scene;
@@ -65,54 +65,55 @@ void wait_for(const std::atomic<std::uint64_t> &word, std::uint64_t least) {
     }
 }
 
-// Survivors do not leave while others still use their memory; whose board it is leaves last.
+// Survivors do not leave while others still use their memory; whose memory it is leaves last.
 void leave(const Scene &scene) {
     const auto survivors = static_cast<std::uint64_t>(sennit_size()) - 1;
-    ++scene.board->finished;
-    wait_for(scene.board->finished, survivors);
-    ++scene.board->left;
-    if (sennit_rank() == (scene.victim + 1) % sennit_size()) wait_for(scene.board->left, survivors);
+    ++scene.shared->finished;
+    wait_for(scene.shared->finished, survivors);
+    ++scene.shared->left;
+    if (sennit_rank() == (scene.victim + 1) % sennit_size())
+        wait_for(scene.shared->left, survivors);
     (void)sennit_finalize();
 }
 
 // All but the victim take the lock that it held: the first is told, and only the first.
 void one_is_told(const Scene &scene) {
-    Board &board = *scene.board;
+    Shared &shared = *scene.shared;
     const auto others = static_cast<std::uint64_t>(sennit_size()) - 1;
     const sennit_status status = sennit_lock_acquire(scene.lock, kLong);
     if (status == SENNIT_ERR_OWNER_DIED) {
-        ++board.told;
-        require(board.plain == 1, "who is told is the first after the victim");
+        ++shared.told;
+        require(shared.plain == 1, "who is told is the first after the victim");
         require(std::string(sennit_last_error()->operation) == "sennit_lock_acquire",
                 "the error names the call");
     } else {
         expect(status, SENNIT_OK, "an acquire after the victim");
-        require(board.told == 1, "somebody was told before");
+        require(shared.told == 1, "somebody was told before");
     }
-    ++board.plain;
+    ++shared.plain;
     sleep_ms(2);
     expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
-    ++board.entered;
-    wait_for(board.entered, others);
-    require(board.told == 1, "one rank was told");
-    require(board.plain == 1 + others, "one rank at a time was under the lock");
+    ++shared.entered;
+    wait_for(shared.entered, others);
+    require(shared.told == 1, "one rank was told");
+    require(shared.plain == 1 + others, "one rank at a time was under the lock");
 }
 
 // The others queue up behind a holder that dies: one is told, all get the lock.
 void the_holder_dies() {
     const Scene scene = open_scene(-1);
-    Board &board = *scene.board;
+    Shared &shared = *scene.shared;
     const auto others = static_cast<std::uint64_t>(sennit_size()) - 1;
     if (sennit_rank() == scene.victim) {
         expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "the victim's acquire");
-        board.plain = 1;
-        ++board.ready;
-        wait_for(board.ready, others + 1);
+        shared.plain = 1;
+        ++shared.ready;
+        wait_for(shared.ready, others + 1);
         sleep_ms(20);
         die();
     }
-    wait_for(board.ready, 1);
-    ++board.ready;
+    wait_for(shared.ready, 1);
+    ++shared.ready;
     one_is_told(scene);
     leave(scene);
 }
@@ -132,13 +133,13 @@ void the_holder_leaves(bool in_queue) {
     sigaddset(&told, SIGUSR1);
     (void)pthread_sigmask(SIG_BLOCK, &told, nullptr);
     const Scene scene = open_scene(-1);
-    Board &board = *scene.board;
+    Shared &shared = *scene.shared;
     if (sennit_rank() == scene.victim) {
         expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "the victim's acquire");
-        board.plain = 1;
-        board.victim_process = getpid();
-        ++board.ready;
-        if (in_queue) wait_for(board.ready, static_cast<std::uint64_t>(sennit_size()));
+        shared.plain = 1;
+        shared.victim_process = getpid();
+        ++shared.ready;
+        if (in_queue) wait_for(shared.ready, static_cast<std::uint64_t>(sennit_size()));
         if (in_queue) sleep_ms(20);
         expect(sennit_finalize(), in_queue ? SENNIT_ERR_TIMEOUT : SENNIT_ERR_ARG,
                "the end of the holder");
@@ -146,13 +147,13 @@ void the_holder_leaves(bool in_queue) {
         require(sigtimedwait(&told, nullptr, &most) == SIGUSR1, "the others were through first");
         return;
     }
-    wait_for(board.ready, 1);
-    ++board.ready;
+    wait_for(shared.ready, 1);
+    ++shared.ready;
     if (!in_queue)
         expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), SENNIT_OK, "the holder's last barrier");
     one_is_told(scene);
     if (sennit_rank() == (scene.victim + 1) % sennit_size())
-        require(kill(board.victim_process, SIGUSR1) == 0, "the victim's process lives");
+        require(kill(shared.victim_process, SIGUSR1) == 0, "the victim's process lives");
     leave(scene);
 }
 
@@ -189,14 +190,14 @@ void the_keeper_leaves(bool it_holds) {
 // Nobody waits when the holder dies; who comes later is told, by try or by acquire.
 void the_holder_dies_alone() {
     const Scene scene = open_scene(-1);
-    Board &board = *scene.board;
+    Shared &shared = *scene.shared;
     if (sennit_rank() == scene.victim) {
         expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "the victim's acquire");
-        ++board.ready;
+        ++shared.ready;
         die();
     }
     if (sennit_rank() == 0) {
-        wait_for(board.ready, 1);
+        wait_for(shared.ready, 1);
         int got = 0;
         sennit_status status = SENNIT_OK;
         // The death is seen some milliseconds after it happened.
@@ -210,9 +211,9 @@ void the_holder_dies_alone() {
         expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
         expect(sennit_lock_acquire(scene.lock, 0), SENNIT_OK, "the status comes once");
         expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
-        ++board.ready;
+        ++shared.ready;
     }
-    wait_for(board.ready, 2);
+    wait_for(shared.ready, 2);
     expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "an acquire later");
     expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
     leave(scene);
@@ -221,24 +222,24 @@ void the_holder_dies_alone() {
 // A rank dies in the queue: it is passed over, and nobody is told anything.
 void a_waiter_dies() {
     const Scene scene = open_scene(-1);
-    Board &board = *scene.board;
+    Shared &shared = *scene.shared;
     if (sennit_rank() == 0) {
         expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "the first acquire");
-        ++board.ready;
-        wait_for(board.ready, static_cast<std::uint64_t>(sennit_size()));
+        ++shared.ready;
+        wait_for(shared.ready, static_cast<std::uint64_t>(sennit_size()));
         sleep_ms(100);  // the victim has died in the queue meanwhile
         expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
         leave(scene);
         return;
     }
-    wait_for(board.ready, 1);
+    wait_for(shared.ready, 1);
     if (sennit_rank() == scene.victim) {
         std::thread([] {
             sleep_ms(30);
             die();
         }).detach();
     }
-    ++board.ready;
+    ++shared.ready;
     expect(sennit_lock_acquire(scene.lock, kLong), SENNIT_OK, "an acquire");
     require(sennit_rank() != scene.victim, "the victim had died before");
     expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
@@ -247,20 +248,20 @@ void a_waiter_dies() {
 
 // One round under the lock, if it is got.
 void visit(const Scene &scene, sennit_status status) {
-    Board &board = *scene.board;
+    Shared &shared = *scene.shared;
     const std::uint64_t mark = static_cast<std::uint64_t>(sennit_rank()) + 1;
-    const std::uint64_t before = board.inside.exchange(mark);
+    const std::uint64_t before = shared.inside.exchange(mark);
     const auto victim_mark = static_cast<std::uint64_t>(scene.victim) + 1;
     if (status == SENNIT_ERR_OWNER_DIED) {
-        ++board.told;
+        ++shared.told;
         require(before == 0 || before == victim_mark, "only the dead one was inside");
     } else {
         expect(status, SENNIT_OK, "an acquire");
         require(before == 0, "nobody else is under the lock, and no death was hidden");
     }
-    ++board.plain;
-    if (board.plain % 16 == 0) sched_yield();
-    require(board.inside.exchange(0) == mark, "nobody came in meanwhile");
+    ++shared.plain;
+    if (shared.plain % 16 == 0) sched_yield();
+    require(shared.inside.exchange(0) == mark, "nobody came in meanwhile");
     expect(sennit_lock_release(scene.lock), SENNIT_OK, "release");
 }
 
@@ -297,7 +298,7 @@ void any_moment(unsigned seed, int victim) {
     }
     // Whatever state the victim died in, the lock works.
     visit(scene, sennit_lock_acquire(scene.lock, kLong));
-    require(scene.board->told <= 1, "a death is told once");
+    require(scene.shared->told <= 1, "a death is told once");
     leave(scene);
 }
 
@@ -305,7 +306,7 @@ void any_moment(unsigned seed, int victim) {
 // hand, so that it is this moment and no other: the lock lies on the first line behind the array.
 void an_accumulate_dies_in_the_middle() {
     const Scene scene = open_scene(-1);
-    Board &board = *scene.board;
+    Shared &shared = *scene.shared;
     constexpr std::size_t kWords = 100;
     const auto others = static_cast<std::uint64_t>(sennit_size()) - 1;
     sennit_gptr array = SENNIT_GPTR_NULL;
@@ -319,15 +320,15 @@ void an_accumulate_dies_in_the_middle() {
             ->store(static_cast<std::uint32_t>(scene.victim) + 1);
         for (std::size_t i = 0; i < kWords / 2; ++i)
             ++words[i];
-        ++board.ready;
+        ++shared.ready;
         die();
     }
-    wait_for(board.ready, 1);
+    wait_for(shared.ready, 1);
     const std::vector<std::int64_t> ones(kWords, 1);
     expect(sennit_accumulate(array, ones.data(), kWords, SENNIT_INT64, SENNIT_SUM), SENNIT_OK,
            "an accumulate after the victim");
-    ++board.entered;
-    wait_for(board.entered, others);
+    ++shared.entered;
+    wait_for(shared.entered, others);
     for (std::size_t i = 0; i < kWords; ++i) {
         std::int64_t found = 0;
         expect(sennit_atomic_fetch_i64(sennit_gptr_add(array, static_cast<std::int64_t>(i * 8)),
@@ -343,7 +344,7 @@ void an_accumulate_dies_in_the_middle() {
 // for it, and every addition counts once.
 void an_accumulate_is_stopped_in_the_middle() {
     const Scene scene = open_scene(-1);
-    Board &board = *scene.board;
+    Shared &shared = *scene.shared;
     constexpr std::size_t kWords = 100;
     const int keeper = (scene.victim + 1) % sennit_size();
     sennit_gptr array = SENNIT_GPTR_NULL;
@@ -358,16 +359,16 @@ void an_accumulate_is_stopped_in_the_middle() {
         lock = static_cast<std::uint32_t>(scene.victim) + 1;
         for (std::size_t i = 0; i < kWords; ++i) {
             if (i == kWords / 2) {
-                board.victim_process = getpid();
-                ++board.ready;
+                shared.victim_process = getpid();
+                ++shared.ready;
                 (void)raise(SIGSTOP);
             }
             ++words[i];
         }
         lock = 0;
     } else {
-        wait_for(board.ready, 1);
-        static const pid_t victim = board.victim_process;
+        wait_for(shared.ready, 1);
+        static const pid_t victim = shared.victim_process;
         while (state_of(victim) != 'T')
             sleep_ms(1);
         static std::atomic<bool> goes_on{false};

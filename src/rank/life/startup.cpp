@@ -356,7 +356,7 @@ struct Readiness {
     std::uint8_t status;
     std::uint8_t reach;  // the bits below, as far as this rank sees
     std::uint16_t unused;
-    std::uint32_t board;  // team::make_board() of the world
+    std::uint32_t node_buffer;  // team::make_node_buffer() of the world
 };
 static_assert(sizeof(Readiness) == 8 && SENNIT_STATUS_END <= UINT8_MAX);
 constexpr std::uint8_t kWorldLoadStore = 0x1;
@@ -394,7 +394,7 @@ void agree_on_reach(Rank &rank, const Readiness *all) {
     const unsigned world = common(team::world_of(rank));
     const unsigned node = common(team::node_of(rank));
     for (std::uint32_t r = 0; r < size_of(rank); ++r)
-        team::world_of(rank).boards[r] = all[r].board;
+        team::world_of(rank).node_buffers[r] = all[r].node_buffer;
     team::agree_on_reach(
         rank, team::world_of(rank),
         {(world & kWorldLoadStore) != 0, (world & kWorldReached) != 0, (world & kWorldNodes) != 0});
@@ -407,7 +407,7 @@ void agree_on_reach(Rank &rank, const Readiness *all) {
 sennit_status get_ready(Startup &start, sennit_status so_far) {
     Readiness mine{};
     if (so_far == SENNIT_OK)
-        so_far = team::make_board(start.rank, team::world_of(start.rank), &mine.board);
+        so_far = team::make_node_buffer(start.rank, team::world_of(start.rank), &mine.node_buffer);
     mine.status = static_cast<std::uint8_t>(so_far);
     if (so_far == SENNIT_OK) mine.reach = reach_bits(start.rank);
     const sennit_error error = *thread_error();
