@@ -7,7 +7,7 @@
 // Post number n of a rank goes into slot n mod 8 (mod 4 at middle size), small slot n mod 32 or
 // tiny slot n mod 64. It is complete when the slot's number says n. A post that nobody reads uses
 // no slot. Only the owner writes a slot, and everything in it before the number. Large calls may
-// have their payload in wide slots, in a segment of each member that its letter names.
+// have their payload in wide slots, in a segment of each member that its BufferDescription names.
 #pragma once
 
 #include <sennit/memory.h>
@@ -52,7 +52,7 @@ struct SlotHeader {
     std::atomic<std::uint64_t> number;  // of the post in this slot; kGaveUp
     std::uint64_t call;                 // its call, from signature_of()
     std::uint64_t bytes;                // size of the call
-    std::uint32_t rounds;               // of the call, 0 where its letters decide
+    std::uint32_t rounds;               // of the call; 0: its descriptions decide
     std::uint32_t status;               // sennit_status of the rank in this call so far
 };
 static_assert(sizeof(SlotHeader) == 32 && offsetof(SlotHeader, call) == 8 &&
@@ -160,39 +160,40 @@ inline Area &area_of(TeamSync &sync) {
 
 // Where a buffer of a rank lies. Of a loan (live is not 0) the rest of what its record says, so
 // that ranks on other nodes need not fetch that.
-struct LetterPlace {
+struct BufferPlace {
     std::uint32_t segment;
     std::uint32_t live;
     std::uint64_t offset;  // into the segment
     std::uint64_t extent;  // of a loan its bytes; else the address, for ranks of the same process
 };
-static_assert(sizeof(LetterPlace) == 24 && offsetof(LetterPlace, extent) == 16);
+static_assert(sizeof(BufferPlace) == 24 && offsetof(BufferPlace, extent) == 16);
 
-// A rank's description of its buffers, for a call that starts with a round of letters: payload of a
-// post. For blocks of several sizes one LetterExtent per member follows, if they fit.
-struct CollLetter {
+// The first post of a call that starts with a round of descriptions has this payload. For blocks of
+// several sizes one BufferExtent per member follows, if they fit.
+struct BufferDescription {
     std::uint64_t most_bytes;    // in a block that this rank sends
-    std::uint32_t flags;         // kLetter*
+    std::uint32_t flags;         // kDescription*
     std::uint32_t wide_segment;  // of the wide slots
-    LetterPlace source;
-    LetterPlace destination;
+    BufferPlace source;
+    BufferPlace destination;
 };
-static_assert(sizeof(CollLetter) == 64 && offsetof(CollLetter, source) == 16);
+static_assert(sizeof(BufferDescription) == 64 && offsetof(BufferDescription, source) == 16);
 
-inline constexpr std::uint32_t kLetterInPlaceOk = 1;  // peers may use the buffers in place
-inline constexpr std::uint32_t kLetterAddresses =
-    2;                                             // by address, since all ranks are of one process
-inline constexpr std::uint32_t kLetterWide = 4;    // the rank has wide slots
-inline constexpr std::uint32_t kLetterShares = 8;  // the rank shares its processor with others
-inline constexpr std::uint32_t kLetterTakes = 16;  // peers may write into the destination
+inline constexpr std::uint32_t kDescriptionInPlace = 1;  // peers may use the buffers in place
+inline constexpr std::uint32_t kDescriptionByAddress =
+    2;  // by address, since all ranks are of one process
+inline constexpr std::uint32_t kDescriptionHasWide = 4;  // the rank has wide slots
+inline constexpr std::uint32_t kDescriptionSharesProcessor =
+    8;  // the rank shares its processor with others
+inline constexpr std::uint32_t kDescriptionTakesPuts = 16;  // peers may write into the destination
 
-struct LetterExtent {
+struct BufferExtent {
     std::uint64_t offset;  // from the start of the source
     std::uint64_t bytes;
 };
-static_assert(sizeof(LetterExtent) == 16);
+static_assert(sizeof(BufferExtent) == 16);
 
-inline constexpr std::size_t kMostLetterExtents =
-    (kPayloadBytes - sizeof(CollLetter)) / sizeof(LetterExtent);
+inline constexpr std::size_t kMostBufferExtents =
+    (kPayloadBytes - sizeof(BufferDescription)) / sizeof(BufferExtent);
 
 }  // namespace sennit::coll

@@ -93,7 +93,7 @@ std::size_t lent_from(const TeamState &state, const Call &call) {
 
 // Registers private memory for the duration of the call, if the kernel or messages copy from it for
 // peers.
-bool lend(TeamState &state, OpenCall &operation, const Block &block, LetterPlace *place) {
+bool lend(TeamState &state, OpenCall &operation, const Block &block, BufferPlace *place) {
     const bool is_worth = state.kernel_copies ? block.bytes >= lent_from(state, operation.call)
                                               : may_lend_to_nodes(state, operation);
     if (!is_worth) return false;
@@ -115,9 +115,9 @@ bool lend(TeamState &state, OpenCall &operation, const Block &block, LetterPlace
 
 // Finds how peers reach the block. False: they can not.
 bool name_place(TeamState &state, OpenCall &operation, const Block &block, std::uint32_t flags,
-                LetterPlace *place) {
+                BufferPlace *place) {
     *place = {0, 0, 0, reinterpret_cast<std::uintptr_t>(block.memory)};
-    if ((flags & kLetterAddresses) != 0 || block.bytes == 0) return true;
+    if ((flags & kDescriptionByAddress) != 0 || block.bytes == 0) return true;
     sennit_gptr gptr;
     if (!find_segment(state, block.memory, block.bytes, &gptr))
         return lend(state, operation, block, place);
@@ -134,25 +134,25 @@ Block written_range(const Call &call, const team::Team &team) {
     return {call.destination.memory, call.bytes * blocks};
 }
 
-bool describe_source(TeamState &state, OpenCall &operation, CollLetter *letter) {
+bool describe_source(TeamState &state, OpenCall &operation, BufferDescription *description) {
     const Call &call = operation.call;
     const bool is_read_by_others = is_read(call, *state.team, state.team->rank) ||
                                    (call.kind == Kind::reduce && is_worth_dividing(state, call));
     if (!is_read_by_others) return true;
-    if (has_extents(call) && state.team->size > kMostLetterExtents) return false;
+    if (has_extents(call) && state.team->size > kMostBufferExtents) return false;
     const Block sent = sent_range(call, *state.team);
-    return name_place(state, operation, sent, letter->flags, &letter->source);
+    return name_place(state, operation, sent, description->flags, &description->source);
 }
 
-bool describe_destination(TeamState &state, OpenCall &operation, CollLetter *letter) {
+bool describe_destination(TeamState &state, OpenCall &operation, BufferDescription *description) {
     const Block written = written_range(operation.call, *state.team);
     return written.memory != nullptr &&
-           name_place(state, operation, written, letter->flags, &letter->destination);
+           name_place(state, operation, written, description->flags, &description->destination);
 }
 
-// Attaches a loan of a rank on another node without fetching its record: the letter has all of it.
-// An earlier loan may have had the same id.
-sennit_status attach_loan(Rank &rank, const sennit_gptr &gptr, const LetterPlace &place) {
+// Attaches a loan of a rank on another node. The description has all of its record, so none is
+// fetched. An earlier loan may have had the same id.
+sennit_status attach_loan(Rank &rank, const sennit_gptr &gptr, const BufferPlace &place) {
     SegmentRecord record{};
     // relaxed twice: a private record.
     record.id.store(place.segment, std::memory_order_relaxed);
@@ -164,11 +164,12 @@ sennit_status attach_loan(Rank &rank, const sennit_gptr &gptr, const LetterPlace
     return op::attach_known(rank, gptr, record);
 }
 
-// Finds the place that the member's letter names.
-sennit_status find_place(TeamState &state, std::uint32_t member, const CollLetter &letter,
-                         const LetterPlace &place, Where *out) {
+// Finds the place in the member's description.
+sennit_status find_place(TeamState &state, std::uint32_t member,
+                         const BufferDescription &description, const BufferPlace &place,
+                         Where *out) {
     const int peer = state.team->world_ranks[member];
-    const bool by_address = (letter.flags & kLetterAddresses) != 0;
+    const bool by_address = (description.flags & kDescriptionByAddress) != 0;
     *out = {by_address ? reinterpret_cast<std::byte *>(place.extent) : nullptr,
             {peer, place.segment, place.offset}};
     const bool is_far = member != state.team->rank && !state.rank->peers[peer].same_node;
@@ -185,33 +186,35 @@ void write_extents(const TeamState &state, const Call &call, std::byte *payload)
     const std::byte *base = sent_range(call, *state.team).memory;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         const Block block = block_for(call, *state.team, member);
-        const LetterExtent extent{
+        const BufferExtent extent{
             block.bytes == 0 ? 0 : static_cast<std::uint64_t>(block.memory - base), block.bytes};
-        std::memcpy(payload + sizeof(CollLetter) + member * sizeof extent, &extent, sizeof extent);
+        std::memcpy(payload + sizeof(BufferDescription) + member * sizeof extent, &extent,
+                    sizeof extent);
     }
 }
 
-bool describe_buffers(TeamState &state, OpenCall &operation, CollLetter *letter) {
+bool describe_buffers(TeamState &state, OpenCall &operation, BufferDescription *description) {
     const Call &call = operation.call;
     if (!can_be_in_place(call)) return false;
     if (folds(call.kind) && !can_fold_in_place(state, operation)) return false;
-    if (all_of_one_process(state)) letter->flags |= kLetterAddresses;
-    const bool has_source = describe_source(state, operation, letter);
+    if (all_of_one_process(state)) description->flags |= kDescriptionByAddress;
+    const bool has_source = describe_source(state, operation, description);
     if (!has_source && is_read(call, *state.team, state.team->rank)) return false;
     if (!is_worth_dividing(state, call)) return true;
     // Other members read the source of a reduction's root only if they divide the work.
-    if (has_source && describe_destination(state, operation, letter)) letter->flags |= kLetterTakes;
-    return call.kind != Kind::allreduce || (letter->flags & kLetterTakes) != 0;
+    if (has_source && describe_destination(state, operation, description))
+        description->flags |= kDescriptionTakesPuts;
+    return call.kind != Kind::allreduce || (description->flags & kDescriptionTakesPuts) != 0;
 }
 
 sennit_status buffers_of(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          Buffers *out) {
-    CollLetter letter;
-    sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
+    BufferDescription description;
+    sennit_status status = fetch(state, operation, member, {0, sizeof description}, &description);
     if (status == SENNIT_OK)
-        status = find_place(state, member, letter, letter.source, &out->source);
+        status = find_place(state, member, description, description.source, &out->source);
     if (status == SENNIT_OK)
-        status = find_place(state, member, letter, letter.destination, &out->destination);
+        status = find_place(state, member, description, description.destination, &out->destination);
     return status;
 }
 
@@ -222,10 +225,10 @@ sennit_status source_offset(TeamState &state, const OpenCall &operation, std::ui
     *offset = 0;
     if (!has_own_blocks(call.kind)) return SENNIT_OK;
     if (has_sizes(call.kind)) {
-        LetterExtent extent{};
+        BufferExtent extent{};
         const sennit_status status =
             fetch(state, operation, member,
-                  {sizeof(CollLetter) + own * sizeof extent, sizeof extent}, &extent);
+                  {sizeof(BufferDescription) + own * sizeof extent, sizeof extent}, &extent);
         *offset = extent.offset;
         return status;
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The places of the members' buffers: a rank describes its own in its letter, and others reach
-// them. Used by in_place.cpp and
-// fold_in_place.cpp.
+// The places of the members' buffers: a rank posts a BufferDescription, and the others access its
+// buffers. Used by in_place.cpp and fold_in_place.cpp.
 #pragma once
 
 #include "coll/state.hpp"
@@ -25,17 +24,17 @@ inline constexpr std::size_t kMostFolded = kScratchBytes / sizeof(Buffers);
 
 // Describes this rank's buffers, and registers private ones for the duration of the call if the
 // kernel or messages may copy from them for peers. True if peers may use them in place.
-bool describe_buffers(TeamState &state, OpenCall &operation, CollLetter *letter);
+bool describe_buffers(TeamState &state, OpenCall &operation, BufferDescription *description);
 
 // Whether the sender tells each block's place, because the receivers do not know it.
 bool has_extents(const Call &call);
-// Writes the place of each member's block after the letter in `payload`.
+// Writes the place of each member's block after the description in `payload`.
 void write_extents(const TeamState &state, const Call &call, std::byte *payload);
 
-// Reads the member's letter.
+// Finds the buffers that the member has described.
 sennit_status buffers_of(TeamState &state, const OpenCall &operation, std::uint32_t member,
                          Buffers *out);
-// The offset of this rank's block in the source that the letter names.
+// The offset of this rank's block in the member's source.
 sennit_status source_offset(TeamState &state, const OpenCall &operation, std::uint32_t member,
                             std::uint64_t *offset);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Large blocks: each rank first describes its buffers in a letter. If all needed buffers can be
-// used in place, the members read and write each other's buffers and meet once more before anybody
-// reuses its own. If not, the same call goes through the slots. The letters also carry sizes that
+// Large blocks: each rank first posts a BufferDescription. If all needed buffers can be used in
+// place, the members read and write each other's buffers and meet once more before anybody reuses
+// its own. If not, the same call goes through the slots. The descriptions also carry sizes that
 // only one side knows.
 //
 // Work that one member could do alone is divided: the root and another member each copy a part of a
@@ -20,17 +20,17 @@ namespace {
 
 // Checks that sender and receiver have the same size for the block of `member`.
 sennit_status check_size(TeamState &state, const OpenCall &operation, std::uint32_t member,
-                         const CollLetter &letter) {
+                         const BufferDescription &description) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
     if (!has_sizes(call.kind) || !reads(call, own, member)) return SENNIT_OK;
-    std::uint64_t sent = letter.most_bytes;
+    std::uint64_t sent = description.most_bytes;
     if (has_own_blocks(call.kind)) {
-        if (state.team->size > kMostLetterExtents) return SENNIT_OK;
-        LetterExtent extent{};
+        if (state.team->size > kMostBufferExtents) return SENNIT_OK;
+        BufferExtent extent{};
         const sennit_status status =
             fetch(state, operation, member,
-                  {sizeof(CollLetter) + own * sizeof extent, sizeof extent}, &extent);
+                  {sizeof(BufferDescription) + own * sizeof extent, sizeof extent}, &extent);
         if (status != SENNIT_OK) return status;
         sent = extent.bytes;
     }
@@ -130,10 +130,11 @@ sennit_status find_wide_slots(TeamState &state, OpenCall &operation) {
     if (!operation.can_be_wide) return SENNIT_OK;
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         if (state.wide[member] != nullptr) continue;
-        CollLetter letter;
-        sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
+        BufferDescription description;
+        sennit_status status =
+            fetch(state, operation, member, {0, sizeof description}, &description);
         if (status != SENNIT_OK) return status;
-        Where slots{nullptr, {state.team->world_ranks[member], letter.wide_segment, 0}};
+        Where slots{nullptr, {state.team->world_ranks[member], description.wide_segment, 0}};
         status = find_address(*state.rank, &slots);
         if (status != SENNIT_OK) return status;
         state.wide[member] = slots.address;
@@ -150,7 +151,7 @@ void drop_wide_slots(TeamState &state) {
     state.wide_segment = 0;
 }
 
-bool wants_letters(const TeamState &state, const Call &call) {
+bool describes_first(const TeamState &state, const Call &call) {
     if (state.team->size == 1) return false;
     return has_sizes(call.kind) || call.bytes >= in_place_from(state, call);
 }
@@ -164,36 +165,37 @@ void end_loan(TeamState &state, OpenCall &operation) {
     }
 }
 
-void write_letter(TeamState &state, OpenCall &operation) {
+void write_description(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     std::byte *payload = payload_at(*state.own, {state.number + 1, SlotSize::full});
-    CollLetter letter{};
-    letter.most_bytes = most_bytes(call, *state.team);
-    if (describe_buffers(state, operation, &letter)) letter.flags |= kLetterInPlaceOk;
-    if (state.rank->shares_processors) letter.flags |= kLetterShares;
+    BufferDescription description{};
+    description.most_bytes = most_bytes(call, *state.team);
+    if (describe_buffers(state, operation, &description)) description.flags |= kDescriptionInPlace;
+    if (state.rank->shares_processors) description.flags |= kDescriptionSharesProcessor;
     if (has_wide_slots(state) && (!can_be_relayed(state, call) || stages_of(state) != nullptr)) {
-        letter.flags |= kLetterWide;
-        letter.wide_segment = state.wide_segment;
+        description.flags |= kDescriptionHasWide;
+        description.wide_segment = state.wide_segment;
     }
     if (has_extents(call) && is_read(call, *state.team, state.team->rank) &&
-        state.team->size <= kMostLetterExtents)
+        state.team->size <= kMostBufferExtents)
         write_extents(state, call, payload);
-    std::memcpy(payload, &letter, sizeof letter);
+    std::memcpy(payload, &description, sizeof description);
 }
 
-sennit_status read_letter(TeamState &state, OpenCall &operation, std::uint32_t member) {
-    CollLetter letter;
-    const sennit_status status = fetch(state, operation, member, {0, sizeof letter}, &letter);
+sennit_status read_description(TeamState &state, OpenCall &operation, std::uint32_t member) {
+    BufferDescription description;
+    const sennit_status status =
+        fetch(state, operation, member, {0, sizeof description}, &description);
     if (status != SENNIT_OK) return status;
-    operation.most_bytes = std::max(operation.most_bytes, letter.most_bytes);
-    if ((letter.flags & kLetterInPlaceOk) == 0) operation.in_place = false;
-    if ((letter.flags & kLetterTakes) == 0 && gets_result(operation.call, member))
+    operation.most_bytes = std::max(operation.most_bytes, description.most_bytes);
+    if ((description.flags & kDescriptionInPlace) == 0) operation.in_place = false;
+    if ((description.flags & kDescriptionTakesPuts) == 0 && gets_result(operation.call, member))
         operation.divided = false;
-    if ((letter.flags & kLetterShares) != 0) operation.shares_processors = true;
-    if ((letter.flags & kLetterWide) == 0) operation.can_be_wide = false;
+    if ((description.flags & kDescriptionSharesProcessor) != 0) operation.shares_processors = true;
+    if ((description.flags & kDescriptionHasWide) == 0) operation.can_be_wide = false;
     // The others continue without knowing: this rank goes on to the last meeting, copies nothing,
     // and reports there.
-    note(operation, check_size(state, operation, member, letter));
+    note(operation, check_size(state, operation, member, description));
     return SENNIT_OK;
 }
 

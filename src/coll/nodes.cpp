@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Posts between nodes. What a rank sends to other nodes must not grow with the ranks per node, so
 // only the first member of each node (its leader) uses peers on other nodes. In each round the
-// leader waits for the posts of its node, copies them as letters to its node buffer, passes the
-// letters on by dissemination as exchanges do (team/nodes.hpp), and then stores the number in
+// leader waits for the posts of its node, copies them as messages to its node buffer, passes the
+// messages on by dissemination as exchanges do (team/nodes.hpp), and then stores the number in
 // `released`: the posts of all other nodes have arrived. It stays in the round until then; the
 // leader of the root's node may leave when only the last word is missing, and ends the round before
-// its next one. Other members read letters of other nodes in the node buffer; a member that reads
+// its next one. Other members read messages of other nodes in the node buffer; a member that reads
 // none continues at once.
 //
-// A letter is the header of a post and the first carried_bytes() of its payload. A member gets a
+// A message is the header of a post and the first carried_bytes() of its payload. A member gets a
 // longer payload from its slot, without polling the slot's number.
 //
 // docs/design/collectives.md has the invariants, tests/models/node_posts.pml the model.
@@ -27,21 +27,21 @@ namespace {
 // While another leader's word is late, the interval of asking whether that leader gave up.
 constexpr std::int64_t kAskNs = 100'000'000;
 
-// The room for payload in letters of this length.
+// The room for payload in messages of this length.
 constexpr std::size_t room_in(std::size_t length) {
     return team::kPostBytes[length] - sizeof(SlotHeader);
 }
-static_assert(room_in(0) >= sizeof(CollLetter) && room_in(1) >= kSmallPayloadBytes &&
+static_assert(room_in(0) >= sizeof(BufferDescription) && room_in(1) >= kSmallPayloadBytes &&
               room_in(std::size(team::kPostBytes) - 1) >= kPayloadBytes);
 
-// The bytes of each payload in this round's letters, from its start. Equal on all members.
+// The bytes of each payload in this round's messages, from its start. Equal on all members.
 std::size_t carried_bytes(const TeamState &state, const OpenCall &operation) {
     const std::size_t most = room_in(team::post_lengths(*state.team) - 1);
-    if (operation.step == Step::letters || operation.step == Step::in_place) {
+    if (operation.step == Step::descriptions || operation.step == Step::in_place) {
         const std::size_t extents =
-            has_extents(operation.call) ? sizeof(LetterExtent) * state.size : 0;
-        return sizeof(CollLetter) + extents <= most ? sizeof(CollLetter) + extents
-                                                    : sizeof(CollLetter);
+            has_extents(operation.call) ? sizeof(BufferExtent) * state.size : 0;
+        return sizeof(BufferDescription) + extents <= most ? sizeof(BufferDescription) + extents
+                                                           : sizeof(BufferDescription);
     }
     if (operation.step != Step::posts || operation.wide) return 0;
     const Cut &cut = operation.cut;
@@ -50,46 +50,46 @@ std::size_t carried_bytes(const TeamState &state, const OpenCall &operation) {
     return bytes <= most ? bytes : 0;
 }
 
-team::BufferedLetters letters_of(const TeamState &state, const OpenCall &operation) {
+team::MessageArray messages_of(const TeamState &state, const OpenCall &operation) {
     const std::size_t bytes = carried_bytes(state, operation);
     std::size_t length = 0;
     while (room_in(length) < bytes)
         ++length;
-    return team::letters_of_post(*state.team, operation.number, length);
+    return team::messages_of_post(*state.team, operation.number, length);
 }
 
-SlotHeader &letter_at(const TeamState &state, const team::BufferedLetters &letters,
-                      std::uint32_t place) {
-    return *reinterpret_cast<SlotHeader *>(state.node_buffer + letters.first +
-                                           letters.bytes * place);
+SlotHeader &message_at(const TeamState &state, const team::MessageArray &messages,
+                       std::uint32_t place) {
+    return *reinterpret_cast<SlotHeader *>(state.node_buffer + messages.first +
+                                           messages.bytes * place);
 }
 
-std::byte *payload_in(SlotHeader &letter) {
-    return reinterpret_cast<std::byte *>(&letter + 1);
+std::byte *payload_in(SlotHeader &message) {
+    return reinterpret_cast<std::byte *>(&message + 1);
 }
 
 bool comes_from_root(const OpenCall &operation) {
     return operation.step == Step::posts && from_root(operation.call.kind);
 }
 
-// Writes the letter of the member, whose post has come.
-void write_letter_of(TeamState &state, const OpenCall &operation, std::uint32_t member) {
+// Writes the message of the member, whose post has come.
+void write_message_of(TeamState &state, const OpenCall &operation, std::uint32_t member) {
     if (comes_from_root(operation) && member != operation.call.root) return;
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
-    // A post that nobody reads. If its call differs, its readers find no letter and detect it.
+    // A post that nobody reads. If its call differs, its readers find no message and detect it.
     if (found.header == nullptr) return;
     const PostedCall posted = posted_call(found);
-    SlotHeader &letter = letter_at(state, letters_of(state, operation), state.places[member]);
-    letter.call = posted.signature;
-    letter.bytes = posted.bytes;
-    letter.rounds = posted.rounds;
-    letter.status = static_cast<std::uint32_t>(posted.status);
+    SlotHeader &message = message_at(state, messages_of(state, operation), state.places[member]);
+    message.call = posted.signature;
+    message.bytes = posted.bytes;
+    message.rounds = posted.rounds;
+    message.status = static_cast<std::uint32_t>(posted.status);
     if (found.size == operation.slot_size)
-        std::memcpy(payload_in(letter), payload_at(*state.areas[member], place_of(operation)),
+        std::memcpy(payload_in(message), payload_at(*state.areas[member], place_of(operation)),
                     carried_bytes(state, operation));
     // relaxed: the leaders' words and coll-released follow.
-    letter.number.store(operation.number, std::memory_order_relaxed);
+    message.number.store(operation.number, std::memory_order_relaxed);
 }
 
 bool gather(TeamState &state, const OpenCall &operation) {
@@ -98,7 +98,7 @@ bool gather(TeamState &state, const OpenCall &operation) {
     for (; place < team.first_places[team.node + 1]; ++place) {
         const std::uint32_t member = team.by_place[place];
         if (!has_come(state, member, operation.number)) return false;
-        write_letter_of(state, operation, member);
+        write_message_of(state, operation, member);
         if (is_broken(state)) return false;
     }
     return true;
@@ -124,21 +124,21 @@ std::uint32_t node_of_root(const TeamState &state, const OpenCall &operation) {
 }
 
 // The parts of the node buffer that go in this round; returns their number. In a call from a root
-// only its letter goes, from leaders that have it to leaders that have not.
+// only its message goes, from leaders that have it to leaders that have not.
 std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
                            team::NodeBufferPart parts[2]) {
     const team::Team &team = *state.team;
     const Passing &passing = state.passing;
-    const team::BufferedLetters letters = letters_of(state, operation);
+    const team::MessageArray messages = messages_of(state, operation);
     if (!comes_from_root(operation))
-        return team::letters_of_round(team, passing.round, letters, parts);
+        return team::messages_of_round(team, passing.round, messages, parts);
     const std::uint32_t place = state.places[operation.call.root];
     const std::uint32_t node = node_of_root(state, operation);
     const std::uint32_t distance = (team.node + team.node_count - node) % team.node_count;
     const std::uint32_t reached = 1u << passing.round;
     if (distance >= std::min(reached, team.node_count - reached)) return 0;
-    parts[0] = {letters.first + letters.bytes * place, letters.bytes,
-                &letter_at(state, letters, place)};
+    parts[0] = {messages.first + messages.bytes * place, messages.bytes,
+                &message_at(state, messages, place)};
     return 1;
 }
 
@@ -155,7 +155,7 @@ std::size_t offset_of_word(const TeamState &state) {
            sizeof(std::uint64_t) * (passing.number % 2 * kRounds + passing.round);
 }
 
-// False: it still waits. Short letters in at most one part go together with the word.
+// False: it still waits. Short messages in at most one part go together with the word.
 bool send(TeamState &state, const OpenCall &operation, sennit_status *status) {
     Rank &rank = *state.rank;
     const team::Team &team = *state.team;
@@ -167,7 +167,7 @@ bool send(TeamState &state, const OpenCall &operation, sennit_status *status) {
     if (count <= 1 && team::goes_with_word(rank, team, leader, parts[0])) {
         if (!is_over(state, last_word(state))) return false;
         passing.ask_ns = 0;
-        // SYNC coll-word: pairs with the acquire in has_word(), by the owner's task; the letters
+        // SYNC coll-word: pairs with the acquire in has_word(), by the owner's task; the messages
         // come before.
         *status = team::put_with_word(rank, team, leader, parts[0],
                                       {offset_of_word(state), passing.number}, last_word(state));
@@ -184,7 +184,7 @@ sennit_status send_word(TeamState &state) {
     Passing &passing = state.passing;
     passing.ask_ns = 0;
     // SYNC coll-word: pairs with the acquire in has_word(), by the transport's delivery; the
-    // letters that were delivered before come before.
+    // messages that were delivered before come before.
     return team::put_in_node_buffer(*state.rank, team, team::next_leader(team, passing.round),
                                     {offset_of_word(state), sizeof passing.number, &passing.number},
                                     last_word(state));
@@ -192,7 +192,7 @@ sennit_status send_word(TeamState &state) {
 
 bool has_word(const TeamState &state) {
     const Passing &passing = state.passing;
-    // SYNC coll-word: pairs with the put in send_word() and the task in send(); the letters come
+    // SYNC coll-word: pairs with the put in send_word() and the task in send(); the messages come
     // before.
     return state.post_words->words[passing.number % 2][passing.round].load(
                std::memory_order_acquire) >= passing.number;
@@ -225,26 +225,26 @@ void ask_for_word(TeamState &state) {
                            {op::Completion::Mode::request, &passing.ask, true});
 }
 
-// A member with another size in its call may have sent a letter of the other length. Its header is
-// added to the letters that this leader sends, so that all see it. Nobody reads its payload: all
-// members that make that member's call have letters of the other length too.
-void take_over_letter(TeamState &state, const OpenCall &operation, std::uint32_t place) {
-    SlotHeader &letter = letter_at(state, letters_of(state, operation), place);
-    // All relaxed: the words of the leaders order the letter, before and after this function.
-    if (letter.number.load(std::memory_order_relaxed) == operation.number) return;
+// A member with another size in its call may have sent a message of the other length. Its header is
+// added to the messages that this leader sends, so that all see it. Nobody reads its payload: all
+// members that make that member's call have messages of the other length too.
+void take_over_message(TeamState &state, const OpenCall &operation, std::uint32_t place) {
+    SlotHeader &message = message_at(state, messages_of(state, operation), place);
+    // All relaxed: the words of the leaders order the message, before and after this function.
+    if (message.number.load(std::memory_order_relaxed) == operation.number) return;
     const SlotHeader *other = passed_header(state, state.team->by_place[place], operation.number);
     if (other == nullptr) return;
-    letter.call = other->call;
-    letter.bytes = other->bytes;
-    letter.rounds = other->rounds;
-    letter.status = other->status;
-    letter.number.store(operation.number, std::memory_order_relaxed);
+    message.call = other->call;
+    message.bytes = other->bytes;
+    message.rounds = other->rounds;
+    message.status = other->status;
+    message.number.store(operation.number, std::memory_order_relaxed);
 }
 
-// The letters that came in this round.
-void take_over_letters(TeamState &state, const OpenCall &operation) {
+// The messages that came in this round.
+void take_over_messages(TeamState &state, const OpenCall &operation) {
     if (comes_from_root(operation))
-        return take_over_letter(state, operation, state.places[operation.call.root]);
+        return take_over_message(state, operation, state.places[operation.call.root]);
     const team::Team &team = *state.team;
     const std::uint32_t reached = 1u << state.passing.round;
     const std::uint32_t count = std::min(reached, team.node_count - reached);
@@ -252,12 +252,12 @@ void take_over_letters(TeamState &state, const OpenCall &operation) {
         const std::uint32_t node = (team.node + team.node_count - reached - i) % team.node_count;
         for (std::uint32_t place = team.first_places[node]; place < team.first_places[node + 1];
              ++place)
-            take_over_letter(state, operation, place);
+            take_over_message(state, operation, place);
     }
 }
 
 void release_node(TeamState &state) {
-    // SYNC coll-released: pairs with the acquire in is_released(); the letters of other nodes, and
+    // SYNC coll-released: pairs with the acquire in is_released(); the messages of other nodes, and
     // all that their members read of earlier posts, come before.
     state.post_words->released.store(state.passing.number, std::memory_order_release);
     ring(state);
@@ -297,7 +297,7 @@ bool take_pass_step(TeamState &state, const OpenCall &operation) {
             if (!send(state, operation, &status)) return false;
             break;
         case PassStep::deliver:
-            // Puts may overtake each other, so the letters must be complete first.
+            // Puts may overtake each other, so the messages must be complete first.
             if (!is_over(state, &passing.sends[0]) || !is_over(state, &passing.sends[1]) ||
                 !is_over(state, last_word(state)))
                 return false;
@@ -309,7 +309,7 @@ bool take_pass_step(TeamState &state, const OpenCall &operation) {
                 ask_for_word(state);
                 return false;
             }
-            take_over_letters(state, operation);
+            take_over_messages(state, operation);
             passing.step = PassStep::send;
             ++passing.round;
             return true;
@@ -385,10 +385,10 @@ bool is_passed_on(TeamState &state, std::uint32_t member, std::uint64_t number) 
 const SlotHeader *passed_header(const TeamState &state, std::uint32_t member,
                                 std::uint64_t number) {
     for (std::size_t length = 0; length < team::post_lengths(*state.team); ++length) {
-        const team::BufferedLetters letters = team::letters_of_post(*state.team, number, length);
-        const SlotHeader &letter = letter_at(state, letters, state.places[member]);
+        const team::MessageArray messages = team::messages_of_post(*state.team, number, length);
+        const SlotHeader &message = message_at(state, messages, state.places[member]);
         // relaxed: coll-released comes before.
-        if (letter.number.load(std::memory_order_relaxed) == number) return &letter;
+        if (message.number.load(std::memory_order_relaxed) == number) return &message;
     }
     return nullptr;
 }
@@ -396,10 +396,10 @@ const SlotHeader *passed_header(const TeamState &state, std::uint32_t member,
 const std::byte *passed_payload(const TeamState &state, const OpenCall &operation,
                                 std::uint32_t member, std::size_t end) {
     if (end > carried_bytes(state, operation)) return nullptr;
-    SlotHeader &letter = letter_at(state, letters_of(state, operation), state.places[member]);
+    SlotHeader &message = message_at(state, messages_of(state, operation), state.places[member]);
     // relaxed: coll-released comes before.
-    const std::uint64_t found = letter.number.load(std::memory_order_relaxed);
-    return found == operation.number ? payload_in(letter) : nullptr;
+    const std::uint64_t found = message.number.load(std::memory_order_relaxed);
+    return found == operation.number ? payload_in(message) : nullptr;
 }
 
 }  // namespace sennit::coll

@@ -66,18 +66,18 @@ Went begin(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const bool have_sizes = has_sizes(call.kind) || call.counts != nullptr;
     if (have_sizes) make_offsets(state, operation);
-    const bool letters = wants_letters(state, call);
+    const bool describes = describes_first(state, call);
     const std::size_t most = have_sizes ? most_bytes(call, *state.team) : call.bytes;
     operation.most_bytes = most;
     operation.cut = cut_of(call, *state.team, most, kPayloadBytes);
     const sennit_status status = copy_own(state, operation);
     if (status == SENNIT_ERR_NOMEM) return end_team(state, operation, status);
     note(operation, status);
-    operation.in_place = letters;
-    operation.divided = letters && can_be_divided(call.kind);
-    if (!letters && operation.cut.rounds() == 1)
+    operation.in_place = describes;
+    operation.divided = describes && can_be_divided(call.kind);
+    if (!describes && operation.cut.rounds() == 1)
         operation.slot_size = slot_size_for(call.kind, posted_bytes(operation));
-    operation.step = letters ? Step::letter_room : Step::room;
+    operation.step = describes ? Step::description_room : Step::room;
     return Went::on;
 }
 
@@ -90,7 +90,8 @@ std::size_t wanted_payload(const OpenCall &operation) {
     return is_wide ? kWideBytes : kPayloadBytes;
 }
 
-// All letters have come: decides whether to work in place, or in how many rounds.
+// Called after all descriptions have arrived: decides whether to work in place, or in how many
+// rounds.
 sennit_status decide(TeamState &state, OpenCall &operation) {
     if (operation.in_place) {
         operation.step = Step::in_place;
@@ -111,17 +112,17 @@ sennit_status decide(TeamState &state, OpenCall &operation) {
     return SENNIT_OK;
 }
 
-Went write_and_post_letter(TeamState &state, OpenCall &operation) {
+Went write_and_post_description(TeamState &state, OpenCall &operation) {
     operation.number = state.number + 1;
     if (!has_room(state, place_of(operation))) return Went::nowhere;
-    write_letter(state, operation);
+    write_description(state, operation);
     post_next(state, operation, 0, true);
-    operation.step = Step::letters;
+    operation.step = Step::descriptions;
     return Went::on;
 }
 
-Went read_letters(TeamState &state, OpenCall &operation) {
-    const Went went = look_out(state, operation, sizeof(CollLetter));
+Went read_descriptions(TeamState &state, OpenCall &operation) {
+    const Went went = look_out(state, operation, sizeof(BufferDescription));
     if (went != Went::on) return went;
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation)) ||
@@ -130,7 +131,7 @@ Went read_letters(TeamState &state, OpenCall &operation) {
         if (operation.member != state.team->rank && !verify(state, operation, operation.member, 0))
             return end_team(state, operation, operation.status);
         if (operation.differs) continue;
-        const sennit_status status = read_letter(state, operation, operation.member);
+        const sennit_status status = read_description(state, operation, operation.member);
         if (status != SENNIT_OK) return end_team(state, operation, status);
     }
     if (operation.differs) {
@@ -243,10 +244,10 @@ Went take_step(TeamState &state, OpenCall &operation) {
             return flush(state, operation);
         case Step::begin:
             return begin(state, operation);
-        case Step::letter_room:
-            return write_and_post_letter(state, operation);
-        case Step::letters:
-            return read_letters(state, operation);
+        case Step::description_room:
+            return write_and_post_description(state, operation);
+        case Step::descriptions:
+            return read_descriptions(state, operation);
         case Step::room:
             return fill_and_post(state, operation);
         case Step::posts:

@@ -35,13 +35,13 @@ namespace sennit::coll {
 enum class Step : std::uint8_t {
     flush,  // of a barrier: wait until earlier puts are complete
     begin,
-    letter_room,  // wait for the slot, then post the letter
-    letters,      // wait for all letters
-    room,         // wait for the slot, then fill and post it
-    posts,        // wait for the posts that this rank reads, and take them
-    in_place,     // read and write peers' buffers in place
-    last_room,    // then post that this rank is done with them
-    last_posts,   // wait until all members are done
+    description_room,  // wait for the slot, then post the description
+    descriptions,      // wait for all descriptions
+    room,              // wait for the slot, then fill and post it
+    posts,             // wait for the posts that this rank reads, and take them
+    in_place,          // read and write peers' buffers in place
+    last_room,         // then post that this rank is done with them
+    last_posts,        // wait until all members are done
     over,
 };
 
@@ -58,19 +58,19 @@ struct Cut {
 struct CallState {
     Step step = Step::begin;
     bool is_request = false;
-    bool in_place = false;  // the letters agreed to use buffers in place
+    bool in_place = false;  // all agreed to use buffers in place
     bool divided = false;   // and each member does a part of the root's work
     bool wide = false;      // or on wide slots
     bool relayed = false;   // with results passed on, see relay.cpp
     bool differs = false;   // a member makes another call: this one ends with ARG
-    // From the letters read so far.
+    // From the descriptions read so far.
     bool shares_processors = false;  // members share processors
     bool can_be_wide = true;
     SlotSize slot_size = SlotSize::full;  // of its posts
     std::uint32_t member = 0;             // the member whose post is checked next
     std::uint64_t number = 0;             // of this round's post
     std::uint64_t round = 0;
-    std::uint64_t most_bytes = 0;  // of the longest block in all letters
+    std::uint64_t most_bytes = 0;  // of the longest block in all descriptions
     Cut cut;
     const std::byte *first_operand = nullptr;  // of a fold that has only one operand so far
     SegmentRecord *lent[2] = {};     // buffers of this rank, registered while peers use them
@@ -97,7 +97,7 @@ struct Passing {
     std::uint64_t number;              // of the posts
     std::uint32_t place;               // the member whose post is gathered next
     std::uint32_t round;               // of dissemination
-    sennit_request sends[2];           // letters of this round
+    sennit_request sends[2];           // messages of this round
     sennit_request words[2][kRounds];  // the last word to each place
     sennit_request ask;                // asks for the number of the leader whose word is late
     std::uint64_t told;                // its answer
@@ -154,7 +154,7 @@ struct TeamState {
     // Only for posts between nodes; else null.
     std::byte *node_buffer;       // of this node, in its leader's memory
     team::PostWords *post_words;  // in it
-    std::uint32_t *places;        // [size], of the members' letters
+    std::uint32_t *places;        // [size], of the members' messages
     Passing passing;
 };
 
@@ -316,7 +316,7 @@ sennit_status relay_take(TeamState &state, OpenCall &operation, std::uint32_t me
 
 // ---- in_place.cpp
 
-// The block size from which letters come first.
+// The block size from which a call starts with descriptions.
 inline std::size_t in_place_from(const TeamState &state, const Call &call) {
     // relaxed: constant while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
@@ -329,19 +329,19 @@ inline std::size_t in_place_from(const TeamState &state, const Call &call) {
                : std::max(choices.fold_in_place_from, kFoldBetweenNodesFrom);
 }
 
-bool wants_letters(const TeamState &state, const Call &call);
-void write_letter(TeamState &state, OpenCall &operation);
+bool describes_first(const TeamState &state, const Call &call);
+void write_description(TeamState &state, OpenCall &operation);
 void end_loan(TeamState &state, OpenCall &operation);
-// Reads the member's letter.
-sennit_status read_letter(TeamState &state, OpenCall &operation, std::uint32_t member);
+// Reads the member's description.
+sennit_status read_description(TeamState &state, OpenCall &operation, std::uint32_t member);
 sennit_status work_in_place(TeamState &state, OpenCall &operation);
-// After the letters: finds all members' wide slots, if all have some.
+// After the descriptions: finds all members' wide slots, if all have some.
 sennit_status find_wide_slots(TeamState &state, OpenCall &operation);
 void drop_wide_slots(TeamState &state);
 
 // ---- fold_in_place.cpp
 
-// Does this rank's part of a reduction with the buffers that the letters name. Errors: those of
+// Does this rank's part of a reduction with the buffers in the descriptions. Errors: those of
 // transfers and of the program's operator, NOMEM.
 sennit_status fold_in_place(TeamState &state, OpenCall &operation);
 

@@ -226,7 +226,7 @@ sennit_status allocate_with(Rank &rank, Team &team, const AllocationArgs &args, 
     const Exchange what{Purpose::offer, &offer, sizeof offer, offers};
     sennit_status status = exchange(rank, team, what, default_deadline());
     if (status == SENNIT_OK) status = judge(team, offers);
-    // An unreadable letter is only this rank's problem: the others vote now, so it votes too.
+    // An unreadable message is only this rank's problem: the others vote now, so it votes too.
     if (status != SENNIT_OK && !team.read_failed) {
         drop_own(rank, record);
         return status;

@@ -143,17 +143,17 @@ sennit_status meet_without_path(Rank &rank, const Team &team, const Deadline &de
 
 // The mailbox carries the kind and the number of this call, so that ranks in different calls detect
 // it.
-struct Letter {
+struct ExchangeMessage {
     Purpose purpose;
     std::uint32_t bytes;
     std::uint64_t number;
     std::uint8_t payload[kExchangeBytes];
 };
-static_assert(sizeof(Letter) == kMailboxBytes);
+static_assert(sizeof(ExchangeMessage) == kMailboxBytes);
 
-// Reads the letter of a member, or with Way::nodes of a place, which it converts to the member.
-sennit_status read_letter(Rank &rank, const Team &team, const std::byte *node_buffer,
-                          std::uint32_t *member, Letter *letter) {
+// Reads the message of a member, or with Way::nodes of a place, which it converts to the member.
+sennit_status read_message(Rank &rank, const Team &team, const std::byte *node_buffer,
+                           std::uint32_t *member, ExchangeMessage *message) {
     const std::byte *in_buffer = nullptr;
     if (node_buffer != nullptr) {
         in_buffer = node_buffer + kMailboxBytes * *member;
@@ -164,12 +164,12 @@ sennit_status read_letter(Rank &rank, const Team &team, const std::byte *node_bu
     if (sync != nullptr || in_buffer != nullptr) {
         const void *from = in_buffer;
         if (sync != nullptr) from = sync->mailboxes[turn].bytes;
-        std::memcpy(letter, from, sizeof *letter);
+        std::memcpy(message, from, sizeof *message);
         return SENNIT_OK;
     }
     const std::size_t offset =
         sync_offset(team) + offsetof(TeamSync, mailboxes) + sizeof(Mailbox) * turn;
-    return op::get_control(rank, team.world_ranks[*member], offset, letter, sizeof *letter);
+    return op::get_control(rank, team.world_ranks[*member], offset, message, sizeof *message);
 }
 
 sennit_status exchange_without_path(Rank &rank, const Team &team, const Exchange &what,
@@ -235,13 +235,13 @@ sennit_status take_flush_error(Team &team) {
     return thread_error()->status;
 }
 
-void write_letter(const Team &team, Purpose purpose, const void *payload, std::size_t bytes) {
+void write_message(const Team &team, Purpose purpose, const void *payload, std::size_t bytes) {
     // The epoch that the meeting completes: equal on all members, whatever failed before.
     const std::uint64_t number = team.epoch + 1;
-    Letter letter{purpose, static_cast<std::uint32_t>(bytes), number, {}};
-    if (bytes != 0) std::memcpy(letter.payload, payload, bytes);
-    // Whoever sees the arrival sees the letter.
-    std::memcpy(team.own->mailboxes[number % 2].bytes, &letter, sizeof letter);
+    ExchangeMessage message{purpose, static_cast<std::uint32_t>(bytes), number, {}};
+    if (bytes != 0) std::memcpy(message.payload, payload, bytes);
+    // Whoever sees the arrival sees the message.
+    std::memcpy(team.own->mailboxes[number % 2].bytes, &message, sizeof message);
 }
 
 sennit_status fail_other_call(int peer) {
@@ -292,14 +292,15 @@ sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;
     }
-    if (!is_arrived(team)) write_letter(team, Purpose::leave, nullptr, 0);
+    if (!is_arrived(team)) write_message(team, Purpose::leave, nullptr, 0);
     sennit_status status = meet(rank, team, Purpose::leave, deadline);
     if (status != SENNIT_OK) return status;
     for (std::uint32_t member = 0; status == SENNIT_OK && member < team.size; ++member) {
-        Letter letter;
+        ExchangeMessage message;
         const TeamSync *sync = sync_of(rank, team, member);
-        std::memcpy(&letter, sync->mailboxes[team.epoch % 2].bytes, offsetof(Letter, payload));
-        if (letter.purpose != Purpose::leave || letter.number != team.epoch)
+        std::memcpy(&message, sync->mailboxes[team.epoch % 2].bytes,
+                    offsetof(ExchangeMessage, payload));
+        if (message.purpose != Purpose::leave || message.number != team.epoch)
             status = fail_other_call(team.world_ranks[member]);
     }
     if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
@@ -331,8 +332,8 @@ namespace {
 // Whether this repeats the call whose meeting timed out.
 bool goes_on_with(const Team &team, const Exchange &what) {
     if (team.purpose != what.purpose || !is_binding(what.purpose)) return false;
-    const std::uint8_t *letter = team.own->mailboxes[(team.epoch + 1) % 2].bytes;
-    return std::memcmp(letter + offsetof(Letter, payload), what.mine, what.bytes) == 0;
+    const std::uint8_t *message = team.own->mailboxes[(team.epoch + 1) % 2].bytes;
+    return std::memcmp(message + offsetof(ExchangeMessage, payload), what.mine, what.bytes) == 0;
 }
 
 }  // namespace
@@ -341,20 +342,20 @@ sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadl
     team.read_failed = false;
     if (!team.all_reached) return exchange_without_path(rank, team, what, deadline);
     if (is_arrived(team) && !goes_on_with(team, what)) return fail_unfinished(rank, team);
-    if (!is_arrived(team)) write_letter(team, what.purpose, what.mine, what.bytes);
+    if (!is_arrived(team)) write_message(team, what.purpose, what.mine, what.bytes);
     sennit_status status = meet(rank, team, what.purpose, deadline);
     if (status != SENNIT_OK) return status;
     std::byte *node_buffer = nullptr;
     if (team.way == Way::nodes) status = find_node_buffer(rank, team, &node_buffer);
-    if (node_buffer != nullptr) node_buffer += letters_of_exchange(team, team.epoch).first;
+    if (node_buffer != nullptr) node_buffer += messages_of_exchange(team, team.epoch).first;
     for (std::uint32_t place = 0; status == SENNIT_OK && place < team.size; ++place) {
-        Letter letter;
+        ExchangeMessage message;
         std::uint32_t member = place;
-        status = read_letter(rank, team, node_buffer, &member, &letter);
+        status = read_message(rank, team, node_buffer, &member, &message);
         if (status != SENNIT_OK) break;
-        if (letter.purpose != what.purpose || letter.number != team.epoch)
+        if (message.purpose != what.purpose || message.number != team.epoch)
             return fail_other_call(team.world_ranks[member]);
-        std::memcpy(static_cast<char *>(what.all) + what.bytes * member, letter.payload,
+        std::memcpy(static_cast<char *>(what.all) + what.bytes * member, message.payload,
                     what.bytes);
     }
     team.read_failed = status != SENNIT_OK;

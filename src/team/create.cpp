@@ -322,7 +322,7 @@ sennit_status propose_and_choose(Creation &creation) {
                         &creation.proposal, sizeof creation.proposal, creation.proposals};
     const Deadline deadline = creation.is_repeated ? binding_deadline(parent) : default_deadline();
     sennit_status status = exchange(creation.rank, parent, what, deadline);
-    // An unreadable letter is only this rank's problem: the others continue, so it votes too.
+    // An unreadable message is only this rank's problem: the others continue, so it votes too.
     if (status != SENNIT_OK && !parent.read_failed) return status;
     creation.is_repeated = true;
     creation.grows = false;

@@ -39,7 +39,7 @@ void arrive(Rank &rank, Team &team, std::uint64_t epoch) {
 
 void release_node(Rank &rank, Team &team, std::uint64_t epoch) {
     // SYNC node-release: pairs with the acquire in is_node_released(); everything that all members
-    // did and the letters of other nodes come before.
+    // did and the messages of other nodes come before.
     team.own->cluster.released.epoch.store(epoch, std::memory_order_release);
     for (std::uint32_t place = team.first_places[team.node] + 1;
          place < team.first_places[team.node + 1]; ++place)
@@ -82,18 +82,18 @@ sennit_status await_release(Rank &rank, const Team &team, std::uint64_t epoch,
     return status;
 }
 
-// ---- Letters.
+// ---- Messages.
 
 std::byte *own_node_buffer(const Team &team) {
     return reinterpret_cast<std::byte *>(team.node_buffer_record->owner_address);
 }
 
-// Copies the letters of this node that are in the members' mailboxes.
-void collect_letters(Rank &rank, const Team &team, std::uint64_t number) {
-    const BufferedLetters letters = letters_of_exchange(team, number);
+// Copies the messages of this node that are in the members' mailboxes.
+void collect_messages(Rank &rank, const Team &team, std::uint64_t number) {
+    const MessageArray messages = messages_of_exchange(team, number);
     for (std::uint32_t place = team.first_places[team.node];
          place < team.first_places[team.node + 1]; ++place)
-        std::memcpy(own_node_buffer(team) + letters.first + letters.bytes * place,
+        std::memcpy(own_node_buffer(team) + messages.first + messages.bytes * place,
                     sync_of(rank, team, team.by_place[place])->mailboxes[number % 2].bytes,
                     kMailboxBytes);
 }
@@ -121,12 +121,12 @@ sennit_status find_in_node_buffer(Rank &rank, const Team &team, std::uint32_t le
     return status;
 }
 
-NodeBufferPart letters_of_nodes(const Team &team, const BufferedLetters &letters,
-                                const NodeRange &nodes) {
+NodeBufferPart messages_of_nodes(const Team &team, const MessageArray &messages,
+                                 const NodeRange &nodes) {
     const std::uint32_t place = team.first_places[nodes.first];
     const std::uint32_t end = team.first_places[nodes.first + nodes.count];
-    const std::size_t offset = letters.first + letters.bytes * place;
-    return {offset, letters.bytes * (end - place), own_node_buffer(team) + offset};
+    const std::size_t offset = messages.first + messages.bytes * place;
+    return {offset, messages.bytes * (end - place), own_node_buffer(team) + offset};
 }
 
 }  // namespace
@@ -155,13 +155,13 @@ sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
                                {op::Completion::Mode::request, request, true});
 }
 
-std::size_t letters_of_round(const Team &team, std::uint32_t round, const BufferedLetters &letters,
-                             NodeBufferPart parts[2]) {
+std::size_t messages_of_round(const Team &team, std::uint32_t round, const MessageArray &messages,
+                              NodeBufferPart parts[2]) {
     const std::uint32_t count = std::min(1u << round, team.node_count - (1u << round));
     const std::uint32_t here = std::min(count, team.node + 1);
-    parts[0] = letters_of_nodes(team, letters, {team.node + 1 - here, here});
+    parts[0] = messages_of_nodes(team, messages, {team.node + 1 - here, here});
     if (here == count) return 1;
-    parts[1] = letters_of_nodes(team, letters, {team.node_count - (count - here), count - here});
+    parts[1] = messages_of_nodes(team, messages, {team.node_count - (count - here), count - here});
     return 2;
 }
 
@@ -176,10 +176,10 @@ sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
 namespace {
 
 // Those of the present exchange that go in this round.
-sennit_status send_letters(Rank &rank, Team &team) {
+sennit_status send_messages(Rank &rank, Team &team) {
     NodeBufferPart parts[2];
-    const BufferedLetters letters = letters_of_exchange(team, team.epoch + 1);
-    const std::size_t count = letters_of_round(team, team.round, letters, parts);
+    const MessageArray messages = messages_of_exchange(team, team.epoch + 1);
+    const std::size_t count = messages_of_round(team, team.round, messages, parts);
     return put_parts(rank, team, next_leader(team, team.round), parts, count, team.sends);
 }
 
@@ -288,7 +288,7 @@ bool are_sends_over(Rank &rank, Team &team, sennit_status *status) {
     return true;
 }
 
-// Also for a failed round: such a letter could overwrite one of the meeting after next, which goes
+// Also for a failed round: such a message could overwrite one of the meeting after next, which goes
 // to the same place.
 bool are_old_sends_over(Rank &rank, Team &team) {
     for (;;) {
@@ -326,24 +326,24 @@ sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_
 }
 
 // One step of the current round. The next call repeats a failed step.
-sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline &deadline) {
+sennit_status take_step(Rank &rank, Team &team, bool has_messages, const Deadline &deadline) {
     const std::uint32_t to = next_leader(team, team.round);
     const int to_rank = team.world_ranks[to];
     const int from = team.world_ranks[last_leader(team, team.round)];
     sennit_status status = SENNIT_OK;
     switch (team.round_step) {
-        case RoundStep::send_letters:
+        case RoundStep::send_messages:
             if (!are_old_sends_over(rank, team)) {
                 const LostSearch search{find_lost_of_nodes, &team};
                 status = wait_until(rank, deadline, search,
                                     [&] { return are_old_sends_over(rank, team); });
             }
-            if (status == SENNIT_OK && has_letters) status = send_letters(rank, team);
-            if (status == SENNIT_OK) team.round_step = RoundStep::await_letters;
+            if (status == SENNIT_OK && has_messages) status = send_messages(rank, team);
+            if (status == SENNIT_OK) team.round_step = RoundStep::await_messages;
             return status;
-        case RoundStep::await_letters:
-            // Puts may overtake each other, so the word goes after the letters are there.
-            if (has_letters) status = await_round(rank, team, to_rank, from, false, deadline);
+        case RoundStep::await_messages:
+            // Puts may overtake each other, so the word goes after the messages are there.
+            if (has_messages) status = await_round(rank, team, to_rank, from, false, deadline);
             team.round_step = status == SENNIT_OK ? RoundStep::send_word : team.round_step;
             break;
         case RoundStep::send_word:
@@ -355,24 +355,24 @@ sennit_status take_step(Rank &rank, Team &team, bool has_letters, const Deadline
             if (status == SENNIT_ERR_TIMEOUT && !has_word(team, team.epoch + 1))
                 report_late_elsewhere();
             if (status != SENNIT_OK) break;
-            team.round_step = RoundStep::send_letters;
+            team.round_step = RoundStep::send_messages;
             ++team.round;
             return status;
     }
     // Failed data is sent again.
     if (status != SENNIT_OK && status != SENNIT_ERR_TIMEOUT)
-        team.round_step = RoundStep::send_letters;
+        team.round_step = RoundStep::send_messages;
     return status;
 }
 
-sennit_status disseminate(Rank &rank, Team &team, bool has_letters, const Deadline &deadline) {
+sennit_status disseminate(Rank &rank, Team &team, bool has_messages, const Deadline &deadline) {
     sennit_status status = SENNIT_OK;
     while (status == SENNIT_OK && (1u << team.round) < team.node_count)
-        status = take_step(rank, team, has_letters, deadline);
+        status = take_step(rank, team, has_messages, deadline);
     return status;
 }
 
-bool carries_letters(const Team &team) {
+bool carries_messages(const Team &team) {
     return team.way == Way::nodes && team.purpose != Purpose::barrier &&
            team.purpose != Purpose::leave && team.purpose != Purpose::part;
 }
@@ -409,7 +409,7 @@ sennit_status make_node_buffer(Rank &rank, Team &team, std::uint32_t *id) {
     for (std::uint32_t member = 0; member < team.rank; ++member)
         if (rank.peers[team.world_ranks[member]].same_node) return SENNIT_OK;
     const ColdLock lock(rank);
-    const BufferedLetters last = letters_of_post(team, 1, post_lengths(team) - 1);
+    const MessageArray last = messages_of_post(team, 1, post_lengths(team) - 1);
     const memory::SegmentArgs args{SegmentKind::slots, 0, last.first + last.bytes * team.size, 4096,
                                    0};
     const sennit_status status = memory::segment_create(rank, args, &team.node_buffer_record);
@@ -438,15 +438,15 @@ sennit_status meet_by_nodes(Rank &rank, Team &team, Purpose purpose, const Deadl
         team.purpose = purpose;
         team.next_peer = 0;
         team.round = 0;
-        team.round_step = RoundStep::send_letters;
+        team.round_step = RoundStep::send_messages;
         arrive(rank, team, epoch);
     }
     if (!leads(team)) return await_release(rank, team, epoch, deadline);
     sennit_status status = gather(rank, team, epoch, deadline);
     if (status != SENNIT_OK) return status;
-    const bool has_letters = carries_letters(team);
-    if (has_letters) collect_letters(rank, team, epoch);
-    status = disseminate(rank, team, has_letters, deadline);
+    const bool has_messages = carries_messages(team);
+    if (has_messages) collect_messages(rank, team, epoch);
+    status = disseminate(rank, team, has_messages, deadline);
     if (status == SENNIT_OK) release_node(rank, team, epoch);
     return status;
 }

@@ -7,7 +7,7 @@
 // leader of node i + 2^k and waits for the word from node i - 2^k. So what a rank sends does not
 // grow with the ranks per node.
 //
-// Letters travel along (Bruck 1997): before its word a leader puts the letters that it has, those
+// Messages travel along (Bruck 1997): before its word a leader puts the messages that it has, those
 // of nodes i, i - 1, ... i - 2^k + 1, into the *node buffer* of the other leader, where its node
 // reads them. Called by barrier.cpp and create.cpp; design and failures:
 // docs/design/collectives.md.
@@ -38,28 +38,28 @@ inline std::uint32_t last_leader(const Team &team, std::uint32_t round) {
 // Equal on all members, since all know the nodes.
 void form_nodes(Rank &rank, Team &team);
 
-// A node buffer has two letters of exchanges per member. The words of posts between nodes follow,
-// and their letters (coll/nodes.cpp): again two per member for each length.
+// A node buffer has two messages of exchanges per member. The words of posts between nodes follow,
+// and their messages (coll/nodes.cpp): again two per member for each length.
 struct PostWords {
     // For even and odd numbers, and for rounds of dissemination; writers: the leaders of the
     // rounds.
     std::atomic<std::uint64_t> words[2][kRounds];
     std::atomic<std::uint64_t> released;  // writer: the leader of the node
-    std::uint64_t beside;  // data of a put of a word without letters; nobody reads it
+    std::uint64_t beside;  // data of a put of a word without messages; nobody reads it
     std::uint8_t unused[112];
 };
 static_assert(sizeof(PostWords) == 384 && offsetof(PostWords, released) == 256);
-// Lengths of letters of posts. A team uses the longer ones only if all letters of a round take at
-// most kMostLetters bytes.
+// Lengths of messages of posts. A team uses the longer ones only if all messages of a round take at
+// most kMostMessageBytes bytes.
 inline constexpr std::size_t kPostBytes[] = {96, 640, 2560, 8448};
-inline constexpr std::size_t kMostLetters[] = {SIZE_MAX, 4 << 20, 256 << 10, 256 << 10};
+inline constexpr std::size_t kMostMessageBytes[] = {SIZE_MAX, 4 << 20, 256 << 10, 256 << 10};
 
-// Letters in a node buffer; each member's letter is at its place.
-struct BufferedLetters {
-    std::size_t first;  // offset of the first letter
+// Messages in a node buffer; each member's message is at its place.
+struct MessageArray {
+    std::size_t first;  // offset of the first message
     std::size_t bytes;  // of each
 };
-inline BufferedLetters letters_of_exchange(const Team &team, std::uint64_t number) {
+inline MessageArray messages_of_exchange(const Team &team, std::uint64_t number) {
     return {kMailboxBytes * (number % 2 * team.size), kMailboxBytes};
 }
 inline std::size_t post_words_offset(const Team &team) {
@@ -67,12 +67,13 @@ inline std::size_t post_words_offset(const Team &team) {
 }
 inline std::size_t post_lengths(const Team &team) {
     std::size_t count = 1;
-    while (count < std::size(kPostBytes) && kPostBytes[count] * team.size <= kMostLetters[count])
+    while (count < std::size(kPostBytes) &&
+           kPostBytes[count] * team.size <= kMostMessageBytes[count])
         ++count;
     return count;
 }
 // `length`: of kPostBytes, below post_lengths().
-inline BufferedLetters letters_of_post(const Team &team, std::uint64_t number, std::size_t length) {
+inline MessageArray messages_of_post(const Team &team, std::uint64_t number, std::size_t length) {
     std::size_t first = post_words_offset(team) + sizeof(PostWords);
     for (std::size_t shorter = 0; shorter < length; ++shorter)
         first += 2 * kPostBytes[shorter] * team.size;
@@ -112,10 +113,10 @@ bool goes_with_word(const Rank &rank, const Team &team, std::uint32_t leader,
 sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
                             const NodeBufferPart &part, const NodeBufferWord &word,
                             sennit_request *request);
-// The letters that the next leader of the round lacks: those of the last 2^round nodes up to this
+// The messages that the next leader of the round lacks: those of the last 2^round nodes up to this
 // one, which may wrap around the end of the node buffer. Returns the number of parts.
-std::size_t letters_of_round(const Team &team, std::uint32_t round, const BufferedLetters &letters,
-                             NodeBufferPart parts[2]);
+std::size_t messages_of_round(const Team &team, std::uint32_t round, const MessageArray &messages,
+                              NodeBufferPart parts[2]);
 // As put_in_node_buffer(), all of them.
 sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
                         const NodeBufferPart parts[2], std::size_t count, sennit_request sends[2]);

@@ -12,14 +12,14 @@
 namespace sennit::team {
 namespace {
 
-struct RegionLetter {
+struct RegionMessage {
     sennit_region region;
     std::uint64_t status;
 };
-static_assert(sizeof(RegionLetter) == 32 && sizeof(RegionLetter) <= kExchangeBytes);
+static_assert(sizeof(RegionMessage) == 32 && sizeof(RegionMessage) <= kExchangeBytes);
 
 // The lowest failed member decides the error of the others; a failed member reports its own error.
-sennit_status judge(const Team &team, sennit_status mine, const RegionLetter *all,
+sennit_status judge(const Team &team, sennit_status mine, const RegionMessage *all,
                     const char *what) {
     if (mine != SENNIT_OK) return mine;
     for (std::uint32_t member = 0; member < team.size; ++member) {
@@ -32,7 +32,7 @@ sennit_status judge(const Team &team, sennit_status mine, const RegionLetter *al
     return SENNIT_OK;
 }
 
-sennit_status reach_all(Rank &rank, const Team &team, const RegionLetter *offers) {
+sennit_status reach_all(Rank &rank, const Team &team, const RegionMessage *offers) {
     for (std::uint32_t member = 0; member < team.size; ++member) {
         const sennit_region &region = offers[member].region;
         if (region.gptr.segment == 0) continue;
@@ -46,13 +46,13 @@ sennit_status reach_all(Rank &rank, const Team &team, const RegionLetter *offers
 
 // An exchange in progress; followed by the offers of all members, and then their votes.
 struct RegionExchange {
-    RegionLetter offer;
-    RegionLetter vote;
+    RegionMessage offer;
+    RegionMessage vote;
     sennit_error error;  // why this rank votes no
 };
 
-RegionLetter *offers_of(RegionExchange &all) {
-    return reinterpret_cast<RegionLetter *>(&all + 1);
+RegionMessage *offers_of(RegionExchange &all) {
+    return reinterpret_cast<RegionMessage *>(&all + 1);
 }
 
 // The first exchange. `*votes`: the second follows.
@@ -61,7 +61,7 @@ sennit_status offer_regions(Rank &rank, Team &team, RegionExchange &all, bool *v
     const auto refused = static_cast<sennit_status>(all.offer.status);
     const Exchange what{Purpose::regions, &all.offer, sizeof all.offer, offers_of(all)};
     sennit_status status = exchange(rank, team, what, default_deadline());
-    // An unreadable letter is only this rank's problem: the others vote now.
+    // An unreadable message is only this rank's problem: the others vote now.
     *votes = team.read_failed;
     if (status == SENNIT_OK) {
         if (refused != SENNIT_OK) *thread_error() = error;
@@ -76,7 +76,7 @@ sennit_status offer_regions(Rank &rank, Team &team, RegionExchange &all, bool *v
 
 sennit_status vote(Rank &rank, Team &team, RegionExchange &all) {
     const auto mine = static_cast<sennit_status>(all.vote.status);
-    RegionLetter *const votes = offers_of(all) + team.size;
+    RegionMessage *const votes = offers_of(all) + team.size;
     const Exchange what{Purpose::region_votes, &all.vote, sizeof all.vote, votes};
     const sennit_status status = exchange(rank, team, what, binding_deadline(team));
     if (status != SENNIT_OK) return status;
@@ -87,7 +87,7 @@ sennit_status vote(Rank &rank, Team &team, RegionExchange &all) {
 // A new exchange, or the one whose votes timed out; only the same call continues it.
 sennit_status take_exchange(Rank &rank, Team &team, const RegionOffer &offer,
                             RegionExchange **out) {
-    const RegionLetter mine{offer.region, static_cast<std::uint64_t>(offer.refused)};
+    const RegionMessage mine{offer.region, static_cast<std::uint64_t>(offer.refused)};
     if (is_bound(team)) {
         auto *all = static_cast<RegionExchange *>(team.unfinished);
         if (team.purpose != Purpose::region_votes ||
@@ -98,7 +98,7 @@ sennit_status take_exchange(Rank &rank, Team &team, const RegionOffer &offer,
         return SENNIT_OK;
     }
     const std::size_t bytes =
-        sizeof(RegionExchange) + 2 * std::size_t{team.size} * sizeof(RegionLetter);
+        sizeof(RegionExchange) + 2 * std::size_t{team.size} * sizeof(RegionMessage);
     *out = static_cast<RegionExchange *>(std::calloc(1, bytes));
     if (*out == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the regions of the ranks");
     (*out)->offer = mine;

@@ -93,7 +93,7 @@ struct Cluster;
 enum class Way : std::uint8_t { none, flat, clusters, nodes, rounds };
 
 // A leader's next step in a round of dissemination.
-enum class RoundStep : std::uint8_t { send_letters, await_letters, send_word, await_word };
+enum class RoundStep : std::uint8_t { send_messages, await_messages, send_word, await_word };
 
 struct Team {
     // Constant from creation to destruction. Ranks are those of the team unless named world ranks.
@@ -129,7 +129,7 @@ struct Team {
     std::uint64_t epoch;       // barriers completed, counted from the base
     std::uint64_t calls;       // number of calls of coll/ started
     sennit_error flush_error;  // error of an implicit operation, until the barrier is done
-    bool read_failed;          // the last exchange met, but a letter was unreadable
+    bool read_failed;          // the last exchange met, but a message was unreadable
     Purpose purpose;           // purpose of epoch + 1, if this rank has arrived; else none
     std::uint32_t next_peer;   // number of peers already seen: of all, or of the node
     std::uint32_t round;       // dissemination: rounds done

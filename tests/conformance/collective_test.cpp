@@ -535,7 +535,7 @@ RANK_TEST(collective, broadcasts_whose_sizes_differ_are_errors_whatever_slots_th
 RANK_TEST(collective, a_rank_that_gives_up_keeps_no_other_waiting, kTwoRanks) {
     sennit_team team{};
     test.ok(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team));
-    // Of several rounds, and no letters tell the size before.
+    // Of several rounds, and no descriptions tell the size before.
     std::vector<std::uint8_t> data(20000);
     const bool differs = test.rank == test.size - 1;
     const sennit_status status =

@@ -1,4 +1,4 @@
-// The payloads of the letters of a collective allocation.
+// The payloads of the messages of a collective allocation.
 #include "layout.hpp"
 
 #include "team/allocate.cpp"

@@ -1,13 +1,13 @@
-// The letter in a mailbox.
+// The message in a mailbox.
 #include "layout.hpp"
 
 #include "team/barrier.cpp"
 
 void print_exchange_layouts() {
-    using sennit::team::Letter;
-    STRUCT(Letter);
-    FIELD(Letter, purpose);
-    FIELD(Letter, bytes);
-    FIELD(Letter, number);
-    FIELD(Letter, payload);
+    using sennit::team::ExchangeMessage;
+    STRUCT(ExchangeMessage);
+    FIELD(ExchangeMessage, purpose);
+    FIELD(ExchangeMessage, bytes);
+    FIELD(ExchangeMessage, number);
+    FIELD(ExchangeMessage, payload);
 }

@@ -1,7 +1,7 @@
-// Measures collective calls with each way forced, for tools/tune-collectives: slots alone; letters
-// first; and letters with private buffers that the kernel copies from. A line of JSON for each
-// kind, size, buffer and way. All ranks run it under `sennit run`; rank 0 prints. Arguments: the
-// number of rounds, and the least and the greatest size.
+// Measures collective calls with each way forced, for tools/tune-collectives: slots alone;
+// descriptions first; and descriptions with private buffers that the kernel copies from. A line of
+// JSON for each kind, size, buffer and way. All ranks run it under `sennit run`; rank 0 prints.
+// Arguments: the number of rounds, and the least and the greatest size.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -20,9 +20,9 @@ using sennit::coll::Choices;
 constexpr double kBatchSeconds = 0.0003;
 int rounds = 41;
 
-enum class By { slots, letters, kernel, relay };
-constexpr By kWays[] = {By::slots, By::letters, By::kernel, By::relay};
-constexpr const char *kWayNames[] = {"slots", "letters", "kernel", "relay"};
+enum class By { slots, descriptions, kernel, relay };
+constexpr By kWays[] = {By::slots, By::descriptions, By::kernel, By::relay};
+constexpr const char *kWayNames[] = {"slots", "descriptions", "kernel", "relay"};
 
 void must(sennit_status status) {
     if (status == SENNIT_OK) return;

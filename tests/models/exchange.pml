@@ -1,9 +1,9 @@
-/* The exchange through mailboxes (src/team/barrier.cpp: exchange(), read_letter()): a rank writes a
- * letter of two words into the mailbox whose turn it is, takes part in a flat barrier, and reads
- * everybody's. Between exchanges there is also a barrier alone. Shown: every letter read is that of
+/* The exchange through mailboxes (src/team/barrier.cpp: exchange(), read_message()): a rank writes a
+ * message of two words into the mailbox whose turn it is, takes part in a flat barrier, and reads
+ * everybody's. Between exchanges there is also a barrier alone. Shown: every message read is that of
  * the exchange under way, in both words.
  *
- * Mistakes that must be found: SINGLE_MAILBOX, ARRIVES_FIRST (the letter is written after the
+ * Mistakes that must be found: SINGLE_MAILBOX, ARRIVES_FIRST (the message is written after the
  * arrival), RELAXED_ARRIVAL. */
 #define RANKS 3
 #define CALLS 4 /* the third is a barrier alone */
@@ -11,7 +11,7 @@
 #define WORDS 15
 #define SAME_WORD_OVERTAKES false
 #define ARRIVED(rank) (rank)
-#define LETTER(rank, turn) (RANKS + 4 * (rank) + 2 * (turn))
+#define MESSAGE(rank, turn) (RANKS + 4 * (rank) + 2 * (turn))
 #include "memory.pml"
 
 #ifdef SINGLE_MAILBOX
@@ -25,11 +25,11 @@
 #define ARRIVE(number) store_release(me, ARRIVED(me), number)
 #endif
 
-inline write_letter() {
+inline write_message() {
     if
     :: call != 3 ->
-        store_relaxed(me, LETTER(me, TURN(number)), number);
-        store_relaxed(me, LETTER(me, TURN(number)) + 1, 10 * number + me)
+        store_relaxed(me, MESSAGE(me, TURN(number)), number);
+        store_relaxed(me, MESSAGE(me, TURN(number)) + 1, 10 * number + me)
     :: else
     fi
 }
@@ -46,9 +46,9 @@ proctype rank(byte me) {
         fi;
 #ifdef ARRIVES_FIRST
         ARRIVE(call);
-        write_letter();
+        write_message();
 #else
-        write_letter();
+        write_message();
         ARRIVE(call);
 #endif
         for (peer : 0 .. RANKS - 1) {
@@ -57,8 +57,8 @@ proctype rank(byte me) {
         for (peer : 0 .. RANKS - 1) {
             if
             :: peer != me && call != 3 ->
-                assert(memory[LETTER(peer, TURN(number))] == number);
-                assert(memory[LETTER(peer, TURN(number)) + 1] == 10 * number + peer)
+                assert(memory[MESSAGE(peer, TURN(number))] == number);
+                assert(memory[MESSAGE(peer, TURN(number)) + 1] == 10 * number + peer)
             :: else
             fi
         }

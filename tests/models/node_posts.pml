@@ -1,21 +1,21 @@
 /* Posts between nodes (src/coll/nodes.cpp): two nodes of two ranks, the even ones lead. In round n a
  * member posts into one of its slots, or posts nothing that is read. A leader waits for the posts of its
- * node, puts them as letters into the other leader's board and then its word, and releases its node when
- * the other word has come; it stays in the round until then, or, where the root is on its node and nobody
+ * node, puts them as messages into the other node's buffer and then its word, and releases its node when
+ * the other word has arrived; it stays in the round until then, or, where the root is on its node and nobody
  * there reads anything else, until its next round. Members read their own node's posts where
- * they lie, those of the other node in the board of their leader, and larger ones by a get from
+ * they lie, those of the other node in their node buffer, and larger ones by a get from
  * the slot. Who reads nothing goes on without waiting. Puts overtake each other, and words have two
- * places in turn. The first leader's letters and word are one task instead, which the other rank carries
+ * places in turn. The first leader's messages and word are one task instead, which the other rank carries
  * out at once; two of them are under way, and the later one may be carried out first. No word is under way when the
  * next one to its place goes: the other leader has left the round of it. Shown: what is
  * read is of this round, and nobody waits for ever.
  *
- * Mistakes that must be found: SINGLE_BOARD (rounds do not take turns), WORD_FIRST (the word does not
- * wait until the letters are delivered), ONE_PLACE (words do not take turns), SKIPS_GATHER (the
+ * Mistakes that must be found: SINGLE_BUFFER (rounds do not take turns), WORD_FIRST (the word does not
+ * wait until the messages are delivered), ONE_PLACE (words do not take turns), SKIPS_GATHER (the
  * leader does not wait for its node), RELEASES_FIRST (it releases its node before the other word has
- * come), LEAVES_EARLY (a leader that reads nothing does not take part in the round), LEAVES_FOR_EVER (a round
+ * arrived), LEAVES_EARLY (a leader that reads nothing does not take part in the round), LEAVES_FOR_EVER (a round
  * that was left is not ended before the next), ROOM_OF_NODE (who
- * writes a slot again looks at the members of its node alone), RELAXED_NUMBER. */
+ * writes a slot again checks only the members of its node), RELAXED_NUMBER. */
 #define LONG_SEARCH
 #define RANKS 4
 #define ROUNDS 5
@@ -27,14 +27,14 @@
 #define WORD(node, place) (RANKS + 2 * (node) + (place))
 #define RELEASED(node) (RANKS + 4 + (node))
 #define PAYLOAD(rank, slot) (RANKS + 6 + 2 * (rank) + (slot))
-#define BOARD(node, local, turn) (RANKS + 14 + 4 * (node) + 2 * (local) + (turn))
+#define BUFFER(node, local, turn) (RANKS + 14 + 4 * (node) + 2 * (local) + (turn))
 #include "memory.pml"
 
 /* Three rounds of root 1, which does not lead, one of all, and one of root 0, which does. */
 #define COMES_FROM_NODE(node, n) ((n) != 4 && (node) == 0)
 #define IS_READ(rank, n) ((n) == 4 || ((n) < 4 && (rank) == 1) || ((n) == 5 && (rank) == 0))
 
-#ifdef SINGLE_BOARD
+#ifdef SINGLE_BUFFER
 #define TURN(n) 0
 #else
 #define TURN(n) ((n) % 2)
@@ -53,7 +53,7 @@
 /* Those of the first leader, by the places of their words; 0: there is none. */
 typedef Task {
     byte number;
-    int letters[2]
+    int messages[2]
 };
 Task tasks[2];
 
@@ -63,17 +63,17 @@ end:
     :: atomic {
         tasks[i].number != 0 ->
         if
-        :: IS_READ(0, tasks[i].number) -> memory[BOARD(1, 0, TURN(tasks[i].number))] = tasks[i].letters[0]
+        :: IS_READ(0, tasks[i].number) -> memory[BUFFER(1, 0, TURN(tasks[i].number))] = tasks[i].messages[0]
         :: else
         fi;
         if
-        :: IS_READ(1, tasks[i].number) -> memory[BOARD(1, 1, TURN(tasks[i].number))] = tasks[i].letters[1]
+        :: IS_READ(1, tasks[i].number) -> memory[BUFFER(1, 1, TURN(tasks[i].number))] = tasks[i].messages[1]
         :: else
         fi;
         memory[WORD(1, PLACE(tasks[i].number))] = tasks[i].number;
         tasks[i].number = 0;
-        tasks[i].letters[0] = 0;
-        tasks[i].letters[1] = 0
+        tasks[i].messages[0] = 0;
+        tasks[i].messages[1] = 0
     }
     od
 }
@@ -101,21 +101,21 @@ inline lead() {
         fence(me); /* a message leaves behind the stores of its sender */
         atomic {
             tasks[n % 2].number = n;
-            tasks[n % 2].letters[0] = n;
-            tasks[n % 2].letters[1] = memory[PAYLOAD(me + 1, n % SLOTS)]
+            tasks[n % 2].messages[0] = n;
+            tasks[n % 2].messages[1] = memory[PAYLOAD(me + 1, n % SLOTS)]
         }
     :: else ->
         if
-        :: IS_READ(me, n) -> store_relaxed(me, BOARD(1 - node, 0, TURN(n)), n)
+        :: IS_READ(me, n) -> store_relaxed(me, BUFFER(1 - node, 0, TURN(n)), n)
         :: else
         fi;
         if
         :: IS_READ(me + 1, n) ->
-            store_relaxed(me, BOARD(1 - node, 1, TURN(n)), memory[PAYLOAD(me + 1, n % SLOTS)])
+            store_relaxed(me, BUFFER(1 - node, 1, TURN(n)), memory[PAYLOAD(me + 1, n % SLOTS)])
         :: else
         fi;
 #ifndef WORD_FIRST
-        fence(me); /* the letters are delivered */
+        fence(me); /* the messages are delivered */
 #endif
         store_relaxed(RANKS + n % 2, WORD(1 - node, PLACE(n)), n)
     fi;
@@ -170,7 +170,7 @@ proctype rank(byte me) {
                 assert(memory[PAYLOAD(peer, n % SLOTS)] == n)
             :: peer != me && IS_READ(peer, n) && peer / 2 != node ->
                 memory[RELEASED(node)] >= n;
-                assert(memory[BOARD(node, peer % 2, TURN(n))] == n);
+                assert(memory[BUFFER(node, peer % 2, TURN(n))] == n);
                 assert(memory[PAYLOAD(peer, n % SLOTS)] == n)
             :: else
             fi

@@ -1,13 +1,13 @@
 /* The exchange between nodes (src/team/nodes.cpp): two nodes of two ranks, the even ones lead. A member
- * writes its letter, arrives and waits for the release of its leader, who collects the letters of its
- * node, puts them into the other leader's board and then its word, and releases its node when the other
- * word has come. Puts overtake each other. Between exchanges there is also a barrier alone, in which
- * no letters go. Shown: every letter read is that of the exchange under way, and nobody leaves
- * before all have come.
+ * writes its message, arrives and waits for the release of its leader, who collects the messages of its
+ * node, puts them into the other node's buffer and then its word, and releases its node when the other
+ * word has arrived. Puts overtake each other. Between exchanges there is also a barrier alone, in which
+ * no messages go. Shown: every message read is that of the exchange under way, and nobody leaves
+ * before all have arrived.
  *
- * Mistakes that must be found: SINGLE_BOARD (exchanges do not take turns), WORD_FIRST (the word does
- * not wait until the letters are delivered), RELEASES_FIRST (the leader releases its node before the
- * other word has come), SKIPS_GATHER (it does not wait for its node), RELAXED_ARRIVAL. */
+ * Mistakes that must be found: SINGLE_BUFFER (exchanges do not take turns), WORD_FIRST (the word does
+ * not wait until the messages are delivered), RELEASES_FIRST (the leader releases its node before the
+ * other word has arrived), SKIPS_GATHER (it does not wait for its node), RELAXED_ARRIVAL. */
 #define LONG_SEARCH
 #define RANKS 4
 #define CALLS 4 /* the third is a barrier alone */
@@ -18,15 +18,15 @@
 #define ROUND(node) (RANKS + (node))
 #define RELEASED(node) (RANKS + 2 + (node))
 #define MAILBOX(rank, turn) (RANKS + 4 + 2 * (rank) + (turn))
-#define BOARD(node, local, turn) (RANKS + 12 + 4 * (node) + 2 * (local) + (turn))
+#define BUFFER(node, local, turn) (RANKS + 12 + 4 * (node) + 2 * (local) + (turn))
 #include "memory.pml"
 
-#ifdef SINGLE_BOARD
+#ifdef SINGLE_BUFFER
 #define TURN(call) 0
 #else
 #define TURN(call) ((call) % 2)
 #endif
-#define LETTER(rank, call) (10 * (call) + (rank))
+#define MESSAGE(rank, call) (10 * (call) + (rank))
 
 byte entered[RANKS]; /* what has happened, for the assertion alone */
 
@@ -37,12 +37,12 @@ inline lead() {
     if
     :: call != 3 ->
         /* This rank's own mailbox may lie in its buffer still. */
-        store_relaxed(me, BOARD(1 - node, 0, TURN(call)), LETTER(me, call));
-        store_relaxed(me, BOARD(1 - node, 1, TURN(call)), memory[MAILBOX(me + 1, TURN(call))])
+        store_relaxed(me, BUFFER(1 - node, 0, TURN(call)), MESSAGE(me, call));
+        store_relaxed(me, BUFFER(1 - node, 1, TURN(call)), memory[MAILBOX(me + 1, TURN(call))])
     :: else
     fi;
 #ifndef WORD_FIRST
-    fence(me); /* the letters are delivered */
+    fence(me); /* the messages are delivered */
 #endif
     store_relaxed(me, ROUND(1 - node), call);
 #ifndef RELEASES_FIRST
@@ -60,7 +60,7 @@ proctype rank(byte me) {
     :: call <= CALLS ->
         entered[me] = call;
         if
-        :: call != 3 -> store_relaxed(me, MAILBOX(me, TURN(call)), LETTER(me, call))
+        :: call != 3 -> store_relaxed(me, MAILBOX(me, TURN(call)), MESSAGE(me, call))
         :: else
         fi;
 #ifdef RELAXED_ARRIVAL
@@ -78,7 +78,7 @@ proctype rank(byte me) {
         if
         :: call != 3 ->
             for (i : 0 .. 1) {
-                assert(memory[BOARD(node, i, TURN(call))] == LETTER(2 * (1 - node) + i, call))
+                assert(memory[BUFFER(node, i, TURN(call))] == MESSAGE(2 * (1 - node) + i, call))
             }
         :: else
         fi;

@@ -1,29 +1,29 @@
 /* A team slot that goes from team to team (src/team/create.cpp: create(), destroy()): ranks 0, 1 and 2
  * end team A; ranks 0 and 1 make B in the same slot, use and end it; ranks 1 and 2 make C there. The
  * words of the slot are never cleared. A creation is the agreement of its members on where the
- * numbers begin, at a meeting over a parent with words of its own. Shown: every letter read is of
+ * numbers begin, in an exchange over a parent, which has words of its own. Shown: every message read is of
  * this team and of the exchange under way, and nobody waits for ever.
  *
  * Mistakes that must be found: OWN_NUMBER (each member counts on from what it has seen itself),
  * FROM_ZERO (numbers begin anew), ONE_MEETING (a team ends with the exchange alone, and whoever is
- * slow still reads letters when the next team writes its own). */
+ * slow still reads messages when the next team writes its own). */
 #define RANKS 3
 #define PROCESSES RANKS
 #define WORDS 13
 #define SAME_WORD_OVERTAKES false
 #define ARRIVED(rank) (rank)
-#define LETTER(rank, turn) (RANKS + 2 * (rank) + (turn))
+#define MESSAGE(rank, turn) (RANKS + 2 * (rank) + (turn))
 #define OF_B(rank) (3 * RANKS + (rank))
 #define OF_C(rank) (3 * RANKS + 1 + (rank))
 #define MARGIN 2
 #include "memory.pml"
 
-#define LETTER_OF(rank, team, number) (100 * (number) + 10 * (team) + (rank))
+#define MESSAGE_OF(rank, team, number) (100 * (number) + 10 * (team) + (rank))
 
-byte numbers[RANKS]; /* Registry::numbers; given to the others at the parent's meeting */
+byte numbers[RANKS]; /* Registry::numbers; given to the others in the parent's exchange */
 
-/* Ranks `first` to `last` meet in the slot. */
-inline meet() {
+/* Ranks `first` to `last` synchronise in the slot. */
+inline synchronise() {
     epoch++;
     store_release(me, ARRIVED(me), epoch);
     for (peer : first .. last) {
@@ -32,11 +32,11 @@ inline meet() {
 }
 
 inline exchange(team) {
-    store_relaxed(me, LETTER(me, (epoch + 1) % 2), LETTER_OF(me, team, epoch + 1));
-    meet();
+    store_relaxed(me, MESSAGE(me, (epoch + 1) % 2), MESSAGE_OF(me, team, epoch + 1));
+    synchronise();
     for (peer : first .. last) {
         if
-        :: peer != me -> assert(memory[LETTER(peer, epoch % 2)] == LETTER_OF(peer, team, epoch))
+        :: peer != me -> assert(memory[MESSAGE(peer, epoch % 2)] == MESSAGE_OF(peer, team, epoch))
         :: else
         fi
     }
@@ -45,12 +45,12 @@ inline exchange(team) {
 inline destroy(team) {
     exchange(team);
 #ifndef ONE_MEETING
-    meet();
+    synchronise();
 #endif
     numbers[me] = epoch + MARGIN
 }
 
-/* Both members meet at the parent; `mine` and `theirs` are its words. */
+/* Both members synchronise over the parent; `mine` and `theirs` are its words. */
 inline create(mine, theirs, other) {
     store_release(me, mine, 1);
     memory[theirs] == 1;

@@ -1,6 +1,6 @@
 // Collective calls of ranks on several nodes, where a leader speaks for its node:
 //   meetings RANK
-// Broken by letters that do not reach all members, a refusal or a death that some rank does not
+// Broken by messages that do not reach all members, a refusal or a death that some rank does not
 // hear of, and a barrier that waits longer than it may. RANK dies at the end; the others exit with
 // 0.
 #include <sennit/sennit.h>

@@ -103,7 +103,7 @@ bool long_alltoall() {
     return trips.sum() <= 2 * size + kMostOfMeetings;
 }
 
-// A letter brings it too.
+// A round of descriptions has the same effect.
 bool longer_allreduce(std::int64_t most) {
     const std::vector<std::int64_t> many(1000, 1);
     std::vector<std::int64_t> sums(many.size());
