@@ -67,7 +67,7 @@ sennit_status reach_memory(Rank &rank, Channel &channel);
 void forget_memory(Rank &rank, Channel &channel);
 // Tells the peer that this end is closed. It is the last write to the peer.
 void close_own_end(Channel &channel);
-// Gives back everything that the end had. `was_met`: the peer knows of the half.
-void release_place(Rank &rank, Channel &channel, bool was_met);
+// Gives back everything that the end had. `was_open`: the peer knows of the half.
+void release_place(Rank &rank, Channel &channel, bool was_open);
 
 }  // namespace sennit::channel

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens channels with several targets at once. Each target is a meeting of two ranks (meeting.hpp).
-// This rank polls all meetings until each has ended, and never waits for one before another.
+// Opens channels with several targets at once. Each needs a handshake with its target
+// (handshake.hpp). All handshakes proceed at the same time: a late target does not delay the
+// others.
 #include <cstring>
 #include <new>
 
 #include "base/fail.hpp"
 #include "channel/channels.hpp"
-#include "channel/meeting.hpp"
+#include "channel/handshake.hpp"
 #include "runtime/detector.hpp"
 
 namespace sennit::channel {
@@ -17,11 +18,11 @@ enum class Phase : std::uint8_t {
     waiting,  // for this rank's turn with the peer
     offered,  // the offer lies on the desk
     ready,    // and the peer's is accepted
-    met,      // the channel is open
+    open,     // the channel is open
     over      // it has failed
 };
 
-// The meeting with one target.
+// The handshake with one target.
 struct Item {
     Channel *channel = nullptr;
     Phase phase = Phase::unprepared;
@@ -56,7 +57,7 @@ void prepare_self(Opening &opening, Item &item, const ChannelArgs &args) {
     channel.peer_memory = args.region.gptr;
     channel.peer_bytes = args.bytes;
     channel.peer_buffer = args.bytes == 0 ? nullptr : static_cast<std::byte *>(args.buffer);
-    item.phase = Phase::met;
+    item.phase = Phase::open;
 }
 
 sennit_status prepare(Opening &opening, Item &item, const ChannelArgs &args) {
@@ -76,7 +77,7 @@ sennit_status prepare(Opening &opening, Item &item, const ChannelArgs &args) {
     item.side.shift = opening.rank.world_rank < args.peer ? 0 : 1;
     item.own_place = &place_of(*opening.rank.control, args.peer);
     item.peer_place = &place_of(*channel.peer_control, opening.rank.world_rank);
-    item.word = &(item.side.shift == 0 ? item.own_place : item.peer_place)->meeting;
+    item.word = &(item.side.shift == 0 ? item.own_place : item.peer_place)->handshake;
     item.offer.bytes = args.bytes;
     item.offer.offset = args.region.gptr.offset;
     item.offer.segment = args.bytes == 0 ? 0 : args.region.gptr.segment;
@@ -127,7 +128,7 @@ void fail_item(Opening &opening, Item &item, sennit_status status) {
 
 // Changes the word if it still equals *word; else *word gets its new value.
 bool change(const Item &item, std::uint64_t *word, std::uint64_t wanted) {
-    // SYNC channel-meeting: pairs with the acquires in put_offer(), advance(), take_back() and
+    // SYNC channel-handshake: pairs with the acquires in put_offer(), advance(), take_back() and
     // here, at the peer; the offer and the half that it names come before.
     if (!item.word->compare_exchange_strong(*word, wanted, std::memory_order_acq_rel,
                                             std::memory_order_acquire))
@@ -145,7 +146,7 @@ void write_offer(const Item &item) {
 
 void put_offer(Item &item) {
     write_offer(item);
-    // SYNC channel-meeting: pairs with the release in change(), of the peer.
+    // SYNC channel-handshake: pairs with the release in change(), of the peer.
     std::uint64_t word = item.word->load(std::memory_order_acquire);
     while (!change(item, &word, word | item.side.own(kOfferedBit))) {
     }
@@ -196,7 +197,7 @@ bool look_at_offer(Opening &opening, Item &item, std::uint64_t word) {
             if (status != SENNIT_OK) {
                 fail_item(opening, item, status);
             } else if (number_in(wanted) != item.number) {
-                finish(opening, item, Phase::met);
+                finish(opening, item, Phase::open);
             } else {
                 item.phase = Phase::ready;
             }
@@ -222,7 +223,7 @@ const char *why_refused(sennit_status end, const ChannelOffer &own) {
 void learn_end(Opening &opening, Item &item, std::uint64_t word) {
     const sennit_status end = end_in(word);
     if (end == SENNIT_OK && item.phase == Phase::ready) {
-        finish(opening, item, Phase::met);
+        finish(opening, item, Phase::open);
         return;
     }
     forget_memory(opening.rank, *item.channel);
@@ -243,7 +244,7 @@ void advance(Opening &opening, Item &item) {
         put_offer(item);
     }
     for (;;) {
-        // SYNC channel-meeting: pairs with the release in change(), of the peer.
+        // SYNC channel-handshake: pairs with the release in change(), of the peer.
         const std::uint64_t word = item.word->load(std::memory_order_acquire);
         if (number_in(word) != item.number) {
             learn_end(opening, item, word);
@@ -255,28 +256,28 @@ void advance(Opening &opening, Item &item) {
     }
 }
 
-// Advances each meeting once. True when all have met or one has failed.
+// Advances each handshake once. True when all channels are open or one handshake has failed.
 bool step(Opening &opening) {
-    bool all_met = true;
+    bool all_open = true;
     for (std::size_t i = 0; i < opening.count; ++i) {
         Item &item = opening.items[i];
-        if (item.phase != Phase::met) advance(opening, item);
+        if (item.phase != Phase::open) advance(opening, item);
         if (opening.status != SENNIT_OK) return true;
-        all_met &= item.phase == Phase::met;
+        all_open &= item.phase == Phase::open;
     }
-    return all_met;
+    return all_open;
 }
 
-// A lost rank with which a meeting can not succeed, or -1.
+// A lost rank with which a handshake can not succeed, or -1.
 int find_lost_peer(Opening &opening) {
     for (std::size_t i = 0; i < opening.count; ++i) {
         Item &item = opening.items[i];
-        if (item.phase == Phase::met || item.phase == Phase::over) continue;
+        if (item.phase == Phase::open || item.phase == Phase::over) continue;
         const int peer = item.channel->peer;
         if (peer_gone(opening.rank, peer) == Gone::no && !is_leaving(opening.rank, peer)) continue;
         // The peer's steps came before its end.
         if (item.phase != Phase::waiting) advance(opening, item);
-        if (item.phase != Phase::met) return peer;
+        if (item.phase != Phase::open) return peer;
     }
     return -1;
 }
@@ -286,7 +287,7 @@ sennit_status fail_late(const Opening &opening) {
     std::size_t late = 0;
     int first = -1;
     for (std::size_t i = 0; i < opening.count; ++i) {
-        if (opening.items[i].phase == Phase::met) continue;
+        if (opening.items[i].phase == Phase::open) continue;
         if (late++ == 0) first = opening.items[i].channel->peer;
     }
     if (late == 0) return SENNIT_ERR_TIMEOUT;
@@ -296,9 +297,9 @@ sennit_status fail_late(const Opening &opening) {
                      late, opening.count, first);
 }
 
-// Ends an open meeting; the peer may have ended it at the same time.
+// Ends a handshake in progress; the peer may have ended it at the same time.
 void take_back(Opening &opening, Item &item) {
-    // SYNC channel-meeting: pairs with the release in change(), of the peer.
+    // SYNC channel-handshake: pairs with the release in change(), of the peer.
     std::uint64_t word = item.word->load(std::memory_order_acquire);
     while (number_in(word) == item.number) {
         if (change(item, &word, taken_back(word, item.side))) {
@@ -306,29 +307,30 @@ void take_back(Opening &opening, Item &item) {
             return;
         }
     }
-    const bool has_met = item.phase == Phase::ready && end_in(word) == SENNIT_OK;
-    finish(opening, item, has_met ? Phase::met : Phase::over);
+    const bool is_open = item.phase == Phase::ready && end_in(word) == SENNIT_OK;
+    finish(opening, item, is_open ? Phase::open : Phase::over);
 }
 
-// After a timeout or a failure: ends every meeting. OK if all have met meanwhile.
+// After a timeout or a failure: ends every handshake. OK if all channels have been opened
+// meanwhile.
 sennit_status give_up(Opening &opening, sennit_status why) {
     if (opening.status == SENNIT_OK) {
         opening.status = why;
         opening.error = *thread_error();
     }
-    bool all_met = true;
+    bool all_open = true;
     for (std::size_t i = 0; i < opening.count; ++i) {
         Item &item = opening.items[i];
         if (item.phase == Phase::offered || item.phase == Phase::ready) take_back(opening, item);
-        all_met &= item.phase == Phase::met;
+        all_open &= item.phase == Phase::open;
     }
-    if (all_met && opening.status == SENNIT_ERR_TIMEOUT) return SENNIT_OK;
+    if (all_open && opening.status == SENNIT_ERR_TIMEOUT) return SENNIT_OK;
     for (std::size_t i = 0; i < opening.count; ++i) {
         Item &item = opening.items[i];
         if (item.phase == Phase::unprepared) continue;
-        const bool has_met = item.phase == Phase::met;
-        if (has_met) close_own_end(*item.channel);
-        release_place(opening.rank, *item.channel, has_met);
+        const bool is_open = item.phase == Phase::open;
+        if (is_open) close_own_end(*item.channel);
+        release_place(opening.rank, *item.channel, is_open);
     }
     *thread_error() = opening.error;
     return opening.status;
@@ -339,7 +341,7 @@ int look_for_lost(Rank &, const void *context) {
     return find_lost_peer(**static_cast<Opening *const *>(context));
 }
 
-sennit_status meet_all(Rank &rank, Opening &opening, const Deadline &deadline) {
+sennit_status run_handshakes(Rank &rank, Opening &opening, const Deadline &deadline) {
     const int lost = find_lost_peer(opening);
     if (lost >= 0) return fail_lost(rank, lost);
     Opening *const context = &opening;
@@ -357,7 +359,7 @@ sennit_status open_all(Rank &rank, const ChannelArgs *args_of_all, std::size_t c
     if (items == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the targets");
     Opening opening{rank, flags, items, count};
     sennit_status status = prepare(opening, args_of_all);
-    if (status == SENNIT_OK) status = meet_all(rank, opening, deadline);
+    if (status == SENNIT_OK) status = run_handshakes(rank, opening, deadline);
     if (status != SENNIT_OK) status = give_up(opening, status);
     for (std::size_t i = 0; status == SENNIT_OK && i < count; ++i) {
         opened[i] = items[i].channel;

@@ -150,7 +150,7 @@ void close_own_end(Channel &channel) {
     ring_doorbell(*channel.peer_control);
 }
 
-void release_place(Rank &rank, Channel &channel, bool was_met) {
+void release_place(Rank &rank, Channel &channel, bool was_open) {
     forget_memory(rank, channel);
     const ColdLock lock(rank);
     Channels &all = *rank.channels;
@@ -158,7 +158,7 @@ void release_place(Rank &rank, Channel &channel, bool was_met) {
     // error.
     channel.short_handle.store(0, std::memory_order_relaxed);
     channel.ahead_handle.store(0, std::memory_order_relaxed);
-    if (was_met) {
+    if (was_open) {
         half_retire(all.pool, channel.half);
     } else {
         half_give_back(all.pool, channel.half);

@@ -102,13 +102,13 @@ inline constexpr std::uint32_t kOwnRegion = 1u << 31;
 // The rank has joined the barriers and sleeps with one (runtime/wait.hpp).
 inline constexpr std::uint32_t kSleepsWithBarrier = 1u << 30;
 
-// The owner writes `offer`. `meeting` is used in the desk of the lower of the two ranks; both
-// change it by compare and swap (meeting.hpp).
+// The owner writes `offer`. `handshake` is used in the desk of the lower of the two ranks; both
+// change it by compare and swap (handshake.hpp).
 struct DeskPlace {
-    alignas(kLineBytes) ChannelOffer offer;                  // SYNC channel-offer
-    alignas(kLineBytes) std::atomic<std::uint64_t> meeting;  // SYNC channel-meeting
+    alignas(kLineBytes) ChannelOffer offer;                    // SYNC channel-offer
+    alignas(kLineBytes) std::atomic<std::uint64_t> handshake;  // SYNC channel-handshake
 };
-static_assert(sizeof(DeskPlace) == kDeskPlaceBytes && offsetof(DeskPlace, meeting) == 128);
+static_assert(sizeof(DeskPlace) == kDeskPlaceBytes && offsetof(DeskPlace, handshake) == 128);
 
 inline DeskPlace &place_of(ControlBlock &control, int peer) {
     return *reinterpret_cast<DeskPlace *>(desk_place(control, peer));

@@ -87,7 +87,7 @@ RANK_TEST(channel, the_pointer_is_the_peers_buffer_to_the_byte, kAnything) {
     test.free(memory);
 }
 
-// Broken by meetings that are worked on one after the other: then this waits for ever.
+// Broken by handshakes that are worked on one after the other: then this waits for ever.
 RANK_TEST(channel, targets_are_met_in_any_order, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const auto size = static_cast<std::size_t>(test.size);
@@ -112,7 +112,8 @@ RANK_TEST(channel, targets_are_met_in_any_order, kAnything) {
     test.free(memory);
 }
 
-// Broken by the second of two meetings that begins before the first has ended, or takes its place.
+// Broken by the second of two handshakes that begins before the first has ended, or takes its
+// place.
 RANK_TEST(channel, a_target_named_twice_has_two_channels_in_order, kAnything) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(64);
@@ -164,7 +165,7 @@ RANK_TEST(channel, a_side_that_never_opens_is_a_timeout_and_meets_a_later_attemp
 }
 
 // Two that give up and come again at random: whenever one says the channel is open, so does the
-// other, and it is the same one. Broken by any step of the meeting that is two instants.
+// other, and it is the same one. Broken by any step of the handshake that is two instants.
 RANK_TEST(channel, both_sides_agree_whether_a_channel_is_open, kTwoRanks | kOnce) {
     if (!channels_lead_everywhere(test)) return;
     const sennit_gptr memory = test.allocate(8);

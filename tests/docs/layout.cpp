@@ -104,7 +104,7 @@ static void print_channels() {
     using namespace sennit::channel;
     STRUCT(DeskPlace);
     FIELD(DeskPlace, offer);
-    FIELD(DeskPlace, meeting);
+    FIELD(DeskPlace, handshake);
     STRUCT(ChannelOffer);
     FIELD(ChannelOffer, bytes);
     FIELD(ChannelOffer, offset);

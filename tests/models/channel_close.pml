@@ -55,12 +55,12 @@
 
 /* By rank * 2 + round. */
 #define AT(rank) (2 * (rank) + round)
-byte offered[4]; /* the half + 1; channel_open.pml has the rest of the meeting */
+byte offered[4]; /* the half + 1; channel_open.pml has the rest of the handshake */
 bool wrote[4];
 bool has_read[4];
 bool was_closing[4];
 
-/* The meeting orders what both did before it: its word is changed by compare and swap. Here loads
+/* The handshake orders what both did before it: its word is changed by compare and swap. Here loads
  * are over then, and stores may still be on their way. */
 inline take_half() {
     own = 0;

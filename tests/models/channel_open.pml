@@ -1,4 +1,4 @@
-/* Opening a channel (src/channel/meeting.hpp: made_ready(), taken_back(), ended();
+/* Opening a channel (src/channel/handshake.hpp: made_ready(), taken_back(), ended();
  * src/channel/open.cpp: put_offer(), look_at_offer(), learn_end(), take_back()): two ranks come until
  * each has opened as many channels as it wants. Each may give up some times while it waits, at any
  * step, and may find one offer of the other bad. The offers lie beside the word and are copied word
@@ -63,7 +63,7 @@ inline put_offer() {
     is_ready = false
 }
 
-inline met() {
+inline opens() {
     made_of[me * 4 + opened[me] * 2 + me] = attempt;
     made_of[me * 4 + opened[me] * 2 + 1 - me] = first;
     opened[me]++;
@@ -93,7 +93,7 @@ inline look_at_offer() {
         :: true ->
             atomic {
                 if
-                :: number == mine && ready[1 - me] -> end_number(0); met()
+                :: number == mine && ready[1 - me] -> end_number(0); opens()
                 :: number == mine && !ready[1 - me] -> ready[me] = true; is_ready = true
                 :: else
                 fi
@@ -105,9 +105,9 @@ inline look_at_offer() {
 inline learn_end() {
     if
 #ifdef SILENT_END
-    :: is_ready -> met()
+    :: is_ready -> opens()
 #else
-    :: seen_how == 0 && is_ready -> met()
+    :: seen_how == 0 && is_ready -> opens()
 #endif
     :: seen_how == 2 -> refused[me]++; goto next
     :: seen_how == 1 -> put_offer()
@@ -134,7 +134,7 @@ inline take_back() {
         :: gave_up <= GIVES_UP && number == mine && !offered[1 - me] ->
             offered[me] = false;
             goto next
-        :: gave_up <= GIVES_UP && number != mine && how == 0 && is_ready -> met()
+        :: gave_up <= GIVES_UP && number != mine && how == 0 && is_ready -> opens()
         :: gave_up <= GIVES_UP && number != mine && how == 2 -> refused[me]++; goto next
         :: gave_up <= GIVES_UP && number != mine && how == 1 -> goto next
 #endif
@@ -170,7 +170,7 @@ over:
     skip
 }
 
-proctype judge() {
+proctype check() {
     opened[0] == CHANNELS && opened[1] == CHANNELS;
     byte i;
     for (i : 0 .. 3) {
@@ -186,6 +186,6 @@ init {
             run drain(r);
             run rank(r)
         }
-        run judge()
+        run check()
     }
 }
