@@ -14,7 +14,7 @@ int gather_one(void *, const void *mine, void *all, std::size_t bytes, std::int6
     return 0;
 }
 
-int meet_nobody(void *, std::int64_t) {
+int barrier_alone(void *, std::int64_t) {
     return 0;
 }
 
@@ -25,7 +25,7 @@ bool present(char *reason, std::size_t bytes) {
 
 sennit_status open(std::int64_t, sennit_bootstrap *out) {
     *out = sennit_bootstrap{
-        sizeof(sennit_bootstrap), "alone", nullptr, 0, 1, gather_one, meet_nobody, nullptr};
+        sizeof(sennit_bootstrap), "alone", nullptr, 0, 1, gather_one, barrier_alone, nullptr};
     return SENNIT_OK;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The size from which a collective call first asks whether it can use its buffers in place. Smaller
-// calls copy everything through the slots, which takes one meeting of the ranks less.
+// calls copy everything through the slots, which takes one synchronisation less.
 // tools/tune-collectives makes the numbers in choices.def from bench/collectives.json.
 #pragma once
 

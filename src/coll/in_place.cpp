@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large blocks: each rank first posts a BufferDescription. If all needed buffers can be used in
-// place, the members read and write each other's buffers and meet once more before anybody reuses
-// its own. If not, the same call goes through the slots. The descriptions also carry sizes that
-// only one side knows.
+// place, the members read and write each other's buffers and synchronise again before anybody
+// reuses its own. If not, the same call goes through the slots. The descriptions also carry sizes
+// that only one side knows.
 //
 // Work that one member could do alone is divided: the root and another member each copy a part of a
 // block that moves between them, and a reduced vector is cut into one part per member.
@@ -193,8 +193,8 @@ sennit_status read_description(TeamState &state, OpenCall &operation, std::uint3
         operation.divided = false;
     if ((description.flags & kDescriptionSharesProcessor) != 0) operation.shares_processors = true;
     if ((description.flags & kDescriptionHasWide) == 0) operation.can_be_wide = false;
-    // The others continue without knowing: this rank goes on to the last meeting, copies nothing,
-    // and reports there.
+    // The others do not know of the error and continue. This rank copies nothing, takes part in the
+    // last synchronisation, and reports there.
     note(operation, check_size(state, operation, member, description));
     return SENNIT_OK;
 }

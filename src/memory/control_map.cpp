@@ -22,9 +22,10 @@ std::uint64_t desk_bytes(std::uint64_t size) {
 // own text.
 sennit_status no_view(std::uint64_t bytes, int reason) {
     (void)no_address_space(bytes, reason);
-    const sennit_error met = *thread_error();
+    const sennit_error error = *thread_error();
     (void)fail(SENNIT_ERR_NOMEM,
-               "%.150s (for a control block; a rank maps one of each rank of its node)", met.text);
+               "%.150s (for a control block; a rank maps one of each rank of its node)",
+               error.text);
     thread_error()->os_errno = reason;
     return SENNIT_ERR_NOMEM;
 }
@@ -69,7 +70,8 @@ void control_unmap(ControlBlock *control, std::uint64_t size) {
 
 std::uint32_t control_chunks(const ControlBlock &control) {
     std::uint32_t chunks = 0;
-    // relaxed: the owner writes it under its cold mutex, and others have met it since.
+    // relaxed: the owner writes it under its cold mutex, and others have synchronised with it
+    // since.
     while (chunks < kTeamChunks &&
            control.chunk_offsets[chunks].load(std::memory_order_relaxed) != 0)
         ++chunks;

@@ -36,7 +36,7 @@ struct LocalSegments {
 sennit_status segments_open(Rank &rank, int world_rank, int size);
 // Unmaps everything that the rank owns and closes the file. The control block stays mapped while
 // ranks of the same process use it. The memory of segments stays mapped unless `all_left`: a rank
-// that did not meet this one at its end may still use it by address.
+// that did not take part in this one's last barrier may still use it by address.
 void segments_close(Rank &rank, bool all_left);
 
 // A rank of the same process starts and stops using the owner's mapping of a control block.

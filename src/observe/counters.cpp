@@ -57,7 +57,7 @@ void counters_open(Observer &observer, const char *setting) {
         observer.stats_name[0] = '\0';
         return;
     }
-    // Removes the file of an earlier job. The other ranks open theirs after all have met.
+    // Removes the file of an earlier job. The other ranks open theirs after a barrier.
     if (observer.rank->world_rank == 0 || names_rank(setting)) remove_own_file(observer.stats_name);
 }
 

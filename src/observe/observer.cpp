@@ -140,7 +140,7 @@ void Observed::show_text(Observer &observer, const char *text) {
     TraceNote &note = observer.trace->notes[place];
     (void)std::snprintf(note.text, sizeof note.text, "%s", text);
     // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the text comes before. A
-    // reader may still meet the next text half written: people read it.
+    // reader may still find the next text half written: people read it.
     observer.trace->open[place].has_note.store(1, std::memory_order_release);
 }
 
@@ -322,14 +322,14 @@ void observer_align(Rank &rank, const Deadline &deadline) {
     // round.
     const Array<ClockSample> samples(size * (kRounds + 1));
     ClockSample mine{0, 0};
-    bool met = samples != nullptr;
-    for (std::size_t round = 0; round <= kRounds && met; ++round) {
+    bool gathered = samples != nullptr;
+    for (std::size_t round = 0; round <= kRounds && gathered; ++round) {
         mine.entered_ns = now_ns();
-        met = bootstrap_allgather(rank.bootstrap, &mine, samples + size * round, sizeof mine,
-                                  deadline) == SENNIT_OK;
+        gathered = bootstrap_allgather(rank.bootstrap, &mine, samples + size * round, sizeof mine,
+                                       deadline) == SENNIT_OK;
         mine.left_ns = now_ns();
     }
-    if (met && observer_traces(rank)) {
+    if (gathered && observer_traces(rank)) {
         std::size_t leader = 0;  // the leader of this node
         while (!rank.peers[leader].same_node)
             ++leader;
@@ -346,7 +346,7 @@ void observer_align(Rank &rank, const Deadline &deadline) {
         rank.observer->trace->clock_offset_ns = offset.offset_ns;
         rank.observer->trace->clock_error_ns = offset.error_ns;
     }
-    if (!met) log(SENNIT_LOG_WARNING, "the clocks of the nodes could not be compared");
+    if (!gathered) log(SENNIT_LOG_WARNING, "the clocks of the nodes could not be compared");
 }
 
 void observer_close(Rank &rank) {

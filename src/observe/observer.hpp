@@ -139,10 +139,10 @@ bool observer_traces(const Rank &rank);
 void observer_align(Rank &rank, const Deadline &deadline);
 // The rank is ready: from now on its part of the file of counters exists.
 void observer_ready(Rank &rank);
-// observer_write(), before the last barrier: writes the trace as text. observer_finish(), after it,
-// with `all_met` if all ranks came: rank 0 ends the text.
+// observer_write(), before the last barrier: writes the trace as text. observer_finish(), after it:
+// rank 0 ends the text if `all_arrived` in that barrier.
 void observer_write(Rank &rank);
-void observer_finish(Rank &rank, bool all_met);
+void observer_finish(Rank &rank, bool all_arrived);
 void observer_close(Rank &rank);
 
 // The counters of this rank for a peer or kNobody, and a path or SENNIT_PATH_NONE for the sum.

@@ -276,8 +276,8 @@ void observer_write(Rank &rank) {
         rank.world_rank, observer.trace_name, file_error(errno), observer.part_name);
 }
 
-void observer_finish(Rank &rank, bool all_met) {
-    if (!observer_traces(rank) || !all_met || rank.world_rank != 0) return;
+void observer_finish(Rank &rank, bool all_arrived) {
+    if (!observer_traces(rank) || !all_arrived || rank.world_rank != 0) return;
     const Observer &observer = *rank.observer;
     if (!observer.one_file || !observer.is_written) return;
     Text text(open_own_file(observer.trace_name, O_WRONLY | O_APPEND));

@@ -236,8 +236,8 @@ static_assert(offsetof(ControlBlock, doorbell) == 128 &&
               offsetof(ControlBlock, records) == 896 + kTeamSyncBytes * kFirstTeams &&
               offsetof(ControlBlock, more_teams) == 3801088 && sizeof(ControlBlock) == 115277824);
 
-// After the block: the owner's desk, with a place for each rank of the world, where the two meet to
-// open a channel; laid out by src/channel/.
+// After the block: the owner's desk, with a place for each rank of the world, for opening channels
+// with it; laid out by src/channel/.
 inline std::byte *desk_place(ControlBlock &control, int peer) {
     return reinterpret_cast<std::byte *>(&control + 1) +
            kDeskPlaceBytes * static_cast<std::size_t>(peer);

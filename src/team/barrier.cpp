@@ -57,17 +57,17 @@ int find_lost_arrival(Rank &rank, const Team &team) {
     return -1;
 }
 
-// What a wait of a meeting checks about once a millisecond.
+// What a wait of a synchronisation checks about once a millisecond.
 struct BarrierWait {
     const Team *team;
     LongWait *wait;
 };
 
 // A LostSearch.
-int look_at_meeting(Rank &rank, const void *context) {
-    const BarrierWait &meeting = *static_cast<const BarrierWait *>(context);
-    const int lost = find_lost_arrival(rank, *meeting.team);
-    if (lost < 0) meeting.wait->look();
+int check_wait(Rank &rank, const void *context) {
+    const BarrierWait &wait = *static_cast<const BarrierWait *>(context);
+    const int lost = find_lost_arrival(rank, *wait.team);
+    if (lost < 0) wait.wait->look();
     return lost;
 }
 
@@ -98,14 +98,14 @@ bool have_all_come(Team &team) {
     deadline.start();
     const std::uint64_t epoch = team.epoch + 1;
     LongWait long_wait(rank, team, static_cast<std::uint8_t>(team.purpose), epoch);
-    const BarrierWait meeting{&team, &long_wait};
+    const BarrierWait barrier_wait{&team, &long_wait};
     while (!have_all_come(team)) {
         const std::uint32_t awaited = team.next_peer;
         const auto ready = [&] {
             return have_all_come(team) || team.next_peer != awaited || long_wait.differs();
         };
         const sennit_status status =
-            wait_until(rank, deadline, LostSearch{look_at_meeting, &meeting}, ready);
+            wait_until(rank, deadline, LostSearch{check_wait, &barrier_wait}, ready);
         if (status == SENNIT_ERR_TIMEOUT) report_late(team, epoch);
         if (status != SENNIT_OK) return status;
         if (long_wait.differs()) return long_wait.fail_differs();
@@ -113,7 +113,7 @@ bool have_all_come(Team &team) {
     return SENNIT_OK;
 }
 
-void begin_meeting(Team &team, Purpose purpose) {
+void begin_synchronisation(Team &team, Purpose purpose) {
     team.purpose = purpose;
     team.next_peer = 0;
 }
@@ -121,7 +121,7 @@ void begin_meeting(Team &team, Purpose purpose) {
 inline bool look_flat(Team &team, Purpose purpose) {
     if (!is_arrived(team)) {
         publish_arrival(team, team.epoch + 1);
-        begin_meeting(team, purpose);
+        begin_synchronisation(team, purpose);
     }
     return have_all_arrived(team);
 }
@@ -130,12 +130,12 @@ bool look_in_clusters(Team &team, Purpose purpose) {
     if (is_arrived(team)) return is_released(team, team.epoch + 1);
     const bool was_last = come_to_cluster(team, team.epoch + 1);
     if (was_last) ring_all(team);
-    begin_meeting(team, purpose);
+    begin_synchronisation(team, purpose);
     return was_last || is_released(team, team.epoch + 1);
 }
 
 // A member is out of reach of another one. The launcher still reaches the whole world.
-sennit_status meet_without_path(Rank &rank, const Team &team, const Deadline &deadline) {
+sennit_status synchronise_without_path(Rank &rank, const Team &team, const Deadline &deadline) {
     if (team.slot == memory::kWorldSlot)
         return runtime::bootstrap_barrier(rank.bootstrap, deadline);
     return fail(SENNIT_ERR_OTHER_NODE, "no path joins all ranks of the team");
@@ -177,32 +177,33 @@ sennit_status exchange_without_path(Rank &rank, const Team &team, const Exchange
     if (team.slot == memory::kWorldSlot)
         return runtime::bootstrap_allgather(rank.bootstrap, what.mine, what.all, what.bytes,
                                             deadline);
-    return meet_without_path(rank, team, deadline);
+    return synchronise_without_path(rank, team, deadline);
 }
 
 }  // namespace
 
-bool try_meet(Team &team, Purpose purpose) {
+bool try_synchronise(Team &team, Purpose purpose) {
     return team.way == Way::flat ? look_flat(team, purpose) : look_in_clusters(team, purpose);
 }
 
 namespace {
 
-[[gnu::noinline]] sennit_status meet_otherwise(Rank &rank, Team &team, Purpose purpose,
-                                               const Deadline &deadline) {
+[[gnu::noinline]] sennit_status synchronise_otherwise(Rank &rank, Team &team, Purpose purpose,
+                                                      const Deadline &deadline) {
     deadline.start();
     if (team.way == Way::clusters)
         return look_in_clusters(team, purpose) ? SENNIT_OK : wait_for_late(rank, team, deadline);
-    return team.way == Way::none ? meet_without_path(rank, team, deadline)
-                                 : meet_by_nodes(rank, team, purpose, deadline);
+    return team.way == Way::none ? synchronise_without_path(rank, team, deadline)
+                                 : synchronise_by_nodes(rank, team, purpose, deadline);
 }
 
 // Inline in the barrier, which is called often.
-[[gnu::always_inline]] inline sennit_status meet_inline(Rank &rank, Team &team, Purpose purpose,
-                                                        const Deadline &deadline) {
+[[gnu::always_inline]] inline sennit_status synchronise_inline(Rank &rank, Team &team,
+                                                               Purpose purpose,
+                                                               const Deadline &deadline) {
     sennit_status status = SENNIT_OK;
     if (team.way != Way::flat) [[unlikely]]
-        status = meet_otherwise(rank, team, purpose, deadline);
+        status = synchronise_otherwise(rank, team, purpose, deadline);
     else if (!look_flat(team, purpose))
         status = wait_for_late(rank, team, deadline);
     if (status != SENNIT_OK) return status;
@@ -213,8 +214,8 @@ namespace {
 
 }  // namespace
 
-sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
-    return meet_inline(rank, team, purpose, deadline);
+sennit_status synchronise(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+    return synchronise_inline(rank, team, purpose, deadline);
 }
 
 namespace {
@@ -236,7 +237,7 @@ sennit_status take_flush_error(Team &team) {
 }
 
 void write_message(const Team &team, Purpose purpose, const void *payload, std::size_t bytes) {
-    // The epoch that the meeting completes: equal on all members, whatever failed before.
+    // The epoch that the synchronisation completes: equal on all members, whatever failed before.
     const std::uint64_t number = team.epoch + 1;
     ExchangeMessage message{purpose, static_cast<std::uint32_t>(bytes), number, {}};
     if (bytes != 0) std::memcpy(message.payload, payload, bytes);
@@ -258,21 +259,22 @@ Deadline binding_deadline(const Team &team) {
 }
 
 sennit_status take_up(Rank &rank, Team &team, const Deadline &deadline) {
-    return meet(rank, team, team.purpose, deadline);
+    return synchronise(rank, team, team.purpose, deadline);
 }
 
 namespace {
 
 // Inline in the barrier, which is called often.
-[[gnu::always_inline]] inline sennit_status flush_and_meet(Rank &rank, Team &team, Purpose purpose,
-                                                           const Deadline &deadline) {
+[[gnu::always_inline]] inline sennit_status flush_and_synchronise(Rank &rank, Team &team,
+                                                                  Purpose purpose,
+                                                                  const Deadline &deadline) {
     if (is_arrived(team)) {
         if (is_bound(team)) return fail_unfinished(rank, team);
     } else if (rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;  // not arrived, so the call may be repeated
     }
-    const sennit_status status = meet_inline(rank, team, purpose, deadline);
+    const sennit_status status = synchronise_inline(rank, team, purpose, deadline);
     if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
     return take_flush_error(team);
 }
@@ -280,20 +282,20 @@ namespace {
 }  // namespace
 
 sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
-    return flush_and_meet(rank, team, Purpose::barrier, deadline);
+    return flush_and_synchronise(rank, team, Purpose::barrier, deadline);
 }
 
 // Between nodes a word of Purpose::barrier may be lost: who waits for it then reads from the sender
 // what that has sent. After the last barrier the sender may be gone, so its words must arrive:
 // Purpose::leave.
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
-    if (!team.all_load_store) return flush_and_meet(rank, team, Purpose::leave, deadline);
+    if (!team.all_load_store) return flush_and_synchronise(rank, team, Purpose::leave, deadline);
     if (!is_arrived(team) && rank.engine != nullptr) {
         const sennit_status status = complete_operations(rank, team, deadline);
         if (status != SENNIT_OK) return status;
     }
     if (!is_arrived(team)) write_message(team, Purpose::leave, nullptr, 0);
-    sennit_status status = meet(rank, team, Purpose::leave, deadline);
+    sennit_status status = synchronise(rank, team, Purpose::leave, deadline);
     if (status != SENNIT_OK) return status;
     for (std::uint32_t member = 0; status == SENNIT_OK && member < team.size; ++member) {
         ExchangeMessage message;
@@ -329,7 +331,7 @@ sennit_status fail_unfinished(Rank &rank, const Team &team) {
 
 namespace {
 
-// Whether this repeats the call whose meeting timed out.
+// Whether this repeats the call whose synchronisation timed out.
 bool goes_on_with(const Team &team, const Exchange &what) {
     if (team.purpose != what.purpose || !is_binding(what.purpose)) return false;
     const std::uint8_t *message = team.own->mailboxes[(team.epoch + 1) % 2].bytes;
@@ -343,7 +345,7 @@ sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadl
     if (!team.all_reached) return exchange_without_path(rank, team, what, deadline);
     if (is_arrived(team) && !goes_on_with(team, what)) return fail_unfinished(rank, team);
     if (!is_arrived(team)) write_message(team, what.purpose, what.mine, what.bytes);
-    sennit_status status = meet(rank, team, what.purpose, deadline);
+    sennit_status status = synchronise(rank, team, what.purpose, deadline);
     if (status != SENNIT_OK) return status;
     std::byte *node_buffer = nullptr;
     if (team.way == Way::nodes) status = find_node_buffer(rank, team, &node_buffer);

@@ -50,7 +50,7 @@ struct Creation {
     Team &parent;
     CreationArgs args;
     unsigned attempt = 0;
-    bool is_repeated = false;  // the first try has met
+    bool is_repeated = false;  // the first try is complete
     bool grows = false;        // more room for slots is made before the next attempt
     std::uint32_t slot = 0;    // chosen for all colors
     bool taken = false;        // by this rank
@@ -314,7 +314,7 @@ void finish(Creation &creation, std::uint32_t *handle) {
     *handle = make_handle(team.slot, generation + 1);
 }
 
-// The first exchange of a try, and this rank's part. Errors: the exchange has not met.
+// The first exchange of a try, and this rank's part. Errors: those of an incomplete exchange.
 sennit_status propose_and_choose(Creation &creation) {
     Team &parent = creation.parent;
     if (!is_arrived(parent)) propose(creation, &creation.proposal);
@@ -438,22 +438,22 @@ sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::ui
 
 namespace {
 
-// The members agree to end the team. The second meeting protects the mailboxes: the next team in
-// the slot may write to them as soon as it has left.
+// The members agree to end the team. The second synchronisation protects the mailboxes: the next
+// team in the slot may write to them as soon as it has left.
 sennit_status part(Rank &rank, Team &team) {
     if (team.purpose == Purpose::part)
-        return meet(rank, team, Purpose::part, binding_deadline(team));
+        return synchronise(rank, team, Purpose::part, binding_deadline(team));
     const Array<std::uint32_t> handles(team.size);
     if (handles == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the answers of the ranks");
     // relaxed: this thread has the team's turn.
     const std::uint32_t mine = team.handle.load(std::memory_order_relaxed);
     sennit_status status = exchange(rank, team, {Purpose::destroy, &mine, sizeof mine, handles},
                                     binding_deadline(team));
-    if (status == SENNIT_OK) return meet(rank, team, Purpose::part, binding_deadline(team));
+    if (status == SENNIT_OK) return synchronise(rank, team, Purpose::part, binding_deadline(team));
     if (team.read_failed) {
-        // The others are in the second meeting: this rank arrives and does not wait.
+        // The others are in the second synchronisation: this rank arrives and does not wait.
         const sennit_error error = *thread_error();
-        (void)meet(rank, team, Purpose::part, Deadline::after(0));
+        (void)synchronise(rank, team, Purpose::part, Deadline::after(0));
         *thread_error() = error;
     }
     return status;

@@ -59,7 +59,7 @@ struct CreationArgs {
 // PEER_LOST, and the reason of a rank that refused.
 sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::uint32_t *handle);
 
-// Collective over the team, whose members meet; needs a CollectiveCall. Errors: STATE (it has
+// Collective over the team; synchronises its members. Needs a CollectiveCall. Errors: STATE (it has
 // segments; nothing changes), ARG (other collective calls; nothing changes), PEER_LOST (this rank's
 // part is freed all the same).
 sennit_status destroy(Rank &rank, Team &team);

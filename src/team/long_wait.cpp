@@ -11,16 +11,16 @@ namespace {
 
 constexpr std::int64_t kLongNs = 1'000'000'000;
 
-// The word in ArrivalLine::waiting: call (8 bits), low bits of the team's generation (8), meetings
-// started (24), other calls started (24). Numbers are compared modulo 2^24, since those of two
-// waiting members are close together.
+// The word in ArrivalLine::waiting: call (8 bits), low bits of the team's generation (8),
+// synchronisations started (24), other calls started (24). Numbers are compared modulo 2^24, since
+// those of two waiting members are close together.
 constexpr unsigned kNumberBits = 24;
 constexpr std::uint64_t kNumberMask = (UINT64_C(1) << kNumberBits) - 1;
 
-std::uint64_t make_note(std::uint8_t call, std::uint64_t generation, std::uint64_t meetings,
+std::uint64_t make_note(std::uint8_t call, std::uint64_t generation, std::uint64_t synchronisations,
                         std::uint64_t calls) {
     return static_cast<std::uint64_t>(call) << 56 | (generation & 0xff) << 48 |
-           (meetings & kNumberMask) << kNumberBits | (calls & kNumberMask);
+           (synchronisations & kNumberMask) << kNumberBits | (calls & kNumberMask);
 }
 
 std::uint8_t call_of(std::uint64_t note) {
@@ -35,13 +35,13 @@ int difference(std::uint64_t a, std::uint64_t b) {
 }
 
 // All members make the same calls in the same order. So of two waiting members, the one that has
-// started more meetings has not started fewer other calls; with equal numbers they are in the same
-// call.
-bool can_not_meet(std::uint64_t mine, std::uint64_t theirs) {
-    const int meetings = difference(mine >> kNumberBits, theirs >> kNumberBits);
+// started more synchronisations has not started fewer other calls; with equal numbers they are in
+// the same call.
+bool can_not_match(std::uint64_t mine, std::uint64_t theirs) {
+    const int synchronisations = difference(mine >> kNumberBits, theirs >> kNumberBits);
     const int calls = difference(mine, theirs);
-    if (meetings == 0 && calls == 0) return call_of(mine) != call_of(theirs);
-    return (meetings > 0 && calls < 0) || (meetings < 0 && calls > 0);
+    if (synchronisations == 0 && calls == 0) return call_of(mine) != call_of(theirs);
+    return (synchronisations > 0 && calls < 0) || (synchronisations < 0 && calls > 0);
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ const char *call_name(std::uint8_t call) {
 }
 
 std::uint64_t LongWait::own_note() const {
-    return make_note(call_, team_.generation, meetings_, team_.calls);
+    return make_note(call_, team_.generation, synchronisations_, team_.calls);
 }
 
 void LongWait::look() {
@@ -93,13 +93,13 @@ void LongWait::look() {
     const std::uint64_t mine = own_note();
     // All relaxed: each word stands alone.
     team_.own->arrived.waiting.store(mine, std::memory_order_relaxed);
-    told_ = true;
+    is_published_ = true;
     for_each_here(team_, [&](std::uint32_t member) {
         const TeamSync *sync = sync_of(rank_, team_, member);
         if (sync == nullptr || member == team_.rank || other_ >= 0) return;
         const std::uint64_t theirs = sync->arrived.waiting.load(std::memory_order_relaxed);
         const bool is_of_team = theirs != 0 && (theirs >> 48 & 0xff) == (team_.generation & 0xff);
-        if (!is_of_team || !can_not_meet(mine, theirs)) return;
+        if (!is_of_team || !can_not_match(mine, theirs)) return;
         other_ = static_cast<int>(member);
         other_call_ = call_of(theirs);
     });
@@ -108,7 +108,7 @@ void LongWait::look() {
 // If the calls differ the word stays, for the other rank to see.
 LongWait::~LongWait() {
     // relaxed: the word stands alone.
-    if (told_ && other_ < 0) team_.own->arrived.waiting.store(0, std::memory_order_relaxed);
+    if (is_published_ && other_ < 0) team_.own->arrived.waiting.store(0, std::memory_order_relaxed);
 }
 
 sennit_status LongWait::fail_differs() const {

@@ -9,15 +9,16 @@
 
 namespace sennit::team {
 
-// Collective calls with posts (coll/) follow the purposes of meetings.
+// Collective calls with posts (coll/) follow the purposes of synchronisations.
 inline constexpr std::uint8_t kFirstPosted = 64;
 const char *call_name(std::uint8_t call);
 
 class LongWait {
   public:
-    // `meetings`: the number that this rank has started, including the one that it waits in.
-    LongWait(Rank &rank, Team &team, std::uint8_t call, std::uint64_t meetings)
-        : rank_(rank), team_(team), call_(call), meetings_(meetings) {}
+    // `synchronisations`: the number that this rank has started, including the one that it waits
+    // in.
+    LongWait(Rank &rank, Team &team, std::uint8_t call, std::uint64_t synchronisations)
+        : rank_(rank), team_(team), call_(call), synchronisations_(synchronisations) {}
     ~LongWait();
     LongWait(const LongWait &) = delete;
     LongWait &operator=(const LongWait &) = delete;
@@ -38,8 +39,8 @@ class LongWait {
     int other_ = -1;  // the member's number in the team
     std::uint8_t other_call_ = 0;
     std::uint8_t call_;
-    bool told_ = false;
-    std::uint64_t meetings_;
+    bool is_published_ = false;
+    std::uint64_t synchronisations_;
 };
 
 // The late ranks in the text of a TIMEOUT: the first ones by number, and how many more there are.

@@ -98,7 +98,7 @@ void collect_messages(Rank &rank, const Team &team, std::uint64_t number) {
                     kMailboxBytes);
 }
 
-// Starts a put that copies its data, so that nothing is lent if the meeting ends early.
+// Starts a put that copies its data, so that nothing is lent if the synchronisation ends early.
 sennit_status start_send(Rank &rank, const op::Target &target, const void *data, std::size_t bytes,
                          sennit_request *request, bool is_hint = false) {
     return op::engine_start(rank, op::Direction::put, target, const_cast<void *>(data), bytes,
@@ -288,8 +288,8 @@ bool are_sends_over(Rank &rank, Team &team, sennit_status *status) {
     return true;
 }
 
-// Also for a failed round: such a message could overwrite one of the meeting after next, which goes
-// to the same place.
+// Also for a failed round: such a message could overwrite one of the synchronisation after next,
+// which goes to the same place.
 bool are_old_sends_over(Rank &rank, Team &team) {
     for (;;) {
         sennit_status status = SENNIT_OK;
@@ -432,7 +432,8 @@ void drop_node_buffer(Rank &rank, Team &team) {
     team.node_buffer_record = nullptr;
 }
 
-sennit_status meet_by_nodes(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline) {
+sennit_status synchronise_by_nodes(Rank &rank, Team &team, Purpose purpose,
+                                   const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
     if (!is_arrived(team)) {
         team.purpose = purpose;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The meeting of a team whose members are not all connected by load and store: a team of several
-// nodes (Way::nodes), or one that lacks load and store even within a node (Way::rounds), where each
-// member counts as a node. The first member of a node is its leader: it waits until the others of
-// its node have come, meets the leaders of the other nodes by dissemination (Hensgen, Finkel,
-// Manber 1988), and releases its node. In round k the leader of node i stores the epoch at the
-// leader of node i + 2^k and waits for the word from node i - 2^k. So what a rank sends does not
-// grow with the ranks per node.
+// The synchronisation of a team without load and store between all members: a team of several nodes
+// (Way::nodes), or one without load and store even within a node (Way::rounds), where each member
+// counts as a node. The first member of a node is its leader. It waits until the other members of
+// its node have arrived, synchronises with the leaders of the other nodes by dissemination
+// (Hensgen, Finkel, Manber 1988), and releases its node. In round k the leader of node i stores the
+// epoch at the leader of node i + 2^k and waits for the word from node i - 2^k. So what a rank
+// sends does not grow with the ranks per node.
 //
-// Messages travel along (Bruck 1997): before its word a leader puts the messages that it has, those
-// of nodes i, i - 1, ... i - 2^k + 1, into the *node buffer* of the other leader, where its node
-// reads them. Called by barrier.cpp and create.cpp; design and failures:
+// An exchange also moves messages (Bruck 1997): before its word a leader puts the messages of nodes
+// i, i - 1, ... i - 2^k + 1 into the *node buffer* of the other leader, where the members of that
+// node read them. Called by barrier.cpp and create.cpp; design and failures:
 // docs/design/collectives.md.
 #pragma once
 
@@ -26,8 +26,8 @@ inline std::uint32_t leader_of(const Team &team, std::uint32_t node) {
 inline bool leads(const Team &team) {
     return leader_of(team, team.node) == team.rank;
 }
-// The other leaders of a round: the one to which this leader sends, and the one whose word it
-// awaits. Only for leaders.
+// The other leaders of a round: this leader sends to the first and waits for the word of the
+// second. Only for leaders.
 inline std::uint32_t next_leader(const Team &team, std::uint32_t round) {
     return leader_of(team, (team.node + (1u << round)) % team.node_count);
 }
@@ -38,19 +38,18 @@ inline std::uint32_t last_leader(const Team &team, std::uint32_t round) {
 // Equal on all members, since all know the nodes.
 void form_nodes(Rank &rank, Team &team);
 
-// A node buffer has two messages of exchanges per member. The words of posts between nodes follow,
-// and their messages (coll/nodes.cpp): again two per member for each length.
+// A node buffer has two messages of exchanges per member, then these words, then the messages of
+// posts (coll/nodes.cpp): two per member for each length.
 struct PostWords {
-    // For even and odd numbers, and for rounds of dissemination; writers: the leaders of the
-    // rounds.
+    // By number modulo 2 and round of dissemination. Writer: the leader that sends in that round.
     std::atomic<std::uint64_t> words[2][kRounds];
     std::atomic<std::uint64_t> released;  // writer: the leader of the node
-    std::uint64_t beside;  // data of a put of a word without messages; nobody reads it
+    std::uint64_t beside;                 // payload of a word without messages; nobody reads it
     std::uint8_t unused[112];
 };
 static_assert(sizeof(PostWords) == 384 && offsetof(PostWords, released) == 256);
-// Lengths of messages of posts. A team uses the longer ones only if all messages of a round take at
-// most kMostMessageBytes bytes.
+// Lengths of the messages of posts. A team uses a length if all messages of a round take at most
+// kMostMessageBytes of the same index.
 inline constexpr std::size_t kPostBytes[] = {96, 640, 2560, 8448};
 inline constexpr std::size_t kMostMessageBytes[] = {SIZE_MAX, 4 << 20, 256 << 10, 256 << 10};
 
@@ -80,14 +79,15 @@ inline MessageArray messages_of_post(const Team &team, std::uint64_t number, std
     return {first + kPostBytes[length] * (number % 2 * team.size), kPostBytes[length]};
 }
 
-// Called before the members agree on how they reach each other. Makes the node buffer if this
-// rank may lead its node; `*id` is its segment, or 0. Errors: NOMEM, OS.
+// Called before the members agree on how they reach each other. Makes the node buffer if this rank
+// may lead its node. `*id` is the buffer's segment, or 0. Errors: NOMEM, OS.
 sennit_status make_node_buffer(Rank &rank, Team &team, std::uint32_t *id);
-// Called when nobody meets any more.
+// Called after the last synchronisation of the team.
 void drop_node_buffer(Rank &rank, Team &team);
 
-// The same as meet() if some members are reached by messages.
-sennit_status meet_by_nodes(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline);
+// synchronise() for a team with members that only messages reach.
+sennit_status synchronise_by_nodes(Rank &rank, Team &team, Purpose purpose,
+                                   const Deadline &deadline);
 
 // With Way::nodes: finds the node buffer of this node. Errors: those of attaching the leader's
 // memory.
@@ -102,8 +102,8 @@ struct NodeBufferPart {
 };
 sennit_status put_in_node_buffer(Rank &rank, const Team &team, std::uint32_t leader,
                                  const NodeBufferPart &part, sennit_request *request);
-// One put together with a word of the node buffer, which is stored after it. False: too long for
-// that.
+// One put with a word of the node buffer that is stored after it. goes_with_word() is false if the
+// put is too long.
 struct NodeBufferWord {
     std::size_t offset;
     std::uint64_t value;
@@ -121,7 +121,7 @@ std::size_t messages_of_round(const Team &team, std::uint32_t round, const Messa
 sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
                         const NodeBufferPart parts[2], std::size_t count, sennit_request sends[2]);
 
-// A rank without which this meeting can not end, or -1. A LostSearch of a Team.
+// A lost rank that this synchronisation needs, or -1. A LostSearch of a Team.
 int find_lost_of_nodes(Rank &rank, const void *team);
 
 }  // namespace sennit::team

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The team object: one rank's state of a team that it belongs to, and the two bases of everything
 // collective: the barrier and the exchange of small messages. Built on op/; called by api/ and
-// coll/.
+// coll/. *Synchronisation* is what both have in common: every member waits until all have arrived.
 //
 // A team has a slot (1 to 1023, equal on all members, the top bits of its segments' ids) and a
 // generation, which separates consecutive teams of a slot; together they are its handle. Members
@@ -56,7 +56,7 @@ constexpr std::uint32_t make_handle(std::uint32_t slot, std::uint64_t generation
 inline constexpr std::uint32_t kNodeSlot = 2;
 inline constexpr std::uint32_t kWorldHandle = make_handle(memory::kWorldSlot, 0);
 
-// The purpose of a meeting.
+// The purpose of a synchronisation.
 enum class Purpose : std::uint32_t {
     none = 0,
     offer = 1,
@@ -66,7 +66,7 @@ enum class Purpose : std::uint32_t {
     conclude = 5,
     destroy = 6,
     propose_again = 7,  // the next try of a disturbed creation
-    part = 8,           // the second meeting of a destruction
+    part = 8,           // the second synchronisation of a destruction
     regions = 20,
     region_votes = 21,
     barrier = 40,
@@ -129,14 +129,14 @@ struct Team {
     std::uint64_t epoch;       // barriers completed, counted from the base
     std::uint64_t calls;       // number of calls of coll/ started
     sennit_error flush_error;  // error of an implicit operation, until the barrier is done
-    bool read_failed;          // the last exchange met, but a message was unreadable
+    bool read_failed;          // the last exchange is complete, but a message was unreadable
     Purpose purpose;           // purpose of epoch + 1, if this rank has arrived; else none
     std::uint32_t next_peer;   // number of peers already seen: of all, or of the node
     std::uint32_t round;       // dissemination: rounds done
     RoundStep round_step;
     sennit_request sends[2];  // puts of this round in progress
-    // For the leader whose word of this round is late: its ArrivalLine::sent from the latest get;
-    // the get in progress; the time of the next question, 0 before the first.
+    // If the word of another leader is late, this leader gets that one's ArrivalLine::sent: the
+    // value from the latest get; the get in progress; the time of the next get, 0 before the first.
     std::uint64_t told;
     sennit_request ask;
     std::int64_t ask_ns;
@@ -147,7 +147,7 @@ struct Team {
     void *unfinished;        // state of a binding call that can continue; freed by drop()
 };
 
-// Whether this rank has arrived in the next meeting, which is then unfinished.
+// Whether this rank has arrived in the synchronisation epoch + 1, which is then unfinished.
 inline bool is_arrived(const Team &team) {
     return team.purpose != Purpose::none;
 }
@@ -266,27 +266,28 @@ class CollectiveCall {
 
 // The following need a CollectiveCall.
 
-// Completes implicit operations first; a failed one is reported after the members have met. Errors:
-// TIMEOUT, PEER_LOST, and the error of an operation.
+// Completes implicit operations first; a failed one is reported after the members have
+// synchronised. Errors: TIMEOUT, PEER_LOST, and the error of an operation.
 sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline);
 
-// Continues a meeting that timed out, for any purpose. Errors: as meet().
+// Continues a synchronisation that timed out, for any purpose. Errors: as synchronise().
 sennit_status take_up(Rank &rank, Team &team, const Deadline &deadline);
 
 // The barrier of sennit_finalize. Errors: as barrier(), and ARG: a member is in another call.
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline);
 
-// The members meet, and nothing else. Everything that a member did before is visible to all
-// afterwards. After TIMEOUT the next call continues the same meeting. Errors: TIMEOUT, PEER_LOST,
-// ARG (a member has waited for a second in a call that does not match).
-sennit_status meet(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline);
+// Waits until all members have arrived. Everything that a member did before is visible to all
+// afterwards. After TIMEOUT the next call continues the same synchronisation. Errors: TIMEOUT,
+// PEER_LOST, ARG (a member has waited for a second in a call that does not match).
+sennit_status synchronise(Rank &rank, Team &team, Purpose purpose, const Deadline &deadline);
 
-// Arrives, unless this rank already has, and returns whether all have come: meet() without a wait,
-// for tests. Only if load and store connect all members.
-bool try_meet(Team &team, Purpose purpose);
+// synchronise() without a wait, for tests: returns whether all members have arrived. Only if load
+// and store connect all members.
+bool try_synchronise(Team &team, Purpose purpose);
 
-// The reason why no other collective call is possible while a meeting of the team is unfinished
-// (is_arrived()): STATE, or PEER_LOST if a member is gone, since the meeting then never ends.
+// The reason why no other collective call is possible while a synchronisation of the team is
+// unfinished (is_arrived()): STATE, or PEER_LOST if a member is gone, since the synchronisation
+// then never ends.
 sennit_status fail_unfinished(Rank &rank, const Team &team);
 
 // A rank's part in these can not be withdrawn: only the same call continues them.
@@ -296,15 +297,17 @@ constexpr bool is_binding(Purpose purpose) {
            purpose == Purpose::destroy || purpose == Purpose::part ||
            purpose == Purpose::region_votes;
 }
-// Whether a meeting for one of these has timed out, so that only the same call may continue it.
+// Whether a synchronisation for one of these has timed out, so that only the same call may continue
+// it.
 inline bool is_bound(const Team &team) {
     return is_binding(team.purpose);
 }
-// SENNIT_TIMEOUT. The launcher's meetings can not be resumed, so they have no limit.
+// SENNIT_TIMEOUT. The launcher's synchronisations can not be resumed, so they have no limit.
 Deadline binding_deadline(const Team &team);
 
 // Every member gives `bytes` bytes (at most kExchangeBytes) and gets those of all members, by rank.
-// Errors: those of meet() and fail_unfinished(), and ARG if a member is in another collective call.
+// Errors: those of synchronise() and fail_unfinished(), and ARG if a member is in another
+// collective call.
 inline constexpr std::size_t kExchangeBytes = kMailboxBytes - 16;
 struct Exchange {
     Purpose purpose;  // equal on all members, or the calls do not match

@@ -124,10 +124,10 @@ class MadeUpTeam {
     bool step(MadeUp &mine) {
         for (const auto &one : ranks_)
             if (one.get() != &mine) protect(page_of(one->team->own), PROT_NONE);
-        const bool met = team::try_meet(*mine.team, team::Purpose::barrier);
+        const bool arrived = team::try_synchronise(*mine.team, team::Purpose::barrier);
         for (const auto &one : ranks_)
             protect(page_of(one->team->own), PROT_READ | PROT_WRITE);
-        return met;
+        return arrived;
     }
 
     std::vector<int> numas_;

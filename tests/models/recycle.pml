@@ -5,7 +5,7 @@
  * this team and of the exchange under way, and nobody waits for ever.
  *
  * Mistakes that must be found: OWN_NUMBER (each member counts on from what it has seen itself),
- * FROM_ZERO (numbers begin anew), ONE_MEETING (a team ends with the exchange alone, and whoever is
+ * FROM_ZERO (numbers begin anew), ONE_SYNCHRONISATION (a team ends with the exchange alone, and whoever is
  * slow still reads messages when the next team writes its own). */
 #define RANKS 3
 #define PROCESSES RANKS
@@ -44,7 +44,7 @@ inline exchange(team) {
 
 inline destroy(team) {
     exchange(team);
-#ifndef ONE_MEETING
+#ifndef ONE_SYNCHRONISATION
     synchronise();
 #endif
     numbers[me] = epoch + MARGIN

@@ -177,7 +177,7 @@ int find_first_of_node(const Startup &start, int r) {
     return r;
 }
 
-void meet_peers(Startup &start) {
+void make_peers(Startup &start) {
     const runtime::Card &mine = start.all[start.rank.world_rank].card;
     for (int r = 0; r < start.size; ++r) {
         const runtime::Card &theirs = start.all[r].card;
@@ -451,7 +451,7 @@ sennit_status run(Startup &start, const char *paths) {
     if (status == SENNIT_OK) status = path::router_open(start.rank, paths, sink_of(start.rank));
     status = introduce(start, status);
     if (status != SENNIT_OK) return status;
-    meet_peers(start);
+    make_peers(start);
     agree_on_share(start);
     status = exchange_descriptors(start);
     choose_detection(start);

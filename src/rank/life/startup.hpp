@@ -18,8 +18,8 @@ struct StartupArgs {
 // Fills a claimed rank object; after an error everything is undone and the object is unchanged.
 sennit_status startup(Rank &rank, const StartupArgs &args);
 
-// Meets the other ranks for at most timeout_ns, then frees everything. Errors: TIMEOUT, PEER_LOST,
-// and the error of a failed implicit operation; the rank is gone in every case.
+// Waits for the other ranks for at most timeout_ns, then frees everything. Errors: TIMEOUT,
+// PEER_LOST, and the error of a failed implicit operation; the rank is gone in every case.
 sennit_status shutdown(Rank &rank, std::int64_t timeout_ns);
 
 }  // namespace sennit::life

@@ -97,8 +97,8 @@ void warn_of_late(Rank &rank, int seconds) {
 using Barrier = sennit_status (*)(Rank &rank, team::Team &team, const Deadline &deadline);
 
 // The last barrier, with interruptions for warnings if it can be resumed.
-sennit_status meet_at_the_end(Rank &rank, team::Team &world, Barrier barrier,
-                              const Deadline &deadline) {
+sennit_status synchronise_at_end(Rank &rank, team::Team &world, Barrier barrier,
+                                 const Deadline &deadline) {
     if (!world.all_reached) return barrier(rank, world, deadline);
     runtime::LateNotice notice;
     for (;;) {
@@ -111,11 +111,11 @@ sennit_status meet_at_the_end(Rank &rank, team::Team &world, Barrier barrier,
 }  // namespace
 
 void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
-    const bool met = rank.router != nullptr && rank.peers.exists();
+    const bool has_peers = rank.router != nullptr && rank.peers.exists();
     path::router_stop_threads(rank);
     // The engine comes first: its queued operations name segments by their attachments.
     op::engine_destroy(rank, deadline);
-    if (met) detach_everything(rank);
+    if (has_peers) detach_everything(rank);
     coll::collectives_close(rank);
     team::teams_close(rank);
     group::groups_close(rank);
@@ -125,7 +125,7 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     // The watch's words are in a peer's memory, and open operations of the engine may have needed
     // its news.
     watch::watch_stop(rank);
-    if (met) close_peers(rank);
+    if (has_peers) close_peers(rank);
     path::router_close(rank, deadline);
     watch::watch_free(rank);
     queue::queues_close(rank);
@@ -148,7 +148,7 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
 }
 
 sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
-    // After the meeting the rest is bounded, whatever the caller's timeout is.
+    // After the last barrier the rest takes at most this long, whatever the caller's timeout is.
     constexpr std::int64_t kTakeApart_ns = 10'000'000'000;
     const Deadline deadline = Deadline::after(timeout_ns);
     sennit_status status = SENNIT_OK;
@@ -161,11 +161,11 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
         const team::CollectiveCall call(world, team::kWorldHandle);
         status = call.status();
         runtime::observer_write(rank);
-        // A barrier that timed out is another meeting than this.
+        // A barrier that timed out must be completed before this one.
         if (status == SENNIT_OK && team::is_arrived(world))
-            status = meet_at_the_end(rank, world, team::take_up, deadline);
+            status = synchronise_at_end(rank, world, team::take_up, deadline);
         if (status == SENNIT_OK)
-            status = meet_at_the_end(rank, world, team::last_barrier, deadline);
+            status = synchronise_at_end(rank, world, team::last_barrier, deadline);
         if (status == SENNIT_ERR_TIMEOUT) status = fail_late(rank, timeout_ns);
     }
     runtime::observer_finish(rank, status == SENNIT_OK);

@@ -8,7 +8,7 @@
 namespace sennit::life {
 
 // Frees the existing parts of the rank in the reverse order of start-up and sets its size to 0.
-// `all_left`: the others have met this rank at its end; see segments_close().
+// `all_left`: the others took part in this rank's last barrier; see segments_close().
 void take_apart(Rank &rank, const Deadline &deadline, bool all_left);
 
 }  // namespace sennit::life

@@ -14,7 +14,7 @@ namespace sennit::test {
 namespace {
 
 // Broken by a free that waits longer than SENNIT_TIMEOUT, or whose repetition is another free.
-TEST(meetings, a_free_that_timed_out_goes_on_when_it_is_called_again) {
+TEST(synchronisation, a_free_that_timed_out_goes_on_when_it_is_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.05", 1);
     Job job(2, "self,inproc");
     std::atomic<bool> may_come{false};
@@ -40,19 +40,20 @@ TEST(meetings, a_free_that_timed_out_goes_on_when_it_is_called_again) {
     EXPECT_EQ(job.fault, "");
 }
 
-// Broken by a destruction that waits longer than SENNIT_TIMEOUT in one of its two meetings, or
-// whose repetition begins anew.
-TEST(meetings, a_destruction_that_timed_out_goes_on_when_it_is_called_again) {
+// Broken by a destruction that waits longer than SENNIT_TIMEOUT in one of its two synchronisations,
+// or whose repetition begins anew.
+TEST(synchronisation, a_destruction_that_timed_out_goes_on_when_it_is_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.05", 1);
     Job job(2, "self,inproc");
     std::atomic<int> timed_out{0};
     job.run([&](int rank) {
         sennit_team team = SENNIT_TEAM_NULL;
         job.expect(sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team), "sennit_team_split");
-        // Rank 0 in the first meeting, and then rank 1 in the second one.
+        // Rank 0 in the first synchronisation, and then rank 1 in the second one.
         while (timed_out < rank)
             std::this_thread::yield();
-        if (sennit_team_destroy(team) != SENNIT_ERR_TIMEOUT) job.note("a meeting has no limit");
+        if (sennit_team_destroy(team) != SENNIT_ERR_TIMEOUT)
+            job.note("a synchronisation has no limit");
         if (sennit_barrier(team, 0) != SENNIT_ERR_STATE)
             job.note("a barrier is let into the middle of a destruction");
         ++timed_out;
@@ -68,8 +69,9 @@ TEST(meetings, a_destruction_that_timed_out_goes_on_when_it_is_called_again) {
     EXPECT_EQ(job.fault, "");
 }
 
-// Waits until rank 0, whose object is `first`, has come to the next meeting of the world.
-void await_meeting(Rank &first) {
+// Waits until rank 0, whose object is `first`, has arrived in the next synchronisation of the
+// world.
+void await_synchronisation(Rank &first) {
     const team::Team &world = team::world_of(first);
     const std::uint64_t epoch = team::world_of(*current_rank()).epoch + 1;
     // relaxed: only that it has come counts.
@@ -79,7 +81,7 @@ void await_meeting(Rank &first) {
 
 // Broken by a creation whose vote waits longer than SENNIT_TIMEOUT, or whose repetition is another
 // one.
-TEST(meetings, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_again) {
+TEST(synchronisation, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
     Job job(2, "self,inproc");
     std::atomic<Rank *> first{nullptr};
@@ -89,7 +91,7 @@ TEST(meetings, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_again) 
         while (first == nullptr)
             std::this_thread::yield();
         if (rank == 1) {
-            await_meeting(*first);
+            await_synchronisation(*first);
             // Rank 0 has proposed and can not take a slot.
             const team::RegistryLock lock(*first);
             if (sennit_team_split(SENNIT_TEAM_WORLD, 0, 0, &team) != SENNIT_ERR_TIMEOUT)
@@ -108,7 +110,7 @@ TEST(meetings, a_creation_whose_vote_timed_out_goes_on_when_it_is_called_again) 
 
 // Broken by an allocation without a limit, one that does not name the rank that is late, or one
 // that leaves something behind: the next allocation would differ between the ranks.
-TEST(meetings, an_allocation_that_timed_out_names_the_late_rank_and_leaves_nothing) {
+TEST(synchronisation, an_allocation_that_timed_out_names_the_late_rank_and_leaves_nothing) {
     (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
     Job job(3, "self,inproc");
     std::atomic<int> timed_out{0};
@@ -121,10 +123,10 @@ TEST(meetings, an_allocation_that_timed_out_names_the_late_rank_and_leaves_nothi
                 job.note("the allocation has no limit");
             if (rank == 0 && sennit_last_error()->peer != 2) job.note(sennit_last_error()->text);
             if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_STATE)
-                job.note("another meeting is let into that of the allocation");
+                job.note("another synchronisation is let into that of the allocation");
             ++timed_out;
             // The second one is the collective call for which the late rank waits.
-            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "the rest of the meeting");
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "the rest of the synchronisation");
             job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
         } else if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_ARG) {
             job.note("the late rank is not told");
@@ -143,7 +145,7 @@ TEST(meetings, an_allocation_that_timed_out_names_the_late_rank_and_leaves_nothi
 
 // Broken by an allocation whose vote waits longer than SENNIT_TIMEOUT, or whose repetition is
 // another allocation.
-TEST(meetings, an_allocation_whose_vote_timed_out_gives_its_memory_when_it_is_called_again) {
+TEST(synchronisation, an_allocation_whose_vote_timed_out_gives_its_memory_when_it_is_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "1", 1);
     Job job(2, "self,inproc");
     std::atomic<Rank *> first{nullptr};
@@ -154,7 +156,7 @@ TEST(meetings, an_allocation_whose_vote_timed_out_gives_its_memory_when_it_is_ca
         while (first == nullptr)
             std::this_thread::yield();
         if (rank == 1) {
-            await_meeting(*first);
+            await_synchronisation(*first);
             // Rank 0 has made its piece and can not attach rank 1's.
             const ColdLock lock(*first);
             if (sennit_alloc(SENNIT_TEAM_WORLD, 64, 0, 0, &gptr) != SENNIT_ERR_TIMEOUT ||
@@ -180,7 +182,7 @@ TEST(meetings, an_allocation_whose_vote_timed_out_gives_its_memory_when_it_is_ca
 
 // Broken by an exchange of regions whose vote waits longer than SENNIT_TIMEOUT, or whose repetition
 // is another one.
-TEST(meetings, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_it_is_called_again) {
+TEST(synchronisation, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_it_is_called_again) {
     (void)setenv("SENNIT_TIMEOUT", "0.4", 1);
     Job job(2, "self,inproc");
     std::atomic<Rank *> first{nullptr};
@@ -193,7 +195,7 @@ TEST(meetings, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_it_is_ca
         while (first == nullptr)
             std::this_thread::yield();
         if (rank == 1) {
-            await_meeting(*first);
+            await_synchronisation(*first);
             // Rank 0 has given its region and can not attach rank 1's.
             const ColdLock lock(*first);
             if (sennit_region_attach(SENNIT_TEAM_WORLD, mine, all) != SENNIT_ERR_TIMEOUT)
@@ -216,7 +218,7 @@ TEST(meetings, an_exchange_of_regions_whose_vote_timed_out_goes_on_when_it_is_ca
 
 // Broken by a barrier in clusters that counts a rank again after a timeout, does not name the ranks
 // that are late, or lets a rank pass that does not see what all did before.
-TEST(meetings, a_barrier_of_many_ranks_times_out_names_the_late_one_and_goes_on) {
+TEST(synchronisation, a_barrier_of_many_ranks_times_out_names_the_late_one_and_goes_on) {
     constexpr int kRanks = 20;
     Job job(kRanks, "self,inproc");
     std::atomic<int> timed_out{0};
@@ -251,7 +253,7 @@ TEST(meetings, a_barrier_of_many_ranks_times_out_names_the_late_one_and_goes_on)
 }
 
 // Broken by a barrier in clusters that waits for a rank that is gone.
-TEST(meetings, a_barrier_of_many_ranks_ends_when_one_is_gone) {
+TEST(synchronisation, a_barrier_of_many_ranks_ends_when_one_is_gone) {
     constexpr int kRanks = 20;
     Job job(kRanks, "self,inproc");
     job.run(
@@ -267,7 +269,7 @@ TEST(meetings, a_barrier_of_many_ranks_ends_when_one_is_gone) {
 }
 
 // Broken by a rank that takes another one's sennit_barrier for its sennit_finalize.
-TEST(meetings, a_barrier_that_meets_a_finalize_is_an_error_of_one_side) {
+TEST(synchronisation, a_barrier_that_meets_a_finalize_is_an_error_of_one_side) {
     Job job(2, "self,inproc");
     sennit_status met = SENNIT_OK;
     job.run(
