@@ -73,7 +73,7 @@ std::string word_notes(const std::vector<Record> &records) {
     return text;
 }
 
-// What a queue and puts in windows are judged by.
+// Items or puts per second: a line for each size.
 std::string item_notes(const std::vector<Record> &records) {
     std::string text;
     std::uint64_t last_bytes = 0;
@@ -91,7 +91,7 @@ std::string item_notes(const std::vector<Record> &records) {
     return text.empty() ? text : text + "\n";
 }
 
-// What several rails are judged by: the fastest one, and the sum of all.
+// For each size the fastest raw rail alone, and the sum of all.
 std::string rail_notes(const std::vector<Record> &records) {
     std::map<std::uint64_t, std::vector<double>> rails;  // times by each alone, of each size
     for (const Record &record : records)

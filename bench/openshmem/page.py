@@ -60,7 +60,7 @@ def place_of(row):
     return row["case"] if row["bytes"] == 0 or row["case"] in WORDS else f"{row['case']}, {text_of_bytes(row['bytes'])}"
 
 
-def judge(where, compared, least):
+def count_reached(where, compared, least):
     """(reached, missed, rows of the table of misses): how many ratios are at least `least`."""
     compared = list(compared)
     missed = [(row, name, each) for row, name, each in compared if statistics.median(each) < least]
@@ -97,7 +97,7 @@ def targets(pair, crowd, crowd_pes):
     rows, below = [], []
 
     def add(text, where, compared, least):
-        reached, missed, lines = judge(where, compared, least)
+        reached, missed, lines = count_reached(where, compared, least)
         rows.append((text, reached, missed))
         below.extend(lines)
 

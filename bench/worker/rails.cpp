@@ -344,7 +344,7 @@ Subject by_rail(const Game &game, int rail, const std::string &suffix) {
     return subject("raw-" + provider + suffix, game, std::move(exchange), provider);
 }
 
-// Not a raw limit: it is judged beside Sennit.
+// A baseline, not a raw limit.
 Subject by_parts(const Game &game) {
     auto exchange =
         std::make_shared<PartsExchange>(game.job, game.partners, game.streams, game.bytes);

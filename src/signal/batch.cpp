@@ -144,16 +144,16 @@ void gather(BatchSlice &slice) {
     }
 }
 
-// Asks the owner of the part and judges its answer.
+// Asks the owner of the part whether it accepts the event.
 sennit_status start_question(BatchSlice &slice, Flying &part, const Completion &how) {
     const Prepared &prepared = part.prepared;
     return start_event(slice.rank, {.remote = &prepared.remote, .messages = {prepared.epoch, 0}},
                        &part.answer, how);
 }
-sennit_status judge(BatchSlice &slice, const Flying &part) {
+sennit_status check_answer_of(BatchSlice &slice, const Flying &part) {
     if (part.status != SENNIT_OK || part.answer == kNoAnswer) return SENNIT_OK;
     const Prepared &prepared = part.prepared;
-    return judge_answer(slice.rank, prepared.remote, {prepared.epoch, 0}, part.answer);
+    return check_answer(slice.rank, prepared.remote, {prepared.epoch, 0}, part.answer);
 }
 
 bool is_known_to_be_let_in(const BatchSlice &slice, const Flying &part) {
@@ -176,7 +176,7 @@ void look_all(BatchSlice &slice) {
                        : check_epoch(slice.rank, prepared.remote, prepared.epoch, &part.seen);
         });
     for (std::size_t i = 0; i < slice.count; ++i) {
-        const sennit_status status = judge(slice, slice.parts[i]);
+        const sennit_status status = check_answer_of(slice, slice.parts[i]);
         if (status == SENNIT_OK) continue;
         note_failure(slice, i, status);
         slice.count = i;

@@ -91,7 +91,8 @@ bool is_taken(const Own &own, std::uint64_t epoch, std::uint64_t receivers) {
     return is_counted(epoch, receivers, is_unchecked(handle_of(own)) ? 1 : own.record->most_ahead);
 }
 
-// Tells the owner now: the sender, which is told too, may send nothing more before the next reset.
+// Reports to the owner now: the sender, which also gets the error, may send nothing more before the
+// next reset.
 void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t epoch) {
     const std::uint64_t sum = refuse_message(message, epoch);
     if (sum != 0) count(rank, *signals_of(rank), own, epoch, 0 - sum);
@@ -198,10 +199,10 @@ void give_back_left(Rank &rank) {
     }
 }
 
-// Whether the bits are enough. This side may send fewer bits than the owner reads. For an unchecked
-// signal nobody has checked the epoch, which may be any: then the owner should detect that here,
-// not at the end of the message.
-bool is_told_by(const NumberedMessage &message, const RemoteSignal &remote, unsigned bits) {
+// Whether `bits` bits, which may be fewer than the owner reads, are enough. The epoch for an
+// unchecked signal may be any: the tag must be long enough for the owner to detect a wrong epoch at
+// the first event, not at the end of the message.
+bool has_enough_bits(const NumberedMessage &message, const RemoteSignal &remote, unsigned bits) {
     constexpr unsigned kFewestTagBits = 3;
     const CarriedLayout layout = layout_of(message.event_bits, message.index_bits);
     return layout.bits <= layout_of(bits).bits &&
@@ -227,7 +228,7 @@ void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messa
         runtime::note_message(rank, runtime::CountedMessage::not_carried, 0);
     if (begun != Subscriptions::Begun::yes) {
         *message = NumberedMessage{};
-    } else if (!is_told_by(*message, remote, bits)) {
+    } else if (!has_enough_bits(*message, remote, bits)) {
         subscriptions.unbegin(kind, *message);
         subscriptions.refuse(kind);
         *message = NumberedMessage{};

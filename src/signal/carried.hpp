@@ -154,7 +154,7 @@ bool close_carried(Rank &rank, int sender, const op::EventTask &task);
 enum class CarriedEnd : std::uint8_t {
     counted,
     late,     // a part was counted, and its epoch is over
-    surplus,  // its epoch has no room for it; the owner was told
+    surplus,  // its epoch has no room for it; reported to the owner
     to_count  // nothing was counted; the caller counts
 };
 CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool is_whole);

@@ -75,7 +75,7 @@ void tell_refused(const RemoteSignal &to, std::uint64_t epoch, Uncounted what) {
     call_owner(to);
 }
 
-// Judged when counted, so that an owner that has advanced meanwhile counts more messages. An old
+// Checked when counted, so that an owner that has advanced meanwhile counts more messages. An old
 // look does no harm, for the reason given in docs/design/signals.md.
 bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Messages &messages) {
     // SYNC signal-epoch: pairs with the release in advance(), of the owner.
@@ -159,8 +159,8 @@ sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen) {
 
 namespace {
 
-// Judges the result of look().
-sennit_status judge_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
+// Checks the result of look().
+sennit_status check_seen(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (seen->handle != remote.signal.handle) return was_destroyed(remote.signal);
     if (is_unchecked(remote.signal.handle) ||
         is_counted(epoch, seen->epoch, seen->expected.most_ahead))
@@ -180,7 +180,7 @@ sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t 
                                                                 : ask_owner(rank, remote, epoch);
     const sennit_status status = look(rank, remote, seen);
     if (is_current) return status;
-    return status != SENNIT_OK ? status : judge_epoch(rank, remote, epoch, seen);
+    return status != SENNIT_OK ? status : check_seen(rank, remote, epoch, seen);
 }
 
 sennit_status fail_epoch(Rank &rank, sennit_signal signal, const NotTaken &event) {

@@ -16,31 +16,31 @@ namespace {
 // An answer: the result in the low 7 bits, then whether the signal is strict, then the owner's
 // epoch modulo 2^56. For surplus messages: their number (24 bits, saturated), then the number
 // expected.
-enum class Judged : std::uint8_t { no_signal, counted, early, late, surplus };
-constexpr unsigned kJudgedBits = 8;
-constexpr std::uint64_t kStrictBit = 1u << (kJudgedBits - 1);
+enum class EventResult : std::uint8_t { no_signal, counted, early, late, surplus };
+constexpr unsigned kResultBits = 8;
+constexpr std::uint64_t kStrictBit = 1u << (kResultBits - 1);
 constexpr unsigned kSurplusBits = 24;
-static_assert(static_cast<std::uint64_t>(Judged::no_signal) == op::kNoSuchSignal);
+static_assert(static_cast<std::uint64_t>(EventResult::no_signal) == op::kNoSuchSignal);
 
-constexpr std::uint64_t answer_of(Judged judged, std::uint64_t value) {
-    return value << kJudgedBits | static_cast<std::uint64_t>(judged);
+constexpr std::uint64_t answer_of(EventResult result, std::uint64_t value) {
+    return value << kResultBits | static_cast<std::uint64_t>(result);
 }
-std::uint64_t answer_with_epoch(Judged judged, const Own &own, std::uint64_t epoch) {
-    return answer_of(judged, epoch) | (is_strict(own) ? kStrictBit : 0);
+std::uint64_t answer_with_epoch(EventResult result, const Own &own, std::uint64_t epoch) {
+    return answer_of(result, epoch) | (is_strict(own) ? kStrictBit : 0);
 }
 // The owner's epoch is near the epoch of the question.
 constexpr std::uint64_t epoch_in(std::uint64_t answer, std::uint64_t near) {
-    const auto ahead = static_cast<std::int64_t>(answer - (near << kJudgedBits));
-    return near + static_cast<std::uint64_t>(ahead >> kJudgedBits);
+    const auto ahead = static_cast<std::int64_t>(answer - (near << kResultBits));
+    return near + static_cast<std::uint64_t>(ahead >> kResultBits);
 }
-static_assert(epoch_in(answer_of(Judged::late, 7), 5) == 7 &&
-              epoch_in(answer_of(Judged::early, 5), 7) == 5 &&
-              epoch_in(answer_of(Judged::late, 1), UINT64_MAX) == 1);
+static_assert(epoch_in(answer_of(EventResult::late, 7), 5) == 7 &&
+              epoch_in(answer_of(EventResult::early, 5), 7) == 5 &&
+              epoch_in(answer_of(EventResult::late, 1), UINT64_MAX) == 1);
 
-constexpr Judged judged_in(std::uint64_t answer) {
-    return static_cast<Judged>(answer & (kStrictBit - 1));
+constexpr EventResult result_in(std::uint64_t answer) {
+    return static_cast<EventResult>(answer & (kStrictBit - 1));
 }
-KnownEpoch told_in(std::uint64_t answer, std::uint64_t near) {
+KnownEpoch known_epoch_in(std::uint64_t answer, std::uint64_t near) {
     return {epoch_in(answer, near), std::uint8_t{(answer & kStrictBit) == 0}};
 }
 
@@ -48,40 +48,40 @@ std::uint64_t surplus_answer(const Own &own, std::uint64_t come) {
     // It does not include events that others have counted since.
     const std::uint64_t surplus = come <= own.events ? 1 : come - own.events;
     const std::uint64_t most = low_mask(kSurplusBits);
-    return answer_of(Judged::surplus,
+    return answer_of(EventResult::surplus,
                      std::uint64_t{own.events} << kSurplusBits | (surplus < most ? surplus : most));
 }
 
-// Errors: as judge_answer() without PEER_LOST. Also called with the engine's mutex held.
+// Errors: as check_answer() without PEER_LOST. Also called with the engine's mutex held.
 // `is_newest`: the caller has waited for this answer.
 sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &messages,
                           std::uint64_t answer, bool is_newest) {
     KnownEpochs &known = signals_of(rank)->known;
-    const Judged judged = judged_in(answer);
-    if (judged == Judged::surplus) {
-        const std::uint64_t value = answer >> kJudgedBits;
+    const EventResult result = result_in(answer);
+    if (result == EventResult::surplus) {
+        const std::uint64_t value = answer >> kResultBits;
         const std::uint64_t events = value >> kSurplusBits;
         return fail_too_many(signal, messages.epoch, events,
                              events + (value & low_mask(kSurplusBits)));
     }
-    if (judged == Judged::no_signal) {
+    if (result == EventResult::no_signal) {
         known.forget(signal);
         signals_of(rank)->subscriptions.leave(signal);
         return was_destroyed(signal);
     }
     const bool is_current = messages.epoch == SENNIT_EPOCH_CURRENT;
-    const KnownEpoch told = told_in(answer, is_current ? 0 : messages.epoch);
-    // If the owner calls a message early that the known epoch lets in, it has another signal with
-    // that name.
-    if (is_newest || judged == Judged::early)
-        known.begin(signal, told);
+    const KnownEpoch answered = known_epoch_in(answer, is_current ? 0 : messages.epoch);
+    // If the owner reports a message as early that the known epoch accepts, it has a new signal
+    // with this name.
+    if (is_newest || result == EventResult::early)
+        known.begin(signal, answered);
     else
-        known.learn(signal, told);
-    return judged == Judged::counted
+        known.learn(signal, answered);
+    return result == EventResult::counted
                ? SENNIT_OK
                : fail_epoch(rank, signal,
-                            {messages.epoch, told.epoch,
-                             is_unchecked(signal.handle) ? std::uint8_t{1} : told.most_ahead});
+                            {messages.epoch, answered.epoch,
+                             is_unchecked(signal.handle) ? std::uint8_t{1} : answered.most_ahead});
 }
 
 // An op::EventJudge.
@@ -165,7 +165,7 @@ sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answ
     return op::engine_start(rank, op::Direction::execute, target, data, bytes, how);
 }
 
-sennit_status judge_answer(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+sennit_status check_answer(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                            std::uint64_t answer) {
     const sennit_status status = read_answer(rank, remote.signal, messages, answer, true);
     if (status == SENNIT_ERR_SIGNAL_EARLY && peer_gone(rank, remote.signal.rank) != Gone::no)
@@ -201,7 +201,7 @@ bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch)
 sennit_status send_event(Rank &rank, const EventArgs &args) {
     std::uint64_t answer = 0;
     const sennit_status status = start_event(rank, args, &answer, op::kKept);
-    return status != SENNIT_OK ? status : judge_answer(rank, *args.remote, args.messages, answer);
+    return status != SENNIT_OK ? status : check_answer(rank, *args.remote, args.messages, answer);
 }
 
 sennit_status start_posted(Rank &rank, const EventArgs &args) {
@@ -235,21 +235,21 @@ sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t ep
 
 namespace {
 
-// Counts the messages of the task in an epoch, if it has room for them.
-std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
+// Counts the messages of the task in their epoch, if it is accepted and has room for them.
+std::uint64_t count_in_epoch(Rank &rank, const op::ArrivedEvent &arrived) {
     const op::EventTask &task = arrived.task;
     const sennit_signal signal{rank.world_rank, task.handle};
     const Own *own = find_own(rank, signal);
     RemoteSignal self;
     if (own == nullptr || reach(rank, signal, &self) != SENNIT_OK)
-        return answer_of(Judged::no_signal, 0);
+        return answer_of(EventResult::no_signal, 0);
     // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
     // threads; what they did with the data of earlier epochs comes before this data.
     std::uint64_t epoch = own->record->epoch.load(std::memory_order_acquire);
     const bool is_current = task.epoch == SENNIT_EPOCH_CURRENT;
     const auto counter_of = [&](std::uint64_t which) {
         // SYNC signal-count: pairs with the releases of senders; the value is only compared, and an
-        // added message is judged again when it is counted.
+        // added message is checked again when it is counted.
         return own->record->slot[slot_of(which)].load(std::memory_order_acquire);
     };
     std::uint64_t counter = counter_of(is_current ? epoch : task.epoch);
@@ -266,7 +266,7 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
         const bool early = is_early(wanted, epoch);
         // No sender waits for the answer to an event without a question.
         if (is_free) tell_refused(self, wanted, early ? Uncounted::early : Uncounted::late);
-        return answer_with_epoch(early ? Judged::early : Judged::late, *own, epoch);
+        return answer_with_epoch(early ? EventResult::early : EventResult::late, *own, epoch);
     }
     const std::uint64_t before = value_of(counter, own->events, wanted);
     const std::uint32_t messages = task.messages == 0 ? 1 : task.messages;
@@ -278,18 +278,19 @@ std::uint64_t count_judged(Rank &rank, const op::ArrivedEvent &arrived) {
         return surplus_answer(*own, come);
     }
     const bool is_whole = op::store_arrived(arrived);
-    if (task.messages == 0 || !is_whole) return answer_with_epoch(Judged::counted, *own, epoch);
+    if (task.messages == 0 || !is_whole)
+        return answer_with_epoch(EventResult::counted, *own, epoch);
     const sennit_error unrelated = *thread_error();
     const bool is_in = count_let_in(self, expected, {task.epoch, task.messages});
-    if (is_in) return answer_with_epoch(Judged::counted, *own, epoch);
+    if (is_in) return answer_with_epoch(EventResult::counted, *own, epoch);
     *thread_error() = unrelated;  // that of the thread that happens to run this
     return surplus_answer(*own, come);
 }
 
-std::uint64_t answer_now(Judged judged, const Own &own) {
+std::uint64_t answer_now(EventResult result, const Own &own) {
     // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
     // threads; what they did with the data of earlier epochs comes before the sender's next data.
-    return answer_with_epoch(judged, own, own.record->epoch.load(std::memory_order_acquire));
+    return answer_with_epoch(result, own, own.record->epoch.load(std::memory_order_acquire));
 }
 
 // Ends the message.
@@ -297,25 +298,25 @@ std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
     const op::EventTask &task = arrived.task;
     const bool is_whole = task.action() == op::EventAction::confirm;
     const CarriedEnd end = end_carried(rank, arrived.from, task, is_whole);
-    if (end == CarriedEnd::to_count) return count_judged(rank, arrived);
+    if (end == CarriedEnd::to_count) return count_in_epoch(rank, arrived);
     const Own *const own = find_own(rank, {rank.world_rank, task.handle});
     // The owner may have destroyed a signal whose events have all come.
     if (own == nullptr)
-        return answer_of(end == CarriedEnd::counted ? Judged::counted : Judged::no_signal,
+        return answer_of(end == CarriedEnd::counted ? EventResult::counted : EventResult::no_signal,
                          task.epoch == SENNIT_EPOCH_CURRENT ? 0 : task.epoch);
     if (end == CarriedEnd::surplus)
         return surplus_answer(*own, std::uint64_t{own->events} + task.messages);
-    return answer_now(end == CarriedEnd::late ? Judged::late : Judged::counted, *own);
+    return answer_now(end == CarriedEnd::late ? EventResult::late : EventResult::counted, *own);
 }
 
 }  // namespace
 
 std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
-    if (signals_of(rank) == nullptr) return answer_of(Judged::no_signal, 0);
+    if (signals_of(rank) == nullptr) return answer_of(EventResult::no_signal, 0);
     switch (arrived.task.action()) {
         case op::EventAction::count:
         case op::EventAction::scatter:
-            return count_judged(rank, arrived);
+            return count_in_epoch(rank, arrived);
         case op::EventAction::confirm:
         case op::EventAction::cancel:
             return end_message(rank, arrived);
@@ -327,23 +328,24 @@ std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
             take_subscription_back(rank, arrived.from, arrived.task);
             return 0;
     }
-    return answer_of(Judged::no_signal, 0);
+    return answer_of(EventResult::no_signal, 0);
 }
 
 std::uint64_t renew_answer(Rank &rank, std::uint32_t handle, std::uint64_t answer) {
-    if (judged_in(answer) != Judged::counted) return answer;
+    if (result_in(answer) != EventResult::counted) return answer;
     const Own *const own = find_own(rank, {rank.world_rank, handle});
     if (own == nullptr) return answer;
-    return answer_now(Judged::counted, *own);
+    return answer_now(EventResult::counted, *own);
 }
 
 void hear_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer) {
     const sennit_signal signal{peer, handle};
     Signals *const all = signals_of(rank);
     KnownEpoch known{};
-    if (all == nullptr || judged_in(answer) != Judged::counted || !all->known.find(signal, &known))
+    if (all == nullptr || result_in(answer) != EventResult::counted ||
+        !all->known.find(signal, &known))
         return;
-    all->known.learn(signal, told_in(answer, known.epoch));
+    all->known.learn(signal, known_epoch_in(answer, known.epoch));
 }
 
 }  // namespace sennit::signal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events as tasks for the owner's processor: both ends. The owner judges the epoch first, so that
-// nothing has moved if it refuses, then stores the data of the task, and counts. A task is executed
-// once, even if messages are repeated. docs/design/signals.md has the trips.
+// Events as tasks for the owner's processor: both ends. The owner first checks the epoch: if it
+// refuses the event, no data has moved. Then it stores the data of the task, and counts. A task is
+// executed once, even if messages are repeated. docs/design/signals.md has the trips.
 #pragma once
 
 #include "op/engine.hpp"
@@ -20,13 +20,13 @@ bool goes_packed(Rank &rank, const RemoteSignal &remote, const op::Layout &layou
 
 struct EventArgs {
     const RemoteSignal *remote;
-    Messages messages;  // their count 0: the owner judges one event and counts nothing
+    Messages messages;  // their count 0: the owner checks one event and counts nothing
     sennit_gptr place = SENNIT_GPTR_NULL;  // of the data
     const void *data = nullptr;            // or null
     std::size_t bytes = 0;
     op::EventAction action = op::EventAction::count;
     NumberedMessage message = {};  // of the action, if it has one
-    // The runs of the data, if not null; not empty. If they take several tasks, the owner judges
+    // The runs of the data, if not null; not empty. If they take several tasks, the owner checks
     // each one and counts with the last.
     const op::Layout *layout = nullptr;
 };
@@ -36,13 +36,13 @@ struct EventArgs {
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,
                           const op::Completion &how);
 
-// Judges the owner's answer and remembers its epoch. Errors: SIGNAL_EARLY, SIGNAL_OVERFLOW (the
-// epoch is over, or too many messages), NOT_REGISTERED, PEER_LOST (a dead owner never reaches the
-// epoch).
-sennit_status judge_answer(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+// Returns the status in the owner's answer and caches its epoch. Errors: SIGNAL_EARLY,
+// SIGNAL_OVERFLOW (the epoch is over, or too many messages), NOT_REGISTERED, PEER_LOST (a dead
+// owner never reaches the epoch).
+sennit_status check_answer(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                            std::uint64_t answer);
 
-// Sends the event and judges the answer.
+// Sends the event and checks the answer.
 sennit_status send_event(Rank &rank, const EventArgs &args);
 // As send_event(), unless the owner is known to let the messages in: then as post_let_in().
 sennit_status post_event(Rank &rank, const EventArgs &args);

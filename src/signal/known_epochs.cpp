@@ -58,17 +58,18 @@ bool KnownEpochs::find(sennit_signal signal, KnownEpoch *known) {
     return entry.is_known;
 }
 
-void KnownEpochs::learn(sennit_signal signal, KnownEpoch told) {
+void KnownEpochs::learn(sennit_signal signal, KnownEpoch answered) {
     const MutexLock guard(lock_);
     Entry *const entry = make(signal);
     if (entry == nullptr) return;
-    if (!entry->is_known || is_early(told.epoch, entry->known.epoch)) *entry = {signal, told, true};
+    if (!entry->is_known || is_early(answered.epoch, entry->known.epoch))
+        *entry = {signal, answered, true};
 }
 
-void KnownEpochs::begin(sennit_signal signal, KnownEpoch told) {
+void KnownEpochs::begin(sennit_signal signal, KnownEpoch answered) {
     const MutexLock guard(lock_);
     Entry *const entry = make(signal);
-    if (entry != nullptr) *entry = {signal, told, true};
+    if (entry != nullptr) *entry = {signal, answered, true};
 }
 
 void KnownEpochs::forget(sennit_signal signal) {

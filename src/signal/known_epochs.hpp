@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's knowledge of the epochs of others' signals by messages: for each the latest epoch that
-// its owner has told. The owner may have advanced since, so it accepts what the known epoch
-// accepts, or has accepted it before. Everything may be forgotten, and is if it becomes too much.
+// A rank's cache of the epochs of others' signals that only messages reach: for each the latest
+// epoch that its owner has answered. The owner may have advanced since. An event that the cached
+// epoch accepts is therefore accepted by the owner, or too late. Entries may be dropped at any
+// time, and are if there are too many.
 #pragma once
 
 #include <pthread.h>
@@ -25,10 +26,10 @@ class KnownEpochs {
 
     // False: nothing is known.
     bool find(sennit_signal signal, KnownEpoch *known);
-    // Records what the owner told, perhaps before it told what is already known.
-    void learn(sennit_signal signal, KnownEpoch told);
-    // The same for what may be a new signal with an old name: overrides what is known.
-    void begin(sennit_signal signal, KnownEpoch told);
+    // Stores an answer, which may be older than the entry; the later epoch stays.
+    void learn(sennit_signal signal, KnownEpoch answered);
+    // Stores the answer in any case: it may be of a new signal with an old name.
+    void begin(sennit_signal signal, KnownEpoch answered);
     // The signal no longer exists.
     void forget(sennit_signal signal);
 

@@ -188,7 +188,7 @@ sennit_status notify_by_pointer(Rank &rank, const Prepared &prepared, const Noti
 sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     const RemoteSignal &remote = prepared.remote;
     const bool is_with_event = goes_with_event(rank, prepared, args);
-    // One task is judged as a whole: its answer tells whether the owner lets it in.
+    // The owner checks one task as a whole: its answer says whether the owner accepts it.
     const bool is_one_task =
         is_with_event && (args.layout == nullptr || fits_in_task(rank, remote, *args.layout));
     sennit_status status = SENNIT_OK;

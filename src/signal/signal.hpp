@@ -59,7 +59,7 @@ struct alignas(64) Own {
     std::uint32_t previous;
     // For a strict signal: mark_of_epoch() of the last epoch in which an event of the next one was
     // reported; 0: none.
-    std::atomic<std::uint32_t> told_early;
+    std::atomic<std::uint32_t> reported_early;
     std::uint64_t cookie;  // the program's, while it is in `set`
 };
 static_assert(sizeof(Own) == 64);
@@ -135,7 +135,7 @@ inline std::uint64_t own_value(const Own &own) {
     return value_of(counter, own.events, epoch);
 }
 
-// Whether an event was not counted and nobody was told yet.
+// Whether an event was not counted and no call has reported it yet.
 inline bool has_refused(const Own &own) {
     // relaxed: no data depends on it.
     return own.record->refused.load(std::memory_order_relaxed) != 0;
@@ -150,7 +150,8 @@ inline bool is_strict(const Own &own) {
     return (own.state.load(std::memory_order_relaxed) & kStrict) != 0;
 }
 
-// Whether a strict signal in this epoch has got an event of the next one, and nobody was told yet.
+// Whether a strict signal in this epoch has got an event of the next one that no call has reported
+// yet.
 [[gnu::cold]] bool came_before_reset(const Own &own, std::uint64_t epoch);
 inline bool has_early(const Own &own) {
     return is_strict(own) && came_before_reset(own, own_epoch(own));
@@ -244,7 +245,7 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
 }
 
 // The same for an unchecked signal, whose messages may be of any epoch: a message of another epoch
-// than the owner's or the next is not counted, and the owner is told.
+// than the owner's or the next is not counted but reported to the owner.
 bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Messages &messages);
 
 // The same for messages of the owner's current epoch, if it has room. False: the signal has fired;
@@ -270,7 +271,7 @@ inline bool reset_at_once(Own &own) {
     // relaxed: no other thread resets.
     own.epoch.store(epoch + 1, std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
-    // count_judged() and take_addend(); this rank's use of the data of the epoch comes before.
+    // count_in_epoch() and take_addend(); this rank's use of the data of the epoch comes before.
     record.epoch.store(epoch + 1, std::memory_order_release);
     return true;
 }

@@ -214,7 +214,7 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     own.epoch.store(0, std::memory_order_relaxed);
     own.state.store((all->resets_by_exchange ? kExchanges : 0) | (is_to_be_strict ? kStrict : 0),
                     std::memory_order_relaxed);
-    own.told_early.store(0, std::memory_order_relaxed);
+    own.reported_early.store(0, std::memory_order_relaxed);
     own.events = events;
     own.event_bits = static_cast<std::uint8_t>(event_bits_of(max_events));
     SENNIT_INVARIANT((std::uint64_t{events} >> own.event_bits) == 0);

@@ -52,10 +52,10 @@ constexpr std::uint32_t mark_of_epoch(std::uint64_t epoch) {
 sennit_status report_early(Own &own) {
     const std::uint64_t epoch = own_epoch(own);
     // All relaxed: no data depends on it.
-    std::uint32_t told = own.told_early.load(std::memory_order_relaxed);
-    if (!came_before_reset(own, epoch) || told == mark_of_epoch(epoch)) return SENNIT_OK;
-    if (!own.told_early.compare_exchange_strong(told, mark_of_epoch(epoch),
-                                                std::memory_order_relaxed))
+    std::uint32_t reported = own.reported_early.load(std::memory_order_relaxed);
+    if (!came_before_reset(own, epoch) || reported == mark_of_epoch(epoch)) return SENNIT_OK;
+    if (!own.reported_early.compare_exchange_strong(reported, mark_of_epoch(epoch),
+                                                    std::memory_order_relaxed))
         return SENNIT_OK;
     return fail(SENNIT_ERR_SIGNAL_EARLY,
                 "signal %#x: an event of epoch %llu came before epoch %llu was reset: with one "
@@ -164,7 +164,7 @@ bool came_before_reset(const Own &own, std::uint64_t epoch) {
     const std::uint64_t counter = own.record->slot[slot_of(next)].load(std::memory_order_acquire);
     // relaxed: no data depends on it.
     return value_of(counter, own.events, next) != own.events && own_epoch(own) == epoch &&
-           own.told_early.load(std::memory_order_relaxed) != mark_of_epoch(epoch);
+           own.reported_early.load(std::memory_order_relaxed) != mark_of_epoch(epoch);
 }
 
 sennit_status test(Rank &rank, Own &own, int *done) {
@@ -199,19 +199,19 @@ sennit_status wait(Rank &rank, Own &own, const Deadline &deadline) {
 bool advance(Own &own, std::uint64_t epoch) {
     const std::uint64_t next = epoch + 1;
     // SYNC signal-epoch: pairs with itself, in the thread that resets next; this thread's use of
-    // the data of its epoch comes before what that thread tells the senders. relaxed on failure:
-    // nothing was changed.
+    // the data of its epoch comes before the epoch that that thread publishes to senders. relaxed
+    // on failure: nothing was changed.
     if (!own.epoch.compare_exchange_strong(epoch, next, std::memory_order_acq_rel,
                                            std::memory_order_relaxed))
         return false;
     // relaxed: only the order of the record's own values matters.
-    std::uint64_t told = own.record->epoch.load(std::memory_order_relaxed);
+    std::uint64_t seen = own.record->epoch.load(std::memory_order_relaxed);
     // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
-    // count_judged() and take_addend(); this rank's use of the data of the epoch comes before.
+    // count_in_epoch() and take_addend(); this rank's use of the data of the epoch comes before.
     // Another thread may have reset since and stored a later epoch. relaxed on failure: nothing was
     // changed.
-    while (told < next && !own.record->epoch.compare_exchange_weak(
-                              told, next, std::memory_order_release, std::memory_order_relaxed)) {
+    while (seen < next && !own.record->epoch.compare_exchange_weak(
+                              seen, next, std::memory_order_release, std::memory_order_relaxed)) {
     }
     return true;
 }

@@ -72,7 +72,7 @@ sennit_status make_own(Rank &rank, const AllocationArgs &args, std::uint32_t id,
 
 // Checks that all offers succeed and agree. The lowest rank whose offer does not decides the
 // reported error.
-sennit_status judge(const Team &team, const Offer *offers) {
+sennit_status check_offers(const Team &team, const Offer *offers) {
     const Offer &mine = offers[team.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
     for (std::uint32_t member = 0; member < team.size; ++member) {
@@ -225,7 +225,7 @@ sennit_status allocate_with(Rank &rank, Team &team, const AllocationArgs &args, 
     const Offer offer = make_offer(rank, team, args, &record);
     const Exchange what{Purpose::offer, &offer, sizeof offer, offers};
     sennit_status status = exchange(rank, team, what, default_deadline());
-    if (status == SENNIT_OK) status = judge(team, offers);
+    if (status == SENNIT_OK) status = check_offers(team, offers);
     // An unreadable message is only this rank's problem: the others vote now, so it votes too.
     if (status != SENNIT_OK && !team.read_failed) {
         drop_own(rank, record);

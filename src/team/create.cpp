@@ -113,7 +113,7 @@ void propose(Creation &creation, Proposal *mine) {
 }
 
 // Checks that all proposals succeed and match. The lowest rank whose proposal does not decides.
-sennit_status judge(const Creation &creation) {
+sennit_status check_proposals(const Creation &creation) {
     const Proposal &mine = creation.proposals[creation.parent.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
     for (std::uint32_t member = 0; member < creation.parent.size; ++member) {
@@ -261,7 +261,7 @@ Conclusion conclude(Creation &creation, sennit_status status) {
 }
 
 // The common result of all conclusions: OK, an error, or `*again`.
-sennit_status judge_conclusions(const Creation &creation, bool *again) {
+sennit_status check_conclusions(const Creation &creation, bool *again) {
     const Conclusion &mine = creation.conclusions[creation.parent.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
     for (std::uint32_t member = 0; member < creation.parent.size; ++member) {
@@ -326,7 +326,7 @@ sennit_status propose_and_choose(Creation &creation) {
     if (status != SENNIT_OK && !parent.read_failed) return status;
     creation.is_repeated = true;
     creation.grows = false;
-    if (status == SENNIT_OK) status = judge(creation);
+    if (status == SENNIT_OK) status = check_proposals(creation);
     creation.conclusion = conclude(creation, status);
     return SENNIT_OK;
 }
@@ -345,7 +345,7 @@ sennit_status attempt(Creation &creation, std::uint32_t *handle, bool *again) {
         take_back(creation, true);
         return status;
     }
-    status = judge_conclusions(creation, again);
+    status = check_conclusions(creation, again);
     if (status != SENNIT_OK || *again) {
         take_back(creation, false);
         return status;

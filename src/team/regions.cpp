@@ -19,8 +19,8 @@ struct RegionMessage {
 static_assert(sizeof(RegionMessage) == 32 && sizeof(RegionMessage) <= kExchangeBytes);
 
 // The lowest failed member decides the error of the others; a failed member reports its own error.
-sennit_status judge(const Team &team, sennit_status mine, const RegionMessage *all,
-                    const char *what) {
+sennit_status first_failure(const Team &team, sennit_status mine, const RegionMessage *all,
+                            const char *what) {
     if (mine != SENNIT_OK) return mine;
     for (std::uint32_t member = 0; member < team.size; ++member) {
         const auto status = static_cast<sennit_status>(all[member].status);
@@ -65,7 +65,7 @@ sennit_status offer_regions(Rank &rank, Team &team, RegionExchange &all, bool *v
     *votes = team.read_failed;
     if (status == SENNIT_OK) {
         if (refused != SENNIT_OK) *thread_error() = error;
-        status = judge(team, refused, offers_of(all), "has no region to give");
+        status = first_failure(team, refused, offers_of(all), "has no region to give");
         *votes = status == SENNIT_OK;
         if (*votes) status = reach_all(rank, team, offers_of(all));
     }
@@ -81,7 +81,7 @@ sennit_status vote(Rank &rank, Team &team, RegionExchange &all) {
     const sennit_status status = exchange(rank, team, what, binding_deadline(team));
     if (status != SENNIT_OK) return status;
     if (mine != SENNIT_OK) *thread_error() = all.error;
-    return judge(team, mine, votes, "does not reach all regions");
+    return first_failure(team, mine, votes, "does not reach all regions");
 }
 
 // A new exchange, or the one whose votes timed out; only the same call continues it.

@@ -134,7 +134,7 @@ bool has_arena_start(const Buffer &buffer, std::uint64_t begin, std::uint64_t en
            (!buffer.fills(last) && begins_arena(last));
 }
 
-Refusal judge_mapping(const Mapping &mapping) {
+Refusal check_mapping(const Mapping &mapping) {
     if (mapping.name == Mapping::Name::special) return Refusal::special;
     if (mapping.shared) return Refusal::shared;
     if (!mapping.readable || !mapping.writable) return Refusal::read_only;
@@ -166,7 +166,7 @@ bool ends_stack(KernelRecord &record, const Mapping &mapping, std::uint64_t page
 
 // The stretch lies on a stack. Never moved: pages with other data than the buffer, pages with
 // frames of the waiting thread, and the lowest page.
-Refused judge_stack(KernelRecord &record, const Question &question, const Mapping &mapping,
+Refused check_stack(KernelRecord &record, const Question &question, const Mapping &mapping,
                     Refusal without_consent, Stretch *stretch) {
     if (!question.takes_stacks) return {without_consent, 0};
     stretch->on_stack = true;
@@ -188,7 +188,7 @@ Refused classify_mapping(KernelRecord &record, const Question &question, std::ui
     Mapping mapping;
     if (!record.find(begin, &mapping)) return {Refusal::no_record, 0};
     if (mapping.begin > begin) return {Refusal::not_mapped, 0};
-    const Refusal refusal = judge_mapping(mapping);
+    const Refusal refusal = check_mapping(mapping);
     if (refusal != Refusal::none) return {refusal, 0};
     // The remainder of an earlier return counts as anonymous: its file is empty there.
     const bool from_file = mapping.inode != 0 && mapping.name != Mapping::Name::memory_file;
@@ -199,12 +199,12 @@ Refused classify_mapping(KernelRecord &record, const Question &question, std::ui
     if (from_file) return {is_data ? Refusal::none : Refusal::file, 0};
     const Mapping whole = question.stacks_are_cut ? with_all_above(record, mapping) : mapping;
     if (whole.name == Mapping::Name::stack)
-        return judge_stack(record, question, mapping, Refusal::stack, stretch);
+        return check_stack(record, question, mapping, Refusal::stack, stretch);
     const ThreadPart part = part_of_thread(whole, stretch->begin, stretch->end);
     if (part == ThreadPart::storage)
         return {question.takes_stacks ? Refusal::stack_frames : Refusal::thread_stack, 0};
     if (part == ThreadPart::stack)
-        return judge_stack(record, question, mapping, Refusal::thread_stack, stretch);
+        return check_stack(record, question, mapping, Refusal::thread_stack, stretch);
     const bool is_heap = mapping.name == Mapping::Name::heap;
     if (!is_heap && has_arena_start(question.buffer, stretch->begin, stretch->end))
         return {Refusal::arena_start, 0};
