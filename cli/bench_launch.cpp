@@ -58,7 +58,7 @@ bool is_there(const Launcher &launcher) {
            !find_measuring_program("worker", launcher.name).empty();
 }
 
-// Open MPI refuses root and more ranks than cores unless told.
+// Open MPI refuses root, and more ranks than cores, without these options.
 Words openmpi_permissions(bool oversubscribed) {
     Words words;
     if (geteuid() == 0) {

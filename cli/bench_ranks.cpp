@@ -98,8 +98,8 @@ void print_report(const BenchOptions &options, const JobReport &report) {
     std::fflush(stdout);
 }
 
-// OpenSHMEM is a part of Open MPI that is not in every one and does not run everywhere: where it
-// was not asked for by its name, the reason is told and that is all.
+// Not every Open MPI has OpenSHMEM, and it does not run everywhere. Unless the user named it, its
+// failure is only reported.
 bool may_be_missing(const BenchOptions &options, const std::string &launcher) {
     return launcher == "openshmem" &&
            std::find(options.mpis.begin(), options.mpis.end(), launcher) == options.mpis.end();

@@ -15,8 +15,8 @@ using Json = nlohmann::ordered_json;
 Json topology_section();
 std::string topology_text(const Json &section);
 
-// The same for others. Null if hwloc can not read it. Kept to the end of the program: with its last
-// topology hwloc unloads its plugins, and what they have allocated would be lost.
+// The same for others. Null if hwloc can not read it. Freed at the end of the program only: with
+// its last topology hwloc unloads its plugins, and what they have allocated would be lost.
 hwloc_topology_t node_topology();
 std::string cpus_text(hwloc_obj_t object);
 // The one domain whose processors this process may use; -1 if there are several.

@@ -69,7 +69,7 @@ void count_levels(Json *peers) {
     }
 }
 
-// Ranks with the same counts are told of once.
+// One line for all ranks with the same counts.
 std::string counts_text(const Json &peers) {
     if (peers["ranks"].size() < 2) return "";
     std::map<std::string, std::string> all;

@@ -474,7 +474,7 @@ std::string peers_text(const Json &section) {
         text += fmt::format("  {}\n", warning.get<std::string>());
     text += matrix_text(section);
     text += counts_text(section);
-    // Pairs with the same story are told once.
+    // One text for all pairs with the same text.
     std::map<std::string, std::vector<std::string>> stories;
     for (const Json &pair : section["pairs"]) {
         stories[explanation(pair, section["ranks"])].push_back(

@@ -9,7 +9,7 @@ namespace apps {
 
 class Pages {
   public:
-    // Room for `count` numbers, kept until the next call or the end of this object; not touched.
+    // Room for `count` numbers, valid until the next call or the end of this object; not touched.
     // Throws std::bad_alloc.
     double *take(std::size_t count);
 

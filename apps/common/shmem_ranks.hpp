@@ -16,8 +16,8 @@
 
 namespace apps {
 
-// Symmetric: what PEs tell each other.
-inline double told_by_pes[Ranks::kGatherLimit];
+// Symmetric: the values that a PE gives to the others.
+inline double values_of_pe[Ranks::kGatherLimit];
 
 class ShmemRanks final : public Ranks {
   public:
@@ -43,11 +43,11 @@ class ShmemRanks final : public Ranks {
 
   private:
     std::vector<double> exchange(const std::vector<double> &mine) {
-        std::copy(mine.begin(), mine.end(), told_by_pes);
+        std::copy(mine.begin(), mine.end(), values_of_pe);
         std::vector<double> all(mine.size() * static_cast<std::size_t>(size()));
         shmem_barrier_all();
         for (int pe = 0; pe < size(); ++pe)
-            shmem_double_get(&all[static_cast<std::size_t>(pe) * mine.size()], told_by_pes,
+            shmem_double_get(&all[static_cast<std::size_t>(pe) * mine.size()], values_of_pe,
                              mine.size(), pe);
         shmem_barrier_all();
         return all;

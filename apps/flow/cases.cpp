@@ -27,7 +27,7 @@ Case::Point Case::point_of(Count component, Count i, Count j, Count k) const {
             component == 2 ? grid_.face(g + 1) : grid_.centre(g)};
 }
 
-// With a mean velocity that is kept: the parabola with that mean.
+// With a constant mean velocity: the parabola with that mean.
 double Case::laminar(double z) const {
     const double h = options_.height;
     if (options_.bulk != 0) return 6 * options_.bulk * z * (h - z) / (h * h);

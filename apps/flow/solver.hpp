@@ -19,7 +19,7 @@ struct Manner {
 
 class Solver {
   public:
-    // `bulk` not 0: the mean velocity that is kept. Collective.
+    // `bulk` not 0: a constant mean velocity. Collective.
     Solver(Exchange &exchange, const Kernels &kernels, const Physics &physics, double bulk,
            const Manner &manner);
 
@@ -28,7 +28,7 @@ class Solver {
     Velocity &velocity() { return u_; }
     double *pressure() { return p_; }
 
-    // The gradient that drives the flow: of a flow with a kept mean velocity, the last one found.
+    // The gradient that drives the flow; with a constant mean velocity the last one found.
     double gradient() const { return physics_.gradient; }
     void set_gradient(double gradient) { physics_.gradient = gradient; }
 

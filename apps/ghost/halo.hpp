@@ -1,10 +1,10 @@
 // The exchange of ghost cells: the one interface behind which Sennit and MPI stand. run.cpp calls
 // it; ghost_sennit.cpp, ghost_notified.cpp, ghost_mpi.cpp and ghost_shared.cpp implement it.
 //
-// A rank has two fields of several variables and computes one from the other in turn. Before a
-// step reads a field, exchange_slabs() brings the neighbours' outermost cells into its ghost cells,
-// for one variable at a time or for all at once. What that costs is told by the implementation
-// itself, part by part, through Laps; the clock is read at the same places in all of them.
+// A rank has two fields of several variables and computes one from the other in turn. Before a step
+// reads a field, exchange_slabs() brings the neighbours' outermost cells into its ghost cells, for
+// one variable at a time or for all at once. The implementation measures the cost of each part with
+// Laps, at the same places in all implementations.
 #pragma once
 
 #include "slab.hpp"

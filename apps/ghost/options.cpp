@@ -39,8 +39,8 @@ Options parse_options(int argc, const char *const *argv) {
     line.number(
         "--spoil-step", options.spoil_step, {0, kCountLimit},
         "spoil a cell before this step, to see that the check of the sums ends the program");
-    line.flag("--meet", options.meet,
-              "ranks meet before each exchange, so that none waits for another's computing");
+    line.flag("--barrier", options.barrier,
+              "a barrier before each exchange, so that no rank waits for another's computing");
     line.flag("--json", options.json, "the result as one JSON object on one line");
     if (!line.parse(argc, argv)) {
         options.help = line.help();

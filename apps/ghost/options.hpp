@@ -25,7 +25,7 @@ struct Options {
     std::int64_t sum_every = 20;
     std::string faces;            // "": the default of the program
     std::int64_t spoil_step = 0;  // 0: never
-    bool meet = false;            // a barrier before each exchange, which is not counted
+    bool barrier = false;         // a barrier before each exchange, which is not counted
     bool json = false;
     std::string help;  // not empty: print this and end
 };

@@ -45,7 +45,6 @@ class Run {
     void compute(std::size_t variable);
     void fill_ghost_cells(std::size_t first);
     void check_sums();
-    std::vector<double> told() const;
     static std::vector<std::pair<std::string, const apps::Phase *>> named(const Times &times);
 
     apps::Ranks &ranks_;
@@ -81,7 +80,7 @@ void Run::prepare() {
 }
 
 void Run::fill_ghost_cells(std::size_t first) {
-    if (options_.meet) ranks_.barrier();
+    if (options_.barrier) ranks_.barrier();
     const apps::Clock::time_point start = apps::Clock::now();
     halo_.exchange_slabs(field_, first, laps_);
     exchange_ns_ += apps::elapsed_ns(start, apps::Clock::now());

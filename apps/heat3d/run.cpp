@@ -177,37 +177,37 @@ void Run::write() {
     output_ns_ = elapsed_ns(start, Clock::now());
 }
 
-// One row of a gathered table: what a rank tells of itself. It begins with total and median of each
-// of the four parts of a step.
-enum Told : std::size_t {
-    told_loop = 8,
-    told_output,
-    told_error,
-    told_hash_low,
-    told_hash_high,
-    told_count
+// One row of a gathered table: the values of a rank. It begins with total and median of each of the
+// four parts of a step.
+enum Column : std::size_t {
+    column_loop = 8,
+    column_output,
+    column_error,
+    column_hash_low,
+    column_hash_high,
+    column_count
 };
-static_assert(told_count <= Exchange::kGatherLimit);
+static_assert(column_count <= Exchange::kGatherLimit);
 
 void Run::report() {
-    std::vector<double> told(told_count);
+    std::vector<double> row(column_count);
     const Times::Part *parts[] = {&times_.compute, &times_.exchange, &times_.synchronise,
                                   &times_.communicate};
     for (std::size_t part = 0; part < 4; ++part) {
-        told[2 * part] = static_cast<double>(parts[part]->total_ns) * 1e-9;
-        told[2 * part + 1] = parts[part]->steps.median_ns() * 1e-3;
+        row[2 * part] = static_cast<double>(parts[part]->total_ns) * 1e-9;
+        row[2 * part + 1] = parts[part]->steps.median_ns() * 1e-3;
     }
-    told[told_loop] = static_cast<double>(loop_ns_) * 1e-9;
-    told[told_output] = static_cast<double>(output_ns_) * 1e-9;
-    told[told_error] = problem_->steady_state_known() ? problem_->largest_error(result()) : 0;
+    row[column_loop] = static_cast<double>(loop_ns_) * 1e-9;
+    row[column_output] = static_cast<double>(output_ns_) * 1e-9;
+    row[column_error] = problem_->steady_state_known() ? problem_->largest_error(result()) : 0;
     const std::uint64_t hash = hash_of(*decomposition_, box_, result());
-    told[told_hash_low] = static_cast<double>(hash & 0xffffffffu);
-    told[told_hash_high] = static_cast<double>(hash >> 32);
-    const std::vector<double> all = ranks_.gather(told);
+    row[column_hash_low] = static_cast<double>(hash & 0xffffffffu);
+    row[column_hash_high] = static_cast<double>(hash >> 32);
+    const std::vector<double> all = ranks_.gather(row);
     if (!first()) return;
 
     const auto spread = [&](std::size_t column) {
-        return apps::spread_of(all, column, told_count);
+        return apps::spread_of(all, column, column_count);
     };
     Report report;
     report.program = ranks_.name();
@@ -220,13 +220,13 @@ void Run::report() {
     report.residual = residual_;
     report.converged = converged_;
     report.steady_state_known = problem_->steady_state_known();
-    report.largest_error = spread(told_error).max;
-    for (std::size_t at = 0; at < all.size(); at += told_count) {
-        report.field_hash += static_cast<std::uint64_t>(all[at + told_hash_low]) +
-                             (static_cast<std::uint64_t>(all[at + told_hash_high]) << 32);
+    report.largest_error = spread(column_error).max;
+    for (std::size_t at = 0; at < all.size(); at += column_count) {
+        report.field_hash += static_cast<std::uint64_t>(all[at + column_hash_low]) +
+                             (static_cast<std::uint64_t>(all[at + column_hash_high]) << 32);
     }
-    report.loop_s = spread(told_loop).max;
-    report.output_s = spread(told_output).max;
+    report.loop_s = spread(column_loop).max;
+    report.output_s = spread(column_output).max;
     PartTimes *rows[] = {&report.compute, &report.exchange, &report.synchronise,
                          &report.communicate};
     for (std::size_t part = 0; part < 4; ++part) {

@@ -21,8 +21,8 @@ class Version {
     Version(const Version &) = delete;
     Version &operator=(const Version &) = delete;
 
-    // The whole kernel, from what there is before a run to what there is after it (README.md). All
-    // ranks have met in a barrier of the library since the last one.
+    // The whole kernel, from what there is before a run to what there is after it (README.md).
+    // There was a barrier of the library since the last run.
     virtual void run() = 0;
 };
 

@@ -77,7 +77,7 @@ Subject raw_accumulate(const Job &job, AtomicKind kind, double *there, std::size
     });
 }
 
-// A spinning lock: no order, no time limit, nobody is told of a death.
+// A spinning lock: no order, no time limit, no detection of deaths.
 Subject raw_lock(const Job &job, AtomicKind kind, std::uint64_t *word) {
     const bool yields = job.is_oversubscribed();
     return by_workers("raw-spinlock", job, kind, [=] {

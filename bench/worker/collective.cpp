@@ -26,7 +26,7 @@ namespace sennit::bench {
 
 namespace {
 
-// Meetings by hand, as in the barrier: each rank counts up on a line of its own.
+// A barrier by hand: each rank counts up on a line of its own.
 class Flags {
   public:
     explicit Flags(const Job &job)
@@ -36,7 +36,7 @@ class Flags {
         }
         m_number = *m_flags[m_rank];
     }
-    void meet() {
+    void barrier() {
         ++m_number;
         post_flag(m_flags[m_rank], m_number);
         // seq_cst: the store leaves the store buffer before this core polls; without it the others
@@ -121,23 +121,23 @@ Subject by_hand(const Job &job, const Collective &what) {
     return subject("raw-copy", what, [=](std::byte *source, std::byte *destination) {
         if (kind == CollectiveKind::broadcast) {
             if (rank == 0) std::memcpy(shared[0], destination, bytes);
-            flags->meet();
+            flags->barrier();
             if (rank != 0) std::memcpy(destination, shared[0], bytes);
         } else if (kind == CollectiveKind::allreduce) {
             std::memcpy(shared[rank], source, bytes);
-            flags->meet();
+            flags->barrier();
             std::memcpy(destination, shared[0], bytes);
             for (std::size_t other = 1; other < size; ++other) {
                 add_up(reinterpret_cast<double *>(destination), shared[other], bytes);
             }
         } else {
             std::memcpy(shared[rank], source, size * bytes);
-            flags->meet();
+            flags->barrier();
             for (std::size_t other = 0; other < size; ++other) {
                 std::memcpy(destination + other * bytes, shared[other] + rank * bytes, bytes);
             }
         }
-        flags->meet();
+        flags->barrier();
     });
 }
 

@@ -1,5 +1,5 @@
-// The ranks that measure together: who they are, where they run, and how they meet and average.
-// One per process, made by main.
+// The ranks that measure together: their numbers and processors, barriers and averages. One per
+// process, made by main.
 #pragma once
 
 #include <cstddef>

@@ -118,7 +118,7 @@ class MpiLibrary final : public Library {
     void finish() override {
         MPI_Comm_free(&m_comm);
         // MPICH 4.0.2 over UCX may look for its other rank for ever here, between hosts and after
-        // large messages. What was measured is told by now.
+        // large messages. All results have been printed.
         (void)std::signal(SIGALRM, [](int) { std::_Exit(0); });
         (void)alarm(kFinalizeSeconds);
         MPI_Finalize();

@@ -47,8 +47,8 @@ Subject put_and_message(MPI_Comm comm, const Job &job, const Messages &messages)
             }};
 }
 
-// A lock for each message. The receiver has been told that the put is complete and reads without a
-// lock of its own.
+// A lock for each message. The message says that the put is complete, so the receiver reads without
+// a lock of its own.
 Subject lock_and_message(MPI_Comm comm, const Job &job, const Messages &messages) {
     const Pair pair(job);
     auto window = make_window(comm, messages.bytes, fastest_kind(job));
@@ -99,7 +99,7 @@ Subject by_fence(MPI_Comm comm, const Job &job, const Messages &messages) {
 }
 
 // Epochs of post, start, complete and wait. A rank posts the next one as soon as it has read,
-// before it answers: so its partner's start never has to wait, and may be told so.
+// before it answers: so its partner's start never waits, which MPI_MODE_NOCHECK states.
 class PostedWindow : public PairWindow {
   public:
     PostedWindow(MPI_Comm comm, const Job &job, std::uint64_t bytes)

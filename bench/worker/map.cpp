@@ -33,19 +33,19 @@ void print_line(const Job &job, const nlohmann::ordered_json &line) {
 }  // namespace
 
 MapOptions map_options_in(const std::string &text) {
-    const nlohmann::json told = nlohmann::json::parse(text);
+    const nlohmann::json arguments = nlohmann::json::parse(text);
     MapOptions options;
-    options.are_threads = told.at("threads").get<bool>();
-    options.cores = told.at("cores").get<std::vector<int>>();
-    options.ways = told.at("ways").get<std::vector<std::string>>();
-    options.pairs = told.at("pairs").get<std::size_t>();
-    options.setup_pairs = transfers_in(told.at("setup_pairs"));
-    options.has_flag = told.at("flag").get<bool>();
-    for (const nlohmann::json &group : told.at("groups"))
+    options.are_threads = arguments.at("threads").get<bool>();
+    options.cores = arguments.at("cores").get<std::vector<int>>();
+    options.ways = arguments.at("ways").get<std::vector<std::string>>();
+    options.pairs = arguments.at("pairs").get<std::size_t>();
+    options.setup_pairs = transfers_in(arguments.at("setup_pairs"));
+    options.has_flag = arguments.at("flag").get<bool>();
+    for (const nlohmann::json &group : arguments.at("groups"))
         options.groups.push_back(
             {group.at("name").get<std::string>(), transfers_in(group.at("transfers"))});
-    options.pool_bytes = told.at("pool_bytes").get<std::uint64_t>();
-    options.seconds = told.at("seconds").get<double>();
+    options.pool_bytes = arguments.at("pool_bytes").get<std::uint64_t>();
+    options.seconds = arguments.at("seconds").get<double>();
     return options;
 }
 

@@ -1,5 +1,5 @@
-// `sennit map`: what its ranks are told, and the parts they measure. docs/design/map.md says what
-// is measured how. Collective; rank 0 prints a line for each figure.
+// `sennit map`: the options of its ranks, and the parts that they measure. Methods:
+// docs/design/map.md. Collective; rank 0 prints a line for each figure.
 #pragma once
 
 #include <cstdint>

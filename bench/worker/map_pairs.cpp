@@ -23,7 +23,7 @@ struct NamedSource {
     std::unique_ptr<MapSource> source;
 };
 
-// The ways that work between the two ranks. One that does not is told of, and taken out of `ways`.
+// The ways that work between the two ranks. The others are reported and removed from `ways`.
 std::vector<NamedSource> make_sources(const Job &job, const MapRole &role, std::uint64_t bytes,
                                       std::vector<std::string> *ways) {
     std::vector<NamedSource> sources;

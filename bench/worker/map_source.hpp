@@ -53,8 +53,8 @@ struct MapRole {
     bool are_threads = false;
 };
 
-// What this rank does to copy from its owner, once both sides are set up. All ranks call leave()
-// and meet in a barrier before they destroy it.
+// Copies from the owner's memory, once both sides are set up. All ranks call leave() and then a
+// barrier before they destroy it.
 class MapSource {
   public:
     virtual ~MapSource() = default;
@@ -87,7 +87,7 @@ struct MapOffer {
     char failure[512] = "";  // why there is nothing; "": it is there
 };
 
-// The memory file that a rank has told of.
+// Maps the memory file that a rank has offered.
 std::unique_ptr<Pages> map_file_of(const MapOffer &offer, std::uint64_t bytes, bool is_read_only);
 
 // Collective: everybody's, by rank.

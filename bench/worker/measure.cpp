@@ -40,8 +40,7 @@ struct Batch {
     double duration_ns = 0.0;
 };
 
-// The first try pays for cold caches and page faults, any may meet a disturbance that looks like a
-// long operation. One that is shorter than wanted needs no second try, nor one of any length.
+// The first try pays for cold caches and page faults, and a disturbance may make any try look long.
 double shortest_of_three(const Job &job, const Subject &subject, std::size_t operations,
                          double wanted_ns) {
     double shortest = std::numeric_limits<double>::infinity();

@@ -31,7 +31,7 @@ struct Case {
 
 struct Limits {
     std::size_t rounds = 201;     // at most
-    std::size_t min_rounds = 7;   // kept even when the time is over
+    std::size_t min_rounds = 7;   // at least, even when the time is over
     double seconds = 1.0;         // about, for one case
     double batch_ns = 100'000.0;  // length of a batch; the clock then costs less than 0.1 %
     // The same where cores are shared: ranks get their core late, by a time slice or more.

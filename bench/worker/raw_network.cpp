@@ -72,7 +72,7 @@ struct RawNetwork::Objects {
     void open_library();
     bool find(const char *name, Use use, const std::string &address = {});
     void open(std::size_t bytes, bool sleeps, bool has_events);
-    void meet(const Job &job, int partner);
+    void exchange_names(const Job &job, int partner);
     bool has_atomics(const Job &job) const;
     ssize_t post_fetch_add(std::uint64_t value, std::uint64_t *old, fi_context2 *context) const;
     std::size_t finish_some() const;
@@ -138,7 +138,7 @@ void RawNetwork::Objects::open(std::size_t bytes, bool sleeps, bool has_events) 
          "fi_mr_reg");
 }
 
-void RawNetwork::Objects::meet(const Job &job, int partner) {
+void RawNetwork::Objects::exchange_names(const Job &job, int partner) {
     Name mine{};
     std::size_t bytes = sizeof mine;
     need(fi_getname(&endpoint->fid, mine.bytes.data(), &bytes), "fi_getname");
@@ -252,7 +252,7 @@ RawNetwork::RawNetwork(const Job &job, std::size_t bytes, Use use)
     for (const char *name : kProviders) {
         if (!m_objects->find(name, use)) continue;
         m_objects->open(bytes, use == Use::sleeping && job.rank() == kTarget, use == Use::events);
-        m_objects->meet(job, job.rank() == kTarget ? 0 : kTarget);
+        m_objects->exchange_names(job, job.rank() == kTarget ? 0 : kTarget);
         if (use != Use::atomics || m_objects->has_atomics(job)) return;
         m_objects->close();
     }
@@ -267,7 +267,7 @@ RawNetwork::RawNetwork(const Job &job, std::size_t bytes, int partner, const std
     for (const char *name : kProviders) {
         if (!m_objects->find(name, Use::events, address)) continue;
         m_objects->open(bytes, false, true);
-        m_objects->meet(job, partner);
+        m_objects->exchange_names(job, partner);
         return;
     }
     throw std::runtime_error("libfabric has no provider of net and tcp by " + address);

@@ -70,8 +70,8 @@ class RawNetwork {
     std::unique_ptr<Objects> m_objects;
 };
 
-// Rank 0 does `operation(network)` again and again; rank 1 serves it by `serve(network)` until rank
-// 0 has told, by a flag of the machine's memory, that the batch is over. Collective.
+// Rank 0 repeats `operation(network)`; rank 1 calls `serve(network)` until rank 0 sets a flag in
+// shared memory at the end of the batch. Collective.
 template <class Operation, class Serve>
 Subject raw_by_network(const Job &job, std::shared_ptr<RawNetwork> network, Operation operation,
                        Serve serve) {

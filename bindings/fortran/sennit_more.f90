@@ -148,7 +148,7 @@ contains
     text = sennit_string(error%text)
   end function sennit_last_error_text
 
-  ! The operation is kept, not copied: it ends with c_null_char and lives as long as the thread's use of it.
+  ! The address of `operation` is stored: it must end with c_null_char and stay until the thread has another error.
   function sennit_error_report(status, operation, text, provider_code) result(same)
     integer(c_int), value :: status
     character(kind=c_char), target, intent(in) :: operation(*)

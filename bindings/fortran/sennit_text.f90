@@ -15,7 +15,7 @@ module sennit_text
 
   character(kind=c_char, len=15), save, target :: pointer_name = c_char_'sennit_pointer' // c_null_char
 
-  ! Where sennit_pointer's array of this shape is; null after an error, which is told.
+  ! Where sennit_pointer's array of this shape is; null after an error, which is reported.
   interface sennit_address_of
     module procedure address_of_gptr, address_of_pointer
   end interface sennit_address_of

@@ -68,7 +68,7 @@ struct Network {
     std::string provider;  // that ranks take, and why; "": none
 };
 
-// Two ranks that `sennit run` was told to start, and that look at each other.
+// The result of `sennit run` with two ranks that try to reach each other.
 struct Start {
     int exit_code;
     std::string text;  // what the command and its ranks wrote

@@ -2,8 +2,8 @@
 // ranks. Owned by the keeper, which calls in when a descriptor is ready or a rank has ended.
 //
 // Invariants: at most one connection per rank; an allgather is named by (which claim of its rank,
-// number within the claim), so a rank that finalizes and starts again never meets another rank's
-// past; one that can not complete any more is answered at once, with the rank that is missing.
+// number within the claim), so a rank that finalizes and starts again never matches an allgather of
+// an earlier claim. One that can not complete any more is answered at once, with the missing rank.
 #pragma once
 
 #include <cstdint>

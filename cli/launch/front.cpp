@@ -76,7 +76,7 @@ bool keeper_has_ended(pid_t keeper, int keeper_fd, int signal, int &status) {
     const auto byte = static_cast<unsigned char>(signal);
     // A full pipe means thousands of signals nobody took yet: one more makes no difference.
     (void)!write(keeper_fd, &byte, 1);
-    // Stops after the ranks were told to, so that the shell gets the terminal back.
+    // Stops after the ranks got the signal, so that the shell gets the terminal back.
     if (signal == SIGTSTP) (void)kill(getpid(), SIGSTOP);
     return false;
 }

@@ -1,4 +1,4 @@
-// What ranks write, kept by line. A Sink is the launcher's own stdout or stderr; a LineKeeper
+// The output of ranks, in whole lines. A Sink is the launcher's own stdout or stderr; a LineKeeper
 // stands between one stream of one rank and a Sink and hands on whole lines. Used by the keeper
 // only.
 //

@@ -194,15 +194,15 @@ std::vector<std::string> Measuring::command(const Part &part,
     const bool at_once = part.bench == "map-at-once";
     const Machine &machine = m_figures->machine;
     const std::size_t ranks = at_once ? machine.cores.size() : 2;
-    const Json told{{"threads", part.are_threads},
-                    {"cores", processors()},
-                    {"ways", part.ways},
-                    {"pairs", m_options.pairs},
-                    {"setup_pairs", nearest_pairs(machine)},
-                    {"flag", has(m_options.ways, "flag") && !has(part.ways, "xpmem")},
-                    {"groups", json_of(groups_of(machine))},
-                    {"pool_bytes", 2 * machine.largest_cache},
-                    {"seconds", seconds}};
+    const Json arguments{{"threads", part.are_threads},
+                         {"cores", processors()},
+                         {"ways", part.ways},
+                         {"pairs", m_options.pairs},
+                         {"setup_pairs", nearest_pairs(machine)},
+                         {"flag", has(m_options.ways, "flag") && !has(part.ways, "xpmem")},
+                         {"groups", json_of(groups_of(machine))},
+                         {"pool_bytes", 2 * machine.largest_cache},
+                         {"seconds", seconds}};
     const std::size_t rounds = at_once ? m_options.rounds_at_once : m_options.rounds;
     const std::string count = std::to_string(ranks);
     std::vector<std::string> words{own_launcher().path, "run", "-n", count, "--bind", "none"};
@@ -211,7 +211,7 @@ std::vector<std::string> Measuring::command(const Part &part,
                                "--ranks", count, "--time-limit",
                                std::to_string(static_cast<int>(seconds + kJobSeconds) + 5),
                                "--bytes", fmt::format("{}", fmt::join(sizes, ",")), "--rounds",
-                               std::to_string(rounds), "--map", told.dump()});
+                               std::to_string(rounds), "--map", arguments.dump()});
     return words;
 }
 

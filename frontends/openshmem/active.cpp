@@ -1,9 +1,8 @@
 // Collective calls of active sets. Only their members call, so no team can be made for them; the
-// set of all PEs is the world's team, unless several threads may use it at once. Others meet by the
-// work array that the program gives:
-// pSync[0] of the first member counts those that have come, pSync[1] of each other one that it may
-// go on, pSync[2] hands on where a member's part begins. All are SHMEM_SYNC_VALUE again when a call
-// returns.
+// set of all PEs is the world's team, unless several threads may use it at once. Others synchronise
+// by the program's work array: pSync[0] of the first member counts those that have come, pSync[1]
+// of each other one that it may go on, pSync[2] hands on where a member's part begins. All are
+// SHMEM_SYNC_VALUE again when a call returns.
 #include <cstdio>
 #include <memory>
 
@@ -70,7 +69,7 @@ void await(const ActiveSet &set, int word, long least) {
 
 // All have come, and what each did before is done. A word is lowered before its owner tells anyone,
 // so the same array may serve the next call.
-void meet(const ActiveSet &set) {
+void synchronise(const ActiveSet &set) {
     quiet(set.call);
     if (set.is_world()) return barrier_all(set.call);
     if (set.me != 0) {
@@ -94,7 +93,7 @@ void broadcast(const ActiveSet &set, void *dest, const void *source, std::size_t
             if (pe != root) put_bytes(set.call, dest, source, bytes, set.world(pe));
         }
     }
-    meet(set);
+    synchronise(set);
 }
 
 // Everyone puts its part where it belongs in all members' memory.
@@ -102,7 +101,7 @@ void put_to_all(const ActiveSet &set, void *dest, const void *source, std::size_
                 std::size_t offset) {
     for (int pe = 0; pe < set.pes; ++pe)
         put_bytes(set.call, static_cast<char *>(dest) + offset, source, bytes, set.world(pe));
-    meet(set);
+    synchronise(set);
 }
 
 void fcollect(const ActiveSet &set, void *dest, const void *source, std::size_t bytes) {
@@ -136,7 +135,7 @@ void alltoalls(const ActiveSet &set, void *dest, const void *source, const Eleme
             put_elements(set.call, to, from, elements, set.world(pe));
         }
     }
-    meet(set);
+    synchronise(set);
 }
 
 template <class T, Fold kFold>
@@ -163,14 +162,14 @@ void reduce(const ActiveSet &set, T *dest, const T *source, int nreduce) {
     }
     const auto result = std::make_unique<T[]>(count);
     const auto next = std::make_unique<T[]>(count);
-    meet(set);
+    synchronise(set);
     get_bytes(set.call, result.get(), source, count * sizeof(T), set.world(0));
     for (int pe = 1; pe < set.pes; ++pe) {
         get_bytes(set.call, next.get(), source, count * sizeof(T), set.world(pe));
         for (std::size_t i = 0; i < count; ++i)
             result[i] = combine<T, kFold>(result[i], next[i]);
     }
-    meet(set);
+    synchronise(set);
     std::memcpy(dest, result.get(), count * sizeof(T));
 }
 
@@ -184,8 +183,8 @@ void reduce(const ActiveSet &set, T *dest, const T *source, int nreduce) {
         __VA_ARGS__;                                                        \
     }
 
-SHMEM_SET_BODY(shmem_barrier, (SHMEM_SET_ARGUMENTS), meet(set))
-SHMEM_SET_BODY(shmem_sync, (SHMEM_SET_ARGUMENTS), meet(set))
+SHMEM_SET_BODY(shmem_barrier, (SHMEM_SET_ARGUMENTS), synchronise(set))
+SHMEM_SET_BODY(shmem_sync, (SHMEM_SET_ARGUMENTS), synchronise(set))
 
 #define SHMEM_SIZED(BITS)                                                                        \
     SHMEM_SET_BODY(                                                                              \

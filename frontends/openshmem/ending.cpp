@@ -205,7 +205,7 @@ void ending_look() {
 void ending_start() {
     if (!open_socket()) ending.mine.name_bytes = 0;
     const int near = pes_of_node();
-    // Before they meet: who has met the others may end all of them at once.
+    // Before the first synchronisation: after it a PE may end all the others at once.
     if (near != state.pes)
         ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me)));
     ending.all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));

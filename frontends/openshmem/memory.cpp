@@ -15,7 +15,7 @@ namespace {
 
 std::optional<Heap> heap;
 std::mutex heap_mutex;
-bool has_told_heap = false;
+bool has_reported_heap = false;
 std::size_t heap_alignment = 0;  // of its base on every PE: offsets say no more
 
 std::size_t offset_of(const void *memory) {
@@ -39,8 +39,8 @@ void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignmen
     try {
         const std::size_t offset = heap->allocate(bytes, alignment);
         if (offset != Heap::kNone) return at(offset);
-        // Many programs do not look at what they get.
-        if (!std::exchange(has_told_heap, true) || state.debug)
+        // Many programs do not check the result.
+        if (!std::exchange(has_reported_heap, true) || state.debug)
             tell(
                 "%s: no room for %zu bytes with alignment %zu in the symmetric heap: %zu of %zu "
                 "bytes are free; SHMEM_SYMMETRIC_SIZE makes it larger",

@@ -173,7 +173,7 @@ inline std::size_t stalls_bytes() {
 void ending_start();
 void ending_stop();
 void ending_look();  // ends this PE if one of another node has said so
-bool is_ending();    // this PE has begun to end all, so it can not meet others any more
+bool is_ending();    // this PE has begun to end all, so it can not synchronise any more
 
 // The heap (heap.cpp) and teams (teams.cpp), begun and ended with the state.
 void heap_start(std::size_t bytes, std::size_t alignment);  // the area's

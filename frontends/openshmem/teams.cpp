@@ -1,5 +1,5 @@
-// Teams, which are Sennit's, and contexts, which are a team and options: nothing is kept apart for
-// a context, since what one of them completes all may.
+// Teams, which are Sennit's, and contexts. A context is only a team and options: completing all
+// operations is a valid completion of those of one context.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -15,8 +15,8 @@ Team world;
 Team shared;
 std::mutex list_mutex;
 std::vector<Team *> teams;  // that the program has made and not destroyed
-// All that were ever made, and those of them that no handle leads to: one that was destroyed stays
-// readable, so that its use can be told, until it is made anew.
+// All contexts ever made, and those of them without a handle. A destroyed context stays readable
+// until it is reused, so that its use can be detected.
 std::vector<Context *> contexts;
 std::vector<Context *> idle;
 int nobody_is_member;
@@ -139,8 +139,8 @@ void teams_start(bool shares_all) {
 
 void teams_stop() {
     const char *const call = "shmem_finalize";
-    // In one order on all PEs, since its members meet when a team is destroyed: threads may have
-    // made them in any. The numbers of Sennit's teams are the same for all members.
+    // In the same order on all PEs, because a destruction synchronises the members, and threads may
+    // have made the teams in any order. The numbers of Sennit's teams are the same for all members.
     std::sort(teams.begin(), teams.end(),
               [](const Team *a, const Team *b) { return a->core.handle < b->core.handle; });
     while (!teams.empty())

@@ -80,31 +80,31 @@ std::string text_of(const Awaited &one, std::uint64_t value) {
            one.text(one.wanted);
 }
 
-// A condition that tells `sennit trace where` of the word, and of each new value.
-struct Told {
+// A condition that notes the word and each new value for `sennit trace where`.
+struct Noted {
     const Awaited *one;
     sennit_condition ready;
     void *context;
-    bool has_told = false;
-    std::uint64_t told = 0;
+    bool has_noted = false;
+    std::uint64_t noted = 0;
 };
-int tell_and_look(void *context) {
-    Told &to = *static_cast<Told *>(context);
+int note_and_check(void *context) {
+    Noted &to = *static_cast<Noted *>(context);
     if (to.ready(to.context) != 0) return 1;
     const std::uint64_t value = to.one->read(to.one->word);
-    if (to.has_told && value == to.told) return 0;
+    if (to.has_noted && value == to.noted) return 0;
     const std::string text = "PE " + std::to_string(state.me) + " waits in " + to.one->call + ": " +
                              text_of(*to.one, value);
     (void)sennit_trace_note(text.c_str());
-    to.has_told = true;
-    to.told = value;
+    to.has_noted = true;
+    to.noted = value;
     return 0;
 }
 
 [[gnu::cold]] void sleep_until(const Awaited &one, sennit_condition ready, void *context) {
-    Told told{&one, ready, context};
+    Noted noted{&one, ready, context};
     const sennit_status status = state.traces
-                                     ? sennit_wait_until(tell_and_look, &told, state.limit_ns)
+                                     ? sennit_wait_until(note_and_check, &noted, state.limit_ns)
                                      : sennit_wait_until(ready, context, state.limit_ns);
     if (status == SENNIT_ERR_TIMEOUT) fail_timeout(one.call, text_of(one, one.read(one.word)));
     must(one.call, status);

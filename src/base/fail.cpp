@@ -27,8 +27,8 @@ constexpr unsigned kEarlyPeers = 16;
 
 // Calls that SIGNAL_EARLY refused.
 struct EarlyCalls {
-    std::int64_t told_ns;  // when the last one was logged, 0: never
-    std::uint64_t untold;  // since then
+    std::int64_t logged_ns;    // when the last one was logged, 0: never
+    std::uint64_t suppressed;  // since then
 };
 
 struct Record {
@@ -144,20 +144,20 @@ void fail_provider_code(long long code) {
 
 namespace {
 
-// Programs repeat a call until its receiver is ready, and each refusal is an error: a thread logs
-// one a second for each peer. Returns how many it has not logged since the last one, or -1: nor is
-// this one to be logged.
+// Programs repeat an early call until its receiver is ready, so a thread logs one refusal a second
+// for each peer. Returns how many were suppressed since the last logged one, or -1: suppress this
+// one too.
 long long count_early(int peer) {
     constexpr std::int64_t kPauseNs = 1'000'000'000;
     if (record == nullptr) return 0;
     EarlyCalls &early = record->early[static_cast<unsigned>(peer) % kEarlyPeers];
     const std::int64_t now = now_ns();
-    if (early.told_ns != 0 && now - early.told_ns < kPauseNs) {
-        ++early.untold;
+    if (early.logged_ns != 0 && now - early.logged_ns < kPauseNs) {
+        ++early.suppressed;
         return -1;
     }
-    early.told_ns = now;
-    return static_cast<long long>(std::exchange(early.untold, 0));
+    early.logged_ns = now;
+    return static_cast<long long>(std::exchange(early.suppressed, 0));
 }
 
 }  // namespace
@@ -166,12 +166,12 @@ sennit_status fail_in(sennit_status status, const char *operation) {
     sennit_error *error = thread_error();
     error->status = status;
     error->operation = operation;
-    const long long untold = status == SENNIT_ERR_SIGNAL_EARLY ? count_early(error->peer) : 0;
-    if (untold < 0) return status;
+    const long long suppressed = status == SENNIT_ERR_SIGNAL_EARLY ? count_early(error->peer) : 0;
+    if (suppressed < 0) return status;
     char more[80] = "";
-    if (untold > 0)
+    if (suppressed > 0)
         (void)std::snprintf(more, sizeof more, " (%lld more early calls since the last such line)",
-                            untold);
+                            suppressed);
     log(SENNIT_LOG_INFO, "%s: %s: %s%s", operation, sennit_status_string(status), error->text,
         more);
     return status;

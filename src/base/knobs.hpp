@@ -17,7 +17,7 @@ struct KnobText {
     char text[kKnobTextBytes];
 };
 
-// Types of knobs.def. Seconds are kept in nanoseconds.
+// Types of knobs.def. Seconds are stored in nanoseconds.
 struct Knobs {
 #define KNOB_TYPE_text KnobText
 #define KNOB_TYPE_seconds std::int64_t

@@ -62,8 +62,8 @@ template <class... Words>
 }
 
 // Maps the file privately over pages of the program, by the function of the C library so that hooks
-// see it. The thread sanitizer is such a hook and would take the call for a store to all of the
-// pages while other threads use them, so it is not told.
+// see it. The thread sanitizer is such a hook. It would see a store to all of the pages while other
+// threads use them, so it is bypassed.
 inline bool shown_mmap(std::uint64_t address, std::size_t bytes, int file, std::uint64_t offset) {
     constexpr int kProtection = PROT_READ | PROT_WRITE;
     constexpr int kFlags = MAP_PRIVATE | MAP_FIXED;

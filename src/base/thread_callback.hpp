@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which callback of the program the calling thread is in. Kept in the thread's record beside its
+// Which callback of the program the calling thread is in. Stored in the thread's record beside its
 // last error (base/fail.cpp), since thread-local storage is scarce.
 #pragma once
 

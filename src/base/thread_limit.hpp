@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time limit of the calling thread's waits (runtime/whole_call.hpp). Kept in the thread's
+// The time limit of the calling thread's waits (runtime/whole_call.hpp). Stored in the thread's
 // record beside its last error (base/fail.cpp), since thread-local storage is scarce.
 #pragma once
 

@@ -54,7 +54,7 @@ std::byte *aside_of(TeamState &state, const Operands &operands, unsigned half) {
                                        : stage_of(state, operands, state.size, half);
 }
 
-// Room for chunks, kept for the team's next reduction. Its size depends only on the team.
+// Room for chunks, which stays for the team's next reduction. Its size depends only on the team.
 sennit_status make_stages(TeamState &state, std::size_t unit, Operands *out) {
     const std::size_t rows = 2 * (std::size_t{state.size} + 1);
     const std::size_t most = state.kernel_copies ? kStageBytes : kMostByMessage;

@@ -209,19 +209,19 @@ void ask_for_word(TeamState &state) {
         (void)op::engine_test(rank, passing.ask, false, &done);
         if (done == 0) return;
         passing.ask = SENNIT_REQUEST_NULL;
-        if (passing.told == kGaveUp && gave_up(state, leader)) return;
+        if (passing.answer == kGaveUp && gave_up(state, leader)) return;
     }
     const std::int64_t now = now_ns();
     if (passing.ask_ns == 0) passing.ask_ns = now + kAskNs;
     if (now < passing.ask_ns) return;
     passing.ask_ns = now + kAskNs;
-    passing.told = 0;
+    passing.answer = 0;
     const int peer = state.team->world_ranks[leader];
     const op::Target target{
         peer, transport::RemoteMemory{nullptr, rank.peers[peer].control_handle},
         team::sync_offset(*state.team) + offsetof(TeamSync, coll) + offsetof(Area, latest)};
     // SYNC coll-post: pairs with the release in give_up(), by the transport's get.
-    (void)op::engine_start(rank, op::Direction::get, target, &passing.told, sizeof passing.told,
+    (void)op::engine_start(rank, op::Direction::get, target, &passing.answer, sizeof passing.answer,
                            {op::Completion::Mode::request, &passing.ask, true});
 }
 

@@ -100,7 +100,7 @@ struct Passing {
     sennit_request sends[2];           // messages of this round
     sennit_request words[2][kRounds];  // the last word to each place
     sennit_request ask;                // asks for the number of the leader whose word is late
-    std::uint64_t told;                // its answer
+    std::uint64_t answer;              // the number that it got
     std::int64_t ask_ns;               // time of the next question; 0: the wait has just started
     PassStep step;
     bool is_left;  // the leader has left the round; only the last word is missing

@@ -116,7 +116,7 @@ sennit_status join_queue(LockView &view, std::uint64_t *ticket, bool *got) {
 }
 
 // What a waiting rank checks about once a millisecond besides its own grant: the rank that should
-// have told it may have died.
+// have granted the lock may have died.
 struct Waiter {
     LockView *view;
     std::uint64_t ticket;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The path to each peer, decided once at start-up and kept with its reasons, and the entries by
+// The path to each peer, decided once at start-up and stored with its reasons, and the entries by
 // which a rank reaches a peer's segments. Between the op engine, which needs an entry, and the
 // transports, which reach the memory.
 #pragma once

@@ -201,7 +201,7 @@ inline void copy_item(std::byte *to, const std::byte *from, std::uint64_t bytes)
     }
 }
 
-// The number of items moved before the other side is told, so that it can start.
+// The number of items that are moved before the other side is notified, so that it can start.
 inline std::uint64_t together(std::uint64_t item_bytes) {
     constexpr std::uint64_t kBytesTogether = 512;
     return item_bytes < kBytesTogether ? kBytesTogether / item_bytes : 1;

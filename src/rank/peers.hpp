@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a rank knows of the other ranks of its job. Each rank of its own node has a Peer. The ranks
-// of another node share one, since they are reached alike; the cards, kept once per node, have
+// of another node share one, since they are reached alike; the cards, stored once per node, have
 // their differences. A rank that is reached differently from the first rank of its node, because it
 // has no network, has another Peer with its neighbours. Only used Peers take memory; besides, each
 // rank takes 5 bytes.

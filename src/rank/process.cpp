@@ -25,7 +25,7 @@ namespace {
 
 struct Process {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    Rank *objects[kRanksPerProcess] = {};  // made on first use, kept for ever
+    Rank *objects[kRanksPerProcess] = {};  // made at first use, never freed
     bool in_use[kRanksPerProcess] = {};    // claimed, perhaps not yet published
     bool published[kRanksPerProcess] = {};
     int published_count = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time limit of a call with several waits. Kept in the thread's record (base/thread_limit.hpp).
+// The time limit of a call with several waits. Stored in the thread's record
+// (base/thread_limit.hpp).
 #pragma once
 
 #include "base/clock.hpp"

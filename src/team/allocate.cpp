@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collective allocation and free. An allocation is two exchanges: what each rank made, then whether
-// each could reach all of it; it is kept only if all agree. A free is one exchange.
+// each could reach all of it. If one could not, all undo it. A free is one exchange.
 #include "team/allocate.hpp"
 
 #include <bit>

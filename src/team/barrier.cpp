@@ -18,8 +18,8 @@ namespace {
 
 // Called after the stores for which the others wait.
 void ring_all(const Team &team) {
-    // SYNC doorbell: pairs with the fence in announce_sleep(); the arrival comes before the looks
-    // at sleepers.
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the arrival comes before the loads
+    // of sleepers.
     store_load_fence();
     for (std::uint32_t place = 0; place + 1 < team.size; ++place) {
         Doorbell &bell = *team.bells[place];
@@ -45,8 +45,8 @@ bool has_arrived(const Team &team, std::uint32_t place, std::uint64_t epoch) {
     return team.arrivals[place]->load(std::memory_order_acquire) >= epoch;
 }
 
-// A rank that is gone and has not come to the current epoch, also if this rank waits for another
-// one at the moment: a late rank must not hide a dead one.
+// A rank that is gone and has not arrived in the current epoch. Checks all ranks from the awaited
+// one on: a late rank must not hide a dead one.
 int find_lost_arrival(Rank &rank, const Team &team) {
     for (std::uint32_t place = team.next_peer; place + 1 < team.size; ++place) {
         const int peer = peer_at(team, place);
@@ -82,7 +82,7 @@ void report_late(const Team &team, std::uint64_t epoch) {
 }
 
 // Checks the members of the flat barrier that have not been seen yet. Inline, for the case that all
-// have come.
+// have arrived.
 inline bool have_all_arrived(Team &team) {
     for (; team.next_peer + 1 < team.size; ++team.next_peer)
         if (!has_arrived(team, team.next_peer, team.epoch + 1)) return false;
@@ -141,8 +141,7 @@ sennit_status synchronise_without_path(Rank &rank, const Team &team, const Deadl
     return fail(SENNIT_ERR_OTHER_NODE, "no path joins all ranks of the team");
 }
 
-// The mailbox carries the kind and the number of this call, so that ranks in different calls detect
-// it.
+// Purpose and number let ranks in different calls detect that.
 struct ExchangeMessage {
     Purpose purpose;
     std::uint32_t bytes;
@@ -220,8 +219,8 @@ sennit_status synchronise(Rank &rank, Team &team, Purpose purpose, const Deadlin
 
 namespace {
 
-// Called before this rank arrives. TIMEOUT ends the call. Other errors are kept: this rank still
-// arrives, since the others wait, and reports them afterwards.
+// Called before this rank arrives. TIMEOUT ends the call. Other errors are stored: this rank still
+// arrives, since the others wait, and reports the error afterwards.
 sennit_status complete_operations(Rank &rank, Team &team, const Deadline &deadline) {
     deadline.start();
     const sennit_status status = request::flush(rank, kAnyPeer, deadline);
@@ -285,9 +284,9 @@ sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
     return flush_and_synchronise(rank, team, Purpose::barrier, deadline);
 }
 
-// Between nodes a word of Purpose::barrier may be lost: who waits for it then reads from the sender
-// what that has sent. After the last barrier the sender may be gone, so its words must arrive:
-// Purpose::leave.
+// Between nodes a word of Purpose::barrier may be lost: the leader that waits for it then reads
+// ArrivalLine::sent of the sender. After the last barrier the sender may be gone, so its words must
+// arrive: Purpose::leave.
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
     if (!team.all_load_store) return flush_and_synchronise(rank, team, Purpose::leave, deadline);
     if (!is_arrived(team) && rank.engine != nullptr) {

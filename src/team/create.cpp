@@ -331,7 +331,7 @@ sennit_status propose_and_choose(Creation &creation) {
     return SENNIT_OK;
 }
 
-// One try. `*again`: it was disturbed and nothing was kept.
+// One try. `*again`: another creation took the slot, and all ranks have undone this one.
 sennit_status attempt(Creation &creation, std::uint32_t *handle, bool *again) {
     Team &parent = creation.parent;
     sennit_status status = SENNIT_OK;
@@ -468,9 +468,9 @@ sennit_status destroy(Rank &rank, Team &team) {
         return fail(SENNIT_ERR_STATE, "the team still has %u segment%s: call sennit_free first",
                     live, plural(live));
     const sennit_status status = part(rank, team);
-    const bool kept = status == SENNIT_ERR_ARG || status == SENNIT_ERR_STATE ||
-                      status == SENNIT_ERR_NOMEM || status == SENNIT_ERR_TIMEOUT;
-    if (kept && !team.read_failed) return status;
+    const bool stays = status == SENNIT_ERR_ARG || status == SENNIT_ERR_STATE ||
+                       status == SENNIT_ERR_NOMEM || status == SENNIT_ERR_TIMEOUT;
+    if (stays && !team.read_failed) return status;
     drop_node_buffer(rank, team);
     const RegistryLock lock(rank);
     rank.team_registry->numbers[team.slot] = team.epoch + kNumberMargin;

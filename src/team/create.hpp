@@ -3,7 +3,7 @@
 // taken, and the latest numbers and generations of each slot.
 //
 // A creation is two exchanges over the parent: first each rank's wishes and free slots, then
-// whether each rank could make its part. Only if all could, anything is kept. Nobody holds a slot
+// whether each rank could make its part. If one could not, all undo theirs. Nobody holds a slot
 // while it waits for another rank. So creations over several teams at once, in any order, do not
 // block each other: two that choose the same slot detect it when they take it, and both choose
 // again.

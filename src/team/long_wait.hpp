@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank tells and learns in a long wait of a team's collective call: after a second it stores
-// in its TeamSync which call it is in and how many calls came before, and reads the words of the
-// other members. Two members that wait in calls that can not match are told of each other. Short
-// waits do none of this. Used by the barriers here and by coll/.
+// Detects calls that can not match. After a second in a wait of a team's collective call a rank
+// stores in its TeamSync which call it is in and how many calls came before, and reads the words of
+// the other members. If two members wait in calls that can not match, both get ARG. Short waits do
+// none of this. Used by the barriers here and by coll/.
 #pragma once
 
 #include "team/team.hpp"

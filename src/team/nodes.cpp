@@ -192,10 +192,10 @@ std::uint64_t sent_with_round(const Team &team) {
 }
 
 // Drops questions and answers of the round before.
-void forget_told(Rank &rank, Team &team) {
+void forget_answer(Rank &rank, Team &team) {
     op::engine_abandon(rank, team.ask, op::Abandoned::library_s);
     team.ask = SENNIT_REQUEST_NULL;
-    team.told = 0;
+    team.answer = 0;
     team.ask_ns = 0;
 }
 
@@ -203,7 +203,7 @@ void forget_told(Rank &rank, Team &team) {
 // may be lost: a member that waits for it asks (ask_for_word).
 sennit_status send_word(Rank &rank, Team &team, std::uint32_t member, std::uint64_t epoch) {
     const int peer = team.world_ranks[member];
-    forget_told(rank, team);
+    forget_answer(rank, team);
     // SYNC node-sent: pairs with the get in ask_for_word(); everything that the word stands for
     // comes before.
     team.own->arrived.sent.store(sent_with_round(team), std::memory_order_release);
@@ -228,7 +228,7 @@ sennit_status send_word(Rank &rank, Team &team, std::uint32_t member, std::uint6
 bool has_word(const Team &team, std::uint64_t epoch) {
     // SYNC barrier-round: pairs with the release in send_word() or the transport's delivery.
     return team.own->rounds[team.round].epoch.load(std::memory_order_acquire) >= epoch ||
-           team.told >= sent_with_round(team);
+           team.answer >= sent_with_round(team);
 }
 
 // The word of the leader `from` is late or lost: reads which words that leader has sent. A failed
@@ -253,7 +253,7 @@ void ask_for_word(Rank &rank, Team &team, int from) {
         const op::Target target{
             from, transport::RemoteMemory{nullptr, rank.peers[from].control_handle}, offset};
         // SYNC node-sent: pairs with the release in send_word(), by the transport's get.
-        (void)op::engine_start(rank, op::Direction::get, target, &team.told, sizeof team.told,
+        (void)op::engine_start(rank, op::Direction::get, target, &team.answer, sizeof team.answer,
                                {op::Completion::Mode::request, &team.ask, true});
         team.ask_pause_ns = std::min(2 * team.ask_pause_ns, kLastPauseNs);
     }
@@ -424,7 +424,7 @@ void drop_node_buffer(Rank &rank, Team &team) {
         op::engine_abandon(rank, request, op::Abandoned::library_s);
         request = SENNIT_REQUEST_NULL;
     }
-    forget_told(rank, team);
+    forget_answer(rank, team);
     *thread_error() = error;
     if (team.node_buffer_record == nullptr) return;
     const ColdLock lock(rank);

@@ -137,7 +137,7 @@ struct Team {
     sennit_request sends[2];  // puts of this round in progress
     // If the word of another leader is late, this leader gets that one's ArrivalLine::sent: the
     // value from the latest get; the get in progress; the time of the next get, 0 before the first.
-    std::uint64_t told;
+    std::uint64_t answer;
     sennit_request ask;
     std::int64_t ask_ns;
     std::int64_t ask_pause_ns;

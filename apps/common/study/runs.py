@@ -72,7 +72,7 @@ def lines_of_code(files):
 
 
 def in_turns(subjects, rounds, run, enough=lambda results: False):
-    """{subject: results}. Each round runs every subject once, A B C A B C, so that what changes with time meets all of
+    """{subject: results}. Each round runs every subject once, A B C A B C, so that what changes with time affects all of
     them. Who once gave None, or has enough, takes no more turns."""
     found = {subject: [] for subject in subjects}
     for _ in range(rounds):

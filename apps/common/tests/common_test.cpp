@@ -1,6 +1,6 @@
 // What the applications share. Breaks when an option outside its bounds is taken, when a result is
 // no JSON or loses digits, when a median or a spread is another one, when a hash does not see that
-// two cells changed places, or when an error of one rank is not told.
+// two cells changed places, or when an error of one rank is not reported.
 #include "common/command_line.hpp"
 #include "common/failure.hpp"
 #include "common/field_hash.hpp"
@@ -188,7 +188,7 @@ TEST(Ranks, a_spread_is_of_one_column) {
     EXPECT_DOUBLE_EQ(spread.mean, 20);
 }
 
-TEST(Ranks, an_error_is_told_and_refuses_all) {
+TEST(Ranks, an_error_is_reported_and_refuses_all) {
     OneRank ranks("one");
     testing::internal::CaptureStderr();
     EXPECT_THROW(together(ranks, "program", [] { throw Failure("a reason"); }), Refused);

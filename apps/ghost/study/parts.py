@@ -3,7 +3,7 @@
 
     python3 apps/ghost/study/parts.py [--realtime] [--out docs/results/zcom/ghost]
 
-Writes parts.jsonl. Two ranks, the grid cut along x, y or z, 5 variables. Ranks meet before each exchange (--meet), so that
+Writes parts.jsonl. Two ranks, the grid cut along x, y or z, 5 variables. A barrier stands before each exchange (--barrier), so that
 none waits for the computing of the other.
 """
 import os
@@ -27,7 +27,7 @@ def rows(arguments, command):
         arguments.steps = asked or steps
         for method in jobs.METHODS:
             for axis, grid in GRIDS.items():
-                options = ["--size", f"{size},{size},{size}", "--ranks-grid", grid, "--method", method, "--meet"]
+                options = ["--size", f"{size},{size},{size}", "--ranks-grid", grid, "--method", method, "--barrier"]
                 for record in jobs.compare(subjects, 2, options, arguments):
                     yield {"axis": axis, "side": size, **record}
 

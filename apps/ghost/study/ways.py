@@ -34,14 +34,14 @@ def rows(arguments, command, before=None):
         for side in SIDES[:2] if arguments.quick else SIDES:
             size = [side] * 3
             size[at] = DEPTH
-            options = ["--size", ",".join(map(str, size)), "--ranks-grid", grid, "--method", "bspma", "--meet"]
+            options = ["--size", ",".join(map(str, size)), "--ranks-grid", grid, "--method", "bspma", "--barrier"]
             for record in jobs.compare(subjects, 2, options, arguments):
                 yield {"axis": axis, "slab_cells": side * side, "run": number, **record}
 
 
 def ratios_of(direct, packed, key):
-    """[lower quartile, median, upper quartile] of direct to packed, round by round: both run in each, so that what changes
-    from one round to the next, such as where the host has put the processors, meets both."""
+    """[lower quartile, median, upper quartile] of direct to packed, round by round: both run in each, so changes
+    between rounds, for example of the host's placement of processors, affect both."""
     ratios = sorted(a / b for a, b in zip(direct[key + "_rounds"], packed[key + "_rounds"]))
     lower, upper = runs.quartiles_of(ratios)
     return [lower, statistics.median(ratios), upper]

@@ -116,20 +116,20 @@ def every_way_to_exchange_gives_the_same_field_on_every_grid(arguments):
 
 @test
 def no_step_of_the_notified_variant_has_a_barrier(arguments):
-    """Breaks when ranks meet in a step, by a barrier or any other call of all, or a step calls what it need not. With --meet
-    they do meet, before each exchange: this finds it."""
+    """Breaks when a step synchronises all ranks, or a step calls what it need not. With --barrier
+    there is one before each exchange: this finds it."""
     few, many = 3, 8
     for grid, ranks, sides, stencil in (("2,1,1", 2, 2, "7"), ("2,2,1", 4, 8, "27")):
-        for faces, meet in *((faces, []) for faces in jobs.FACES[jobs.NOTIFIED]), ("chosen", ["--meet"]):
+        for faces, barrier in *((faces, []) for faces in jobs.FACES[jobs.NOTIFIED]), ("chosen", ["--barrier"]):
             options = ["--size", "8,9,7", "--ranks-grid", grid, "--faces", faces, "--stencil", stencil, "--sources", "1",
-                       "--sum-every", "1000", *meet]
+                       "--sum-every", "1000", *barrier]
 
             def one(steps, environment):
                 run(arguments, jobs.NOTIFIED, ranks, [*options, "--steps", str(steps)], environment)
 
             found = traces.calls_of_steps(one, few, many)
-            what = f"{faces}, {stencil} points on {grid} {meet}: {many - few} steps more call {found}"
-            need(found.pop("sennit_barrier", 0) == (many - few) * ranks * len(meet), what)
+            what = f"{faces}, {stencil} points on {grid} {barrier}: {many - few} steps more call {found}"
+            need(found.pop("sennit_barrier", 0) == (many - few) * ranks * len(barrier), what)
             need(found.pop("sennit_put_notify", 0) == (many - few) * sides, what)
             direct = found.pop("sennit_put_strided", 0)
             need(direct == {"direct": (many - few) * sides, "packed": 0}.get(faces, direct), what)

@@ -106,7 +106,7 @@ def every_way_to_fetch_layers_gives_the_same_field(setup):
 
 @test
 def no_step_of_the_notified_variant_has_a_barrier(setup):
-    """Breaks when ranks meet in a step, by a barrier or any other call of all, or a step calls what it need not."""
+    """Breaks when a step synchronises all ranks, or calls what it need not."""
     few, many = 5, 12
     in_steps = {"plan": ("sennit_plan_start", "sennit_plan_wait"), "packed": ("sennit_put_notify",)}
     for layers, puts in in_steps.items():

@@ -35,7 +35,7 @@ void MpiFaces::prepare_types(const Decomposition &decomposition, const std::stri
     }
 }
 
-double MpiFaces::meet(double change, bool check) {
+double MpiFaces::wait_for_all(double change, bool check) {
     if (check) return max(change);
     barrier();
     return 0;

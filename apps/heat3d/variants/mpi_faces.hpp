@@ -14,8 +14,9 @@ class MpiFaces : public FaceExchange<MpiRanks> {
   protected:
     // prepare(), and the types, one per face.
     void prepare_types(const Decomposition &decomposition, const std::string &mode);
-    // Between MPI_Win_sync of the windows: all ranks have come. With `check`, max().
-    double meet(double change, bool check);
+    // Waits until all ranks have arrived, by max() with `check`. Between MPI_Win_sync of the
+    // windows.
+    double wait_for_all(double change, bool check);
 
     std::vector<MPI_Datatype> types_;
 };

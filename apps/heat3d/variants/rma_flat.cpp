@@ -22,11 +22,11 @@ void RmaFlat::open(const Decomposition &decomposition, const std::string &mode) 
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
 }
 
-// As with Sennit's get one meeting a step is enough; MPI wants the window's public and private view
+// As with Sennit's get one barrier a step is enough; MPI wants the window's public and private view
 // brought together on both sides of it.
 double RmaFlat::finish_step(double change, bool check) {
     MPI_Win_sync(window_);
-    const double largest = meet(change, check);
+    const double largest = wait_for_all(change, check);
     MPI_Win_sync(window_);
     return largest;
 }

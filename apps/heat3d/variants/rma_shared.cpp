@@ -141,7 +141,7 @@ MPI_Aint RmaShared::address_of(const Face &face, int field, std::size_t cell) co
 double RmaShared::finish_step(double change, bool check) {
     MPI_Win_sync(shared_window_);
     MPI_Win_sync(window_);
-    const double largest = meet(change, check);
+    const double largest = wait_for_all(change, check);
     MPI_Win_sync(window_);
     MPI_Win_sync(shared_window_);
     return largest;

@@ -211,7 +211,8 @@ void SennitNotified::exchange_layers(int field) {
     check(sennit_signal_wait(arrived_, SENNIT_FOREVER), "sennit_signal_wait");
 }
 
-// The halo has been read, so the epoch may end. Ranks meet only where they compare the residual.
+// The halo has been read, so the epoch may end. Ranks synchronise only where they compare the
+// residual.
 double SennitNotified::finish_step(double change, bool check) {
     if (!links_.empty()) apps::check(sennit_signal_reset(arrived_), "sennit_signal_reset");
     return check ? max(change) : 0;

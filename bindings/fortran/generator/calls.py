@@ -209,7 +209,7 @@ class Writer:
 
 def numbers(function):
     """Parameters that may be of several kinds: numbers of 64 bits by value, but for the size of a text, which Fortran knows; beside
-    them sizes that are told."""
+    them sizes that are given."""
     texts = {index + 1 for index, p in enumerate(function.parameters) if p.is_pointer and p.type == "char"}
     wide = [p for index, p in enumerate(function.parameters)
             if p.type in WIDE and p.name not in SMALL_SIZES and index not in texts]

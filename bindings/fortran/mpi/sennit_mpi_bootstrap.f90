@@ -2,7 +2,7 @@
 ! so one libsennit serves every MPI. Programs use module sennit_mpi.
 !
 ! A context belongs to the rank from a successful start to its release. The communicator is duplicated, so that no message
-! meets the program's own, and the duplicate reports errors to Sennit whatever the program's communicator does.
+! matches one of the program's, and the duplicate reports errors to Sennit whatever the program's communicator does.
 module sennit_mpi_bootstrap
   use iso_c_binding
   use iso_fortran_env, only: error_unit

@@ -186,7 +186,8 @@ class AdoptionPlan {
         return true;
     }
 
-    // Gives new runs back. A run without regions may be older, kept by a region that is copied.
+    // Gives new runs back. A run without regions may be older: a region that is copied still uses
+    // it.
     void undo() {
         for (std::uint32_t i = 0; i < count_; ++i)
             if (parts_[i].run != nullptr && parts_[i].run->references == 0)

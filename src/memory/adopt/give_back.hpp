@@ -11,7 +11,7 @@ namespace sennit::memory::adopt {
 void give_back(Table &table, PageRun &run);
 // The same, unless a region that stays in place has a byte of the run.
 void give_back_if_free(Table &table, PageRun &run);
-// After such a region has ended: gives back the runs that it kept.
+// After such a region has ended: gives back the runs that only it used.
 void give_back_freed(Table &table, std::uint64_t begin, std::uint64_t end);
 
 // The kernel shows other memory in the place of the run. Its regions keep the row.

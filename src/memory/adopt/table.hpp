@@ -25,13 +25,13 @@ inline constexpr std::uint32_t kNoRun = UINT32_MAX;
 // The end of the part of memory files that adoption uses.
 inline constexpr std::uint64_t kFileEnd = std::uint64_t{1} << 61;
 
-// A memory file with present or past runs: kept until its rank has left and its last run has ended.
+// A memory file with present or past runs. Open until its rank has left and its last run has ended.
 struct RunFile {
     int file = -1;  // the table's own descriptor
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     std::uint32_t runs = 0;
-    bool abandoned = false;  // a mapping may show it without a run: the file is kept
+    bool abandoned = false;  // a mapping may show it without a run: the file stays open
     bool has_left = false;   // its rank has left
 };
 

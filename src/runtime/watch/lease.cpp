@@ -152,7 +152,7 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     const bool is_unheard = withholds(node.first, now - times_.margin_ns - 2 * times_.pause_ns);
     log(SENNIT_LOG_WARNING, "the node of rank %d is silent%s: its ranks are lost", node.first,
         is_unheard ? " by the network, though its watch answers" : "");
-    // Not told to others: each node knows itself when the silent node accepts nothing from it.
+    // Not reported to other nodes: each one knows its own lease on the silent node.
     for (int r = node.first; r < size_; ++r) {
         if (first_of(r) != node.first) continue;
         // All relaxed: the count below orders them.

@@ -24,7 +24,7 @@ struct Times {
     std::int64_t lease_ns = 0;   // 13/16: how long data of a node is accepted
     std::int64_t margin_ns = 0;  // 1/8: between the end of the lease and the report
     std::int64_t answer_ns = 0;  // 1/8: first time limit of an answer, see patience()
-    std::int64_t quiet_ns = 0;   // 3/16: time without an answer before others are told
+    std::int64_t quiet_ns = 0;   // 3/16: time without an answer before the report to other nodes
     std::int64_t first_ns = 0;   // 11/16: time limit of the first answers
     std::int64_t fresh_ns = 0;   // at least 3/16: how long a note on a rank is valid
     std::int64_t stop_ns = 0;    // 1/2: a node that has not watched for this long was stopped
@@ -47,7 +47,7 @@ struct RankConnection : WatchConnection {
 struct Node {
     int first = -1;           // its lowest rank, which represents it
     bool is_reached = false;  // a path leads to one of its ranks
-    bool is_quiet = false;    // others were told of its silence
+    bool is_quiet = false;    // its silence was reported to other nodes
     unsigned rounds =
         0;  // unsuccessful rounds over all its ranks and ways since the last quick answer
     bool is_unanswered = false;  // the question has no answer and is repeated unchanged
