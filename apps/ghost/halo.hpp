@@ -1,5 +1,5 @@
-// The exchange of ghost cells: the one interface behind which Sennit and MPI stand. run.cpp calls
-// it; ghost_sennit.cpp, ghost_notified.cpp, ghost_mpi.cpp and ghost_shared.cpp implement it.
+// The exchange of ghost cells: one interface for Sennit and MPI. run.cpp calls it;
+// ghost_sennit.cpp, ghost_notified.cpp, ghost_mpi.cpp and ghost_shared.cpp implement it.
 //
 // A rank has two fields of several variables and computes one from the other in turn. Before a step
 // reads a field, exchange_slabs() brings the neighbours' outermost cells into its ghost cells, for
@@ -20,17 +20,15 @@
 
 namespace ghost {
 
-// What an exchange consists of. MPI: copying into buffers, starting the sends, waiting for
-// messages, starting the receives, copying out of buffers. Sennit: copying into the buffer that
-// the peer reads, saying that it may be read, waiting for peers, saying that it was read, copying
-// from the peer's memory. Notified: copying into a buffer, putting, waiting for the signal, its
-// reset, copying from where the peer has put.
+// The parts of an exchange. MPI: copy into buffers, start the sends, wait for messages, start the
+// receives, copy out of buffers. Sennit: copy into the buffer that the peer reads, publish it, wait
+// for peers, confirm the reading, copy from the peer's memory. Notified: copy into a buffer, put,
+// wait for the signal, reset it, copy the data that the peer has put.
 enum Part : std::size_t { packing, sending, waiting, receiving, unpacking, kParts };
 inline constexpr std::array<const char *, kParts> kPartNames{"pack", "send", "wait", "receive",
                                                              "unpack"};
 
-// Where the time of an exchange goes. start() at its beginning; after each piece end() with what
-// it was.
+// Measures the parts of an exchange: start() at its beginning, end(part) after each piece.
 class Laps {
   public:
     void start() { last_ = apps::Clock::now(); }
@@ -49,18 +47,18 @@ class Laps {
 struct Link {
     apps::Side side;
     int peer;
-    Layout theirs;     // what the peer has
+    Layout theirs;     // of the peer's cells
     Slab inner;        // own cells that the peer needs
     Slab outer;        // own ghost cells
-    Slab their_inner;  // the peer's cells that go there
+    Slab their_inner;  // the peer's cells for them
 };
 
-// What a rank exchanges, and with whom. Both ends of a link come to the same.
+// The links of a rank. Both ends of a link compute the same slabs.
 struct Domain {
     Layout layout;
     double *cells = nullptr;   // [layout.cells()]
     std::size_t together = 1;  // variables in one exchange: 1, or all
-    // One after the other; the links of a phase at once.
+    // The phases follow one another; the links of a phase are exchanged together.
     std::vector<std::vector<Link>> phases;
 
     // Edges and corners are exchanged too.
@@ -68,7 +66,7 @@ struct Domain {
     double *variable(int field, std::size_t index) const { return cells + layout.at(field, index); }
 };
 
-// Notes the rows of cells beyond a side; across x there is one run.
+// Stores the rows of cells beyond a side; across x there is one run.
 inline void set_outer(Outer &outer, apps::Side side, const OuterRows &rows) {
     switch (side) {
         case apps::west:
@@ -101,29 +99,29 @@ class Halo {
 
     // The values of --faces, the default first.
     virtual std::vector<std::string> modes() const = 0;
-    // Collective. Memory for the fields, which stays until the end of this object: from the heap,
-    // where an implementation does not say otherwise.
+    // Collective. Memory for the fields, which stays until the end of this object; by default from
+    // the heap.
     virtual double *memory_for(const Domain &domain) { return heap_.take(domain.layout.cells()); }
-    // Of one rank alone; throws Failure. The domain and its cells stay until close().
+    // Not collective; throws Failure. The domain and its cells stay until close().
     virtual void prepare(const Domain &domain, const std::string &mode) = 0;
     // Collective, when every rank is prepared.
     virtual void open() = 0;
-    // How the slabs across x, y and z travel, for the report; "" for an axis without neighbours.
+    // How the slabs across x, y and z are sent, for the report; "" for an axis without neighbours.
     virtual std::array<std::string, 3> ways() const = 0;
-    // Where a step into a variable of that field also puts its cells at the sides across x. It does
-    // so before the exchange of that field.
+    // The memory to which a step into a variable of that field also stores its cells at the sides
+    // across x, before the exchange of that field.
     virtual Ends ends(int field, std::size_t variable) = 0;
     // Fills the ghost cells of `domain.together` variables of a field, from `first` on.
     virtual void exchange_slabs(int field, std::size_t first, Laps &laps) = 0;
-    // After that, until release(): where cells beyond the sides lie that the exchange has not put
-    // into the ghost cells.
+    // From then on until release(): the addresses of cells beyond the sides that the exchange has
+    // not copied into the ghost cells.
     virtual Outer outer(int field, std::size_t variable) = 0;
-    // The steps from the variables of the last exchange are done.
+    // Called when the steps from the variables of the last exchange are complete.
     virtual void release(Laps &laps) = 0;
     // Collective. Each value becomes the sum of all ranks' values, the same on all ranks.
     virtual void sum(std::vector<double> &values) = 0;
-    // The neighbours have what they need of this rank. Every rank calls it, before the cells go; a
-    // second time does nothing.
+    // Waits until the neighbours need nothing of this rank. Every rank calls it before its cells
+    // are freed; a second call does nothing.
     virtual void close() = 0;
 
   private:

@@ -1,12 +1,13 @@
-// Messages with events by several rails. Two ranks: a ping-pong by each rail alone, of the bare
-// provider, and by all of them, of Sennit. Four, two on each of two hosts: each has a partner on
-// the other host, with whom it plays several ping-pongs at a time, and computes between a message
-// and its answer. The bare provider gives each pair a rail of its own, Sennit's pairs share them
-// all: figure 5 of the paper on UNR (Feng et al., "UNR: Unified Notifiable RMA Library for HPC").
+// Messages with events by several rails. With two ranks: a ping-pong of the bare provider by each
+// rail alone, and of Sennit by all of them. With four ranks, two on each of two hosts: each has a
+// partner on the other host, runs several ping-pongs with it at a time, and computes between a
+// message and its answer. With the bare provider each pair has its own rail; Sennit's pairs share
+// all rails: figure 5 of the paper on UNR (Feng et al., "UNR: Unified Notifiable RMA Library for
+// HPC").
 //
-// A computation takes as long as a message by one rail alone, or as long as is drawn from a normal
-// distribution about that. Where ranks share cores it is a sleep, else a spin; the bare provider
-// may look at its rail meanwhile, since nothing else would serve it.
+// A computation takes as long as a message by one rail alone, or a time from a normal distribution
+// about that. If ranks share cores it is a sleep, else a spin. Meanwhile the program may poll the
+// bare provider's rail, which nothing else polls.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -28,16 +29,16 @@ namespace sennit::bench {
 
 namespace {
 
-// Ping-pongs of a pair: as many as the paper has, and as many as keep ranks and rails busy all the
-// time, if a computation takes as long as a message.
+// Ping-pongs of a pair: as many as in the paper, and as many as keep ranks and rails always busy if
+// a computation takes as long as a message.
 constexpr unsigned kSteadyStreams = 2;
 constexpr unsigned kUnsteadyStreams = 4;
 static_assert(kUnsteadyStreams <= RawNetwork::kStreams);
 constexpr double kDeviation = 0.3;      // of the time of a computation
-constexpr double kPauseNs = 20e3;       // between looks where ranks share cores
+constexpr double kPauseNs = 20e3;       // between polls if ranks share cores
 constexpr std::size_t kLeastTrips = 4;  // in a batch, so that the draws differ little
-constexpr std::size_t kNoStride = 1
-                                  << 30;  // of a message the first and the last word are looked at
+constexpr std::size_t kNoStride =
+    1 << 30;  // only the first and the last word of a message are checked
 
 void sleep_ns(double duration) {
     const auto whole = static_cast<long>(std::max(duration, 0.0));
@@ -80,15 +81,15 @@ class Exchange {
     virtual ~Exchange() = default;
     virtual void start(unsigned stream, const std::byte *from) = 0;
     virtual bool take(unsigned stream) = 0;  // has one come?
-    // Nothing is left to do until one comes. It need not have come at the end.
+    // Called when there is nothing to do until a message arrives; may return earlier.
     virtual void await(bool shares_cores) {
         if (shares_cores) sleep_ns(kPauseNs);
     }
     virtual const std::byte *place(unsigned stream) const = 0;
-    // Is it the program that moves messages while it computes?
+    // Whether only the program's polls move messages while it computes.
     virtual bool wants_looks() const = 0;
     virtual void look() {}
-    virtual void finish() {}  // all that was started has left
+    virtual void finish() {}  // waits until all messages are sent
 };
 
 class RawExchange : public Exchange {
@@ -117,8 +118,8 @@ class RawExchange : public Exchange {
     RawNetwork m_network;
 };
 
-// Each message in equal parts, one by each rail, which is there when all have come: what a program
-// would write by hand to share rails.
+// Each message in equal parts, one by each rail, complete when all have arrived: the usual code of
+// a program that shares rails.
 class PartsExchange : public Exchange {
   public:
     PartsExchange(const Job &job, const Partners &partners, unsigned streams, std::size_t bytes)
@@ -144,7 +145,7 @@ class PartsExchange : public Exchange {
             m_come[stream * m_parts + rail].value = false;
         return are_all_there;
     }
-    // Its first and its last word, which are all that is looked at.
+    // Its first and its last word; nothing else is checked.
     const std::byte *place(unsigned stream) const override {
         constexpr std::size_t kWord = sizeof(std::uint64_t);
         std::memcpy(m_message.data(), m_rails.front()->place(stream), kWord);
@@ -293,7 +294,7 @@ class Player {
 
   private:
     void take(unsigned stream) {
-        // Who starts gets back the number that it has sent.
+        // The rank that starts gets back the number that it has sent.
         if (!m_game.partners.starts()) ++m_numbers[stream];
         if (!consume(m_exchange.place(stream), m_game.bytes, m_numbers[stream], kNoStride))
             throw std::runtime_error("a message did not arrive as it was sent");

@@ -1,6 +1,6 @@
-// What `sennit doctor` looks at and what it finds. Every check is one function: it reads files
-// below System::root, which tests set to a folder of their own, and the figures in System::figures,
-// which probes.cpp measures on the live machine. A check prints nothing and changes nothing.
+// The input and the findings of `sennit doctor`. Every check is one function. It reads files below
+// System::root, which tests set to their own folder, and System::figures, which probes.cpp
+// measures. A check prints nothing and changes nothing.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -30,42 +30,41 @@ struct Finding {
     std::string is;        // how it is set here
     std::string costs;     // empty if nothing
     std::string measured;  // empty if nothing was
-    std::string mend;      // a command, or what to do where none mends it; empty if good
+    std::string mend;      // a command, or advice if no command helps; empty if good
     Json figures;          // what was measured, by name with the unit last; null if nothing was
 };
 
-// Measured on this machine; what is missing was not measured or could not be.
+// Measured on this machine. Empty: not measured, or the measurement failed.
 struct Figures {
-    // Between two processes of which neither is the other's parent, as ranks are.
+    // Between two processes that are not parent and child, as ranks are.
     std::optional<int> copy_error;  // errno of the kernel's refusal, 0 if it copies
     std::optional<double> copy_ns;  // 8 bytes
-    // errno where the kernel does not let this process hold stores to a page, 0 if it does; and
-    // whether it holds those of system calls too.
+    // errno if the kernel does not let this process block stores to a page (userfaultfd), else 0;
+    // and whether it blocks stores by system calls too.
     std::optional<int> guard_error;
     bool guard_holds_system_calls = false;
     std::optional<double> system_call_ns;
-    // First touch of one MiB of a memory file, in pages of the usual size and with huge ones asked
-    // for.
+    // First touch of one MiB of a memory file, in pages of the usual size, and with huge pages
+    // requested.
     std::optional<double> touch_ns_per_mib;
     std::optional<double> touch_huge_ns_per_mib;
-    std::optional<int> thread_error;  // of a process that wants a second thread; 0 if it gets one
-    // From one thread to another on the same processor, by sched_yield.
+    std::optional<int> thread_error;  // of the start of a second thread; 0: it started
+    // The switch from one thread to another on the same processor, by sched_yield.
     std::optional<double> handover_ns;
-    // The same work, right after a sleep and when the processor has been busy for a while.
+    // The time of the same work right after a sleep, and on a busy processor.
     std::optional<double> first_work_ns;
     std::optional<double> later_work_ns;
 };
 
-// What leads to other nodes.
+// The network to other nodes.
 struct Network {
     std::string libfabric;  // its version, "1.17.0"; "" if it can not be used or was not asked
     std::string libfabric_error;  // why it can not be used
     std::vector<Interface> interfaces;
-    // By address: errno of a connection to a port of the interface that somebody listens at, 0 if
-    // it was made.
+    // By address: errno of a connection to a listening port of the interface; 0: connected.
     std::map<std::string, int> connections;
     std::string progress;  // SENNIT_PROGRESS
-    std::string provider;  // that ranks take, and why; "": none
+    std::string provider;  // that ranks use, and why; "": none
 };
 
 // The result of `sennit run` with two ranks that try to reach each other.
@@ -77,10 +76,10 @@ struct Start {
 
 struct System {
     std::string root;  // before every name, such as "/proc/meminfo"
-    int ranks = 0;     // that are to be started here; 0: not said
+    int ranks = 0;     // to be started here; 0: unknown
     Figures figures;
     Network network;
-    std::optional<Start> start;  // not tried: nothing
+    std::optional<Start> start;  // empty: not tried
 };
 
 Figures measure();  // probes.cpp; a tenth of a second
@@ -132,23 +131,22 @@ Finding check_progress(const System &system);
 std::optional<std::string> read_text(const System &system, const std::string &name);
 // The first line without blanks around; empty if it can not be read.
 std::string read_line(const System &system, const std::string &name);
-// A name is there, whether it can be read or not: devices are asked for so.
+// Whether the file exists, readable or not. For devices.
 bool is_there(const System &system, const std::string &name);
-// The number that a file begins with; nothing if there is no file or no number ("max").
+// The number at the start of a file. Empty: no file or no number ("max").
 std::optional<std::uint64_t> read_number(const System &system, const std::string &name);
-// What stands behind "key:" in a text of lines, without blanks around; empty if the key is not
-// there.
+// The rest of the line "key: ...", without blanks around; empty if there is no such line.
 std::string value_of(const std::string &text, const std::string &key);
 // Of "always [madvise] never", the word in brackets; empty if there is none.
 std::string chosen_word(const std::string &text);
-// Names in a folder that begin with `prefix` and go on with a digit, sorted.
+// Names in a folder that begin with `prefix` and a digit, sorted.
 std::vector<std::string> numbered(const System &system, const std::string &folder,
                                   const std::string &prefix);
 // All names in a folder, sorted.
 std::vector<std::string> names_in(const System &system, const std::string &folder);
-// How many processors this process may use; 0: the kernel does not tell.
+// The number of processors that this process may use; 0: unknown.
 std::size_t allowed_processors(const System &system);
-// How many numbers a list such as "0-3,8" has.
+// The number of elements of a list such as "0-3,8".
 std::size_t count_of_list(const std::string &list);
 
 // A control group on the way from this process's own to the root.
@@ -156,8 +154,8 @@ struct ControlGroup {
     std::string folder;  // as the kernel names it, without System::root
     bool second;         // of version 2
 };
-// Those of a controller ("memory", "cpu"), the innermost first. Inside a container, where the
-// group's own folder is not visible, only those that can be read.
+// The groups of a controller ("memory", "cpu"), the innermost first. In a container only those
+// whose folder is visible.
 std::vector<ControlGroup> control_groups(const System &system, const std::string &controller);
 
 std::string time_text(double ns);

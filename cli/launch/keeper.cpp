@@ -1,9 +1,10 @@
-// The keeper: parent and subreaper of all ranks. Starts them, hands on what they write, serves
-// their bootstrap, collects them, and ends what is left. Called by the front in a forked child.
+// The keeper: parent and subreaper of all ranks. Starts them, forwards their output, serves their
+// bootstrap, waits for them, and ends the processes that are left. Called by the front in a forked
+// child.
 //
-// Invariants: all signals are blocked here (those for the ranks come as bytes from the front); the
-// loop never blocks but in epoll; keep_job() returns only when no descendant is left, or when one
-// could not be killed, which is said.
+// Invariants: all signals are blocked here (the front sends those for the ranks as bytes); the loop
+// blocks only in epoll; keep_job() returns only when no descendant is left, or when one could not
+// be killed, which it reports.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -35,12 +36,12 @@ namespace sennit::cli {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-// A prompt without a newline is shown after this time if a person sits at the terminal.
+// A prompt without a newline is shown after this time if the output is a terminal.
 constexpr std::int64_t kPromptNs = 100'000'000;
-// A job in which no rank has come is looked at after this time, then after twice as long, and so
-// on.
+// A job in which no rank has connected is checked after this time, and then after twice as long
+// each time.
 constexpr std::int64_t kFirstLookNs = 100'000'000;
-// How long the last output may take when nobody is left to wait for it.
+// The time limit of the last output if no rank is left.
 constexpr std::int64_t kLastOutputNs = 200'000'000;
 
 std::int64_t now_ns() {
@@ -57,8 +58,8 @@ std::string how_it_ended(int status, bool is_unfinished) {
                        strsignal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : "");
 }
 
-// A rank that ends with 0 and has not called sennit_finalize was ended by a part of the program
-// that knows nothing of the others, as by `stop` in Fortran: a failure, as for mpirun.
+// A rank that ends with 0 without sennit_finalize was ended by code that does not know of the
+// others, for example `stop` in Fortran: a failure, as for mpirun.
 int exit_code_of(int status, bool is_unfinished) {
     if (status == 0 && is_unfinished) return kExitUnfinished;
     return WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
@@ -135,7 +136,7 @@ class Keeper {
     Poller ends_;  // the ranks' pidfds: the kernel lists them in the order in which they end
     Sink sinks_[2];
     bool sink_watched_[2] = {false, false};
-    bool sink_failed_[2] = {false, false};  // and it was said
+    bool sink_failed_[2] = {false, false};  // and it was reported
     Control control_;
     bool shows_prompts_;  // of rank 0, while it lives
     std::vector<RankProcess> ranks_;
@@ -153,7 +154,7 @@ class Keeper {
     std::int64_t leftover_at_ns_ = kNever;
     std::int64_t look_at_ns_ = kNever;
     std::int64_t look_pause_ns_ = kFirstLookNs;
-    ForeignProgram seen_;  // what a process of rank 0 had loaded
+    ForeignProgram seen_;  // libraries in a process of rank 0
     std::int64_t kill_at_ns_ = kNever;
 };
 
@@ -194,7 +195,7 @@ bool Keeper::start_rank(const SpawnPlan &plan, int rank, int input_fd) {
     }
     const bool from_exec = std::strcmp(step, "exec") == 0;
     if (from_exec && (error == ENOENT || error == ENOTDIR)) {
-        // The file is there: it was looked up before.
+        // The file exists: it was found before.
         say("can not start {}: its interpreter or loader is missing", job_.program);
         exit_code_ = kExitNotFound;
     } else if (from_exec) {
@@ -266,7 +267,7 @@ int Keeper::run() {
     return exit_code_;
 }
 
-// Rank 0 stands for the others: a job's ranks mostly run the same.
+// Only rank 0 is checked: the ranks of a job mostly run the same program.
 void Keeper::look_for_foreign_libraries() {
     look_at_ns_ = kNever;
     if (!control_.nobody_came() || ranks_[0].ended) return;
@@ -281,14 +282,13 @@ void Keeper::look_for_foreign_libraries() {
 }
 
 // An MPI or an OpenSHMEM that was not started by its own launcher makes each process a job of one
-// rank. All of them write the same files, and nothing looks wrong; or they fail, and say nothing of
-// the reason.
+// rank. All of them write the same files without an error, or fail without the reason.
 void Keeper::check_for_lone_ranks() {
     if (job_.ranks == 1 || !control_.nobody_came()) return;
     const ForeignProgram linked = foreign_libraries_of(job_.program);
     const ForeignProgram &found = linked.any() ? linked : seen_;
     const bool has_openshmem = !found.openshmem.empty();
-    // A program of an MPI says itself why it failed.
+    // A program of an MPI reports its own failure.
     const bool has_reason = exit_code_ != 0 && (!has_openshmem || interrupted_by_ != 0);
     if (!found.any() || has_reason) return;
     if (exit_code_ == 0) exit_code_ = kExitUsage;
@@ -369,7 +369,7 @@ void Keeper::check_times() {
 void Keeper::read_stream(Source source, int rank) {
     Stream &from = stream(source, rank);
     char buffer[65536];
-    // One buffer's worth at a time, so that a rank that never stops writing does not keep the loop.
+    // One buffer at a time, so that a rank that never stops writing does not block the loop.
     if (from.fd < 0) return;
     const ssize_t bytes = read(from.fd, buffer, sizeof buffer);
     if (bytes > 0) {
@@ -388,7 +388,7 @@ void Keeper::close_stream(Stream &from) {
     from.fd = -1;
 }
 
-// Writes what can be written, and reads the ranks only as fast as that goes.
+// Writes as much as the sinks accept, and stops reading the ranks while a sink is full.
 void Keeper::flush_sinks() {
     for (int i = 0; i < 2; ++i) {
         Sink &sink = sinks_[i];
@@ -404,7 +404,7 @@ void Keeper::flush_sinks() {
         for (std::size_t rank = 0; rank < streams_[i].size(); ++rank) {
             Stream &from = streams_[i][rank];
             if (from.fd < 0) continue;
-            // The ranks learn it as if they had written there themselves.
+            // The ranks get the same error as if they had written there themselves.
             if (sink.broken()) close_stream(from);
             const bool watch = !sink.full();
             if (from.fd < 0 || watch == from.watched) continue;
@@ -415,8 +415,8 @@ void Keeper::flush_sinks() {
     }
 }
 
-// A full disk, for example: the output is lost and the job has failed. A reader who has gone away
-// wants no more, and the ranks end by SIGPIPE.
+// A full disk, for example: the output is lost and the job has failed. If the reader has closed the
+// pipe, the ranks end by SIGPIPE.
 void Keeper::check_sink(int index) {
     const int error = sinks_[index].error();
     if (error == 0 || error == EPIPE || sink_failed_[index]) return;
@@ -435,7 +435,7 @@ void Keeper::show_prompt() {
     }
 }
 
-// No descendant is left: everything they wrote is in the pipes.
+// No descendant is left: all of their output is in the pipes.
 void Keeper::write_last_output() {
     for (auto &streams : streams_) {
         for (Stream &from : streams) {
@@ -457,7 +457,7 @@ void Keeper::write_last_output() {
         for (const Event &event : poller_.wait(limit_ns == kNever ? 1000 : 10)) {
             if (event.source == Source::kFront) front_ready();
         }
-        // The person who waits for the output does not want it any more.
+        // The user has interrupted the job and no longer waits for the output.
         if (front_lost_ || interrupted_by_ != 0) return;
     }
 }
@@ -502,7 +502,7 @@ void Keeper::collect() {
 }
 
 void Keeper::rank_ended(int rank, int status) {
-    // Its last words come before the message about its end.
+    // Its last output comes before the message about its end.
     read_stream(Source::kOutput, rank);
     read_stream(Source::kError, rank);
     RankProcess &ended = ranks_[static_cast<std::size_t>(rank)];
@@ -546,8 +546,7 @@ void Keeper::begin_ending(std::int64_t to_kill_ns) {
     ending_ = true;
     kill_at_ns_ = std::min(kill_at_ns_, now_ns() + to_kill_ns);
     signal_descendants(SIGTERM);
-    // Where /proc is missing or hides other processes, the groups of the ranks are all that is
-    // known.
+    // Without /proc, or if it hides other processes, only the groups of the ranks are known.
     if (descendants().empty()) signal_groups(SIGTERM);
 }
 
@@ -589,8 +588,8 @@ int keep_job(const Job &job, int front_fd) {
     sigset_t all;
     sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, nullptr);
-    // So that a signal to the launcher's process group, such as SIGKILL by `timeout`, leaves one
-    // that ends the ranks.
+    // A signal to the launcher's process group, such as SIGKILL by `timeout`, must not end the
+    // keeper, which ends the ranks.
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     (void)prctl(PR_SET_NAME, "sennit-keeper");

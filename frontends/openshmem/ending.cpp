@@ -1,13 +1,12 @@
 // The end of all PEs by one of them, whatever the others are doing.
 //
-// Each PE has a thread that sleeps in a read from a datagram socket. Whoever ends the job writes
-// the exit status to every other one's socket, and the threads end their processes. The sockets
-// have names that the kernel gives (abstract: nothing is left behind), and a message counts only
-// with the receiver's random word, which the PEs of the job alone know. A child that a PE has
-// forked knows it too, and tells nobody.
+// Each PE has a thread that sleeps in a read from a datagram socket. The PE that ends the job sends
+// the exit status to the sockets of all others, and their threads end their processes. The kernel
+// chooses the sockets' names (abstract: nothing is left behind). A message counts only with the
+// receiver's random word, which only the PEs of the job and their forked children know.
 //
-// Such a name leads nowhere on another node. There the exit status is put into a word behind the
-// heap, at which the thread looks.
+// Such a name is invalid on another node. There the exit status is put into a word after the heap,
+// which the thread polls.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/random.h>
@@ -70,7 +69,7 @@ bool start_thread(pthread_t *thread, void *(*body)(void *), void *context) {
         made = pthread_create(thread, &attributes, body, context) == 0;
         pthread_attr_destroy(&attributes);
     }
-    // What the program has for each of its threads lies in the stack, and may want a larger one.
+    // The program's thread-local variables are in the stack, and may need a larger one.
     if (!made) made = pthread_create(thread, nullptr, body, context) == 0;
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return made;
@@ -106,7 +105,7 @@ void take_leave() {
 }
 
 [[noreturn]] void end_from_outside(int status) {
-    // A PE that ends the job itself has handlers to run, but not for ever.
+    // A PE that ends the job itself may run its exit handlers, but not without limit.
     constexpr unsigned kHandlers = 10;
     if (status == 0) take_leave();
     // SYNC shmem-ends: an acquire; pairs with the release in shmem_global_exit().
@@ -149,7 +148,7 @@ bool open_socket() {
            static_cast<ssize_t>(sizeof ending.mine.secret);
 }
 
-// Of the PE that the place behind its heap belongs to.
+// The word after the heap of the PE.
 sennit_gptr word_of(int pe) {
     const Area &heap = state.areas[kHeap];
     return sennit_gptr_add(heap.places[pe], static_cast<std::int64_t>(heap.bytes + stalls_bytes()));
@@ -161,7 +160,7 @@ int pes_of_node() {
     return count;
 }
 
-// PEs of other nodes have no name here.
+// Clears the names of PEs of other nodes, which are invalid here.
 void forget_far_names(int count) {
     const auto all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
     for (int i = 0; i < count; ++i) {
@@ -235,7 +234,7 @@ bool is_ending() {
 }
 
 SHMEM_DEFINE(void, shmem_global_exit, (int status)) {
-    // A handler of exit() came here again, or a destructor's call that can not succeed any more.
+    // Called again by a handler of exit(), or by a destructor whose call can not succeed any more.
     if (began_here) {
         std::fflush(nullptr);
         _exit(first_status);

@@ -117,15 +117,15 @@ void take_turns() {
 
 void Patience::wait() {
     take_turns();
-    // A look is a load, or a copy by the kernel that other PEs queue for: so the clock counts,
-    // which a load is too short to ask for each time.
+    // A poll is a load, or a copy by the kernel that other PEs queue for: so the clock sets the
+    // limit. It is read once in kLooks polls, because a load takes less time than that.
     constexpr std::uint32_t kLooks = 64;
     constexpr double kAwakeSeconds = 0.02;
     if (++looks_ % kLooks != 0) return;
     const double now = sennit_wtime();
     if (asked_ == 0) began_ = asked_ = now;
     if (now < asked_ + kAwakeSeconds) return;
-    // Long enough for Sennit to look for PEs that have died.
+    // Long enough for Sennit to check for dead PEs.
     constexpr std::int64_t kMoment = 1'000'000;
     const auto never = [](void *) { return 0; };
     const sennit_status status = sennit_wait_until(never, nullptr, kMoment);

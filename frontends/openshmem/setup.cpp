@@ -1,4 +1,4 @@
-// Beginning and end, what can be asked, and messages.
+// Start and end, queries, and messages.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
@@ -31,7 +31,7 @@ struct Run {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
     std::uint64_t program = 0xcbf29ce484222325;  // a number of the program: FNV-1a of what follows
-    int others = 0;                              // writable segments that it does not lie in
+    int others = 0;                              // writable segments that are not its own
 
     void add(const void *data, std::size_t bytes) {
         const auto *const begin_of = static_cast<const unsigned char *>(data);
@@ -40,9 +40,9 @@ struct Run {
     }
 };
 
-// The variables of the program: what it may write of its file's last writable segment, without the
-// part that the loader has made read-only. Segments and notes tell programs apart; a linker's note
-// is another one for each that it makes.
+// The variables of the program: the writable part of its last writable segment, without the part
+// that the loader has made read-only. Segments and notes distinguish programs; the linker's build
+// id is in a note.
 int find_variables(dl_phdr_info *info, std::size_t, void *context) {
     auto &run = *static_cast<Run *>(context);
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -66,9 +66,9 @@ int find_variables(dl_phdr_info *info, std::size_t, void *context) {
     return 1;  // the first is the program
 }
 
-// "20m", "3.1M", ".5g"; false: it is no size.
+// "20m", "3.1M", ".5g"; false: not a size.
 bool parse_size(const char *text, std::size_t *bytes) {
-    // Not by strtod(), to which a point is what the program's locale says.
+    // Not strtod(), whose decimal point depends on the program's locale.
     double number = 0;
     const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
     if (error != std::errc() || !(number >= 0)) return false;
@@ -112,7 +112,7 @@ void area_close(Area &area) {
     area = Area{};
 }
 
-// How atomic operations reach the area of every PE: at once, by Sennit, or not at all.
+// How atomic operations reach the area of every PE: directly, by Sennit, or not at all.
 enum Reach : std::int32_t { kDirect, kBySennit, kNotAtAll };
 
 // Fills the pointers; the PEs agree on one way for atomic operations. True: all have pointers.
@@ -123,7 +123,7 @@ bool area_reach(Area &area) {
                                            : static_cast<char *>(sennit_ptr(area.places[pe]));
         area.pointers.set(pe, there);
         if (there != nullptr) continue;
-        // The first aligned word: what Sennit says of it holds for all.
+        // Sennit's answer for the first aligned word is valid for all.
         const std::uintptr_t ahead = -area.base % sizeof(std::uint64_t);
         std::uint64_t word = 0;
         const bool can = sennit_atomic_fetch_u64(
@@ -141,11 +141,11 @@ bool area_reach(Area &area) {
     return agreed == kDirect;
 }
 
-// False: not all the heaps could be had.
+// False: not all heaps could be allocated.
 bool open_heap(std::size_t bytes) {
     constexpr std::size_t kLeast = std::size_t{64} << 10;
     constexpr std::size_t kMost = std::size_t{1} << 30;
-    // An aligned block is found by offsets alone if the heap's base is aligned as much as any.
+    // Aligned blocks have the same offset everywhere if the heap's base has the largest alignment.
     std::size_t alignment = std::bit_floor(bytes | kLeast);
     if (alignment > kMost) alignment = kMost;
     const std::size_t heap_bytes = (bytes + kLeast - 1) / kLeast * kLeast;
@@ -222,8 +222,8 @@ void open_statics() {
         area.places[pe] = regions[pe].gptr;
 }
 
-// Of two libraries the program gets each function from the first one that has it. A profiler that
-// stands before this one is none.
+// With two libraries the program gets each function from the first one that has it. A profiler
+// before this library is not a second one.
 void say_other_library() {
     void *const other = dlsym(RTLD_NEXT, "shmem_init");
     Dl_info where{};
@@ -253,8 +253,8 @@ void say_settings() {
     std::fflush(stdout);
 }
 
-// Whether PEs of this node must share processors: launchers bind each to a few of its own, so that
-// all their masks count.
+// Whether PEs of this node must share processors. Launchers may bind each PE to a few, so all masks
+// count.
 bool is_crowded() {
     int size = 0;
     must("shmem_init", sennit_team_size(SENNIT_TEAM_NODE, &size));
@@ -265,7 +265,7 @@ bool is_crowded() {
     must("shmem_init",
          sennit_allgather(SENNIT_TEAM_NODE, &mine, masks.get(), sizeof mine, state.limit_ns));
     cpu_set_t all = mine;
-    int beside = 0;  // PEs that may run nowhere but where this one may
+    int beside = 0;  // PEs that may run only on this PE's processors
     for (int pe = 0; pe < size; ++pe) {
         const cpu_set_t &other = masks[static_cast<std::size_t>(pe)];
         cpu_set_t joined;
@@ -296,11 +296,11 @@ bool any_pe(bool mine) {
     return any != 0;
 }
 
-// SHMEM_THREAD_MULTIPLE is granted where all PEs know of it: threads may be in several collective
-// calls of active sets at once then. Once it is, it stays until the last finalize.
+// SHMEM_THREAD_MULTIPLE of one PE concerns all PEs: threads may be in several collective calls of
+// active sets at the same time. It stays until the last finalize.
 void agree_on_threads(bool has_threads) {
     state.has_threads = any_pe(has_threads || state.has_threads);
-    // Another part of the program may have begun Sennit with less.
+    // Another part of the program may have started Sennit with a lower level.
     const auto granted = static_cast<int>(sennit_thread_level_granted());
     state.thread_level = state.has_threads ? granted : std::min(granted, SHMEM_THREAD_SERIALIZED);
 }
@@ -381,7 +381,7 @@ void stop() {
         must("shmem_finalize", sennit_barrier(SENNIT_TEAM_WORLD, state.limit_ns));
         must("shmem_finalize", sennit_deregister(statics_region));
     }
-    ending_stop();  // it looks at a word there
+    ending_stop();  // its thread polls a word there
     must("shmem_finalize", sennit_free(heap));
     for (Area &area : state.areas)
         area_close(area);
@@ -489,7 +489,7 @@ void fail_status(const char *call, sennit_status status) {
     if (status == SENNIT_ERR_TIMEOUT) fail_timeout(call, late_pes());
     // The PE that is missed may just be ending all others, this one too.
     if (status == SENNIT_ERR_PEER_LOST) usleep(300'000);
-    // On another node its word has come before it died; the thread may be late to see it.
+    // On another node its word has arrived before it died; the thread may not have seen it yet.
     ending_look();
     fail(call, "%s: %s", sennit_status_string(status), last_error().c_str());
 }
@@ -504,7 +504,7 @@ void tell(const char *format, ...) {
 }
 
 SHMEM_DEFINE(void, shmem_init, (void)) {
-    // All of Sennit is for several threads then, but this program has not asked for them.
+    // Sennit then allows several threads, but this program has not asked for them.
     if (init(SHMEM_THREAD_MULTIPLE, false) != 0) std::exit(1);
 }
 SHMEM_DEFINE(int, shmem_init_thread, (int requested, int *provided)) {

@@ -1,8 +1,7 @@
-// What a PE knows, and the way from a symmetric address to a peer's memory.
+// The state of a PE, and the way from a symmetric address to a peer's memory.
 //
-// OpenSHMEM's PEs are processes, because static variables are symmetric: so there is one state in
-// the process. It is written by init and finalize, which no other call runs beside, and read by
-// all.
+// OpenSHMEM's PEs are processes, because static variables are symmetric: so a process has one
+// state. Only init and finalize write it, and no other call may run at the same time.
 #pragma once
 
 #include <sennit/sennit.h>
@@ -22,15 +21,15 @@
 
 namespace shmem {
 
-// For each PE an address as this process sees it, or null where only calls of Sennit lead. Those of
-// the first PEs stand where one load finds them: an atomic operation waits for that load.
+// For each PE an address in this process, or null if only calls of Sennit reach it. One load finds
+// those of the first PEs: an atomic operation waits for that load.
 class Pointers {
   public:
     void open(int pes);
     void close();
     void set(int pe, char *pointer);
 
-    // Null for a PE that is none, too.
+    // Null also for an invalid PE.
     char *of(int pe) const {
         const auto index = static_cast<unsigned>(pe);
         if (index < kFirst) [[likely]]
@@ -45,17 +44,16 @@ class Pointers {
     unsigned pes_ = 0;
 };
 
-// A run of memory that lies at an address of its own in every PE: the heap, or the variables of
-// the program.
+// Memory with an address of its own in every PE: the heap, or the variables of the program.
 struct Area {
     std::uintptr_t base = 0;  // here
     std::size_t bytes = 0;    // 0: there is none
     Pointers pointers;        // to its base
-    // The same for atomic operations: all null if some PE can not operate directly, since all who
-    // change a word must do it in the same way.
+    // The same for atomic operations: all null if some PE can not operate directly, since all PEs
+    // must change a word in the same way.
     Pointers words;
     sennit_gptr *places = nullptr;  // of each PE, its base
-    bool is_locked = false;         // atomic operations go by locks (remote.cpp)
+    bool is_locked = false;         // atomic operations use locks (remote.cpp)
 };
 
 enum { kHeap, kStatics, kAreas };
@@ -72,7 +70,7 @@ struct State {
     bool crowded = false;                    // more PEs than processors that they may use
     int thread_level = SHMEM_THREAD_SINGLE;
     // Some PE asked for SHMEM_THREAD_MULTIPLE: several of its threads may be in collective calls of
-    // active sets at once, each with a work array of its own.
+    // active sets at the same time, each with its own work array.
     bool has_threads = false;
     bool has_warned = false;  // of a barrier that waits long; once is enough
     int inits = 0;
@@ -80,10 +78,10 @@ struct State {
     Area areas[kAreas];
 };
 
-// Hidden where it is declared, too: otherwise the compiler looks for its address in a table.
+// Also hidden in the declaration: otherwise each use loads the address from a table.
 extern State state [[gnu::visibility("hidden")]];
 
-// A child has copies of everything, and is no PE.
+// A forked child has a copy of the state but is no PE.
 bool is_forked_child();
 
 struct Team {
@@ -94,7 +92,7 @@ struct Team {
     shmem_team_config_t config = {0};
 };
 
-// One that was destroyed has a team of no PEs, and is readable until finalize.
+// A destroyed context has a team without PEs and is readable until finalize.
 struct Context {
     const Team *team;
     long options;
@@ -107,15 +105,15 @@ inline Context *context_of(shmem_ctx_t handle) {
 
 // The number in the world of a PE of the context's team; -1 if it has none.
 inline int world_pe(shmem_ctx_t ctx, int pe) {
-    // At the first two addresses nothing lies.
+    // Addresses 0 and 1 are no contexts.
     if (reinterpret_cast<std::uintptr_t>(ctx) <= 1) return ctx == SHMEM_CTX_DEFAULT ? pe : -1;
     const Team &team = *context_of(ctx)->team;
     if (team.members == nullptr) return pe;
     return pe >= 0 && pe < team.pes ? team.members[pe] : -1;
 }
 
-// Where `bytes` at the symmetric address are in the PE's memory, or null: then it is for the cold
-// ways in remote.cpp, which also find what is wrong.
+// The address in the PE's memory of `bytes` bytes at the symmetric address. Null: use the cold
+// functions in remote.cpp, which also detect errors.
 template <Pointers Area::*Kind = &Area::pointers>
 [[gnu::always_inline]] inline char *reach(const void *address, std::size_t bytes, int pe) {
     for (const Area &area : state.areas) {
@@ -130,12 +128,12 @@ template <Pointers Area::*Kind = &Area::pointers>
     return reach<&Area::words>(address, bytes, pe);
 }
 
-// One line on standard error that names the call, and the end of all PEs.
+// Prints one line with the name of the call on standard error, and ends all PEs.
 [[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void fail(const char *call, const char *format,
                                                              ...);
-// The same for a wrong argument. Returns where checks are off: the call then does nothing.
+// The same for a wrong argument. Returns if checks are off: the call then does nothing.
 [[gnu::cold, gnu::format(printf, 2, 3)]] void wrong(const char *call, const char *format, ...);
-// The text of Sennit's last error, in words of OpenSHMEM.
+// The text of Sennit's last error, with OpenSHMEM's terms.
 std::string last_error();
 // What Sennit's last error, a TIMEOUT, says of late PEs, such as "PE 1 has not come"; or nothing.
 std::string late_pes();
@@ -153,7 +151,7 @@ inline void must(const char *call, sennit_status status) {
 template <class... Values>
 void debug(const char *format, Values... values) {
     if (!state.debug) return;
-    // Without values it is no format to -Wformat-security.
+    // Without values -Wformat-security rejects the format.
     if constexpr (sizeof...(values) == 0) {
         tell("%s", format);
     } else {
@@ -164,7 +162,7 @@ void debug(const char *format, Values... values) {
 // The text of SHMEM_name, else SMA_name, else null.
 const char *setting(const char *name);
 
-// Of the words behind the heap that locks need where the kernel copies (remote.cpp).
+// The size of the words behind the heap that locks need if the kernel copies (remote.cpp).
 inline std::size_t stalls_bytes() {
     return static_cast<std::size_t>(state.pes) * 2 * sizeof(std::uint64_t);
 }
@@ -175,17 +173,17 @@ void ending_stop();
 void ending_look();  // ends this PE if one of another node has said so
 bool is_ending();    // this PE has begun to end all, so it can not synchronise any more
 
-// The heap (heap.cpp) and teams (teams.cpp), begun and ended with the state.
+// The heap (heap.cpp) and teams (teams.cpp), which start and end with the state.
 void heap_start(std::size_t bytes, std::size_t alignment);  // the area's
 void heap_stop();
 void teams_start(bool shares_all);
 void teams_stop();
 
-// The ways that have no pointer, and errors (remote.cpp). Context and PE are those that the program
-// gave. False: nothing was moved, since something is wrong that is not to be said.
+// Transfers without a pointer, and errors (remote.cpp). Context and PE are the program's. False:
+// nothing was moved because of an error that is not reported.
 struct Transfer {
     const char *call;
-    std::size_t bytes;  // that lie together
+    std::size_t bytes;  // contiguous
     std::size_t count = 1;
     std::ptrdiff_t remote_stride = 0, local_stride = 0;  // bytes
     bool waits = true;                                   // false: _nbi
@@ -196,7 +194,7 @@ struct Transfer {
                             const void *source, int pe);
 
 enum class Change { fetch, set, add, bit_and, bit_or, bit_xor, compare_swap };
-// A function that changes a word, and the name of the argument that leads there.
+// A function that changes a word, and the name of its argument with the address.
 struct WordCall {
     const char *call;
     const char *argument = "dest";
@@ -210,30 +208,30 @@ struct WordValues {
 [[gnu::cold]] std::uint64_t change_cold(const WordCall &word, const WordValues &values,
                                         shmem_ctx_t ctx, void *dest, int pe);
 
-// What moves data for other calls. PEs are the world's.
+// Transfers for other calls. PEs are the world's.
 void put_bytes(const char *call, void *dest, const void *source, std::size_t bytes, int pe);
 void get_bytes(const char *call, void *dest, const void *source, std::size_t bytes, int pe);
-// Elements with strides in elements, as shmem_iput has them.
+// Elements with strides in elements, as in shmem_iput.
 struct Elements {
     std::ptrdiff_t dst, sst;
     std::size_t element, count;
 };
 void put_elements(const char *call, void *dest, const void *source, const Elements &elements,
                   int pe);
-// "symmetric offset 64 (symmetric heap)", or what else the address is (wait.cpp).
+// Describes the address, such as "symmetric offset 64 (symmetric heap)" (wait.cpp).
 std::string place_of(const void *address);
-// Until the word is at least so much (wait.cpp).
+// Waits until the word is at least `least` (wait.cpp).
 void wait_for_least(const char *call, const long *word, long least);
 
-// Gives others a turn while something is looked at again and again: progress, and the processor if
-// there are more PEs than those.
+// One step of a polling loop: makes progress, and yields the processor if there are more PEs than
+// processors.
 void take_turns();
 
-// For a loop that looks at what only calls can read: between two looks it gives others turns, and
-// now and then it asks whether a PE has died, which ends the job.
+// For a loop that polls by calls: take_turns() between two polls, and now and then a check for dead
+// PEs, which ends the job.
 class Patience {
   public:
-    // `lock`: the program's, null if it is another one.
+    // `lock`: the program's lock, or null for another one.
     explicit Patience(const char *call, const void *lock = nullptr) : call_(call), lock_(lock) {}
     void wait();
 
@@ -242,10 +240,10 @@ class Patience {
     const void *lock_;
     std::uint32_t looks_ = 0;
     double began_ = 0;
-    double asked_ = 0;  // when it last asked
+    double asked_ = 0;  // time of the last check
 };
 
-// Completes what this PE has under way; see order.cpp.
+// Completes all operations of this PE: order.cpp.
 void quiet(const char *call);
 // All PEs of the team have come; completes as quiet does. Warns of those that let it wait long.
 void barrier(const char *call, const Team &team);

@@ -34,12 +34,12 @@ inline void cpu_pause() {
 #endif
 }
 
-// A fraction of cpu_pause(), for the first looks at a word that is expected within some ten
-// nanoseconds: a whole pause would overshoot it.
+// A fraction of cpu_pause(), for the first polls of a word that is expected within tens of
+// nanoseconds: cpu_pause() would take longer.
 inline void cpu_pause_briefly() {
 #if defined(__x86_64__)
-    // Stops a speculative load of the next look: a store by another core would force the processor
-    // to undo it.
+    // Prevents a speculative load for the next poll: a store by another core would force the
+    // processor to undo it.
     __builtin_ia32_lfence();
     __builtin_ia32_lfence();
     __builtin_ia32_lfence();
@@ -49,7 +49,7 @@ inline void cpu_pause_briefly() {
 }
 
 // Orders this thread's earlier stores before its later loads; neither release nor acquire does.
-// Needed where two sides each store a word and then look at the other's word (Dekker).
+// Needed if two sides each store a word and then load the other's word (Dekker).
 inline void store_load_fence() {
     // seq_cst: the store-then-load order; both sides of the pair call this function.
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -85,13 +85,13 @@ inline void store_load_in_program_order() {
 
 // A full fence on every processor that runs a thread of a process that has joined: earlier stores
 // of these threads are visible, and their later loads come after it. Costs the caller microseconds,
-// and the others nothing between calls. Every process that calls it or wants to be reached calls
+// and the others nothing between calls. Every process that calls it or takes part calls
 // join_barriers() once, at any time; false: this kernel has no such barrier.
 bool join_barriers();
 void barrier_everywhere();
 
-// Copies a word by one load and one store, so that a poller never sees half of a flag. False, and
-// nothing copied, where the machine can not do that at these addresses.
+// Copies a word by one load and one store, so that a poller never sees half of a word. False: the
+// machine can not do that at these addresses, and nothing is copied.
 template <class Word>
 inline bool copy_word(void *destination, const void *source) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -113,7 +113,7 @@ inline bool copy_word(void *destination, const void *source) {
     // SYNC fence: pairs with the acquire above, in the rank that loads the word.
     __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELEASE);
 #else
-    // All relaxed: the word must only be whole; the program's synchronisation orders it.
+    // All relaxed: the word must only not be torn; the program's synchronisation orders it.
     const Word value = __atomic_load_n(static_cast<const Word *>(source), __ATOMIC_RELAXED);
     __atomic_store_n(static_cast<Word *>(destination), value, __ATOMIC_RELAXED);
 #endif
@@ -122,7 +122,7 @@ inline bool copy_word(void *destination, const void *source) {
 }
 
 // Copy whole 32-bit words of a record while its owner may change it. A copy may mix old and new
-// words; the caller checks and drops such a copy. No access is a data race. `bytes` is a multiple
+// words; the caller detects and drops such a copy. No access is a data race. `bytes` is a multiple
 // of 4.
 inline void store_words(void *shared, const void *from, std::size_t bytes) {
     for (std::size_t at = 0; at < bytes; at += 4) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A table of objects by handle: channels, attached blocks, signals, waitsets, plans, queues, groups
-// and requests. It owns the memory of the objects and chooses the next place and handle. Its owner
-// fills the objects and holds the lock: any thread may find, all other calls come one at a time.
+// and requests. It owns the memory of the objects and chooses the next place and handle. The owner
+// of the table fills the objects and has a lock: any thread may call find(), all other calls need
+// the lock.
 //
 // A handle is, from its highest bit: generation (upper part) | place | generation (lower part,
 // kShift bits). Each use of a place has the next generation, which is never 0. So the handle of a
@@ -37,7 +38,7 @@ struct HandleLayout {
     static constexpr std::uint32_t place_of(Word handle) {
         return static_cast<std::uint32_t>((handle & kPlaceMask) >> kShift);
     }
-    // The same for the places of the first chunk; any other handle gives a place outside of it.
+    // The same for handles of the first chunk; any other handle gives a place outside of it.
     static constexpr std::uint32_t hot_place_of(Word handle) { return place_of(handle); }
     static constexpr Word make(std::uint32_t place, std::uint32_t generation) {
         constexpr Word kLow = (Word{1} << kShift) - 1;
@@ -45,8 +46,8 @@ struct HandleLayout {
     }
 };
 
-// How a table grows. The first two are powers of two. Place 0 is never used unless first_place is
-// 0: then its object starts as ones.
+// How a table grows. The first two are powers of two. Place 0 is used only if first_place is 0:
+// then the bytes of its object start as all ones.
 struct TableShape {
     std::uint32_t places;       // and the most objects in use
     std::uint32_t first_chunk;  // places in it
@@ -131,7 +132,7 @@ class HandleTable {
     // The same, if the caller knows that the place has an object.
     Object &operator[](std::uint32_t place) const {
         const std::uint32_t number = kShape.chunk_of(place);
-        // relaxed: whoever knows of the place has found its object, or holds the lock.
+        // relaxed: the caller has found the object of the place before, or holds the lock.
         Object *chunk = chunks_[number].load(std::memory_order_relaxed);
         return chunk[place - kShape.first_of(number)];
     }
@@ -142,7 +143,7 @@ class HandleTable {
         if (first_chunk == nullptr) [[unlikely]]
             return nullptr;
         if constexpr (kIsOneArray) {
-            // Saves a shift: the handle has the place where it is already a number of bytes.
+            // Saves a shift: the place is in bits of the handle where it is a number of bytes.
             static_assert(sizeof(Object) % (std::size_t{1} << Layout::kPlaceShift) == 0);
             constexpr std::size_t kStride = sizeof(Object) >> Layout::kPlaceShift;
             auto *begin = static_cast<std::byte *>(first_chunk);
@@ -163,8 +164,8 @@ class HandleTable {
     }
     void show(HotTable &hot) const { hot.show(at(0)); }
 
-    // A place for an object that is not found yet. It has the contents of the last object there, or
-    // zeros. Null: is_full(), or no memory and errno says why.
+    // A place for an object that find() does not return yet. It has the contents of the last object
+    // there, or zeros. Null: is_full(), or no memory and errno says why.
     Object *take() {
         const bool may_grow = end_ < kShape.places;
         if (may_grow && (first_free_ == 0 || end_ < kShape.first_place + kShape.fewest)) {
@@ -250,7 +251,7 @@ class HandleTable {
     static constexpr std::uint32_t kChunks = kShape.chunks();
     static constexpr Key kNoKey = static_cast<Key>(-1);
 
-    // The table's own data of a place. Lies after the objects of its chunk.
+    // The table's own data of a place. Stored after the objects of its chunk.
     struct Use {
         std::uint32_t generation;  // of the last handle
         std::uint32_t next_free;   // place + 1; 0: none
@@ -273,7 +274,7 @@ class HandleTable {
         void *memory = mmap(nullptr, bytes_of(chunk_count_), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) return false;
-        // Handle 0 leads to place 0, and a free place has handle 0; so place 0 must not have it.
+        // Handle 0 is at place 0, and a free place has handle 0: so place 0 must not look free.
         if (chunk_count_ == 0) std::memset(memory, 0xFF, sizeof(Object));
         // SYNC handle-table: pairs with the acquire in at(); the empty places come before.
         chunks_[chunk_count_++].store(static_cast<Object *>(memory), std::memory_order_release);
@@ -283,13 +284,13 @@ class HandleTable {
     std::atomic<Object *> chunks_[kChunks] = {};  // SYNC handle-table
     std::uint32_t chunk_count_ = 0;
     std::uint32_t end_ = kShape.first_place;
-    // The longest free place comes first; place + 1.
+    // The place that has been free for the longest time is reused first; place + 1.
     std::uint32_t first_free_ = 0;
     std::uint32_t last_free_ = 0;
     std::uint32_t in_use_ = 0;
 };
 
-// A table of objects that its owner keeps elsewhere. An Object has a plain `handle`.
+// A table of objects in memory of its owner. An Object has a plain `handle`.
 template <class Object, class Layout, TableShape kShape>
 class PointerTable {
   public:
@@ -334,7 +335,7 @@ class PointerTable {
 
   private:
     struct Place {
-        std::atomic<typename Layout::Word> handle;  // nobody looks for it
+        std::atomic<typename Layout::Word> handle;  // never searched for
     };
     static_assert(kShape.places == std::uint32_t{1} << Layout::kPlaceBits);
 

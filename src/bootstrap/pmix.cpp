@@ -3,9 +3,9 @@
 // time and only under such a launcher, so nothing depends on it.
 //
 // PMIx counts its initializations, and an MPI in the process uses the same copy of it: the last
-// finalize leaves the launcher. Sennit's own count outlives sennit_finalize, because PMIx can not
-// be initialized again after its last finalize. It is released when the process exits, and only
-// after sennit_finalize. For the launcher, a rank that exits without it has died, as with MPI.
+// finalize leaves the launcher. PMIx can not be initialized again afterwards, so Sennit finalizes
+// it only when the process exits, and only after sennit_finalize. For the launcher, a rank that
+// exits without PMIx_Finalize has died, as with MPI.
 #include <dlfcn.h>
 #include <pmix.h>
 #include <pthread.h>
@@ -55,7 +55,7 @@ struct Membership {
     bool rank_is_open = false;
     // MPI_Finalize had left PMIx when this process joined again; other ranks may not have left yet.
     bool joined_again = false;
-    pid_t pid = 0;  // a forked child has nothing to say to the launcher
+    pid_t pid = 0;  // of this process: a forked child must not call PMIx
     pmix_proc_t self{};
     int size = 0;
     std::uint32_t generation = 0;  // of the exchanges; continues in a later sennit_init
@@ -169,7 +169,7 @@ sennit_status run_bounded(pmix_status_t (*function)(PendingCall *), const char *
 }
 
 // Whether an Open MPI with its own PMIx has joined with that copy: the launcher accepts a process
-// once; after a second attempt it finally reports the process as dead, so Sennit must not make one.
+// once; after a second attempt it reports the process as dead at its end, so Sennit must not try.
 bool mpi_joined_with_another_copy() {
     const MpiPresence mpi = mpi_presence();
     // After MPI_Finalize Open MPI has unloaded its copy of PMIx.
@@ -228,7 +228,7 @@ sennit_status get_value(const pmix_proc_t &from, const char *key, Deadline deadl
     pmix_info_t info;
     set_info(&info, PMIX_TIMEOUT);
     info.value.type = PMIX_INT;
-    // PMIx takes 0 as forever, and its unit is a second.
+    // For PMIx 0 means forever, and the unit is a second.
     if (!deadline.forever())
         info.value.data.integer = static_cast<int>(
             1 + std::min<std::int64_t>(deadline.left_ns() / 1'000'000'000, 1'000'000));
@@ -345,7 +345,7 @@ int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes,
 int pmix_barrier(void *context, std::int64_t timeout_ns) {
     const int status = check_membership();
     if (status == SENNIT_OK && membership.joined_again) {
-        // A rank that has the words of all ranks knows that all have come.
+        // A rank that has the words of all ranks knows that all have arrived.
         unsigned char mine = 1;
         const Array<unsigned char> all(static_cast<std::size_t>(membership.size));
         if (all == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a barrier");

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank's side of a channel, and the steps of a hand-over. This file has the whole cost of the
-// six hand-over calls on a mapped buffer.
+// One rank's side of a channel, and the steps of a hand-over: all that the six hand-over calls do
+// on a mapped buffer.
 //
-// Each direction is a buffer. It belongs to the writer until the writer says `written`, then to the
-// reader until the reader says `read`. The writer counts messages written, the reader messages
-// read; the writer owns the buffer while both counts are equal. The counts have 64 bits and only
-// grow, so they are compared for equality and never wrap. With SENNIT_CHANNEL_NOT_READY the count
-// of messages read is kNotReady until the reader is ready, then 0.
+// Each direction is a buffer. It belongs to the writer until the writer counts it as written, then
+// to the reader until the reader counts it as read. The writer counts messages written, the reader
+// messages read; the writer owns the buffer while both counts are equal. The counts have 64 bits
+// and only grow, so they are compared for equality and never wrap. With SENNIT_CHANNEL_NOT_READY
+// the count of messages read is kNotReady until the reader is ready, then 0.
 //
-// With SENNIT_CHANNEL_AHEAD the writer may be `ahead` messages before the reader. The functions for
-// such a channel end in _ahead, those for one message in _one.
+// With SENNIT_CHANNEL_AHEAD up to `ahead` messages may be unread. The functions for such a channel
+// end in _ahead, those for one message in _one.
 //
 // Threads: two threads may use the two directions of a channel at the same time; the program orders
 // the calls of one direction.
@@ -38,10 +38,9 @@ constexpr std::uint32_t ahead_in(std::uint32_t flags) {
 }
 
 struct alignas(kLineBytes) Channel {
-    // Constant while the channel is open.
-    // The handle for the short way: equals `handle`, or 0 if there is a mirror, the rank is
-    // observed, or the place is not open. Handle 0 leads to place 0, which holds ones. SYNC
-    // channel-handle.
+    // Constant while the channel is open. The handle for the short way: equals `handle`, or 0 if
+    // there is a mirror, the rank is observed, or the place is not open. Handle 0 is at place 0,
+    // whose words are all ones. SYNC channel-handle.
     std::atomic<std::uint32_t> short_handle;
     // The same for a channel whose writer may be ahead: then `short_handle` is 0, else this is 0.
     std::atomic<std::uint32_t> ahead_handle;
@@ -60,18 +59,18 @@ struct alignas(kLineBytes) Channel {
 
     // The writing thread's line.
     alignas(kLineBytes) std::atomic<std::uint64_t> written;
-    // Messages may be written up to this count, by the last look at the peer's count. No look is
-    // needed before, so the peer's line stays in its cache.
+    // Messages may be written up to this count, computed from the last load of the peer's count.
+    // Until then that count is not loaded, so its line stays in the peer's cache.
     std::atomic<std::uint64_t> may_write_to;
 
     // The reading thread's line.
     alignas(kLineBytes) std::atomic<std::uint64_t> read;
-    // The peer's word at this thread's last look. Messages known from it need no new look, so the
-    // line stays in the peer's cache.
+    // The peer's word from this thread's last load. While it has unread messages, the word is not
+    // loaded, so its line stays in the peer's cache.
     std::atomic<std::uint64_t> known_word;
     std::uint64_t pulled;  // messages that were copied into the mirror
 
-    // Seldom needed.
+    // Rarely needed.
     alignas(kLineBytes) std::uint32_t half;  // `own`, as the pool counts
     sennit_region region;                    // this rank's buffer
     sennit_gptr peer_memory;                 // the peer's
@@ -115,23 +114,23 @@ inline bool goes_ahead(const Channel *own_channel, sennit_channel channel) {
            own_channel->ahead_handle.load(std::memory_order_acquire) == channel.handle;
 }
 
-// Whether the peer has closed: it reads and writes no more.
+// Whether the peer has closed: it no longer reads or writes.
 inline bool is_closed_by_peer(const Channel &channel) {
     // SYNC channel-closed: pairs with the release in close_own_end(); its last message comes
     // before.
     return (channel.own->written.word.load(std::memory_order_acquire) & kClosedBit) != 0;
 }
 
-// Whether the peer is in a close and waits until its messages are read: it reads no more, and
-// writes no more unless the close times out.
+// Whether the peer is in a close and waits until its messages are read. It no longer reads, and
+// writes only if the close times out.
 inline bool is_peer_closing(const Channel &channel) {
     // SYNC channel-closing: pairs with the release in say_closing(), of the peer; its last message
     // comes before.
     return channel.own->written.is_closing.load(std::memory_order_acquire) != 0;
 }
 
-// Whether this rank may write, where one message may be unread: the peer has read all messages and
-// has not closed.
+// Whether this rank may write, if at most one message may be unread: the peer has read all messages
+// and has not closed.
 inline bool may_write_one(const Channel &channel) {
     // relaxed: written by this thread, or by one that the program has ordered before this call.
     const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
@@ -144,7 +143,7 @@ inline bool may_write_one(const Channel &channel) {
     return channel.own->read.count.load(std::memory_order_acquire) == written;
 }
 
-// The same where several messages may be unread: whether fewer are.
+// The same if several messages may be unread.
 inline bool may_write_ahead(Channel &channel) {
     if (is_closed_by_peer(channel)) return false;
     // relaxed: this side's own count.
@@ -209,8 +208,8 @@ inline void note_written(Channel &channel) {
                            *channel.peer_control);
 }
 
-// The number of messages that this rank has not read. Where several may be unread, looks at the
-// peer's word only if fewer than `least` are known.
+// The number of messages that this rank has not read. If several may be unread, loads the peer's
+// word only if fewer than `least` are known.
 inline std::uint32_t count_messages(Channel &channel, std::uint32_t least) {
     // relaxed: this side's own count.
     const std::uint64_t read = channel.read.load(std::memory_order_relaxed);
@@ -227,7 +226,7 @@ inline std::uint32_t count_messages(Channel &channel, std::uint32_t least) {
     return messages_in(word, read);
 }
 
-// Whether there is an unread message, where one may be unread.
+// Whether there is an unread message, if at most one may be unread.
 inline bool may_read_one(const Channel &channel) {
     // SYNC channel-written: pairs with the release in note_written(), of the peer; the message
     // comes before.
@@ -236,7 +235,7 @@ inline bool may_read_one(const Channel &channel) {
     return has_message(word, channel.read.load(std::memory_order_relaxed));
 }
 
-// The same where several may be unread.
+// The same if several may be unread.
 inline bool may_read_ahead(Channel &channel) {
     // relaxed twice: this side's own; the acquire was done when the word was loaded.
     const std::uint64_t known = channel.known_word.load(std::memory_order_relaxed);
@@ -254,13 +253,13 @@ inline bool is_ready(const Channel &channel) {
     return channel.read.load(std::memory_order_relaxed) != kNotReady;
 }
 
-// Tells the peer how many of its messages this rank has read; 0: this rank is ready.
+// Publishes how many of the peer's messages this rank has read; 0: this rank is ready.
 inline void show_read(Channel &channel, std::uint64_t next) {
     // SYNC channel-own-read: pairs with the acquire in count_written().
     channel.read.store(next, std::memory_order_release);
     // SYNC channel-read: pairs with the acquires in may_write_one() and may_write_ahead(), at the
     // peer; the use of the buffer comes before. Both branches are at least a release. The light one
-    // is for a reader that answers by a message: a fence would delay that message.
+    // has no fence, which would delay a message with which the reader answers.
     if (channel.rings_lightly) {
         store_and_ring_lightly(channel.theirs->read.count, next, *channel.peer_control);
     } else {
@@ -275,8 +274,9 @@ inline void note_read(Channel &channel) {
 }
 
 // The cold part of the calls: mirrors, observers, peers that closed or died, waits.
-// hand_over_written() and hand_over_read() need permission; the tests tell whether there is one.
-// Errors: STATE (closed by the peer; no permission), PEER_LOST, and those of the mirror's transfer.
+// hand_over_written() and hand_over_read() need the buffer; test_write() and test_read() say
+// whether this rank has it. Errors: STATE (closed by the peer, or this rank does not have the
+// buffer), PEER_LOST, and those of the mirror's transfer.
 sennit_status test_write(Rank &rank, Channel &channel, int *can);
 sennit_status test_read(Rank &rank, Channel &channel, int *can);
 sennit_status hand_over_written(Rank &rank, Channel &channel);

@@ -20,11 +20,11 @@ namespace sennit::channel {
 
 // A rank's message word, stored at once: bits 0 to 7 the low bits of the number of messages that it
 // has written; bits 8 to 62 the number of the peer's messages that it had read by then; bit 63 set
-// by its last write, the close. So a rank that answers by a message needs no other word, and
-// detecting the close costs nothing.
+// by its last write, the close. So an answer by a message needs no other word, and no extra load
+// detects the close.
 //
 // 8 bits of the written count are enough: it is ahead of its reader by at most
-// SENNIT_CHANNEL_AHEAD_MOST. The other count may be as old as the last message back, so it must
+// SENNIT_CHANNEL_AHEAD_MOST. The other count may be as old as the peer's last message, so it must
 // never wrap: 2^55 messages take longer than any job.
 inline constexpr unsigned kCountBits = 8;
 inline constexpr std::uint64_t kCountMask = (1u << kCountBits) - 1;
@@ -53,7 +53,7 @@ static_assert((kNotReady << kCountBits & kClosedBit) == 0 && (kNotReady & kCount
 
 struct alignas(kLineBytes) WrittenLine {
     std::atomic<std::uint64_t> word;  // SYNC channel-written, channel-read, channel-closed
-    // 1 while the writer's close waits until its messages are read; it reads no more. SYNC
+    // 1 while the writer's close waits until its messages are read; it no longer reads. SYNC
     // channel-closing.
     std::atomic<std::uint32_t> is_closing;
     std::uint8_t unused[116];
@@ -87,8 +87,8 @@ static_assert(sizeof(Chunk) == 65536 && offsetof(Chunk, halves) == 256);
 struct ChannelOffer {
     std::uint64_t bytes;          // of its buffer
     std::uint64_t offset;         // of the buffer, in the segment
-    std::uint32_t segment;        // 0 where the buffer has no bytes
-    std::int32_t segment_rank;    // whose segment it is
+    std::uint32_t segment;        // 0: the buffer has no bytes
+    std::int32_t segment_rank;    // owner of the segment
     std::uint32_t flags;          // SENNIT_CHANNEL_*, and those below
     std::uint32_t half;           // in the chunk
     std::uint64_t chunk_offset;   // in the memory file

@@ -182,8 +182,8 @@ void prepare(OpenCall &operation, const Call &call, bool is_request) {
     operation.complete.store(false, std::memory_order_relaxed);
 }
 
-// Another thread of the rank has the queue and may be folding gigabytes. It, or the next thread
-// that progresses the queue, takes the operation. Operations come in order, because a rank makes
+// Another thread of the rank has the queue, perhaps for a long reduction. It, or the next thread
+// that progresses the queue, takes the operation. Operations arrive in order, because a rank makes
 // one call of a team at a time.
 void hand_over(TeamState &state, OpenCall &operation) {
     // relaxed: nothing reads through the pointer before the exchange below succeeds.
@@ -215,7 +215,7 @@ bool try_lose(TeamState &state, sennit_status status) {
     return true;
 }
 
-// Tests of requests call this from time to time: nobody else checks the members.
+// Tests of requests call this from time to time: nothing else checks the members.
 void look_for_dead(TeamState &state) {
     const std::int64_t now = now_ns();
     // relaxed twice: two threads that search at the same time do no harm.
@@ -263,12 +263,12 @@ void poll_all(Rank &rank) {
     Collectives &all = *rank.collectives;
     if (pthread_mutex_trylock(&all.polling) != 0) return;
     // Without this, the time limit of the calling function would end the wait of another call, and
-    // so its team.
+    // with it the calls of its team.
     const NoCall others;
     // SYNC coll-states: pairs with the release in open_state(); the state comes before.
     TeamState *state = all.states.load(std::memory_order_acquire);
     for (; state != nullptr; state = state->next)
-        // relaxed: a request that another thread has just started is that thread's to progress.
+        // relaxed: a request that another thread has just started is progressed by that thread.
         if (state->open_requests.load(std::memory_order_relaxed) != 0) try_progress(*state);
     (void)pthread_mutex_unlock(&all.polling);
 }
@@ -353,7 +353,7 @@ sennit_status collectives_open(Rank &rank) {
 void collectives_close(Rank &rank) {
     Collectives *all = rank.collectives;
     if (all == nullptr) return;
-    // No lock: a thread that has left an operator by a jump may still hold it. relaxed: no other
+    // No lock: a thread that has jumped out of an operator may still hold it. relaxed: no other
     // thread of the rank is in Sennit any more.
     TeamState *state = all->states.load(std::memory_order_relaxed);
     while (state != nullptr) {
@@ -414,8 +414,7 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
         prepare(state->blocking, call, false);
         hand_over(*state, state->blocking);
     }
-    // The time starts here, for calls that have to wait: the short way ends before a clock would
-    // notice.
+    // The time limit starts here, because the short way does not wait.
     return wait_for_blocking(*state, call, timeout_ns);
 }
 
@@ -458,7 +457,7 @@ sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_reque
     // relaxed: this thread has published it.
     const sennit_request made = request::make(request::RequestKind::collective,
                                               operation->handle.load(std::memory_order_relaxed));
-    // relaxed twice: counts that only tell whether somebody should poll.
+    // relaxed twice: the counts only say whether a thread should poll.
     state->open_requests.fetch_add(1, std::memory_order_relaxed);
     rank.polled_requests.fetch_add(1, std::memory_order_relaxed);
     if (has_turn) {
@@ -494,8 +493,8 @@ sennit_status check_idle(Rank &rank, const team::Team &team) {
     if (status != SENNIT_OK) return status;
     TeamState *state = state_of(rank, team);
     if (state == nullptr) return SENNIT_OK;
-    // Another thread of the rank may be progressing the queue. A thread that has left an operator
-    // by a jump never gives the queue back.
+    // Another thread of the rank may be progressing the queue. A thread that has jumped out of an
+    // operator never gives the queue back.
     const Deadline deadline = default_deadline();
     while (!state->turn.try_take()) {
         if (team::is_in_operator()) return team::fail_in_operator();

@@ -3,10 +3,10 @@
 // only the first member of each node (its leader) uses peers on other nodes. In each round the
 // leader waits for the posts of its node, copies them as messages to its node buffer, passes the
 // messages on by dissemination as exchanges do (team/nodes.hpp), and then stores the number in
-// `released`: the posts of all other nodes have arrived. It stays in the round until then; the
-// leader of the root's node may leave when only the last word is missing, and ends the round before
-// its next one. Other members read messages of other nodes in the node buffer; a member that reads
-// none continues at once.
+// `released`: the posts of all other nodes have arrived. It stays in the round until then.
+// Exception: the leader of the root's node may leave when only the last word is missing, and ends
+// the round before its next one. Other members read messages of other nodes in the node buffer; a
+// member that reads none continues at once.
 //
 // A message is the header of a post and the first carried_bytes() of its payload. A member gets a
 // longer payload from its slot, without polling the slot's number.
@@ -24,7 +24,7 @@
 namespace sennit::coll {
 namespace {
 
-// While another leader's word is late, the interval of asking whether that leader gave up.
+// While the word of another leader is late, the interval of checks whether that leader gave up.
 constexpr std::int64_t kAskNs = 100'000'000;
 
 // The room for payload in messages of this length.
@@ -72,12 +72,13 @@ bool comes_from_root(const OpenCall &operation) {
     return operation.step == Step::posts && from_root(operation.call.kind);
 }
 
-// Writes the message of the member, whose post has come.
+// Copies the post of the member, which has arrived, into its message.
 void write_message_of(TeamState &state, const OpenCall &operation, std::uint32_t member) {
     if (comes_from_root(operation) && member != operation.call.root) return;
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
-    // A post that nobody reads. If its call differs, its readers find no message and detect it.
+    // No post, since nobody reads one. If the member's call differs, readers find no message and
+    // detect that.
     if (found.header == nullptr) return;
     const PostedCall posted = posted_call(found);
     SlotHeader &message = message_at(state, messages_of(state, operation), state.places[member]);
@@ -124,7 +125,7 @@ std::uint32_t node_of_root(const TeamState &state, const OpenCall &operation) {
 }
 
 // The parts of the node buffer that go in this round; returns their number. In a call from a root
-// only its message goes, from leaders that have it to leaders that have not.
+// only its message is sent, from leaders that have it to leaders that do not.
 std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
                            team::NodeBufferPart parts[2]) {
     const team::Team &team = *state.team;
@@ -142,8 +143,8 @@ std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
     return 1;
 }
 
-// The last word to the same place, two rounds ago: its owner has received it, else it would not be
-// in the last round. The request may not be complete yet.
+// The request of the last word to the same place, two rounds ago. The word has arrived, else its
+// owner would not be in the last round; the request may not be complete yet.
 sennit_request *last_word(TeamState &state) {
     Passing &passing = state.passing;
     return &passing.words[passing.number % 2][passing.round];
@@ -155,7 +156,7 @@ std::size_t offset_of_word(const TeamState &state) {
            sizeof(std::uint64_t) * (passing.number % 2 * kRounds + passing.round);
 }
 
-// False: it still waits. Short messages in at most one part go together with the word.
+// False: it still waits. Short messages in at most one part are sent together with the word.
 bool send(TeamState &state, const OpenCall &operation, sennit_status *status) {
     Rank &rank = *state.rank;
     const team::Team &team = *state.team;
@@ -184,7 +185,7 @@ sennit_status send_word(TeamState &state) {
     Passing &passing = state.passing;
     passing.ask_ns = 0;
     // SYNC coll-word: pairs with the acquire in has_word(), by the transport's delivery; the
-    // messages that were delivered before come before.
+    // messages, whose delivery is complete, come before.
     return team::put_in_node_buffer(*state.rank, team, team::next_leader(team, passing.round),
                                     {offset_of_word(state), sizeof passing.number, &passing.number},
                                     last_word(state));
@@ -225,9 +226,9 @@ void ask_for_word(TeamState &state) {
                            {op::Completion::Mode::request, &passing.ask, true});
 }
 
-// A member with another size in its call may have sent a message of the other length. Its header is
-// added to the messages that this leader sends, so that all see it. Nobody reads its payload: all
-// members that make that member's call have messages of the other length too.
+// A member with another size in its call may have sent a message of another length. Its header is
+// copied to the messages that this leader sends, so that all see the difference. Nobody reads its
+// payload there: all members of that member's call have messages of the other length too.
 void take_over_message(TeamState &state, const OpenCall &operation, std::uint32_t place) {
     SlotHeader &message = message_at(state, messages_of(state, operation), place);
     // All relaxed: the words of the leaders order the message, before and after this function.
@@ -241,7 +242,7 @@ void take_over_message(TeamState &state, const OpenCall &operation, std::uint32_
     message.number.store(operation.number, std::memory_order_relaxed);
 }
 
-// The messages that came in this round.
+// take_over_message() for the messages that arrived in this round.
 void take_over_messages(TeamState &state, const OpenCall &operation) {
     if (comes_from_root(operation))
         return take_over_message(state, operation, state.places[operation.call.root]);
@@ -263,8 +264,8 @@ void release_node(TeamState &state) {
     ring(state);
 }
 
-// True: no rank of the root's node reads posts of other nodes, and all is sent, so the leader does
-// not wait for the last word.
+// True: no rank of the root's node reads posts of other nodes, and everything is sent, so the
+// leader does not wait for the last word.
 bool may_leave(const TeamState &state, const OpenCall &operation) {
     const team::Team &team = *state.team;
     const Passing &passing = state.passing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers and slots, and who may write them when (docs/design/collectives.md).
+// Numbers and slots, and when they may be written (docs/design/collectives.md).
 #include <algorithm>
 #include <cstdlib>
 
@@ -70,13 +70,13 @@ bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) 
     return done != 0 && note_number(state, member, word.load(std::memory_order_acquire), number);
 }
 
-// Looks for the number of a member out of reach. False: not there yet, or an error.
+// Checks the number of a member out of reach. False: not there yet, or an error.
 bool find_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
     return state.node_buffer != nullptr ? is_passed_on(state, member, number)
                                         : fetch_number(state, member, number);
 }
 
-// Makes the memory at its first use. Null: the thread's last error tells.
+// Makes the memory at its first use. Null: the thread's last error says why.
 std::byte *memory_of(std::byte *&memory, std::size_t alignment, std::size_t bytes) {
     if (memory == nullptr) memory = static_cast<std::byte *>(std::aligned_alloc(alignment, bytes));
     if (memory == nullptr)
@@ -92,13 +92,13 @@ SlotHeader *content_of(const TeamState &state, std::uint32_t member) {
     return reinterpret_cast<SlotHeader *>(state.contents + kContentBytes * member);
 }
 
-// The content of the member's current post, if it was asked for, has come and still belongs to that
-// post.
+// The fetched content of the member's current post. Null: not requested, not here yet, or of
+// another post.
 SlotHeader *find_content(const TeamState &state, std::uint32_t member, Place place) {
     if (state.contents == nullptr || state.fetched[member] != place.number) return nullptr;
     SlotHeader *const header = content_of(state, member);
     // SYNC coll-post: pairs with the release in post(), carried by the transport's delivery of the
-    // number, which came before this was asked for.
+    // number, which came before this request.
     const std::uint64_t found = header->number.load(std::memory_order_acquire);
     return found == place.number ? header : nullptr;
 }
@@ -112,7 +112,7 @@ bool make_contents(TeamState &state) {
     return state.contents != nullptr;
 }
 
-// Asks for the content of the member's post. The engine keeps it until it is read.
+// Starts to fetch the content of the member's post. The engine holds it until it is read.
 void ask_for_content(TeamState &state, Place place, std::uint32_t member, std::size_t bytes) {
     Rank &rank = *state.rank;
     const int peer = world_rank_of(state, member);
@@ -130,9 +130,9 @@ void ask_for_content(TeamState &state, Place place, std::uint32_t member, std::s
     if (status != SENNIT_OK) end_all(state, status);
 }
 
-// The number of looks into a slot before a check whether its owner made another call.
+// The number of polls of a slot before a check whether its owner made another call.
 constexpr unsigned kPolls = 1024;
-constexpr unsigned kFewPolls = 8;  // if ranks share processors, since a look may follow a sleep
+constexpr unsigned kFewPolls = 8;  // if ranks share processors: a poll may follow a sleep
 
 }  // namespace
 
@@ -344,7 +344,7 @@ void give_up(TeamState &state, sennit_status status) {
 
 namespace {
 
-// Whether this rank waits for more than the dead member has done.
+// Whether this rank waits for a post that the dead member did not make.
 bool is_missing(const TeamState &state, std::uint32_t member, std::uint64_t number) {
     const Area *area = state.areas[member];
     if (area == nullptr) return state.node_buffer == nullptr || !is_released(state, number);

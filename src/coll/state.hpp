@@ -230,14 +230,14 @@ void give_up(TeamState &state, sennit_status status);
 bool gave_up(TeamState &state, std::uint32_t member);
 // A lost member that the queue needs: its world rank, or -1. A LostSearch of a TeamState.
 int find_lost_member(Rank &rank, const void *state);
-// Two pieces of kScratchBytes. Null: the thread's last error tells.
+// Two pieces of kScratchBytes. Null: the thread's last error says why.
 inline constexpr std::size_t kScratchBytes = 8320;
 static_assert(kScratchBytes >= kPayloadBytes);
 std::byte *scratch_of(TeamState &state);
 // Bytes that a reduction fetches from a peer at a time: long enough for the kernel's copy, short
 // enough for the level-2 cache.
 inline constexpr std::size_t kStageBytes = 32768;
-// Null: the thread's last error tells.
+// Null: the thread's last error says why.
 std::byte *stages_of(TeamState &state);
 // Room for operands that a reduction in place fetches. `bytes` is the same in all calls of a team.
 std::byte *operands_of(TeamState &state, std::size_t bytes);

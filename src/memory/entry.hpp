@@ -110,9 +110,9 @@ inline SegmentEntry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr
     return entry.is_of(gptr) ? &entry : nullptr;
 }
 
-// The place where the rank remembers the entry of such a pointer, from the rank and the low bits of
-// the index: the parts of 8 peers in 16 consecutive segments have separate places, and so have the
-// parts of 128 peers in one segment.
+// The place where the rank caches the entry of such a pointer, computed from the rank and the low
+// bits of the index: the parts of 8 peers in 16 consecutive segments have separate places, and so
+// have the parts of 128 peers in one segment.
 inline AtomicPartPointer<Part::entry> &near_place(Rank &rank, const sennit_gptr &gptr) {
     constexpr unsigned kPeersTogether = 3;  // bits
     const std::uint64_t name = name_of(gptr);
@@ -135,7 +135,7 @@ inline void remember(Rank &rank, const sennit_gptr &gptr, SegmentEntry *entry) {
 // For a filled entry: false once its owner has ended the segment. Call it before reading the
 // entry's other fields, which may have changed under the same name: ids of a team repeat after 255
 // allocations at one index, those of a rank after 255 of every slot. A late thread may then see the
-// word of the last fill.
+// word of the latest fill.
 inline bool is_live(const SegmentEntry &entry) {
     // SYNC entry-live: pairs with the release in fill_entry(); base and bounds come before.
     const std::uint32_t wanted = entry.live_value.load(std::memory_order_acquire);
@@ -148,7 +148,7 @@ inline bool is_live(const SegmentEntry &entry) {
 // `size`. Reads three lines, all rarely written.
 inline SegmentEntry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
     SegmentEntry *entry = find_named(rank, size, gptr);
-    // A zeroed pointer finds an entry without a word to check.
+    // A zeroed pointer finds an entry without a live word.
     if (entry == nullptr || gptr.segment == 0 || !is_live(*entry)) [[unlikely]]
         return nullptr;
     return entry;

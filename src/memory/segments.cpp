@@ -37,10 +37,10 @@ std::uint32_t generation_of_epoch(std::uint32_t epoch) {
     return epoch % kGenerations + 1;
 }
 
-// Never used: it belongs to the entry that a zeroed pointer finds (find_named()).
+// Never used: a zeroed pointer finds its entry (find_named()).
 constexpr std::uint32_t kNoSlot = 0;
 
-// Finds the lowest free slot that does not rest, so that few pages of the table are touched.
+// Finds the lowest free slot outside resting_slots, so that few pages of the table are touched.
 bool find_rested_slot(const LocalSegments &own, std::uint32_t *slot) {
     for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
         const std::uint64_t never = word == 0 ? std::uint64_t{1} << kNoSlot : 0;
@@ -71,9 +71,9 @@ void let_rest(LocalSegments &own, std::uint32_t slot) {
     own.resting_slots[slot / 64] |= std::uint64_t{1} << (slot % 64);
 }
 
-// Allocates the pages now. Ranks of one control group may each have found room for all their
-// memory, and beyond the group's limit the kernel kills processes instead of refusing. So each rank
-// checks again before every step, including what the others have taken meanwhile.
+// Allocates the pages now. Ranks of one control group allocate at the same time, and beyond the
+// group's limit the kernel kills processes instead of refusing. So each rank checks again before
+// every step, which includes the memory that the others have taken meanwhile.
 sennit_status reserve_in_steps(int file, std::uint64_t offset, std::uint64_t bytes) {
     constexpr std::uint64_t kStep = 2 * kHugePageBytes;
     for (std::uint64_t taken = 0; taken < bytes; taken += kStep) {
@@ -221,7 +221,7 @@ void control_release(ControlBlock *control) {
 void segments_close(Rank &rank, bool all_left) {
     if (rank.control != nullptr) {
         process_hide_control(rank);
-        // relaxed: no new rank comes by its address, and the last barrier ordered those that came.
+        // relaxed: no further rank uses the block, and the last barrier ordered the others' uses.
         const bool is_reached =
             !all_left && rank.control->header.users.load(std::memory_order_relaxed) != 1;
         for (std::uint32_t slot = 0; slot < kSegmentsPerTeam; ++slot) {

@@ -23,10 +23,10 @@ namespace sennit::memory {
 
 // The owner's private state. A slot is an index into the record table.
 struct LocalSegments {
-    std::uint64_t file_end = 0;  // offsets below it are handed out
+    std::uint64_t file_end = 0;  // end of the part that is or was in use
     FileWindows views;           // of the segments in the memory file
     std::uint64_t used_slots[kSegmentsPerTeam / 64] = {};
-    // Free slots that have used all their generations: they rest until all slots have, so that ids
+    // Free slots that have used all their generations: not used until all slots have, so that ids
     // repeat as late as possible.
     std::uint64_t resting_slots[kSegmentsPerTeam / 64] = {};
     std::uint32_t *runs = nullptr;  // of adopted memory, by slot; registration.cpp
@@ -70,7 +70,7 @@ Overlap segment_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_g
 // The same for segments of other ranks that are attached here with a pointer.
 Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr);
 
-// Clears the segment's live words, so that nobody starts to use it; memory and slot stay until
+// Clears the segment's live words, so that no further use starts; memory and slot stay until
 // segment_destroy().
 void segment_end(SegmentRecord &record);
 // Ends the segment: clears the id first, then frees the mapping and the pages, if they are
@@ -95,7 +95,7 @@ struct EntryFields {
     std::byte *base;
     std::uint64_t handle;
     const std::atomic<std::uint32_t> *live;  // null: the owner's record is out of reach
-    bool is_observed = false;                // calls take the cold way, which records them
+    bool is_observed = false;                // calls use the cold way, which records them
     std::uint64_t mapped_bytes = 0;          // own address space, 0 if none
     std::uint8_t attach_errno = 0;           // see the entry
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Records a rank's own calls if SENNIT_TRACE or SENNIT_STATS is set: a trace of events, and
-// counters per peer and path. If neither is set Rank::observer is null, and the classes here cost
-// one test of it at each end. Direct puts, gets and atomic operations do not even cost that: while
-// a rank is observed, its entries refuse the direct way (memory/entry.hpp), and the cold way
-// records the calls. Several threads of the rank may record at once. Nothing here changes the
-// thread's last error.
+// counters per peer and path. If neither is set, Rank::observer is null, and the classes here cost
+// one test of it at each end. Direct puts, gets and atomic operations have no such test: while a
+// rank is observed, its entries refuse the direct way (memory/entry.hpp), and the cold way records
+// the calls. Several threads of the rank may record at once. Nothing here changes the thread's last
+// error.
 #pragma once
 
 #include <sennit/signal.h>
@@ -50,9 +50,9 @@ class Observed {
     // Adds one of several puts and gets of the operation, with its own peer and path.
     [[gnu::cold, gnu::noinline]] void add_part(int peer, sennit_path path, std::uint64_t bytes);
 
-    // The part of note_awaited() for a rank that is observed.
+    // note_awaited() for a rank that is observed.
     static void show_awaited(Observer &observer, const struct Awaited &awaited);
-    // That of note_text().
+    // note_text() for a rank that is observed.
     static void show_text(Observer &observer, const char *text);
 
   private:
@@ -99,7 +99,7 @@ inline void note_awaited(Rank &rank, const Awaited &awaited) {
         show_awaited(*rank.observer, awaited);
 }
 
-// What the program says that the thread's innermost call waits for.
+// Records the program's text on what the thread's innermost call waits for.
 inline void note_text(Rank &rank, const char *text) {
     if (rank.observer != nullptr) [[unlikely]]
         Observed::show_text(*rank.observer, text);
@@ -128,7 +128,7 @@ inline void note_message(Rank &rank, CountedMessage kind, std::uint64_t bytes) {
 }
 
 // The life of the observer; start-up and teardown call these in this order. A problem with a file
-// never fails a call of the program: it is a warning, and the file is not written.
+// is only a warning, and the file is not written.
 
 // Makes the observer if a knob asks for one; `started_ns` is the time of the call of sennit_init.
 // Rank 0 removes the files of an earlier job.

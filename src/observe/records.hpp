@@ -24,10 +24,10 @@ inline constexpr std::size_t kSentEvents = 128;
 inline constexpr unsigned kObservedRails = 8;  // further rails are counted together
 inline constexpr int kNobody = -1;             // the peer of an operation on several ranks
 
-// Messages to ranks of other nodes, by purpose. `answer` carries only answers; `answer_along` is an
-// answer that came with such a message or with a task. `other`: addresses, fences, goodbyes.
-// `carried`: notified puts with the event in completion data, each of which ends by one of the
-// tasks; `not_carried`: puts that could be such if their owner had an index left.
+// Messages to ranks of other nodes, by purpose. `answer` has only answers; `answer_along` is an
+// answer in another message of this list or with a task. `other`: addresses, fences, goodbyes.
+// `carried`: notified puts with the event in completion data, each of which ends with a task;
+// `not_carried`: the same with a task instead, because the owner had no index left.
 enum class CountedMessage : std::uint8_t {
     task,
     task_again,

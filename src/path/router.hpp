@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The path to each peer, decided once at start-up and stored with its reasons, and the entries by
-// which a rank reaches a peer's segments. Between the op engine, which needs an entry, and the
-// transports, which reach the memory.
+// The path to each peer, chosen once at start-up and stored with the reasons, and the entries by
+// which a rank reaches a peer's segments. The op engine needs the entries; the transports reach the
+// memory.
 #pragma once
 
 #include <sennit/info.h>
@@ -41,18 +41,18 @@ void router_addresses(Rank &rank, Slots slots, transport::Address addresses[]);
 sennit_status router_connect(Rank &rank, Slots slots, const transport::Address *all,
                              const Deadline &deadline);
 
-// The further data of the transport in that slot between nodes, once it is connected, and the data
-// of all ranks, which is copied.
+// The further data of the transport in that slot between nodes, after it is connected; then the
+// data of all ranks, which is copied.
 void router_write_more(Rank &rank, int slot, std::byte *out);
 sennit_status router_read_more(Rank &rank, int slot, const std::byte *all, std::size_t bytes);
 
-// Afterwards no transport has a thread that calls the engine.
+// Stops the threads of transports, which call the engine.
 void router_stop_threads(Rank &rank);
 
 // Whether the list of allowed paths permits the path.
 bool router_allows(Rank &rank, sennit_path path);
 
-// Tries every allowed path to every peer. Bit p of usable[peer]: path p works from here, or, to
+// Tries every allowed path to every peer. Bit p of usable[peer]: path p works from here or, to
 // another node, the addresses permit it.
 void router_try(Rank &rank, std::uint8_t *usable);
 
@@ -63,25 +63,25 @@ struct Nodes {
     int count;
 };
 // Tries the paths between nodes: out[count][kNetworks]. One rank of each node tries. With many
-// nodes it tries only some and assumes the others to be like them.
+// nodes it tries only some and assumes that the others are alike.
 void router_try_nodes(Rank &rank, const Nodes &nodes, transport::NodeTrial *out);
 
 // `mine`: the result of router_try(); `theirs`: each peer's result for this rank; `trials`: the
-// combined results of both nodes, in the form of router_try_nodes(). Takes the best path that works
-// both ways for each peer, releases the others, and fills in path and reasons of every peer.
+// combined results of both nodes, in the form of router_try_nodes(). Chooses the best path that
+// works both ways for each peer, releases the others, and stores path and reasons of every peer.
 void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *theirs,
                   const Nodes &nodes, const transport::NodeTrial *trials);
 
 // The error of any use of a peer without a path.
 [[gnu::cold]] sennit_status fail_no_path(int peer);
 
-// Whether a message transport reaches some peer, or carries a part.
+// Whether a message transport reaches some peer, or transfers a part of the data.
 bool router_needs_engine(Rank &rank);
-// The message transport by which the op engine reaches the peer: its path, or the rails beside a
-// path of load and store; or null.
+// The message transport by which the op engine reaches the peer: its path, or rails besides a path
+// of load and store; or null.
 transport::Transport *message_transport_of(const Rank &rank, int peer);
-// How these rails reach the segment of an entry with load and store, until the entry is detached.
-// False: they do not.
+// Attaches the segment of an entry with load and store by these rails, until the entry is detached.
+// False: they do not reach it.
 bool reach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
                    transport::RemoteMemory *remote);
 void let_go_by_rail(Rank &rank, int peer, const transport::RemoteMemory &remote);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans: recorded puts and gets with their events, resolved once. A plan owns the recorded
-// operations and what commit makes of them: moves of bytes that are contiguous on both sides,
-// grouped by the signal that they count. A start by load and store checks every group, then moves
-// and counts group by group. Otherwise a start also starts all messages together, and the event of
-// a group follows its last piece.
+// operations. Commit makes moves of them, each contiguous on both sides, in groups by the signal
+// that they count. With load and store a start checks every group, then moves and counts group by
+// group. Otherwise a start also starts all messages together, and the event of a group follows its
+// last piece.
 //
 // States: recording -> idle <-> running (the run was not waited for; `open` pieces of its messages
 // may be incomplete).
@@ -51,7 +51,7 @@ struct EqualMoves {
     std::uint32_t moves;
 };
 
-// All moves through one block in one direction that count in one signal, and their events.
+// All moves through one block in one direction with one signal, and their events.
 struct BlockGroup {
     sennit_peer_block block;
     signal::Attached *attached;
@@ -60,8 +60,8 @@ struct BlockGroup {
     std::uint32_t messages;
     bool goes_by_message;      // its data, and its event if it has one
     std::uint32_t part_count;  // of Plan::carried_out
-    // All parts as runs of one put, relative to the block and to the local buffer of the first
-    // part, if tasks bring them, perhaps with their events; owned.
+    // If tasks bring the data, perhaps with the events: all parts as runs of one put, relative to
+    // the block and to the local buffer of the first part. Owned.
     op::Layout *packed;
 };
 
@@ -112,8 +112,8 @@ struct alignas(64) Plan {
     std::uint32_t operation_room = 0;
     RecordedOperation *operations = nullptr;
     bool goes_in_current = false;  // is_by_pointer, is_current() and without local events
-    // If not is_by_pointer: the parts that a start checks, the parts that it carries out, by
-    // groups, and their notices. Adjacent operations are one part.
+    // If not is_by_pointer: the parts that a start checks, the parts that it executes, by groups,
+    // and their notices. Adjacent operations are one part.
     BatchParts looked_at;
     BatchParts carried_out;
     Array<sennit_notice> notices;   // [group_count]
@@ -172,7 +172,7 @@ inline bool is_reached(const BlockGroup &group) {
            attached.live->load(std::memory_order_relaxed) == attached.live_value;
 }
 
-// Whether its signal takes the next run's event.
+// Whether its signal accepts the next run's event.
 inline bool is_taken(const Plan &plan, const BlockGroup &group) {
     const signal::RemoteSignal &remote = group.notified->remote;
     return remote.is_none() || signal::takes(*remote.record, remote.signal.handle, plan.next_epoch,
@@ -213,8 +213,8 @@ inline void move_word(const WordMoves &words, std::uint64_t pair) {
              sizeof(std::uint64_t));
 }
 
-// Calls nothing, so it saves no registers: a store to the stack costs as much as one to the peer.
-// `words` is a copy, which the moved words can not change.
+// Calls no function, so it saves no registers: a store to the stack costs as much as one to the
+// peer. `words` is a copy, which the moved words can not change.
 inline void move_words(WordMoves words, std::uint32_t count) {
     constexpr std::uint32_t kStride = 8;
     for (; count >= kStride; count -= kStride, words.pairs += kStride) {
@@ -227,12 +227,12 @@ inline void move_words(WordMoves words, std::uint32_t count) {
 }
 
 // Runs a plan that may start at once, or that is_by_pointer without its own epochs: one group after
-// another, each event after its moves. False: too many messages in a group; the thread's error
-// tells.
+// another, each event after its moves. False: too many messages in a group; the thread's error says
+// so.
 bool run_groups(Plan &plan);
 bool run_groups_in_current(Plan &plan);
 // Counts the event of a plan of words, whose moves are done. False: too many messages; the thread's
-// error tells.
+// error says so.
 bool count_words(Plan &plan);
 
 // Fills `packed` of a group with existing parts (pieces.cpp). Errors: NOMEM.

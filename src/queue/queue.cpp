@@ -81,7 +81,7 @@ sennit_status reach(Rank &rank, sennit_queue_address address, memory::SegmentEnt
     return SENNIT_OK;
 }
 
-// Whether a ring with this word may go to another producer.
+// Whether another producer may take a ring with this word.
 bool is_abandoned(Rank &rank, std::uint32_t word) {
     if (word == 0 || (word & kLeavingBit) != 0) return true;
     const int producer = producer_in(word);
@@ -137,8 +137,8 @@ bool is_somebody_attaching(Rank &rank) {
     return false;
 }
 
-// Whether a producer may use the memory of an ended queue. Checks the attaching threads first: for
-// a thread that has finished attaching the rings then tell whether it uses the memory.
+// Whether a producer may use the memory of an ended queue. Checks the attaching threads first: a
+// thread that has finished attaching is then seen in the rings.
 bool is_held(Rank &rank, const Queue &queue) {
     if (is_somebody_attaching(rank)) return true;
     ProducerRing *rings = rings_of(queue.base);
@@ -186,8 +186,8 @@ class Attaching {
     std::atomic<std::uint32_t> &word_;
 };
 
-// The ring no longer holds the memory and may go to the next producer. The taker may find that no
-// producer is left. A taker that has left has freed its memory, whoever had a ring.
+// Releases the ring to the next producer, and with it the memory. Rings the taker, which may wait
+// for a producer that is now gone. A taker that has left has freed its memory in any case.
 void give_up(Rank &rank, Producer &producer) {
     if (producer.ring == nullptr) return;
     if (peer_gone(rank, producer.taker) == Gone::no) {
@@ -231,7 +231,7 @@ sennit_status ended(Rank &rank, Producer &producer) {
                      "the queue of rank %d has ended", producer.taker);
 }
 
-// Both texts follow what is already known.
+// Both append to the text `before`.
 sennit_status fail_full(const Producer &producer, const char *before) {
     return fail_peer(SENNIT_ERR_TIMEOUT, producer.taker, "",
                      "%s%sall %llu places of producer %#x in the queue of rank %d are taken",
@@ -320,7 +320,7 @@ sennit_status destroy(Rank &rank, Queue &queue) {
     store_load_fence();
     for (std::uint32_t i = 0; i < queue.rings; ++i) {
         // relaxed: only the producer's number matters. The bell wakes a producer that waits for a
-        // place, and it checks whether the queue lives.
+        // place, which then checks whether the queue lives.
         const std::uint32_t word = rings_of(queue.base)[i].producer.load(std::memory_order_relaxed);
         ControlBlock *control = word == 0 ? nullptr : control_of(rank, producer_in(word));
         if (control != nullptr) ring_doorbell(*control);
@@ -372,7 +372,7 @@ void look_at_producer(Rank &rank, std::uint32_t word, RingView &view) {
 sennit_status push(Rank &rank, Producer &producer, const void *item, const Deadline &deadline) {
     bool done = false;
     if (deadline.over()) {
-        // One look, without the polling at the start of a wait.
+        // One try, without the polling at the start of a wait.
         make_progress(rank);
         if (!is_live(producer)) return ended(rank, producer);
         if (push_at_once(producer, item, 1) != 0) return SENNIT_OK;
@@ -395,7 +395,7 @@ sennit_status push(Rank &rank, Producer &producer, const void *item, const Deadl
 sennit_status pop(Rank &rank, Queue &queue, void *item, const Deadline &deadline) {
     std::uint32_t ring = UINT32_MAX;
     if (deadline.over()) {
-        // One look, without the polling at the start of a wait.
+        // One try, without the polling at the start of a wait.
         make_progress(rank);
         ring = find_item(queue);
         if (ring == UINT32_MAX) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queues of many producers and one taker, within a node. Each producer has a ring: places, a count
-// of items put in, written by the producer, and a count of items taken out, written by the taker.
-// Both counts only grow; the ring is empty if they are equal and full if they differ by the
-// capacity. So a producer that dies at any moment leaves a consistent ring.
+// Queues of many producers and one consumer, the *taker*, within a node. Each producer has a ring:
+// places, a count of items put in, written by the producer, and a count of items taken out, written
+// by the taker. Both counts only grow. The ring is empty if they are equal and full if they differ
+// by the capacity. So a producer that dies at any time leaves a consistent ring.
 //
 // The queue is a segment of its owner. Words that both sides read have their own lines.
 #pragma once
@@ -71,8 +71,8 @@ inline std::byte *places_of(std::byte *queue, std::uint32_t ring) {
 struct RingView {
     std::uint64_t taken;
     std::uint64_t place;     // taken modulo capacity
-    std::uint64_t seen_put;  // from the last look
-    std::uint32_t word;      // ProducerRing::producer, from which the rest was made
+    std::uint64_t seen_put;  // from the last load
+    std::uint32_t word;      // ProducerRing::producer, from which the fields below were made
     bool rings_lightly;
     ControlBlock *control;  // of the producer; may be null
 };
@@ -94,7 +94,7 @@ struct Queue {
 // A producer's side.
 struct Producer {
     std::uint32_t handle = 0;
-    ProducerRing *ring = nullptr;  // null: given up, because the queue has ended
+    ProducerRing *ring = nullptr;  // null: released, because the queue has ended
     std::byte *places = nullptr;
     ControlBlock *control = nullptr;  // of the taker
     const std::atomic<std::uint32_t> *live = nullptr;
@@ -106,7 +106,7 @@ struct Producer {
     std::uint64_t capacity = 0;
     std::uint64_t put = 0;
     std::uint64_t place = 0;       // put modulo capacity
-    std::uint64_t seen_taken = 0;  // from the last look
+    std::uint64_t seen_taken = 0;  // from the last load
 };
 
 // All queues and producers of a rank. Made at the first use; under `cold`.
@@ -141,8 +141,7 @@ sennit_status create(Rank &rank, const QueueArgs &args, sennit_queue *queue,
 sennit_status destroy(Rank &rank, Queue &queue);
 sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *producer);
 void detach(Rank &rank, Producer &producer);
-// The public calls; push() and pop() do what push_at_once(), and find_item() with take(), could
-// not.
+// The public calls. push() and pop() are called after push_at_once(), or find_item(), has failed.
 sennit_status push_many(Rank &rank, Producer &producer, const void *items, std::size_t count,
                         const Deadline &deadline, std::size_t *pushed);
 sennit_status pop_many(Rank &rank, Queue &queue, void *items, std::size_t most,
@@ -152,8 +151,8 @@ sennit_status pop(Rank &rank, Queue &queue, void *item, const Deadline &deadline
 // At the end of a rank.
 void queues_close(Rank &rank);
 
-// Stores a count for which the owner of the bell may wait. A fence for each of many items would
-// take most of the time.
+// Stores a count for which the owner of the bell may wait. `lightly`: without a fence, which would
+// take most of the time of many items.
 inline void show(std::atomic<std::uint64_t> &count, std::uint64_t value, ControlBlock &target,
                  bool lightly) {
     if (lightly) {
@@ -164,7 +163,7 @@ inline void show(std::atomic<std::uint64_t> &count, std::uint64_t value, Control
 }
 
 // Copies small items word by word: a wider load of words that the program has just stored would
-// stall until the stores are done.
+// stall until the stores are complete.
 inline void copy_item(std::byte *to, const std::byte *from, std::uint64_t bytes) {
     const auto word = [=](unsigned i) { std::memcpy(to + 8 * i, from + 8 * i, 8); };
     if (bytes % 8 != 0) {
@@ -207,7 +206,7 @@ inline std::uint64_t together(std::uint64_t item_bytes) {
     return item_bytes < kBytesTogether ? kBytesTogether / item_bytes : 1;
 }
 
-// Puts in as many items as there are free places and shows them all at once. Returns the number.
+// Puts in as many items as there are free places and publishes them together. Returns the number.
 inline std::uint64_t push_at_once(Producer &producer, const void *items, std::uint64_t count) {
     // relaxed: only equality matters; freeing during a use is the program's error.
     if (producer.live->load(std::memory_order_relaxed) != producer.live_value) [[unlikely]]
@@ -262,8 +261,8 @@ inline void take(Rank &rank, Queue &queue, std::uint32_t number, void *items, st
         view.place = view.place + 1 == queue.capacity ? 0 : view.place + 1;
     }
     queue.next = number + 1 == queue.rings ? 0 : number + 1;
-    // relaxed: a new producer reads the count when it comes; one that comes now and is missed wakes
-    // by itself.
+    // relaxed: a new producer reads the count when it attaches. One that is missed here wakes
+    // without a bell, after at most the longest sleep.
     const std::uint32_t word = ring.producer.load(std::memory_order_relaxed);
     if (word != view.word) [[unlikely]]
         look_at_producer(rank, word, view);

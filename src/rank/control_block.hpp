@@ -51,8 +51,8 @@ struct alignas(kLineBytes) ControlHeader {
     // The number of the owner's threads that are attaching to a queue of any rank (src/queue/);
     // writers: these threads. SYNC queue-attaching.
     std::atomic<std::uint32_t> attaching;
-    // For a peer's test whether the kernel copies between the two processes: it makes the kernel
-    // read `probe_token` and write its value to `probe_echo`.
+    // For a peer's test of kernel copies between the two processes: it reads `probe_token` and
+    // writes its value to `probe_echo`.
     std::uint64_t probe_token;  // random; writer: owner, before any other rank knows of the block
     std::uint64_t probe_echo;   // writers: peers; never read in this process
     // The segments with the chunks of the rank's signals, 0 if not made yet (src/signal/); writer:
@@ -94,13 +94,13 @@ struct alignas(kLineBytes) EpochLine {
 };
 static_assert(sizeof(EpochLine) == 128);
 
-// For a barrier by clusters, in the words of a cluster's first member (team/cluster.hpp). Writers:
-// the members of the cluster; of `clusters`, used only in the first cluster: all clusters; of
-// `released`: the last member to come.
+// For a barrier by clusters, in the words of a cluster's first member (team/cluster.hpp). Writers
+// of `come`: the members of the cluster; of `clusters`, used only in the first cluster: the last
+// member of each cluster; of `released`: the last member to arrive.
 struct ClusterLines {
-    EpochLine come;      // members that have come, 0 between two barriers
+    EpochLine come;      // members that have arrived, 0 between two barriers
     EpochLine clusters;  // complete clusters, 0 between two barriers
-    EpochLine released;  // the last barrier to which all have come
+    EpochLine released;  // the last barrier in which all have arrived
 };
 static_assert(sizeof(ClusterLines) == 384);
 
@@ -142,7 +142,7 @@ enum class MemoryKind : std::uint8_t {
     host = 0,
 };
 
-// For a segment whose atomic operations take turns (AtomicsActor::lock_holder): on the first line
+// For a segment whose atomic operations hold a lock (AtomicsActor::lock_holder): on the first line
 // after its bytes. Writers: ranks that load and store the segment.
 struct alignas(kLineBytes) UpdateLock {
     std::atomic<std::uint32_t> holder;  // world rank + 1; 0: free
@@ -199,8 +199,8 @@ struct ProcessorSet {
 };
 static_assert(sizeof(ProcessorSet) == 128);
 
-// The words of the owner and the other members of one team. Every number in it only grows, also
-// when the slot goes to another team (team/team.hpp).
+// The words of one team, of the owner and the other members. Every number only grows, also when
+// another team uses the slot (team/team.hpp).
 struct alignas(kLineBytes) TeamSync {
     ArrivalLine arrived;
     EpochLine rounds[kRounds];
@@ -213,8 +213,8 @@ static_assert(sizeof(TeamSync) == kTeamSyncBytes && offsetof(TeamSync, rounds) =
               offsetof(TeamSync, coll) == 1024 + 128 * kRounds);
 
 // The block in the address space of the owner and of each peer that maps it. The file has the part
-// before `more_teams`, then the desk. A chunk of `more_teams` is where the owner's file ended when
-// the first team of the chunk was made (memory/control_map.hpp). Untouched pages cost nothing. The
+// before `more_teams`, then the desk. A chunk of `more_teams` is appended to the owner's file when
+// the first team of the chunk is made (memory/control_map.hpp). Untouched pages cost nothing. The
 // words of the first teams share a page with the header, so a rank that uses only the world touches
 // few pages of its peers.
 struct ControlBlock {
@@ -243,7 +243,7 @@ inline std::byte *desk_place(ControlBlock &control, int peer) {
            kDeskPlaceBytes * static_cast<std::size_t>(peer);
 }
 
-// After the desk: the node's knowledge of other nodes; laid out by src/runtime/watch/.
+// After the desk: the state of other nodes; laid out by src/runtime/watch/.
 inline std::byte *watch_table(ControlBlock &control, int size) {
     return desk_place(control, size);
 }

@@ -29,8 +29,8 @@ struct Process {
     bool in_use[kRanksPerProcess] = {};    // claimed, perhaps not yet published
     bool published[kRanksPerProcess] = {};
     int published_count = 0;
-    // The number of the latest rank, for log lines of threads that belong to no rank, as that of a
-    // starting one; -1: there are several, or it has no number yet.
+    // The number of the only rank, for log lines of threads without a rank, for example during
+    // start-up; -1: there are several ranks, or it has no number yet.
     std::atomic<int> lone_number{-1};
     ControlBlock *controls[kRanksPerProcess] = {};  // shown by process_show_control()
     std::uint64_t cookie = 0;                       // for process_cookie(); 0: not chosen yet
@@ -53,8 +53,8 @@ void before_fork() {
     const ForkHooks *const hooks = fork_hooks();
     if (hooks == nullptr) return;
     hooks->prepare();
-    // relaxed: only this thread's own number means anything to it, and the hook has serialized the
-    // forks of threads.
+    // relaxed: a thread compares only with its own number, and the hook has serialized the forks of
+    // threads.
     process.watched_fork.store(pthread_self(), std::memory_order_relaxed);
 }
 
@@ -88,10 +88,9 @@ void after_fork_in_child() {
 }
 
 // Segments start at a page, and without the offset so would the fields that every put reads. On AMD
-// processors two lines at the same place of two pages can conflict in the level-1 cache, depending
+// processors two lines at the same offset of two pages can conflict in the level-1 cache, depending
 // on addresses that change from run to run: a put to the first word of a segment took 6.7 ns
-// instead of 2.7 ns in 13 of 150 runs; with this offset in none. (At that time the fields were the
-// size and the first tables; now they are the remembered entries.)
+// instead of 2.7 ns in 13 of 150 runs, and with this offset in none.
 constexpr std::size_t kRankOffset = 39 * 64;
 
 Rank *make_object() {
@@ -103,8 +102,8 @@ Rank *make_object() {
 }
 
 // Resets an object that was a rank before, while a thread attached to that rank may still read it.
-// Atomic stores first clear what a call reads first, and it stays clear until start-up sets the
-// size: such a call ends there and does not reach the plain fields.
+// Atomic stores first clear the fields that a call reads first, and these stay clear until start-up
+// sets the size: such a call fails there and does not read the plain fields.
 void reset(Rank &rank) {
     // All relaxed: take_apart() has stored the same values, so the thread finds nothing in any
     // order. The stores of the next rank's set-up come much later.
@@ -150,13 +149,13 @@ int count_in_use() {
 
 int number_for_log() {
     const int number = current_rank()->world_rank;
-    // relaxed: only a number for people.
+    // relaxed: only a number for log lines.
     return number >= 0 ? number : process.lone_number.load(std::memory_order_relaxed);
 }
 
 // With the lock held.
 sennit_status claim(Rank **rank) {
-    // relaxed: only a number for people.
+    // relaxed: only a number for log lines.
     process.lone_number.store(-1, std::memory_order_relaxed);
     if (count_in_use() == 0) {
         log_set_rank_source(number_for_log);
@@ -181,7 +180,7 @@ sennit_status claim(Rank **rank) {
 }
 
 // A rank with other ranks of its world in this process is never the only one, even if the others
-// have not come yet or have left: their threads must not become its own.
+// have not started yet or have left: their threads must not be taken for its own.
 void publish_only_rank() {
     Rank *only = nullptr;
     if (process.published_count == 1) {
@@ -216,7 +215,7 @@ sennit_status process_claim_rank(Rank **rank) {
 
 void process_number_rank(int world_rank) {
     const MutexLock lock(process.lock);
-    // relaxed: only a number for people.
+    // relaxed: only a number for log lines.
     if (count_in_use() == 1) process.lone_number.store(world_rank, std::memory_order_relaxed);
 }
 

@@ -15,8 +15,8 @@ inline constexpr int kRanksPerProcess = 64;
 // Hidden in the declaration too: otherwise the compiler loads their addresses from a table.
 #pragma GCC visibility push(hidden)
 
-// Represents `no rank`: it has no remembered entry, size 0 and empty hot tables. A call that finds
-// it fails its usual check of the peer's number or of the handle, so finding a rank needs no check.
+// Represents `no rank`: it has no cached entry, size 0 and empty hot tables. A call that finds it
+// fails in its usual check of the peer's number or of the handle, so no extra check is needed.
 extern constinit Rank nobody;
 
 // The rank to which the calling thread is attached, or nobody. Initial-exec: one load relative to

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rank object: all run-time state of one rank, and its knowledge of each peer. Every folder
-// keeps its part behind a pointer here, so no state of a rank is process-wide. The process object
-// has the table of ranks and the rule by which a thread finds its own (architecture rule 1).
+// The rank object: all run-time state of one rank, and its Peers. Every folder has its part behind
+// a pointer here, so no state of a rank is process-wide. The process object has the table of ranks
+// and the rule by which a thread finds its own.
 //
 // Life: process_claim_rank() -> filled by rank/life/startup.cpp -> process_publish_rank() -> in use
 // -> process_release_rank(). The memory of a rank object is never unmapped, and the next rank in it
-// starts with atomic stores. So a thread that still points to a former rank finds no remembered
-// entry, no hot table and size 0, which every call checks anyway.
+// starts with atomic stores. So a thread that still points to a former rank finds no cached entry,
+// no hot table and size 0, which every call checks.
 #pragma once
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ struct ProgressHook {
     void *context;
 };
 
-// By this a progress thread learns whether somebody else makes progress, see runtime/wait.hpp.
+// Shows a progress thread whether other threads make progress: runtime/wait.hpp.
 struct ProgressBell {
     std::atomic<std::uint64_t> waits{0};   // polling waits: number begun << 32 | number in progress
     std::atomic<bool> is_wanted{false};    // the end of a wait must ring
@@ -45,9 +45,8 @@ struct ProgressBell {
     }
 };
 
-// A listener for the rank's segments, called under the rank's cold mutex: `appears` before any peer
-// can know of a segment, which then has the live word `live`; `goes` when nobody may use it any
-// more.
+// Callbacks for the rank's segments, under the rank's cold mutex: `appears` before any peer can
+// know of a segment, whose live word will be `live`; `goes` when nobody may use it any more.
 struct SegmentWatch {
     sennit_status (*appears)(void *context, const SegmentRecord &record,
                              std::uint32_t live) = nullptr;
@@ -65,15 +64,15 @@ struct RequestCalls {
     sennit_status (*test)(Rank &rank, sennit_request request, bool makes_progress, int *done);
     // Completes operations without a handle, to one peer or kAnyPeer; null if there are none.
     sennit_status (*flush)(Rank &rank, int peer, const Deadline &deadline);
-    // Afterwards the caller may reuse the private buffers of these operations.
+    // Waits until the caller may reuse the private buffers of these operations.
     sennit_status (*flush_local)(Rank &rank, int peer, const Deadline &deadline);
 };
 inline constexpr std::size_t kRequestKinds = 2;
 
 inline constexpr std::size_t kNearEntries = 128;
 
-// Everything that calls on a hot path look up before they move data. At the start of a rank, so the
-// pointer by which threads find their rank points here: process.hpp.
+// Everything that calls on a hot path look up before they move data. It is at the start of a rank,
+// so the pointer to a thread's rank points here: process.hpp.
 struct HotTables {
     // Recently found entries, by their names: memory::near_place().
     AtomicPartPointer<Part::entry> near[kNearEntries];
@@ -112,7 +111,7 @@ struct RankSetup {
     std::size_t split_from_bytes = SIZE_MAX;
     ProgressHook hooks[kProgressHooks] = {};
     SegmentWatch segment_watch;
-    // Called in a forked child: a port must close with the process that owns it. May be null.
+    // Called in a forked child to close the ports of this process. May be null.
     void (*close_in_child)(Rank &rank) = nullptr;
     bool progress_yields = false;                    // the hooks yield the processor; set with them
     RequestCalls request_kinds[kRequestKinds] = {};  // by request::register_kind()
@@ -162,7 +161,7 @@ inline std::uint32_t size_of(const Rank &rank) {
     // relaxed: constant while the rank is in use.
     return rank.size.load(std::memory_order_relaxed);
 }
-// The same for what is compared with numbers of ranks.
+// The same, signed, for comparisons with rank numbers.
 inline int world_size(const Rank &rank) {
     return static_cast<int>(size_of(rank));
 }
@@ -178,7 +177,7 @@ inline void poll_hooks(Rank &rank) {
 // Progress of paths and requests.
 inline void poll_progress(Rank &rank) {
     poll_hooks(rank);
-    // relaxed: a missed request of another thread is that thread's to progress.
+    // relaxed: a request of another thread that is missed here is progressed by that thread.
     if (rank.polled_requests.load(std::memory_order_relaxed) != 0) [[unlikely]]
         rank.poll_requests(rank);
 }

@@ -17,7 +17,7 @@ namespace sennit {
 namespace {
 
 // Times since the fruitless polls of wait_unobserved().
-constexpr std::int64_t kBusyNs = 100'000;   // until then looks with progress, then also yields
+constexpr std::int64_t kBusyNs = 100'000;   // until then polls with progress, then also yields
 constexpr std::int64_t kYieldNs = 500'000;  // until then yields, then sleeps
 
 constexpr std::int64_t kCheckNs = 1'000'000;      // interval of checks for dead peers
@@ -47,7 +47,7 @@ bool is_turn_to_look(Rank &rank) {
 // nobody else is ready, so only every eighth fruitless poll yields.
 constexpr std::uint32_t kPollsPerYield = 8;
 // A rank with its own processor that polls paths reads the clock, and yields, once per this many
-// looks.
+// polls.
 constexpr unsigned kLooksPerClock = 8;
 
 }  // namespace
@@ -74,7 +74,7 @@ WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &searc
       tick_ns_(kFirstTickNs),
       // relaxed: hooks are added during start-up only.
       polls_paths_(rank.hook_count.load(std::memory_order_relaxed) != 0) {
-    // relaxed: a progress thread that sees it late makes one look too many.
+    // relaxed: a progress thread that sees it late polls once too often.
     if (polls_paths_)
         rank_.progress_bell.waits.fetch_add(ProgressBell::kBegun, std::memory_order_relaxed);
 }
@@ -84,9 +84,9 @@ void WaitLoop::end_polling() {
     // relaxed: the fence orders it.
     bell.waits.fetch_sub(1, std::memory_order_relaxed);
     // SYNC progress-bell: pairs with the fence in leaves_alone(); the end of the wait comes before
-    // the look at the thread's wish.
+    // the load of is_wanted.
     store_load_fence();
-    // relaxed twice: the fence orders it, and only the one that takes the wish rings.
+    // relaxed twice: the fence orders it, and only the thread that clears is_wanted rings.
     if (bell.is_wanted.load(std::memory_order_relaxed) &&
         bell.is_wanted.exchange(false, std::memory_order_relaxed))
         ring_progress_thread(bell.descriptor);
@@ -144,13 +144,13 @@ bool sleep_with_barrier(Rank &rank) {
 
 void WaitLoop::announce_sleep() {
     Doorbell &bell = rank_.control->doorbell;
-    // relaxed twice: store_load_fence() orders both before the caller's next look at its word.
+    // relaxed twice: store_load_fence() orders both before the caller's next load of its word.
     rings_seen_ = bell.rings.load(std::memory_order_relaxed);
     bell.sleepers.fetch_add(1, std::memory_order_relaxed);
     // SYNC doorbell: pairs with the fences in ring_doorbell(), store_and_ring() and
-    // publish_arrival(); the sleeper is counted before the last look at its word.
+    // publish_arrival(); the sleeper is counted before the last load of its word.
     store_load_fence();
-    // relaxed: set before a peer knows that this rank sleeps so.
+    // relaxed: set before a peer knows that this rank sleeps with a barrier.
     if (rank_.sleeps_with_barrier.load(std::memory_order_relaxed)) barrier_everywhere();
 }
 
@@ -164,7 +164,7 @@ void WaitLoop::sleep() {
 }
 
 void WaitLoop::cancel_sleep() {
-    // relaxed: it only decides whether a setter wakes, and a wake too many does no harm.
+    // relaxed: it only decides whether a setter wakes this rank, and an extra wake does no harm.
     rank_.control->doorbell.sleepers.fetch_sub(1, std::memory_order_relaxed);
 }
 

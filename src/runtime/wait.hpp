@@ -7,8 +7,8 @@
 // word, so at least one of them sees the other (Dekker):
 //   setter:  word = value  ; store_load_fence ; if sleepers != 0: rings += 1, wake
 //   sleeper: sleepers += 1 ; store_load_fence ; if word is not ready: sleep while rings == seen
-// A setter that sets very often may leave its fence to the sleeper, which then makes one for all
-// processors (store_and_ring_lightly).
+// A setter that sets very often may omit its fence if the sleeper makes one for all processors
+// (store_and_ring_lightly).
 #pragma once
 
 #include "base/clock.hpp"
@@ -22,19 +22,19 @@ inline constexpr int kAnyPeer = -1;
 
 [[gnu::cold, gnu::noinline]] void ring_sleepers(Doorbell &bell);
 
-// Called after a store for which somebody may wait.
+// Called after a store for which another thread may wait.
 inline void ring_doorbell(ControlBlock &target) {
-    // SYNC doorbell: pairs with the fence in announce_sleep(); the store comes before the look at
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the store comes before the load of
     // sleepers.
     store_load_fence();
     // relaxed: the fence above orders it after the store. A sleeper that is missed here has not yet
-    // looked at the word, and its own fence makes it see the store.
+    // loaded the word, and its own fence makes it see the store.
     if (target.doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
         ring_sleepers(target.doorbell);
 }
 
-// Store and bell in one, for words of 64 bits that are handed over often. Not by an exchange, which
-// would also be the fence: it waits for earlier stores, so two lines of the peer would come one
+// Stores the word and rings the bell, for words of 64 bits that change often. An exchange would
+// also be the fence, but it waits for earlier stores: two lines of the peer would be fetched one
 // after the other instead of together (343 ns instead of 193 ns on an Intel Xeon).
 inline void store_and_ring(std::atomic<std::uint64_t> &word, std::uint64_t value,
                            ControlBlock &target) {
@@ -48,11 +48,11 @@ inline void store_and_ring(std::atomic<std::uint64_t> &word, std::uint64_t value
 inline void store_and_ring_lightly(std::atomic<std::uint64_t> &word, std::uint64_t value,
                                    ControlBlock &target) {
     // SYNC doorbell: pairs with the barrier in announce_sleep(), which replaces a fence here
-    // between the store and the look at sleepers; the release is for pollers of the word.
+    // between the store and the load of sleepers; the release is for pollers of the word.
     word.store(value, std::memory_order_release);
     store_load_in_program_order();
     // relaxed: the barrier in announce_sleep() orders it after the store; a sleeper that is missed
-    // has not looked at the word yet and will see the store.
+    // has not loaded the word yet and will see the store.
     if (target.doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
         ring_sleepers(target.doorbell);
 }
@@ -61,19 +61,19 @@ inline void store_and_ring_lightly(std::atomic<std::uint64_t> &word, std::uint64
 // Call it before a peer knows of it. Needs the cold mutex. False: the kernel has no such barrier.
 bool sleep_with_barrier(Rank &rank);
 
-// At the end of a polling wait for which a progress thread has left the rank alone.
+// Called at the end of a polling wait if a progress thread has stopped because of it.
 [[gnu::cold, gnu::noinline]] void ring_progress_thread(int descriptor);
 
-// For every call that looks once and finds nothing, or gives SIGNAL_EARLY. If ranks share
-// processors, every few such calls yield: a program that polls keeps the awaited rank from running.
+// For every call that checks once and finds nothing, or returns SIGNAL_EARLY. If ranks share
+// processors, every few such calls yield: a polling program keeps the awaited rank from running.
 [[gnu::cold, gnu::noinline]] void count_fruitless_poll(Rank &rank);
 inline void note_fruitless_poll(Rank &rank) {
     if (rank.shares_processors && !rank.progress_yields) [[unlikely]]
         count_fruitless_poll(rank);
 }
 
-// Finds a rank whose end makes a wait useless: its number, or -1. Called about once a millisecond,
-// and at the end of some shorter waits.
+// Finds a rank whose end makes a wait pointless: its number, or -1. Called about once a
+// millisecond, and at the end of some shorter waits.
 struct LostSearch {
     int (*find)(Rank &rank, const void *context);
     const void *context;
@@ -94,7 +94,7 @@ class WaitLoop {
     // unless the word turns out to be ready.
     Step step();
 
-    void announce_sleep();  // the caller then looks at the word once more
+    void announce_sleep();  // the caller then checks the word once more
     void sleep();           // withdraws the announcement on return
     void cancel_sleep();
 
@@ -103,7 +103,7 @@ class WaitLoop {
 
   private:
     void end_polling();
-    // Counts yields that returned at once; true if there were too many.
+    // Counts yields that returned at once; true: too many in a row.
     bool yields_reach_nobody(std::int64_t now);
 
     Rank &rank_;
@@ -123,7 +123,7 @@ class WaitLoop {
 template <class Ready>
 sennit_status wait_unobserved(Rank &rank, const Deadline &deadline, const LostSearch &search,
                               Ready &ready) {
-    constexpr unsigned kPollsPerLook = 64;  // polls per look at the clock
+    constexpr unsigned kPollsPerLook = 64;  // polls per reading of the clock
     for (unsigned i = 0; i < rank.spins; ++i) {
         if (ready()) return SENNIT_OK;
         cpu_pause();
@@ -165,8 +165,8 @@ inline sennit_status wait_until(Rank &rank, const Deadline &deadline, const Lost
     return wait_unobserved(rank, deadline, search, ready);
 }
 
-// The same for the rank `peer`, whose end makes the wait useless, or kAnyPeer, if the death of any
-// rank does.
+// The same with a search for one rank: the wait ends if `peer` ends or, with kAnyPeer, if any rank
+// dies.
 template <class Ready>
 sennit_status wait_until(Rank &rank, const Deadline &deadline, int peer, Ready ready) {
     return wait_until(rank, deadline, LostSearch{find_lost, &peer}, ready);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notified puts and gets of a batch. Parts that load and store reach are done one by one. Parts by
-// messages are in progress together, in steps: owners that may not take the event are asked, then
-// all data moves, then all events count. So a batch takes as many trips as one long put. No data of
-// a part moves before all earlier parts were let in. A short put brings its event along; another
-// event follows its data; each event covers only its own data.
+// Notified puts and gets of a batch. Parts by load and store are executed one by one. Parts by
+// messages are in progress together, in steps: ask the owners that may refuse the event, move all
+// data, count all events. So a batch takes as many trips as one long put. No data of a part moves
+// before all earlier parts were accepted. A short put carries its event; any other event follows
+// its data. Each event covers only its own data.
 #include "signal/batch.hpp"
 
 #include <algorithm>
@@ -161,7 +161,7 @@ bool is_known_to_be_let_in(const BatchSlice &slice, const Flying &part) {
     return prepared.is_current() || is_let_in_soon(slice.rank, prepared.remote, prepared.epoch);
 }
 
-// Finds out which parts are let in; asks the owners if that is unknown.
+// Finds out which parts are accepted; asks the owners if that is unknown.
 void look_all(BatchSlice &slice) {
     take_step(
         slice, After::those_ahead, true,
@@ -184,7 +184,7 @@ void look_all(BatchSlice &slice) {
     }
 }
 
-// Moves the data; all owners have let their events in.
+// Moves the data; all owners have accepted their events.
 void move_all(BatchSlice &slice) {
     take_step(
         slice, After::those_ahead, false, [](const Flying &) { return true; },
@@ -212,7 +212,7 @@ void count_all(BatchSlice &slice) {
         });
 }
 
-// What can not be sent in time continues by itself.
+// Waits until all is sent. A message that is late continues by itself.
 void await_sent(const BatchSlice &slice) {
     for (std::size_t i = 0; i < slice.gathered; ++i)
         if (slice.parts[i].is_by_message())
@@ -220,7 +220,7 @@ void await_sent(const BatchSlice &slice) {
                                         default_deadline());
 }
 
-// Also concludes parts that were sent after a failed one.
+// Ends all parts that were sent, also those after a failed one.
 void conclude_all(BatchSlice &slice) {
     for (std::size_t i = 0; i < slice.gathered; ++i) {
         Flying &part = slice.parts[i];
@@ -238,7 +238,7 @@ void stop_if_late(BatchSlice &slice) {
     if (slice.status == SENNIT_ERR_TIMEOUT) slice.count = 0;
 }
 
-// Handles parts from *at on that go by messages; at least the first one does.
+// Handles the parts from *at on that need messages; at least the first one does.
 sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     BatchSlice slice(rank, batch, *at);
     gather(slice);
@@ -254,7 +254,7 @@ sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     return slice.status;
 }
 
-// Handles a part that load and store reach.
+// Handles a part by load and store.
 sennit_status notify_one(Rank &rank, Attached &attached, const Batch &batch, std::size_t number) {
     const NotifyArgs args = args_of(batch, number);
     if (args.notice != nullptr || find_short(batch.parts[number].block) == nullptr)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks: makes and checks the record that travels, and keeps the table of attached blocks, with
-// everything that a notified put or get by load and store needs.
+// Blocks: makes and checks their records, and has the table of attached blocks, with everything
+// that a notified put or get by load and store needs.
 #pragma once
 
 #include <sennit/notify.h>
@@ -42,7 +42,7 @@ struct ReachedBlock {
 };
 
 struct AttachedHandles {
-    // `handle` if calls may take the short way, else 0. Handle 0 leads to place 0, which holds
+    // `handle` if calls may take the short way, else 0. Handle 0 is at place 0, whose words are all
     // ones. SYNC block-handle.
     std::atomic<std::uint32_t> short_handle;
     std::atomic<std::uint32_t> handle;  // 0: not attached; SYNC handle
@@ -117,8 +117,8 @@ inline AtOnce notify_at_once(Attached &attached, std::size_t offset, void *local
     // would otherwise fetch its own line after theirs.
     if (kPut) prefetch_to_write(place);
     prefetch_to_write(&remote.record->slot[slot_of(epoch)]);
-    // relaxed: only equality matters. The signal's memory goes with the rank, whose segments have
-    // ended before.
+    // relaxed: only equality matters. The signal's memory is freed with the rank, after the
+    // segments have ended.
     if (attached.live->load(std::memory_order_relaxed) != attached.live_value ||
         !takes(*remote.record, remote.signal.handle, epoch, notified.expected.most_ahead))
         [[unlikely]]
@@ -147,8 +147,8 @@ NotifyArgs args_of_layout(op::Direction direction, std::size_t offset, void *loc
 sennit_status check_inside(const Attached &attached, std::uint64_t offset, std::uint64_t bytes,
                            const op::Layout *layout);
 sennit_status notify(Rank &rank, Attached &attached, const NotifyArgs &args);
-// The same without a wait: `request` ends when the caller may reuse the private buffer; null: flush
-// or the local signal tells.
+// The same without a wait: `request` completes when the caller may reuse the private buffer. Null:
+// flush or the local signal shows that.
 sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
                         sennit_request *request);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An event that comes early, late or once too often is not counted here: the task of its message
-// decides, and answers the sender.
+// An event that is early, late or surplus is not counted here: the task of its message decides, and
+// answers the sender.
 #include "signal/carried.hpp"
 
 #include "base/fail.hpp"
@@ -20,10 +20,10 @@ static_assert(is_sound(layout_of(128)) && is_sound(layout_of(64)) && is_sound(la
               is_sound(layout_of(32, 8)) && is_sound(layout_of(32, 24)) &&
               is_sound(layout_of(16)) && is_sound(layout_of(8)));
 
-// Marks the signal for the waits of its set. The caller has stored what they must see and made a
-// full fence.
+// Marks the signal for waits on its waitset. The caller has made a full fence after the stores that
+// these must see.
 void mark_in_set(const Signals &all, const Own &own) {
-    // relaxed: after a full fence. An owner that is missed looks itself, after its own fence.
+    // relaxed: after a full fence. An owner that is missed here reads the slot after its own fence.
     if (own.record->in_set.load(std::memory_order_relaxed) == 0) return;
     const std::uint32_t handle = handle_of(own);
     // relaxed: the handle was published after it.
@@ -45,7 +45,7 @@ void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
     SignalRecord &record = *own.record;
     // SYNC signal-count: pairs with the acquires in own_value() and poll(), of this rank's threads;
     // the data comes before its event. SYNC signal-set: pairs with the fence in set_add(); the add
-    // is also a full fence between the count and the look at in_set.
+    // is also a full fence between the count and the load of in_set.
     const std::uint64_t counter = add_at_once(record.slot[slot_of(epoch)], addend);
     tell_counted(rank, all, own, epoch, counter + addend);
 }
@@ -53,7 +53,7 @@ void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
 enum class Added : std::uint8_t {
     yes,
     no_room,  // the epoch has all its events
-    not_now   // something has changed, perhaps the owner's epoch
+    not_now   // the slot or the owner's epoch has changed
 };
 
 // Adds a message to an epoch that has room for it, while the owner is in epoch `receivers`. The
@@ -62,8 +62,8 @@ Added add_in_room(Rank &rank, const Own &own, std::uint64_t receivers, const Mes
                   std::uint64_t addend) {
     SignalRecord &record = *own.record;
     std::atomic<std::uint64_t> &slot = record.slot[slot_of(messages.epoch)];
-    // SYNC signal-count: pairs with the releases of senders: a value of a later epoch comes with
-    // that epoch, so the second look sees it.
+    // SYNC signal-count: pairs with the releases of senders: whoever sees a value of a later epoch
+    // also sees that epoch in the load below.
     std::uint64_t counter = slot.load(std::memory_order_acquire);
     // relaxed: the load of the slot orders it.
     if (record.epoch.load(std::memory_order_relaxed) != receivers) return Added::not_now;
@@ -75,7 +75,7 @@ Added add_in_room(Rank &rank, const Own &own, std::uint64_t receivers, const Mes
     if (!slot.compare_exchange_strong(counter, counter + addend, std::memory_order_release,
                                       std::memory_order_relaxed))
         return Added::not_now;
-    // SYNC signal-set: pairs with the fence in set_add(); the count comes before the look at
+    // SYNC signal-set: pairs with the fence in set_add(); the count comes before the load of
     // in_set.
     store_load_fence();
     tell_counted(rank, *signals_of(rank), own, messages.epoch, counter + addend);
@@ -86,7 +86,7 @@ Own *find_by_handle(const Rank &rank, std::uint32_t handle) {
     return find_own(rank, {rank.world_rank, handle});
 }
 
-// Whether the owner takes a message, whatever its sender knows.
+// Whether the owner accepts a message, whatever its sender knows.
 bool is_taken(const Own &own, std::uint64_t epoch, std::uint64_t receivers) {
     return is_counted(epoch, receivers, is_unchecked(handle_of(own)) ? 1 : own.record->most_ahead);
 }
@@ -220,7 +220,7 @@ void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messa
     Subscriptions &subscriptions = signals_of(rank)->subscriptions;
     const SubscriptionKey kind = kind_of(remote.signal, messages);
     const Subscriptions::Begun begun = subscriptions.begin(kind, message);
-    // Comes first, since the owner may have none left.
+    // First, since the owner may have no index left.
     give_back_left(rank);
     if (begun == Subscriptions::Begun::is_to_subscribe)
         subscribe(rank, remote, kind, messages.epoch);
@@ -283,7 +283,7 @@ std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &tas
             &given.use);
     if (given.index != 0) {
         op::engine_expect_events(rank);
-        // relaxed: no event comes before the sender has the index.
+        // relaxed: there is no event before the sender has the index.
         if (is_strict(*own) || kind_of_epoch(task.epoch) == EpochKind::current)
             own->state.fetch_or(kReadsFirst, std::memory_order_relaxed);
     }
@@ -309,9 +309,9 @@ CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool i
     if (message == nullptr) return CarriedEnd::to_count;
     const Own *const own = find_by_handle(rank, it->handle);
     const std::uint64_t whole = is_whole ? kWholeMessage * it->events : 0;
-    // The tag was taken for another epoch: only a sender that does not check can be that far away.
+    // The tag was read as another epoch: only a sender that does not check can be that far away.
     const bool is_astray = task.epoch != SENNIT_EPOCH_CURRENT && task.epoch != message->epoch;
-    // The part with its events has not come: there may be no room for them any more.
+    // The part with its events has not arrived, and the epoch may have no room for them any more.
     if (own != nullptr && message->sum != 0 && is_whole && !is_astray &&
         !has_events(*message, event_mask(own->event_bits)))
         take_addend(rank, *own, *it, *message, whole - message->sum,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts events where the short way in signal.hpp is not open: errors, and signals by messages.
+// Counting events without the short way of signal.hpp: errors, and signals by messages.
 #include <cstdio>
 
 #include "base/fail.hpp"
@@ -55,13 +55,13 @@ void mark_fired(std::byte *chunk, std::uint32_t handle) {
     marks[place / 64].fetch_or(std::uint64_t{1} << place % 64, std::memory_order_release);
     summary[place / 4096].fetch_or(std::uint64_t{1} << place / 64 % 64, std::memory_order_release);
     // SYNC doorbell: pairs with the fence in announce_sleep(); the marks come before the caller's
-    // look at sleepers.
+    // load of sleepers.
     store_load_fence();
 }
 
 namespace {
 
-// Makes a waiting owner look at the signal although it has not fired.
+// Makes a waiting owner check the signal although it has not fired.
 void call_owner(const RemoteSignal &to) {
     mark_fired(to.chunk, to.signal.handle);
     ring_doorbell(*to.control);
@@ -75,8 +75,8 @@ void tell_refused(const RemoteSignal &to, std::uint64_t epoch, Uncounted what) {
     call_owner(to);
 }
 
-// Checked when counted, so that an owner that has advanced meanwhile counts more messages. An old
-// look does no harm, for the reason given in docs/design/signals.md.
+// The epoch is checked when the message is counted, so that an owner that has advanced meanwhile
+// accepts more messages. An old epoch does no harm: docs/design/signals.md.
 bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Messages &messages) {
     // SYNC signal-epoch: pairs with the release in advance(), of the owner.
     const std::uint64_t receivers = to.record->epoch.load(std::memory_order_acquire);
@@ -95,7 +95,7 @@ void take_back(const RemoteSignal &to, const Expected &expected, const Messages 
                std::uint64_t before) {
     // relaxed: the messages were in no epoch, and no data depends on them.
     to.record->slot[slot_of(messages.epoch)].fetch_add(messages.count, std::memory_order_relaxed);
-    // The owner may have looked in between and found that the signal had not fired.
+    // The owner may have checked in between and found that the signal had not fired.
     tell_refused(to, messages.epoch);
     (void)fail_surplus(to.signal, expected, messages, before);
 }
@@ -109,8 +109,8 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
         // SYNC signal-epoch: pairs with the release in advance(), of the owner.
         const std::uint64_t epoch = record.epoch.load(std::memory_order_acquire);
         std::atomic<std::uint64_t> &slot = record.slot[slot_of(epoch)];
-        // SYNC signal-count: pairs with the releases of other senders: a value of a later epoch
-        // comes with that epoch, so the second look sees it.
+        // SYNC signal-count: pairs with the releases of other senders: whoever sees a value of a
+        // later epoch also sees that epoch in the load below.
         std::uint64_t counter = slot.load(std::memory_order_acquire);
         // relaxed: the load of the slot orders it. Values are compared in few bits, so a value of a
         // later epoch may look as if this epoch had room.
@@ -126,12 +126,12 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
         if (!slot.compare_exchange_weak(counter, counter + kWholeMessage * messages,
                                         std::memory_order_release, std::memory_order_relaxed))
             continue;
-        // SYNC signal-set: pairs with the fence in set_add(); the count comes before the look at
+        // SYNC signal-set: pairs with the fence in set_add(); the count comes before the load of
         // in_set. SYNC doorbell: pairs with the fence in announce_sleep(); the count comes before
-        // the look at sleepers.
+        // the load of sleepers.
         store_load_fence();
-        // All relaxed: after a full fence. An owner that is missed looks itself, after its own
-        // fence.
+        // All relaxed: after a full fence. An owner that is missed here reads the slot after its
+        // own fence.
         if (before == messages && record.in_set.load(std::memory_order_relaxed) != 0)
             mark_fired(to.chunk, to.signal.handle);
         if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0)
@@ -165,7 +165,7 @@ sennit_status check_seen(Rank &rank, const RemoteSignal &remote, std::uint64_t e
     if (is_unchecked(remote.signal.handle) ||
         is_counted(epoch, seen->epoch, seen->expected.most_ahead))
         return SENNIT_OK;
-    // A dead owner never reaches the epoch, and the caller would repeat the call for ever.
+    // A dead owner never reaches the epoch: the caller would repeat its call for ever.
     if (is_early(epoch, seen->epoch) && peer_gone(rank, remote.signal.rank) != Gone::no)
         return fail_lost(rank, remote.signal.rank);
     return fail_epoch(rank, remote.signal, {epoch, seen->epoch, seen->expected.most_ahead});
@@ -188,7 +188,8 @@ sennit_status fail_epoch(Rank &rank, sennit_signal signal, const NotTaken &event
     const bool early = is_early(epoch, receivers);
     const sennit_status status = early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW;
     char advice[112] = "";
-    // A sender that repeats its call to an owner that has forgotten the reset finds the cause here.
+    // For a sender that repeats its call because the owner never resets: the record shows the
+    // cause.
     if (early) {
         runtime::note_refused(rank, signal, epoch, receivers);
         (void)std::snprintf(advice, sizeof advice,

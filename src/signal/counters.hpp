@@ -4,10 +4,10 @@
 // tests/models/signal_counters_test.cpp enumerates the orders of arrival with these functions.
 //
 // The value of an epoch, modulo 2^64, from the low bits: N bits with the number of missing events,
-// one bit that is set when more than the expected events have come, and above it the number of
-// missing parts of split messages. It is zero exactly when everything has come. The owner never
-// writes a slot: it starts at zero, messages add to it, and the initial value of an epoch is added
-// when the value is read.
+// one bit that is set after more than the expected events, and above it the number of missing parts
+// of split messages. It is zero exactly when everything has arrived. The owner never writes a slot:
+// it starts at zero, messages add to it, and the initial value of an epoch is added when the value
+// is read.
 #pragma once
 
 #include <bit>
@@ -52,8 +52,8 @@ constexpr std::uint32_t events_left(std::uint64_t value, unsigned event_bits) {
     return static_cast<std::uint32_t>(value & (overflow_bit(event_bits) - 1));
 }
 
-// The number of events that have come, also if more than expected: the value counts down, and is
-// below zero by the number of surplus events.
+// The number of events so far, also if more than expected: the value counts down, and is below zero
+// by the number of surplus events.
 constexpr std::uint64_t events_come(std::uint64_t value, std::uint32_t events,
                                     unsigned event_bits) {
     const std::uint64_t low = value & event_mask(event_bits);
@@ -72,8 +72,8 @@ constexpr bool is_counted(std::uint64_t epoch, std::uint64_t receivers,
     return epoch - receivers <= most_ahead;
 }
 
-// The network carries a tag: the low bits of the epoch. The receiver takes it as the nearest epoch
-// with these bits, or the later of two equally near ones.
+// A message has a tag: the low bits of the epoch. For the receiver it means the nearest epoch with
+// these bits, or the later of two equally near ones.
 constexpr std::uint64_t epoch_of_tag(std::uint64_t tag, std::uint64_t receivers,
                                      unsigned tag_bits) {
     const std::uint64_t mask = low_mask(tag_bits);
@@ -90,8 +90,8 @@ constexpr bool is_early(std::uint64_t epoch, std::uint64_t receivers) {
 // The owner's record of an event that was not counted.
 enum class Uncounted : std::uint8_t { surplus, early, late };
 inline constexpr unsigned kUncountedBits = 2;
-// In one word that is not 0. Epochs above 2^62 - 2, which only an error can name, are reported as
-// that.
+// In one word that is not 0. Epochs above 2^62 - 2, which only an error can produce, are reported
+// as 2^62 - 2.
 constexpr std::uint64_t refused_word(Uncounted what, std::uint64_t epoch) {
     const std::uint64_t most = (UINT64_MAX >> kUncountedBits) - 1;
     return ((epoch < most ? epoch : most) + 1) << kUncountedBits | static_cast<std::uint64_t>(what);
@@ -119,7 +119,7 @@ constexpr bool is_surplus(std::uint64_t before, std::uint32_t messages, std::uin
 
 // A message in parts: the first part brings the event and announces the others; each of them
 // removes one announcement. In any order the value is zero only when all parts of all messages have
-// come.
+// arrived.
 constexpr std::uint64_t first_part(std::uint64_t parts, unsigned event_bits) {
     return kWholeMessage + ((parts - 1) << (event_bits + 1));
 }
@@ -127,8 +127,8 @@ constexpr std::uint64_t further_part(unsigned event_bits) {
     return ~((std::uint64_t{1} << (event_bits + 1)) - 1);
 }
 
-// Parts travel as a code of `code_bits` bits, from which the receiver computes the addend with its
-// own N: 0 to max - 1: the first of code + 1 parts; max: a further part.
+// A part is sent as a code of `code_bits` bits, from which the receiver computes the addend with
+// its own N. 0 to max - 1: the first of code + 1 parts; max: a further part.
 constexpr std::uint64_t further_code(unsigned code_bits) {
     return (std::uint64_t{1} << code_bits) - 1;
 }

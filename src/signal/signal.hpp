@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A signal from the view of its owner and its senders. This file has the whole cost of counting an
-// event and waiting for it by load and store.
+// A signal from the view of its owner and its senders. By load and store, only code of this file is
+// executed to count an event and to wait for it.
 //
-// Senders change only the slots, the owner everything else. So one store of the owner ends an epoch
-// and overwrites nothing of a sender.
+// Senders change only the slots, the owner everything else. So the owner can end an epoch with one
+// store, which overwrites nothing of a sender.
 #pragma once
 
 #include <sennit/signal.h>
@@ -31,13 +31,13 @@ struct Attached;
 struct AttachedBlocks;
 struct Waitsets;
 
-// Bits of Own::state; if it is 0, a reset is a store.
+// Bits of Own::state; if it is 0, a reset is one store.
 inline constexpr std::uint32_t kInSet = 1;
 inline constexpr std::uint32_t kExchanges = 2;   // several threads may reset at once
 inline constexpr std::uint32_t kStrict = 4;      // constant while the handle lives
 inline constexpr std::uint32_t kReadsFirst = 8;  // a reset first reads events, see reset()
 
-// The list of its set with the signal.
+// The list of the waitset in which the signal is.
 enum class Listed : std::uint8_t { none, fired, faulty };
 
 // The owner's private state of one signal, on a line that no sender reads.
@@ -150,8 +150,7 @@ inline bool is_strict(const Own &own) {
     return (own.state.load(std::memory_order_relaxed) & kStrict) != 0;
 }
 
-// Whether a strict signal in this epoch has got an event of the next one that no call has reported
-// yet.
+// Whether a strict signal has received an event of the next epoch that no call has reported yet.
 [[gnu::cold]] bool came_before_reset(const Own &own, std::uint64_t epoch);
 inline bool has_early(const Own &own) {
     return is_strict(own) && came_before_reset(own, own_epoch(own));
@@ -182,7 +181,7 @@ struct RemoteSignal {
     }
 };
 
-// A sender's knowledge of a signal without reading its record.
+// What a sender knows of a signal without reading its record.
 struct Expected {
     std::uint32_t events;
     std::uint8_t event_bits;
@@ -210,7 +209,7 @@ struct Messages {
     std::uint32_t count;
 };
 
-// Tells the owner, once, of an event that is not counted.
+// Reports an event that is not counted to the owner.
 [[gnu::cold]] void tell_refused(const RemoteSignal &to, std::uint64_t epoch,
                                 Uncounted what = Uncounted::surplus);
 
@@ -226,8 +225,8 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
     SignalRecord &record = *to.record;
     // SYNC signal-count: pairs with the acquires in own_value() and poll(), of the owner; the data
     // comes before its event. SYNC signal-set: pairs with the fence in set_add(); the add is also a
-    // full fence between the count and the look at in_set. SYNC doorbell: pairs with the fence in
-    // announce_sleep(); the count comes before the look at sleepers.
+    // full fence between the count and the load of in_set. SYNC doorbell: pairs with the fence in
+    // announce_sleep(); the count comes before the load of sleepers.
     const std::uint64_t counter =
         add_at_once(record.slot[slot_of(epoch)], kWholeMessage * messages);
     const std::uint64_t before = value_of(counter, expected.events, epoch);
@@ -235,8 +234,8 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
         take_back(to, expected, {epoch, messages}, before);
         return false;
     }
-    // All relaxed: the add is a full fence. An owner that is missed looks itself, after its own
-    // fence.
+    // All relaxed: the add is a full fence. An owner that is missed here reads the slot after its
+    // own fence.
     if (before == messages && record.in_set.load(std::memory_order_relaxed) != 0) [[unlikely]]
         mark_fired(to.chunk, to.signal.handle);
     if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -276,26 +275,26 @@ inline bool reset_at_once(Own &own) {
     return true;
 }
 
-// Polls for the end of the epoch as long as a wait polls. True if it came. The first looks are
-// fast, as in a hand-over of a channel.
+// Polls for the end of the epoch as long as a wait polls. True: it has ended. The pauses between
+// the first polls are short, as in a hand-over of a channel.
 inline bool poll(const Rank &rank, const Own &own) {
-    constexpr unsigned kFastLooks = 6;
+    constexpr unsigned kFastPolls = 6;
     const std::uint64_t epoch = own_epoch(own);
     const std::uint64_t wanted = 0 - armed(own.events, epoch);
     const std::atomic<std::uint64_t> &slot = own.record->slot[slot_of(epoch)];
-    const auto is_met = [&] {
+    const auto has_ended = [&] {
         // SYNC signal-count: pairs with the releases in count_whole(); the data comes before.
         return slot.load(std::memory_order_acquire) == wanted;
     };
-    if (is_met()) return true;
+    if (has_ended()) return true;
     if (rank.spins == 0) return false;
-    for (unsigned look = 0; look < kFastLooks; ++look) {
+    for (unsigned poll = 0; poll < kFastPolls; ++poll) {
         cpu_pause_briefly();
-        if (is_met()) return true;
+        if (has_ended()) return true;
     }
     for (unsigned left = rank.spins; left != 0; --left) {
         cpu_pause();
-        if (is_met()) return true;
+        if (has_ended()) return true;
     }
     return false;
 }

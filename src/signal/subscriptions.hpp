@@ -60,8 +60,8 @@ class Subscriptions {
     };
     Begun begin(const SubscriptionKey &kind, NumberedMessage *message);
     void unbegin(const SubscriptionKey &kind, const NumberedMessage &message);
-    // An owner with no index left gets back indices that this rank has not used for long, if any,
-    // and is asked again: signals come and go, and nobody announces a destroyed one.
+    // If the owner has no index left, gives it indices back that this rank has not used for long,
+    // and asks again: the end of a signal is not announced.
     void learn(const SubscriptionKey &kind, const Subscription &given);
     // The question got no answer.
     void forget(const SubscriptionKey &kind);

@@ -64,11 +64,11 @@ sennit_status report_early(Own &own) {
                 static_cast<unsigned long long>(epoch));
 }
 
-// Writes the number of events of the next epoch that came during this wait: their senders have
+// Writes the number of events of the next epoch that arrived during this wait: their senders have
 // finished this epoch. "" if there are none.
 void say_came_already(const Own &own, char *text, std::size_t bytes) {
     const std::uint64_t next = own_epoch(own) + 1;
-    // relaxed: a number for people.
+    // relaxed: a number for the report.
     const std::uint64_t counter = own.record->slot[slot_of(next)].load(std::memory_order_relaxed);
     const auto come = static_cast<unsigned long long>(
         events_come(value_of(counter, own.events, next), own.events, own.event_bits));
@@ -79,7 +79,7 @@ void say_came_already(const Own &own, char *text, std::size_t bytes) {
                             come == 1 ? "has" : "have");
 }
 
-// Writes how many events are missing. False: none of the next epoch has come.
+// Writes how many events are missing. False: none of the next epoch has arrived.
 bool say_missing(const Own &own, std::uint64_t value, char *text, std::size_t bytes) {
     const std::uint32_t left = events_left(value, own.event_bits);
     char already[96];
@@ -92,7 +92,7 @@ bool say_missing(const Own &own, std::uint64_t value, char *text, std::size_t by
     return already[0] != '\0';
 }
 
-// The error with the number of missing events, appended to what is already known.
+// The error with the number of missing events, appended to `before`.
 sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
                       const char *before) {
     char missing[224];
@@ -105,7 +105,7 @@ sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
 // sent fewer events than the signal expects. `shown` is what this wait has shown last.
 [[gnu::cold, gnu::noinline]] void show_missing(Rank &rank, const Own &own, std::uint64_t value,
                                                std::uint64_t *shown) {
-    // relaxed: a number for people.
+    // relaxed: a number for the report.
     const std::uint64_t next =
         own.record->slot[slot_of(own_epoch(own) + 1)].load(std::memory_order_relaxed);
     if (value == 0 || (shown[0] == value && shown[1] == next)) return;
@@ -133,7 +133,7 @@ bool compare(Word word, sennit_comparison comparison, Word value) {
     }
 }
 
-// A function of its own, so that test() calls nothing and saves no registers.
+// A separate function, so that test() calls nothing and saves no registers.
 [[gnu::noinline]] sennit_status test_again(Rank &rank, Own &own, int *done) {
     // Another rank may wait for a rank that polls, and events by messages are counted here.
     make_progress(rank);
@@ -160,7 +160,7 @@ sennit_status report_fault(Own &own) {
 bool came_before_reset(const Own &own, std::uint64_t epoch) {
     const std::uint64_t next = epoch + 1;
     // SYNC signal-count: pairs with the releases in count_whole(): a sender that was let into the
-    // next epoch has seen it start, and then so does the load of the epoch.
+    // next epoch has seen it start, and so does the load of the epoch below.
     const std::uint64_t counter = own.record->slot[slot_of(next)].load(std::memory_order_acquire);
     // relaxed: no data depends on it.
     return value_of(counter, own.events, next) != own.events && own_epoch(own) == epoch &&

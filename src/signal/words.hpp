@@ -15,7 +15,7 @@
 
 namespace sennit::signal {
 
-// Set in the handle of an unchecked signal, so the handle alone tells it.
+// Set in the handle of an unchecked signal: a sender needs no record to know that.
 inline constexpr std::uint32_t kUncheckedBit = 1u << 31;
 
 // A signal's handle: its index (24 bits; no index has the highest one, kUncheckedBit), and the use
@@ -112,8 +112,7 @@ constexpr std::size_t chunk_bytes(std::uint32_t chunk) {
 static_assert(chunk_of(255) == 0 && chunk_of(256) == 1 && chunk_of(511) == 1 && chunk_of(512) == 2);
 static_assert(first_index(2) == 512 && signals_in(1) == 256 && signals_in(2) == 512);
 
-// A block as it travels: the content of sennit_block, equal on all ranks of a job. All zeros: no
-// block.
+// The content of sennit_block, equal on all ranks of a job. All zeros: no block.
 inline constexpr std::uint8_t kBlockMagic = 0x42;  // "B"
 inline constexpr std::uint8_t kBlockVersion = 2;
 struct BlockRecord {

@@ -76,8 +76,8 @@ void clear(std::uint64_t *words, std::uint32_t slot) {
     words[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
 }
 
-// A creation that was disturbed this often lets those of lower slots go first, so that one of any
-// number of conflicting creations always succeeds.
+// A creation that was disturbed this often gives way to those over parents with lower slots: so one
+// of any number of conflicting creations always succeeds.
 constexpr unsigned kPatience = 3;
 
 bool gives_way(const Registry &registry, const Creation &creation) {
@@ -130,8 +130,9 @@ sennit_status check_proposals(const Creation &creation) {
     return SENNIT_OK;
 }
 
-// Chooses a slot that is free on all ranks that join a team: one for all colors, which share no
-// rank. First the lowest one; after a disturbance a different one for each parent. 0: none.
+// Chooses a slot that is free on all ranks that join a team. All colors use the same slot, since
+// they share no rank. First the lowest one; after a disturbance a different one for each parent. 0:
+// none.
 std::uint32_t choose_slot(const Creation &creation) {
     std::uint64_t common[kSlotWords];
     std::memset(common, 0xFF, sizeof common);
@@ -205,7 +206,7 @@ sennit_status reach_words(Creation &creation) {
     return SENNIT_OK;
 }
 
-// A world rank to which no path leads.
+// A world rank without a path.
 int unreached_member(const Rank &rank, const Team &team) {
     std::uint32_t member = 0;
     while (member == team.rank || rank.peers[team.world_ranks[member]].transport != nullptr)
@@ -275,7 +276,7 @@ sennit_status check_conclusions(const Creation &creation, bool *again) {
     return SENNIT_OK;
 }
 
-// Undoes the team on this rank. A slot stays taken if its other takers are unknown.
+// Undoes the team on this rank. `spoilt`: the slot stays taken, because other ranks may use it.
 void take_back(Creation &creation, bool spoilt) {
     const sennit_error error = *thread_error();
     if (creation.team != nullptr) drop_node_buffer(creation.rank, *creation.team);
@@ -289,8 +290,8 @@ void take_back(Creation &creation, bool spoilt) {
     *thread_error() = error;
 }
 
-// All ranks could make their part: the members' knowledge of the slot determines where its numbers
-// start.
+// Called if all ranks could make their part. The numbers of the team start above the highest one
+// that any member has seen in the slot.
 void finish(Creation &creation, std::uint32_t *handle) {
     Team &team = *creation.team;
     std::uint64_t number = 0;

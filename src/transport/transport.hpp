@@ -1,40 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The contract of a transport: everything a path needs to know, and nothing else. A new path is one
-// folder that implements this class, a number and a name, one line in registry.cpp and one in the
-// build list; template/ is the smallest, put through random programs by its own test.
-// CONTRIBUTING.md walks through it.
+// The contract of a transport. A new path is one folder that implements this class, a number and a
+// name, one line in registry.cpp and one in the build list. template/ is the smallest one;
+// CONTRIBUTING.md has the steps.
 //
-// Three kinds. A load/store transport (traits().load_store) turns a peer's segment into a pointer
-// in attach(); put and get never come here. A message transport executes operations that the op
-// engine submits. An immediate transport (traits().immediate) does them before copy() returns, on
-// the caller's thread and without a lock, so the op engine has no part in it.
+// There are three kinds. A load/store transport (traits().load_store) turns a peer's segment into a
+// pointer in attach(); put and get do not call it. A message transport executes operations that the
+// op engine submits. An immediate transport (traits().immediate) executes them before copy()
+// returns, on the caller's thread and without a lock; the op engine is not involved.
 //
 // Who calls, in which order, on which thread:
 //   open -> address -> connect -> reach(peer)* -> [attach | detach | submit | progress]* -> close
-//   Between nodes try_node(node)* and settle(peer)* come before the last reach(peer).
-//   open, address, connect, try_node, settle and reach come from the thread in sennit_init; attach
-//   and detach with the rank's cold mutex held; submit and progress with the engine's lock held, so
-//   a transport object needs no lock for state of its own. Objects of different ranks may share
-//   state (sim does) and guard that themselves. close comes once, from sennit_finalize or a failed
-//   init, and is final.
+//   Between nodes try_node(node)* and settle(peer)* precede the last reach(peer).
+//   The thread in sennit_init calls open, address, connect, try_node, settle and reach. attach and
+//   detach are called with the rank's cold mutex held, submit and progress with the engine's lock
+//   held, so a transport object needs no lock for its own state. Objects of different ranks may
+//   share state (sim does) and guard that themselves. close is called once, by sennit_finalize or a
+//   failed init; nothing is called afterwards.
 //
 // Rules for all:
 //   - Never block in submit or progress; open, connect and close end by their deadline.
-//   - Never abort, never throw; report by status. Log only what nobody else can report.
-//   - An operation that was accepted is completed exactly once, from progress(), submit() or
-//     close(), also when the peer dies, the rail fails, or close() comes: then with an error
-//     status, and nothing of it moves afterwards.
-//   - A peer that dies or leaves is told to note_gone() before its operations are completed; waits
-//     for requests rely on those completions and watch no peer themselves.
-//   - A put or get that is one aligned word of up to 8 bytes is moved whole: others poll for it.
-//     Where load and store lead, so are the words of longer ones. (cma, fabric: as far as the
-//     kernel does so, docs/design/cma.md. A network delivers a stream of bytes.)
-//   - put completes when the data is in the target's memory and a later operation of any rank would
-//     see it; get completes when the data is in the private buffer.
-//   - execute completes when the target has carried the task out, inside its own progress(), and
-//     the reply is in the private buffer. A task is handed to the target's sink at most once for
-//     each time it was accepted. After FABRIC it may have been carried out, and the engine repeats
-//     it on another rail under the same sequence number: the sink tells repetitions apart.
+//   - Never abort, never throw; report by status. Log only what no status reports.
+//   - An accepted operation is completed exactly once, from progress(), submit() or close(). If the
+//     peer dies, the rail fails, or close() is called, it is completed with an error status, and
+//     nothing of it moves afterwards.
+//   - note_gone() is called for a peer that dies or leaves before its operations are completed:
+//     waits for requests rely on those completions and check no peer themselves.
+//   - A put or get of one aligned word of up to 8 bytes is not torn: others poll for it. With load
+//     and store the words of longer ones are not torn either. (cma, fabric: as far as the kernel
+//     does so, docs/design/cma.md. A network delivers a stream of bytes.)
+//   - put completes when a later operation of any rank sees the data in the target's memory; get
+//     completes when the data is in the private buffer.
+//   - execute completes when the target has executed the task, inside its own progress(), and the
+//     reply is in the private buffer. A task is passed to the target's sink at most once for each
+//     time it was accepted. After FABRIC it may have been executed; the engine repeats it on
+//     another rail with the same sequence number, by which the sink detects repetitions.
 #pragma once
 
 #include <sennit/info.h>
@@ -64,29 +63,29 @@ struct Traits {
     sennit_path path;
     bool load_store;
     bool ordered;                   // puts to one peer arrive in the order of submission, and tasks
-                                    // are carried out after the puts before them
+                                    // are executed after earlier puts
     unsigned rails;                 // at least 1; submit takes a rail number below it
     unsigned event_bits;            // width of the completion data of put_event: 0 (none) to 128
     std::size_t max_piece_bytes;    // the engine splits larger operations
     bool private_memory = false;    // attach() takes mechanism `copied` too
     bool immediate = false;         // copy() instead of submit()
     std::size_t task_bytes = 0;     // longest payload and reply of a task, up to kMostTaskBytes;
-                                    // below 24 no events go, at 0 atomics are UNSUPPORTED
+                                    // events need 24, atomics more than 0
     std::size_t payload_bytes = 0;  // longest payload of an event's task, up to kMostPayloadBytes;
-                                    // 0: as of others
-    std::size_t eager_bytes = SIZE_MAX;  // data that lies together goes with its event up to so
-                                         // many bytes, as far as a payload has room
-    unsigned event_index_bits = 0;  // of 32 bits of completion data, as many name the signal and
-                                    // its sender; 0: as the library finds right
+                                    // 0: task_bytes
+    std::size_t eager_bytes = SIZE_MAX;  // contiguous data of up to this size is sent with its
+                                         // event if a payload has room
+    unsigned event_index_bits = 0;  // bits of 32 bits of completion data that name the signal and
+                                    // its sender; 0: the library's choice
     bool yields = false;            // progress() gives the processor away where others wait for it
-    bool in_software = false;       // the owner's processor carries out each put, as it does tasks
+    bool in_software = false;       // the owner's processor executes each put
 
     bool is_message() const { return !load_store && !immediate; }
 };
 
-// A small piece of work for the processors that own the memory: an atomic operation, or an event
-// with its data. It travels with its payload; the reply comes back. Made and executed by
-// op/task.cpp; transports look only at the two lengths.
+// An operation for the processors of the memory's node: an atomic operation, or an event with its
+// data. It is sent with its payload, and a reply returns. op/task.cpp makes and executes it;
+// transports read only the two lengths.
 inline constexpr std::size_t kMostTaskBytes = 512;
 inline constexpr std::size_t kEventBytes = 24;  // before its data
 inline constexpr std::size_t kMostPayloadBytes = kEventBytes + (std::size_t{128} << 10);
@@ -97,8 +96,8 @@ struct Task {
     std::uint16_t reply_bytes;
     std::uint8_t operation;  // sennit_operator, or one of op/engine.hpp
     std::uint8_t type;       // sennit_type
-    std::uint8_t may_wait;   // not 0: its sender goes on without the answer, which may come later,
-                             // with another message
+    std::uint8_t may_wait;   // not 0: the sender does not wait for the answer, which may be sent
+                             // later, with another message
     std::uint8_t unused[3];
 };
 static_assert(sizeof(Task) == 24 && offsetof(Task, operation) == 18);
@@ -117,14 +116,14 @@ constexpr int support_level(unsigned event_bits) {
     return event_bits >= 8 ? 1 : 0;
 }
 
-// What the peers need to connect; travels in the rank's card. Only the transport knows its
-// contents.
+// What the peers need to connect; sent in the rank's card. Only the transport knows its contents.
 inline constexpr std::size_t kAddressBytes = 64;
 struct Address {
     std::uint8_t bytes[kAddressBytes];
 };
-// Between nodes: the last byte is the amount of further data of the rank, in words of 8 bytes, sent
-// when all addresses are known, such as names of things that it opens only then.
+// Between nodes: the last byte is the amount of further data of the rank, in words of 8 bytes. It
+// is exchanged when all addresses are known, for example names of endpoints that are opened only
+// then.
 inline std::size_t more_bytes(const Address &address) {
     return std::size_t{8} * address.bytes[kAddressBytes - 1];
 }
@@ -150,9 +149,9 @@ struct Operation {
     RemoteMemory remote;       // of the segment
     std::uint64_t offset = 0;  // into it
     void *local = nullptr;     // private buffer; a put only reads it. execute: the payload
-    bool is_in_room = false;   // execute: `local` is Transport::take_room()'s
-    std::size_t bytes = 0;     // at most max_piece_bytes; 0 is legal for put_event. execute: how
-                               // much of the segment the task works on
+    bool is_in_room = false;   // execute: `local` is from Transport::take_room()
+    std::size_t bytes = 0;     // at most max_piece_bytes; 0 is legal for put_event. execute: the
+                               // size of the memory that the task works on
     EventData event;           // put_event: reaches the target's event sink after the data is
                                // visible there
     CompletionFunction completed = nullptr;
@@ -196,35 +195,34 @@ struct CopyRun {
 
 enum class Submit : std::uint8_t {
     accepted,  // completed() will be called, or already was
-    again,     // a queue is full; nothing was kept. The engine comes again, or tries another rail
+    again,     // a queue is full; nothing was stored. The engine submits again, or on another rail
     failed     // refused; the thread's last error says why; completed() is not called
 };
 
 // Completion statuses with a meaning for the engine, beyond OK:
-//   FABRIC      the rail failed before the operation was known to be done; the engine repeats it on
-//               another rail that rails_to() still has (put and get are idempotent, tasks are
-//               numbered)
+//   FABRIC      the rail failed before the operation was confirmed; the engine repeats it on
+//   another
+//               rail of rails_to() (put and get are idempotent, tasks are numbered)
 //   PEER_LOST   the peer is dead; not repeated
-// Any other error is handed to the user. The event of a put_event comes once at most. After OK,
-// FABRIC and PEER_LOST it may have come, may still come if it is at its target, or may be lost
-// there; after any other error it does not come. One that has come is handed over before a task is
-// that was submitted after the completion.
+// Any other error is passed to the user. The event of a put_event is delivered at most once. After
+// OK, FABRIC and PEER_LOST it may have been delivered, may still be delivered if it is at its
+// target, or may be lost there; after any other error it is not delivered. A delivered event
+// reaches the sink before a task that was submitted after the completion.
 
 // A task at its target.
 struct Arrived {
     int from;
     const Task *task;
     const SegmentRecord *segment;  // null: the control block
-    std::byte *memory;  // what it works on: `bytes` there, as the owner sees it. Null: there is
-                        // nothing live, so only a repetition gets another answer than
-                        // NOT_REGISTERED
+    std::byte *memory;  // the owner's address of the `bytes` that it works on. Null: the segment is
+                        // gone, so only a repetition gets another answer than NOT_REGISTERED
     std::size_t bytes;
     const std::byte *payload;
     std::byte *reply;  // room for task->reply_bytes
 };
 
 // The target's receiver, called from its progress(): for the completion data of put_event, and for
-// tasks, whose status goes back with the reply. A task may have a subject, such as a signal. The
+// tasks, whose status returns with the reply. A task may have a subject, for example a signal. The
 // reply's information on the subject may change later: a transport with room in a message to that
 // peer may ask for it again (renew) and pass it to the peer's sink (told). `subject` and `renew`
 // are called at the target, `told` at the sender; none of them calls the transport, which may hold
@@ -252,7 +250,7 @@ class Transport {
     virtual void address(Address *out) = 0;
     // Called when every rank's address is known. `addresses` has rank.size entries. Within a node,
     // those of other nodes are 0, and it stays valid. Between nodes it is valid until the call
-    // returns: data that the ranks of a node have in common should be kept once.
+    // returns: store data that the ranks of a node have in common once.
     virtual sennit_status connect(const Address *addresses, const Deadline &deadline) = 0;
     // Between nodes, if any rank has further data: writes this rank's, at most the largest
     // more_bytes() of all ranks; then reads the data of all, `bytes` apart.
@@ -267,7 +265,7 @@ class Transport {
     // Between nodes: really tests the node whose lowest rank is `first` by each rail, if this rank
     // does it for its node.
     virtual NodeTrial try_node(int) { return {}; }
-    // Takes the combined trials of the ranks of both nodes, as far as they have tried.
+    // Stores the combined trials of the ranks of both nodes, as far as they have tried.
     virtual void settle(int, const NodeTrial &) {}
     // The ranks agreed not to use this transport for that peer: undoes reach().
     virtual void forget(int peer) = 0;
@@ -275,16 +273,17 @@ class Transport {
     // Makes the segment of `peer` reachable. Errors: NOMEM, OS, UNSUPPORTED.
     virtual sennit_status attach(int peer, const SegmentRecord &record, RemoteMemory *out) = 0;
     // Operations with `remote` may still be in progress, or be submitted later by a program that
-    // frees too early: they end with NOT_REGISTERED; a stale handle is never used.
+    // frees too early: they end with NOT_REGISTERED. A stale handle is never followed.
     virtual void detach(int peer, const RemoteMemory &remote) = 0;
 
     // Message transports only.
     virtual Submit submit(Operation *operation) = 0;
-    // Memory for a payload of this many bytes, which is sent from there without a copy. Its owner
+    // Memory for a payload of this many bytes, which is sent from there without a copy. The engine
     // fills it once and gives it back when no operation needs it. Null: none.
     virtual std::byte *take_room(std::size_t) { return nullptr; }
     virtual void give_room_back(std::byte *) {}
-    // A wait for the peer has started: its answers must not be delayed, and it should poll often.
+    // A wait for the peer has started: the peer should not delay its answers, and should poll
+    // often.
     virtual void hurry(int) {}
     // Delivers arrivals and completes finished operations; returns the number of completed
     // operations. Bounded work per call.
@@ -292,26 +291,26 @@ class Transport {
     // The rails that currently carry operations to the peer, as bits. For any thread that holds the
     // engine's lock.
     virtual std::uint64_t rails_to(int) const { return 1; }
-    // The width of completion data that is known to reach the peer whole by each rail; 0 if none
-    // does. Equal on both sides, and constant after the last reach(peer).
+    // The width of completion data that reaches the peer without truncation by each rail; 0: none.
+    // Equal on both sides, and constant after the last reach(peer).
     virtual unsigned event_bits_to(int) { return traits().event_bits; }
-    // From now on peers may send events to this rank. Called in a task that progress() hands over.
+    // From now on peers may send events to this rank. Called by a task inside progress().
     virtual void expect_events() {}
-    // The next progress() hands over all arrived events, even if it usually reads them rarely.
+    // The next progress() delivers all arrived events, even if it usually reads them rarely.
     virtual void read_events() {}
-    // For people: the rail with this number among this rank's rails, towards `peer`, even if
+    // For reports: the rail with this number among this rank's rails, towards `peer`, even if
     // unused. False: beyond the last. For any thread, from connect() to close().
     virtual bool describe_rail(int, unsigned, sennit_rail *) { return false; }
-    // For people: the trouble on the way to the peer; writes nothing if none is known. With the
+    // For reports: the trouble on the way to the peer; writes nothing if none is known. With the
     // engine's lock held.
     virtual void describe_trouble(int, char *, std::size_t) {}
-    // A transport may have a thread from connect() on that moves data while the rank computes, and
-    // that calls the rank's progress hooks once there is an engine. Afterwards it has none.
+    // Stops the thread that a transport may have from connect() on. It moves data while the rank
+    // computes, and calls the rank's progress hooks once there is an engine.
     virtual void stop_thread() {}
 
-    // Immediate transports only: moves all runs, in any order. For any number of the rank's threads
-    // at a time. After an error some runs may have moved. Errors: PEER_LOST, NOT_REGISTERED (the
-    // memory is gone), ARG (the private buffer is not mapped), OS.
+    // Immediate transports only: moves all runs, in any order. Any number of the rank's threads may
+    // call it at a time. After an error some runs may have moved. Errors: PEER_LOST, NOT_REGISTERED
+    // (the memory is gone), ARG (the private buffer is not mapped), OS.
     virtual sennit_status copy(int peer, Operation::Kind, const RemoteMemory &, const CopyRun *,
                                std::size_t) {
         return fail_peer(SENNIT_ERR_INTERNAL, peer, traits().name,
@@ -334,7 +333,7 @@ struct Maker {
 // In order of preference, ended by a record whose make is null.
 extern const Maker kMakers[];
 
-// For people: behind sennit_provider_get().
+// For sennit_provider_get().
 sennit_status describe_provider(int index, sennit_provider *out);
 
 }  // namespace sennit::transport

@@ -63,8 +63,8 @@ class DataSpans {
     std::uint64_t end_;
 };
 
-// The guard blocks other threads. A process with one thread and blocked signals gets no other
-// thread meanwhile, so it needs no guard.
+// The guard blocks other threads. A process with one thread and blocked signals needs no guard: it
+// gets no other thread meanwhile.
 const WriteGuard *held_by(const PageMove &move) {
     return thread_count() == 1 ? nullptr : move.guard;
 }
@@ -87,7 +87,7 @@ class WayThere {
             std::uint64_t bytes = piece_bytes(at);
             if (bytes == kHugePageBytes && at >= looked_until_) make_huge_pages(at);
             const bool is_huge = bytes == kHugePageBytes && at < huge_until_;
-            // Without a guard nobody waits for the end of a piece.
+            // Without a guard no thread waits for the end of a piece.
             if (is_huge && guard_ == nullptr) bytes = huge_until_ - at;
             const int error = move_piece(at, bytes, is_huge);
             if (error != 0) {
@@ -118,13 +118,13 @@ class WayThere {
         return move_.file_offset + (at - move_.address);
     }
 
-    // Whether the page may contain anything but zeros, as far as is known before it is held.
+    // Whether the page may contain data, before it is held.
     bool looked_used(std::uint64_t i) const {
         return move_.from_file || !known_ || PageStates::is_present(before_[i]) ||
                PageStates::is_away(before_[i]);
     }
 
-    // The same while the page is held. An unused page then looks as if swapped out.
+    // The same while the page is held. An unused page is then reported as swapped out.
     bool is_used(std::uint64_t i, std::uint64_t at) const {
         if (move_.from_file || !known_ || PageStates::is_present(after_[i])) return true;
         if (!PageStates::is_away(after_[i])) return false;
@@ -286,7 +286,7 @@ class WayThere {
     Placement placement_;
     std::byte *side_ = nullptr;
     bool may_swap_;
-    std::uint64_t looked_until_ = 0;  // how far make_huge_pages() has looked
+    std::uint64_t looked_until_ = 0;  // how far make_huge_pages() has read
     std::uint64_t huge_until_ = 0;    // end of the pieces with huge pages
     bool known_ = false;
     bool all_used_ = false;  // whether all pages of the piece were used before

@@ -52,7 +52,7 @@ struct PageRun {
     std::uint32_t file;        // index
     std::uint32_t next_free;
     bool on_stack;
-    bool lost;  // the kernel shows other memory there: not found or touched any more
+    bool lost;  // other memory is mapped there: not found or touched any more
 };
 
 struct Table {
@@ -62,8 +62,8 @@ struct Table {
     std::uint32_t live = 0;
     std::uint32_t rows_used = 0;
     std::uint32_t first_free = kNoRun;
-    // Pages of regions that stay in place; they may overlap. If there is no room for more, nothing
-    // moves any more.
+    // Pages of regions that stay in place; they may overlap. If the list is full, no memory is
+    // moved any more.
     struct Held {
         std::uint64_t begin;
         std::uint64_t end;

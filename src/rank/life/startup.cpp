@@ -3,7 +3,7 @@
 //   memory file and control block -> transports opened -> cards exchanged -> descriptors of the
 //   node exchanged -> transports connected -> paths tried, to each rank of the node and by one rank
 //   of it to other nodes -> tries exchanged, paths agreed -> engine, teams -> ready.
-// Three bootstrap exchanges in all (cards, tries, ready). Each one tells whether any rank has
+// Three bootstrap exchanges in all (cards, tries, ready). Each one shows whether any rank has
 // failed; if so, one more exchange gives all ranks its reason.
 #include "rank/life/startup.hpp"
 
@@ -164,7 +164,7 @@ sennit_status introduce(Startup &start, sennit_status so_far) {
     return SENNIT_OK;
 }
 
-// The lowest rank of the node of rank `r`. Known for all lower ranks already.
+// The lowest rank of the node of rank `r`. All lower ranks already have theirs.
 int find_first_of_node(const Startup &start, int r) {
     const auto shares_node = [&](int other) {
         return std::memcmp(start.all[other].card.node, start.all[r].card.node,
@@ -210,7 +210,7 @@ void agree_on_share(Startup &start) {
     start.rank.rail_share = static_cast<unsigned>(least);
 }
 
-// Lists the ranks of the node, whose end is found by looking.
+// Lists the other ranks of the node: this rank polls whether they live.
 sennit_status note_mates(Startup &start) {
     Rank &rank = start.rank;
     const auto is_mate = [&](int r) { return rank.peers[r].same_node && r != rank.world_rank; };
@@ -224,8 +224,8 @@ sennit_status note_mates(Startup &start) {
     return status;
 }
 
-// False if all ranks of the node are threads of this process and may use their own pointers: n * n
-// descriptors would be useless.
+// False if all ranks of the node are threads of this process that may use pointers: n * n
+// descriptors would have no use.
 bool descriptors_needed(Startup &start) {
     bool needed = !path::router_allows(start.rank, SENNIT_PATH_INPROC);
     for (int r = 0; r < start.size; ++r)
@@ -263,7 +263,7 @@ void choose_detection(Startup &start) {
     for (int r = 0; r < start.size; ++r) {
         Peer &peer = start.rank.peers[r];
         if (!peer.same_node || peer.same_process || peer.pid_fd >= 0) continue;
-        // The number means another process, or none, if the peer is in another pid namespace.
+        // In another pid namespace the peer's number is another process, or none.
         const std::uint32_t ticks = start.all[r].card.start_ticks;
         if (ticks != 0 && process_start_ticks(peer.process_id) == ticks) peer.start_ticks = ticks;
         ++(peer.start_ticks != 0 ? by_proc : unseen);
@@ -311,7 +311,7 @@ sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
     return status;
 }
 
-// One more exchange, which a job on one node does not need. A rank that has failed takes part.
+// One more exchange, only in a job of several nodes. A rank that has failed takes part.
 sennit_status connect_networks(Startup &start, sennit_status so_far) {
     if (!needs_rails(start)) return so_far;
     transport::Address mine[path::kNetworks] = {};
@@ -354,7 +354,7 @@ sennit_status watch_other_nodes(Startup &start) {
 // A rank's data in the last exchange.
 struct Readiness {
     std::uint8_t status;
-    std::uint8_t reach;  // the bits below, as far as this rank sees
+    std::uint8_t reach;  // the bits below, from this rank's view
     std::uint16_t unused;
     std::uint32_t node_buffer;  // team::make_node_buffer() of the world
 };
@@ -423,8 +423,8 @@ sennit_status get_ready(Startup &start, sennit_status so_far) {
     agree_on_reach(start.rank, all);
     align_clocks(start, all);
     runtime::observer_ready(start.rank);
-    // A transport's thread does not call the hooks until the rank has called them. The rank may
-    // compute from here on.
+    // A transport's thread calls the hooks only after the rank has called them once, and the rank
+    // may compute from here on.
     if (needs_rails(start)) poll_hooks(start.rank);
     return SENNIT_OK;
 }

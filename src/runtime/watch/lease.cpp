@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Questions between nodes, and the consequence of silence. A node that asks accepts data from the
-// other for a lease from the time of its question, by its own clock. A node that answers knows from
-// the time of its answer when the other accepts nothing from it any more, and reports it as lost a
-// margin later. So no node is reported while it may still be written to.
+// other node for one lease from the time of its question, by its own clock. The node that answers
+// computes from the time of its answer when that lease ends, and reports the other node as lost a
+// margin later. So no node is reported as lost while data of the reporter can still arrive there.
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -18,7 +18,7 @@ constexpr std::int64_t kRetry_ns = 20'000'000;
 
 }  // namespace
 
-// Whether all ranks of the node have left: what they sent last is still accepted.
+// Whether all ranks of the node have left: their last data is still accepted.
 bool NodeWatch::has_left(const Node &node) const {
     for (int r = node.first; r < size_; ++r) {
         if (first_of(r) != node.first) continue;
@@ -40,7 +40,7 @@ bool NodeWatch::is_watched(const Node &node) const {
     return table_.places[node.first].watched_since_ns.load(std::memory_order_relaxed) != 0;
 }
 
-// Ends expired leases. Also called by the rank's own threads before each look at the network. A
+// Ends expired leases. Also called by the rank's own threads before each poll of the network. A
 // lease that ended while nobody watched may start again, for the length of a lease.
 void NodeWatch::settle(std::int64_t now) const {
     // SYNC watch-awake: pairs with the release in note_awake(); pauses are stored before the time.
@@ -70,8 +70,7 @@ void NodeWatch::settle(std::int64_t now) const {
 void NodeWatch::note_first_end() const {
     std::int64_t first = 0;
     for (std::size_t i = 0; i < node_count_; ++i) {
-        // relaxed: leases only grow longer, so the least of old values is too early, never too
-        // late.
+        // relaxed: leases only get longer, so the least of old values is too early, never too late.
         std::int64_t end =
             table_.places[nodes_[i].first].lease_end_ns.load(std::memory_order_relaxed);
         if (is_pause(end)) end = 1;  // settle() checks when it is over
@@ -82,9 +81,8 @@ void NodeWatch::note_first_end() const {
 }
 
 // After all ranks of this node, or the whole machine, were stopped: a frozen control group, a
-// suspended job. That nobody heard the others meanwhile means nothing, so their times start again.
-// Their leases end all the same, since they may have reported this node: it asks them before it
-// accepts more.
+// suspended job. Silence of the other nodes meanwhile means nothing, so their times start again.
+// Their leases end, because they may have reported this node: it asks them before it accepts more.
 void NodeWatch::resume(std::int64_t now) {
     settle(now);
     resumed_ns_ = now;
@@ -125,8 +123,8 @@ void NodeWatch::look_at_nodes(std::int64_t now) {
     }
 }
 
-// Whether the node accepts nothing from this one: it has not asked for that long, or it never has
-// and nothing was sent to it.
+// Whether the node accepts nothing from this one: its lease has ended, or it has never asked and
+// nothing was sent to it.
 bool NodeWatch::accepts_nothing(const Node &node, std::int64_t answered, std::int64_t now) const {
     const TablePlace &place = table_.places[node.first];
     // relaxed: the acquire in end_if_silent() orders it.
@@ -141,14 +139,14 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     TablePlace &place = table_.places[node.first];
     // SYNC watch-answered: pairs with the release in answer(); its lease comes before.
     std::int64_t answered = place.answered_ns.load(std::memory_order_acquire);
-    // If ended without lost ranks, a watcher has died in between.
+    // If it is kEnded but no rank is marked as lost, a watcher has died between these steps.
     if (answered != kEnded) {
         if (!accepts_nothing(node, answered, now)) return;
         // relaxed: a concurrent answer makes it fail by the word's value.
         if (!place.answered_ns.compare_exchange_strong(answered, kEnded, std::memory_order_relaxed))
             return;
     }
-    // The state before this node's own lease ended; since then it asks nothing.
+    // The state before this node's own lease ended: since then it asks no questions.
     const bool is_unheard = withholds(node.first, now - times_.margin_ns - 2 * times_.pause_ns);
     log(SENNIT_LOG_WARNING, "the node of rank %d is silent%s: its ranks are lost", node.first,
         is_unheard ? " by the network, though its watch answers" : "");
@@ -166,11 +164,11 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     table_.head->changes.fetch_add(1, std::memory_order_release);
 }
 
-// Whether a rank of this node hears nothing over the network from a rank that looks at its own
-// network. Then the messages of the watch are no sign of life: the other node gets no answer, as if
-// this one were silent, and no question. So the lease decides on both sides: nothing that a rank
-// here has sent can land after the report. The question is answered as soon as that rank is heard
-// again or is known to be stopped.
+// Whether a rank of this node receives nothing over the network from a rank that polls its own
+// network. Then the messages of the watch are no sign of life: the other node gets no answer and no
+// question, as if this node were silent. So the leases on both sides end, and no data from here can
+// arrive after the report. The question is answered as soon as that rank is heard again or is known
+// to be stopped.
 bool NodeWatch::withholds(int first, std::int64_t now) const {
     for (int r = first; r < size_; ++r) {
         if (first_of(r) != first) continue;
@@ -185,8 +183,8 @@ bool NodeWatch::withholds(int first, std::int64_t now) const {
     return false;
 }
 
-// A rank that hears nothing of a peer must know whether that peer is stopped. False: the connection
-// has ended.
+// Asks when silent peers of this node's ranks last polled their network: a stopped peer does not.
+// False: the connection has ended.
 bool NodeWatch::ask_who_looks(Node &node, std::int64_t now) {
     if (now < node.next_look_ns) return true;
     node.next_look_ns = now + times_.pause_ns;
@@ -201,7 +199,7 @@ bool NodeWatch::ask_who_looks(Node &node, std::int64_t now) {
     return true;
 }
 
-// Handles a question about a rank of this node, or news of a rank of another node.
+// Handles a question about a rank of this node, or an answer about a rank of another node.
 bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64_t now) {
     std::atomic<std::int64_t> &word = table_.places[message.rank].looked_ns;
     // relaxed: the word stands alone.
@@ -220,9 +218,9 @@ bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64
     return true;
 }
 
-// The time that the asked rank has for an answer on the present way. A stopped rank answers on none
-// of its ways, and another rank of its node must be asked before the lease ends. If no rank has
-// answered on any way, the rail's queue may be long.
+// The time limit of an answer on the current way. It is short enough to ask another rank of the
+// node before the lease ends: a stopped rank answers on none of its ways. It grows if no rank has
+// answered on any way, because the rail's queue may be long.
 std::int64_t NodeWatch::patience(const Node &node) const {
     const std::int64_t first =
         std::min(times_.answer_ns, times_.lease_ns / 2 / host(node.connection.rank).count);
@@ -257,7 +255,7 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
     if (now >= next_ns && !withholds(node.first, now)) ask(node, now);
 }
 
-// The answer may still come on the old connection, or has come on the new one.
+// The answer may still arrive on the old connection, or has arrived on the new one.
 void NodeWatch::drive_slow(Node &node, std::int64_t now) {
     const bool is_there = receive(node, node.slow, now);
     if (is_there && !node.is_unanswered) node.connection.take_over(node.slow);
@@ -288,8 +286,8 @@ void NodeWatch::connect_to(Node &node, std::int64_t now) {
     if (error != 0) end_connection(node, error, now);
 }
 
-// Whether all ranks of this node are in sennit_finalize: then others may have left, since all have
-// come to the last barrier. A rank whose state is out of reach does not count.
+// Whether all ranks of this node are in sennit_finalize. Then others may have left, because all
+// have arrived in the last barrier. A rank whose state is out of reach does not count.
 bool NodeWatch::all_mates_leave() const {
     for (int r = 0; r < size_; ++r)
         if (is_mate(r) && is_staying(*rank_, r) && peer_gone(*rank_, r) == Gone::no) return false;
@@ -297,8 +295,8 @@ bool NodeWatch::all_mates_leave() const {
 }
 
 // error 0: the other side has closed the connection and may have died, so the same rank is asked
-// again. A refused port has no owner: it has died or, if this node was cut off from its messages,
-// left. A rank that does not answer may be stopped; another rank of its node answers for it.
+// again. If the port is refused, its owner has died, or has left while its messages did not arrive.
+// A rank that does not answer may be stopped; another rank of its node answers for it.
 void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     RankConnection &ended = node.connection;
     if (node.waits && error == ETIMEDOUT && !node.slow.exists()) node.slow.take_over(ended);
@@ -309,8 +307,7 @@ void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     if (error == ECONNREFUSED && !leaves)
         note_gone_elsewhere(ended.rank, all_mates_leave() ? Gone::left : Gone::died);
     if (error == 0 && !leaves) return;
-    // If the rail carries nothing, the same rank is asked by its next rail, and only then another
-    // rank.
+    // The rail may be broken: the same rank is asked by its next rail, and only then another rank.
     const bool has_owner = error != ECONNREFUSED && !leaves;
     ended.way = has_owner ? (ended.way + 1) % host(ended.rank).count : 0;
     if (ended.way != 0) return;
@@ -341,14 +338,14 @@ void NodeWatch::ask(Node &node, std::int64_t now) {
     repeat(node, now);
 }
 
-// Sends the question again: TCP detects a dropped packet only by later packets, or else after its
-// timer, which is long if the queue is long.
+// Sends the question again: TCP detects a dropped packet by later packets, or after its timer,
+// which is long if the queue is long.
 void NodeWatch::repeat(Node &node, std::int64_t now) {
     node.again_ns = now + times_.pause_ns;
     Note question = make(NoteKind::question, rank_->world_rank);
     question.time_ns = node.question_ns;
-    // The other node counts from a question that comes after the start of the lease. relaxed: this
-    // thread's own word, except for its end.
+    // Only a question after the start of the lease has the lease's length, from which the other
+    // node computes its end. relaxed: this thread's own word, except for its end.
     const bool has_begun =
         table_.places[node.first].lease_end_ns.load(std::memory_order_relaxed) != 0;
     if (has_begun) question.value = times_.lease_ns;
@@ -356,8 +353,8 @@ void NodeWatch::repeat(Node &node, std::int64_t now) {
     if (node.waits && !node.connection.send(question)) end_connection(node, 0, now);
 }
 
-// The stores here come before the answer: so the time of the report is known before the other node
-// accepts anything by the answer.
+// The stores precede the answer: the time of the report is fixed before the other node accepts data
+// because of the answer.
 bool NodeWatch::answer(const Note &question, WatchConnection &to, std::int64_t now) {
     const int first = first_of(question.from);
     TablePlace &place = table_.places[first];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Detects deaths on other nodes and silent hosts. The lowest live rank of each node is its watcher:
-// a thread that detects deaths on its own node by pidfd, tells other nodes by TCP, and asks each
-// node that it watches whether it is alive. docs/design/fabric.md has the protocol ("Silence: the
-// lease", "The detector").
+// a thread that detects deaths on its own node by pidfd, reports them to other nodes by TCP, and
+// asks each node that it watches whether it is alive. docs/design/fabric.md has the protocol
+// ("Silence: the lease", "The detector").
 //
 // Life: watch_open() -> watch_meet() -> watch_start() -> in use -> watch_stop() -> watch_free().
 // Only a transport to other nodes opens it, so a job on one node has no such thread.
@@ -48,34 +48,33 @@ sennit_status watch_start(Rank &rank, bool crowded);
 void watch_stop(Rank &rank);
 void watch_free(Rank &rank);
 
-// Whether the peer's node accepts data from this one for a time that this one knows, or is lost. If
-// not, it is watched from now on, and nothing may be sent to the peer: nobody could tell when that
-// can no longer land.
+// Whether the lease of the peer's node for data from this one has begun, or the node is lost. If
+// neither, it is watched from now on, and nothing may be sent to the peer: without a lease there is
+// no time after which that data can no longer arrive.
 bool watch_has_lease(const Rank &rank, int peer);
 // The known end of a rank on another node.
 Gone watch_gone(const Rank &rank, int peer);
 // If this is unchanged, so is watch_gone() of all ranks.
 std::uint32_t watch_ended(const Rank &rank);
 // Whether anything has changed since the caller's last query. `now` is boot_ns(). Cheap: called
-// before each look at the network.
+// before each poll of the network.
 bool watch_has_news(const Rank &rank, std::int64_t now, std::uint32_t *seen);
-// Whether this node accepts nothing from the peer's node any more, since that was silent too long.
+// Whether this node no longer accepts data from the peer's node, because it was silent too long.
 bool watch_refuses(const Rank &rank, int peer);
 // Whether the peer is gone because its host was silent.
 bool watch_silent(const Rank &rank, int peer);
 
-// Notes that this rank looks at its network. Called often.
+// Records that this rank polls its network. Called often.
 void watch_note_look(const Rank &rank);
-// Notes whether this rank hears the peer over the network, repeated as long as it does not.
-// `missing`: the watch finds out whether the peer looks at its network. `mute`: while the peer
-// does, this node no longer answers the peer's node, and after the timeout each is lost for the
-// other.
+// Records whether this rank receives messages of the peer over the network; repeated while it does
+// not. `missing`: the watch asks whether the peer polls its network. `mute`: while the peer does,
+// this node no longer answers the peer's node, and after the timeout each is lost for the other.
 enum class Hearing : std::uint8_t { heard, missing, mute };
 void watch_note_hearing(const Rank &rank, int peer, Hearing hearing);
-// Whether the peer's node reported that the peer has just looked at its network.
+// Whether the peer's node reported that the peer has just polled its network.
 bool watch_looks(const Rank &rank, int peer);
-// Whether the peer's node is silent because it was not heard over the network, while its watch
-// answered.
+// Whether the peer's node is silent because none of its messages arrived over the network while its
+// watch answered.
 bool watch_unheard(const Rank &rank, int peer);
 
 }  // namespace sennit::watch

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thread of the watch: choice of the watcher, deaths on this node, and messages of other
-// watches. It sleeps in poll(), so a computing rank pays for some wake-ups a second on one rank of
-// its node.
+// watches. It sleeps in poll(): one rank of each node has a few wake-ups a second.
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,10 +13,10 @@ namespace sennit::watch {
 namespace {
 
 constexpr std::int64_t kStranger_ns = 2'000'000'000;  // the longest silence of a stranger
-constexpr int kLookMs = 20;           // interval for things that are only found by looking
-constexpr int kCandidateMs = 500;     // interval of looks at the watcher
+constexpr int kLookMs = 20;           // interval of checks for changes without a wake-up
+constexpr int kCandidateMs = 500;     // interval of checks of the watcher
 constexpr int kMessagesPerLook = 64;  // from one connection
-// If a node accepted data from this one for longer, this node would report nothing for that long.
+// The longest lease that is believed: this node would report nothing for that long.
 constexpr std::int64_t kLongestLease_ns = 3'600'000'000'000;
 
 NoteKind kind_of(Gone how) {
@@ -96,7 +95,7 @@ bool NodeWatch::all_mates_have_pidfds() const {
     return true;
 }
 
-// Sleeps until something happens, or until the time of the next look.
+// Sleeps until something happens, or until the time of the next check.
 void NodeWatch::sleep() {
     std::size_t count = 0;
     const auto add = [&](int descriptor, int events) {
@@ -188,7 +187,7 @@ bool NodeWatch::is_well_formed(const Note &message) const {
 bool NodeWatch::take(const Note &message, WatchConnection &from, std::int64_t now) {
     if (message.kind == NoteKind::question) return answer(message, from, now);
     if (message.kind == NoteKind::looks) return take_look(message, from, now);
-    // A node knows its own ranks best.
+    // News of this node's own ranks is ignored: it watches them itself.
     if (is_mate(message.rank)) return true;
     if (message.kind == NoteKind::gone) note_gone_elsewhere(message.rank, Gone::died);
     if (message.kind == NoteKind::left) note_gone_elsewhere(message.rank, Gone::left);
@@ -201,8 +200,8 @@ Note NodeWatch::make(NoteKind kind, int rank) const {
     return Note{rank_->job_cookie, kind, rank_->world_rank, rank, 0, 0, 0};
 }
 
-// Records that a rank of any node has died or left; the first node that learns of it tells the
-// others.
+// Records that a rank of any node has died or left; the first node that learns of it reports it to
+// the others.
 void NodeWatch::note_gone_elsewhere(int rank, Gone how) {
     std::uint32_t none = 0;
     // relaxed: the counts below order it.
@@ -213,20 +212,20 @@ void NodeWatch::note_gone_elsewhere(int rank, Gone how) {
     table_.head->ended.fetch_add(1, std::memory_order_release);
     if (!is_news) return;
     // SYNC watch-news: pairs with the acquire in has_news(); the word above comes before. A rank
-    // that has left has no pending operations; a rank that waits for it looks itself.
+    // that has left has no pending operations; a rank that waits for it checks itself.
     if (how == Gone::died) table_.head->changes.fetch_add(1, std::memory_order_release);
     send_to_all(kind_of(how), rank);
 }
 
-// Records that a rank ends: its closed port is then no death.
+// Records that a rank is leaving: its closed port then does not mean a death.
 void NodeWatch::note_leaving(int rank) {
     // relaxed: the word stands alone.
     if (table_.places[rank].leaving.exchange(1, std::memory_order_relaxed) == 0)
         send_to_all(NoteKind::leaving, rank);
 }
 
-// A node does not answer one of the nodes that watch it. Each of the others finds out itself
-// whether it is lost, since only that one may be cut off. Told once: then all watch it.
+// Called if a node does not answer one of the nodes that watch it. All nodes then watch it, and
+// each decides itself whether it is lost: perhaps only the first one is cut off. Reported once.
 void NodeWatch::note_quiet(int rank) {
     for (std::size_t i = 0; i < node_count_; ++i) {
         Node &node = nodes_[i];

@@ -30,8 +30,8 @@ struct Times {
     std::int64_t stop_ns = 0;    // 1/2: a node that has not watched for this long was stopped
 };
 
-// A connection to a rank of another node by one of its addresses. After close() it keeps the last
-// ones.
+// A connection to a rank of another node by one of its addresses. After close() it still has the
+// last rank and address.
 struct RankConnection : WatchConnection {
     int rank = -1;
     unsigned way = 0;
@@ -56,7 +56,7 @@ struct Node {
     std::int64_t since_ns = 0;      // start of the connection, or time of the question
     std::int64_t next_ns = 0;       // time to connect or ask again
     std::int64_t again_ns = 0;      // time to repeat the question on the same connection
-    std::int64_t next_look_ns = 0;  // time to ask again who looks at its network
+    std::int64_t next_look_ns = 0;  // time to ask again which ranks poll their network
     RankConnection connection;
     // The connection of the question's first try, which may still bring the answer: if a rail has a
     // long queue, a new connection waits in it too.

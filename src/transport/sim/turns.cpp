@@ -68,11 +68,11 @@ bool World::join_turns(int rank) {
 
 void World::take_turn(int rank) {
     if (counters_.lockstep_broken || join_turns(rank)) return;
-    if (steps_kept_ > 0 && holder_ == rank) {
-        --steps_kept_;
+    if (steps_left_ > 0 && holder_ == rank) {
+        --steps_left_;
         return;
     }
-    steps_kept_ = draw(2) == 0 ? 0 : draw(kLongestTurn);
+    steps_left_ = draw(2) == 0 ? 0 : draw(kLongestTurn);
     pass_to(next_in_turn());
     wait_for_turn(rank);
 }

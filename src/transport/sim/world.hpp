@@ -4,9 +4,9 @@
 // counted. Called only by sim.cpp.
 //
 // The clock counts progress calls of all ranks. An operation becomes a flight: parts that move
-// bytes, the acknowledgement that completes it, perhaps an event, each due at its own step. Whoever
-// makes progress then does what is due, in the order of (step, draw): the target does nothing for
-// it.
+// bytes, the acknowledgement that completes it, perhaps an event, each due at its own step. The
+// rank that makes progress executes all due parts, in the order of (step, draw), also for targets
+// that do nothing.
 #pragma once
 
 #include "base/array.hpp"
@@ -156,7 +156,7 @@ class World {
     void step(int rank, Handover *out);
     // The target has executed or refused a task: sends the answer.
     void answer(Flight *flight, sennit_status status);
-    // Hands over what is left, without a step.
+    // Delivers the results that are left, without a step.
     void collect(int rank, Handover *out);
 
     // Whether the state of any member has changed since *seen.
@@ -230,10 +230,10 @@ class World {
     Array<std::uint64_t> last_end_;     // [pair * rails + rail]: step the last put there ends
     Array<std::uint64_t> last_number_;  // [pair * rails + rail]: latest put that has arrived
 
-    int gate_ = 0;  // members that have come to their first turn or left before it
+    int gate_ = 0;  // members that have reached their first turn, or left before it
     bool gate_open_ = false;
     int holder_ = -1;               // the rank with the turn
-    std::uint64_t steps_kept_ = 0;  // progress calls of the holder before it passes the turn
+    std::uint64_t steps_left_ = 0;  // progress calls of the holder before it passes the turn
 };
 
 }  // namespace sennit::transport::sim

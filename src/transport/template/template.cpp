@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The smallest message transport, to be copied and filled with a network: ranks of one process, and
-// a queue of copies that are executed when their rank makes progress. It shows what every message
-// transport must get right, and marks what it leaves out. transport.hpp has the contract.
+// a queue of copies that are executed when their rank makes progress. Comments say what every
+// message transport must do, and what this one omits. transport.hpp has the contract.
 //
 // Owns one object per rank, which the op engine uses under its lock, so the queue needs no lock.
 // Ranks share `presences`, one entry per rank, each with a lock.
@@ -24,9 +24,9 @@ constexpr int kCopiesPerProgress = 4;  // bounded work per call
 constexpr std::uint64_t kControlHandle = UINT64_MAX;
 
 // The shared state of ranks. A peer may leave at any time, and then its memory is freed. So before
-// anybody touches a peer's memory it checks under this lock that the peer is still there. (A
-// network card checks its own tables; ask what your provider does with a packet for a target that
-// is gone: the result must become PEER_LOST.)
+// a rank touches a peer's memory it checks under this lock that the peer still exists. (A network
+// card checks its own tables. Find out what your provider does with a packet for a target that is
+// gone: the result must become PEER_LOST.)
 struct Presence {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     std::uint64_t number = 0;  // of the rank that uses the entry; 0: free. Never reused.
@@ -44,12 +44,12 @@ struct Presence {
 enum : std::uint64_t { kFresh = 0, kPosted = 1, kAnswered = 2 };
 
 // State of the address space, like the memory it guards. Entries are reused and never freed, so an
-// old index leads to another number, not to freed memory.
+// old index finds another number, not freed memory.
 Presence presences[kRanksPerProcess];
 std::atomic<std::uint64_t> last_number{0};
 
-// The 64 bytes of an Address, sent to the peers at start-up. Never use a pointer from it before you
-// know that it is of your own process: hence the cookie. A rank without this transport sends zeros.
+// The 64 bytes of an Address, sent to the peers at start-up. Use a pointer from it only if it is of
+// your own process: the cookie says that. A rank without this transport sends zeros.
 struct TemplateAddress {
     std::uint64_t cookie;
     std::uint64_t number;
@@ -77,8 +77,8 @@ class TemplateTransport final : public Transport {
     }
 
     // Start-up, in this order. open() checks that the needed parts exist. Its error, with a
-    // sentence, ends sennit_init: use it only for what the user asked for and can not have. A path
-    // that is merely useless on this machine opens, and reach() tells why.
+    // sentence, ends sennit_init: return one only if the user asked for something that is missing.
+    // A path that is only useless on this machine opens, and reach() returns the reason.
     sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override {
         sink_ = sink;
         if (settings[0] != '\0')
@@ -110,9 +110,8 @@ class TemplateTransport final : public Transport {
         return SENNIT_OK;
     }
 
-    // Whether the peer is reachable. Really try it: not whether it should work matters, but whether
-    // it does. On success control_handle reaches the peer's control block for reads and writes;
-    // barrier and allocation need that.
+    // Whether the peer is reachable. Really try it, do not infer it. On success control_handle
+    // reaches the peer's control block for reads and writes; barrier and allocation need that.
     Reason reach(int peer) override {
         const TemplateAddress card = card_of(peer);
         if (card.cookie == 0) return Reason{Reason::Code::not_allowed};
@@ -139,8 +138,8 @@ class TemplateTransport final : public Transport {
     }
     void detach(int, const RemoteMemory &) override {}
 
-    // Data. submit() never waits: it takes the operation, returns "again" if there is no room, or
-    // refuses with the reason in the thread's last error. A taken operation belongs to the
+    // Data. submit() never waits: it accepts the operation, returns "again" if there is no room, or
+    // refuses with the reason in the thread's last error. An accepted operation belongs to the
     // transport until completed() is called with it, exactly once; its `scratch` is yours.
     Submit submit(Operation *operation) override {
         if (operation->kind == Operation::Kind::put_event) {
@@ -181,7 +180,7 @@ class TemplateTransport final : public Transport {
     // The engine then repeats them on other rails.
 
     // The end, also after a failed open() or connect(), so check what exists. No operation may stay
-    // open: its owner still has lent its buffers.
+    // open: its buffers are lent until it completes.
     void close(const Deadline &) override {
         // The target must not write into a task that is returned.
         if (count_ > 0 && queue_[first_]->kind == Operation::Kind::execute)
@@ -284,20 +283,20 @@ class TemplateTransport final : public Transport {
         }
     }
 
-    // The status goes to the initiator and must be true of the data: OK only when a put is in the
-    // target's memory, and nothing may move after a reported error.
+    // The initiator gets this status: OK only when the data of a put is in the target's memory.
+    // Nothing may move after an error.
     sennit_status carry_out(const Operation &operation) {
         const TemplateAddress card = card_of(operation.peer);
         Presence &there = presences[card.place];
         const MutexLock guard(there.lock);
         if (there.number != card.number) {
-            // Tells the rest of the rank, so that waits for this peer end too.
+            // Reports it to the rest of the rank, so that waits for this peer end too.
             note_gone(*rank_, operation.peer, Gone::left);
             return SENNIT_ERR_PEER_LOST;
         }
         std::byte *remote = memory_of(operation, there);
         if (remote == nullptr) return SENNIT_ERR_NOT_REGISTERED;
-        // Not memcpy(): another rank may wait for one of the words, which must arrive whole.
+        // Not memcpy(), which may tear a word: another rank may wait for it.
         auto *local = static_cast<std::byte *>(operation.local);
         if (operation.kind == Operation::Kind::put) {
             copy_to_shared(remote, local, operation.bytes);
