@@ -1,18 +1,18 @@
-// heat3d with Sennit: fields lie in global memory, and a rank reads its neighbours' faces where
-// they are. Started by `sennit run -n N heat3d ...`, by an MPI's launcher, or alone.
+// heat3d with Sennit: fields are in global memory, and a rank reads its neighbours' faces in place.
+// Started by `sennit run -n N heat3d ...`, by an MPI's launcher, or alone.
 //
 // One barrier a step is enough, because there are two fields. Let B(n) be the barrier that ends
 // step n (B(0): the one before the first), and let step n compute field n mod 2 from the other one.
 // In step n a rank
 //     writes  its own cells of field n mod 2, and its own word `change[n mod 2]`;
 //     reads   neighbours' cells of field (n-1) mod 2, before its next barrier.
-// - A neighbour's cells of field (n-1) mod 2 were written in step n-1, before the neighbour came to
+// - A neighbour's cells of field (n-1) mod 2 were written in step n-1, before the neighbour entered
 //   B(n-1); they are read after the reader left it. The barrier orders the two.
-// - They are written again in step n+1, by a neighbour that has left B(n). The reader came to B(n)
-//   after its last read in step n. The same barrier, in the other direction: no read is overtaken.
+// - They are written again in step n+1, by a neighbour that has left B(n). The reader entered B(n)
+//   after its last read in step n. So the barrier also orders each read before the next write.
 // - The words `change` follow the same pattern one step later: written before B(n), read between
-//   B(n) and B(n+1), written again after B(n+1). So the residual costs no synchronisation of its
-//   own.
+//   B(n) and B(n+1), written again after B(n+1). So the residual needs no other
+//   synchronisation.
 // Plain loads and stores suffice, since no other rank touches a word between those barriers.
 #include "layer.hpp"
 #include "run.hpp"
@@ -31,8 +31,8 @@ namespace {
 
 constexpr std::size_t kLineBytes = 128;
 constexpr std::size_t kLineCells = kLineBytes / sizeof(double);
-// Not a multiple of a page, or a cell and its successor in the other field would share their place
-// in every cache.
+// Not a multiple of a page, or a cell and its successor in the other field would compete for the
+// same place in every cache.
 constexpr std::size_t kBetweenFieldsCells = 10 * kLineCells;
 
 std::string last_error(const char *doing) {
@@ -46,8 +46,8 @@ void check(sennit_status status, const char *doing) {
     throw Lost(sennit_initialized() != 0 ? fmt::format("rank {}: {}", sennit_rank(), why) : why);
 }
 
-// What each rank shows the others besides its fields. One writer, many readers, so each group has
-// lines of its own.
+// The data that each rank publishes besides its fields. One writer, many readers, so each group has
+// its own lines.
 struct alignas(kLineBytes) Shared {
     struct alignas(kLineBytes) Change {
         double value;
@@ -71,7 +71,7 @@ class SennitExchange final : public Exchange {
                 static_cast<const Shared *>(sennit_ptr(sennit_gptr_at(shared_, rank))));
         }
     }
-    // Memory that is still allocated goes with the rank.
+    // Memory that is still allocated is freed with the rank.
     ~SennitExchange() override { (void)sennit_finalize(); }
 
     int rank() const override { return sennit_rank(); }
@@ -118,8 +118,8 @@ class SennitExchange final : public Exchange {
     std::vector<const Shared *> shared_of_;  // by rank; null where only sennit_get reaches
 
     sennit_gptr segment_ = SENNIT_GPTR_NULL;
-    // A field's part of the segment: the cells, and the ends at west and at east, each with room
-    // for those of any rank.
+    // A field's part of the segment: the cells, and the ends at west and at east, each long enough
+    // for any rank.
     std::size_t most_cells_ = 0, most_ends_ = 0, field_distance_ = 0;
     double *own_ = nullptr;
     std::vector<Link> links_;
@@ -167,7 +167,7 @@ std::vector<double> SennitExchange::gather(const std::vector<double> &mine) {
 }
 
 void SennitExchange::open(const Decomposition &decomposition, const std::string &mode) {
-    // Of all boxes rank 0's is the longest in every direction.
+    // Rank 0's box is the longest in every direction.
     const Shape longest = decomposition.box(0).shape();
     const auto whole_lines = [](std::size_t cells) {
         return (cells + kLineCells - 1) / kLineCells * kLineCells;
@@ -201,7 +201,7 @@ void SennitExchange::open(const Decomposition &decomposition, const std::string 
     }
 }
 
-// Across x a neighbour's layer is its packed ends, else it is part of its cells.
+// Across x a neighbour's layer is in its packed ends, else in its cells.
 Place SennitExchange::place_of(const Shape &theirs, Side side) const {
     if (axis_of(side) != 0) return inner_place(theirs, side);
     const LayerShape layer = layer_shape(theirs, side);
@@ -236,7 +236,7 @@ void SennitExchange::exchange_layers(int field) {
     if (got) check(sennit_flush_all(SENNIT_FOREVER), "sennit_flush_all");
 }
 
-// All at once where rows follow each other without a gap, else a row at a time.
+// One get if the rows are contiguous, else one get a row.
 void SennitExchange::get_layer(const Link &link, int field, double *to) const {
     const bool one_run = link.place.row_stride == static_cast<std::ptrdiff_t>(link.shape.row_cells);
     const std::size_t runs = one_run ? 1 : link.shape.rows;

@@ -1,20 +1,20 @@
 // heat3d with Sennit's notified put: a rank puts its outermost cells into its neighbours' halos,
-// and a signal tells it when theirs have come. Nothing else keeps two steps apart: no barrier, and
+// and its signal fires when theirs have arrived. Nothing else separates two steps: no barrier, and
 // no question whether a neighbour is ready.
 //
 // The halo has two halves, because there are two fields. Step n, which reads field n mod 2, is
-// epoch n of the signal: its cells come into half n mod 2, are read there by the computing, and the
-// reset at the end of the step says that they were. Why A's put in step n overwrites nothing that a
-// neighbour B still reads, although A never asks:
-// - A has ended step n-1, so B's cells of step n-1 have come.
+// epoch n of the signal: its cells arrive in half n mod 2, the step reads them there, and resets
+// the signal at its end. Why A's put in step n overwrites nothing that a neighbour B still reads,
+// although A never asks:
+// - A has ended step n-1, so B's cells of step n-1 have arrived.
 // - B put them after the end of its step n-2, the last that read this half, and after that reset.
-// So B's signal is in epoch n-1 at least, and takes an event of epoch n: the put is never too
-// early. Neighbours send to each other in every step; without that, A could be further ahead, get
-// SENNIT_ERR_SIGNAL_EARLY, and have to call again. Here that status is an error like any other: the
-// signal takes epoch n only after the reset of n-2, so each put also checks what is argued above.
+// So B's signal is at least in epoch n-1 and accepts an event of epoch n: the put is never too
+// early. Neighbours send to each other in every step. Otherwise A could be further ahead, get
+// SENNIT_ERR_SIGNAL_EARLY, and would have to repeat the call. Here that status is an error: the
+// signal accepts epoch n only after the reset of n-2, so each put also checks this argument.
 //
-// A layer across x is packed by the step that computes it, one across z lies in one run. Of one
-// across y a plan puts the rows from where they are; without a plan (--layers packed) it is packed
+// The step that computes a layer across x packs it; a layer across z is contiguous. For a layer
+// across y a plan puts the rows from the field. Without a plan (--layers packed) it is packed
 // first, and each layer is one notified put.
 #include "faces.hpp"
 
@@ -61,8 +61,8 @@ class SennitNotified final : public Exchange {
         int peer;
         LayerShape shape;
         double *halo = nullptr;        // both halves, which the neighbour writes
-        sennit_peer_block theirs{};    // the same of the neighbour
-        std::vector<double> packed{};  // empty where the cells are put from the field
+        sennit_peer_block theirs{};    // the neighbour's halo for this side
+        std::vector<double> packed{};  // empty: the cells are put from the field
     };
 
     void share_halo(const Decomposition &decomposition);
@@ -80,14 +80,13 @@ class SennitNotified final : public Exchange {
     double *own_ = nullptr;
 };
 
-// From one half of a halo to the other, in cells: whole lines of the cache.
+// The distance of the two halves of a halo in cells: whole cache lines.
 std::size_t half_of(const LayerShape &shape) {
     constexpr std::size_t line = kLineBytes / sizeof(double);
     return (shape.cells() + line - 1) / line * line;
 }
 
-// How many messages of a plan a layer is. What touches is one for the library, which counts it as
-// often all the same.
+// The number of messages of a plan for a layer. The library merges adjacent ones but counts each.
 std::size_t pieces_of(Side side, const LayerShape &shape) {
     return axis_of(side) == 1 ? shape.rows : 1;
 }
@@ -98,7 +97,7 @@ SennitNotified::Link *SennitNotified::link_at(Side side) {
     return found == links_.end() ? nullptr : &*found;
 }
 
-// One buffer serves both fields: a step fills it when it has been put.
+// One buffer for both fields: a step fills it after its last content was put.
 double *SennitNotified::ends(int, Side side) {
     Link *link = link_at(side);
     return link == nullptr ? nullptr : link->packed.data();
@@ -128,8 +127,8 @@ void SennitNotified::open(const Decomposition &decomposition, const std::string 
         record_plan(field);
 }
 
-// Every rank describes the halo of each side by a block, and gets the one that faces it of each
-// neighbour. Of all boxes rank 0's is the longest in every direction.
+// Every rank makes a block of the halo of each side, and gets the block of the facing halo from
+// each neighbour. Rank 0's box is the longest in every direction.
 void SennitNotified::share_halo(const Decomposition &decomposition) {
     std::size_t bytes = 0;
     const Shape longest = decomposition.box(0).shape();
