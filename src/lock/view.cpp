@@ -48,7 +48,7 @@ sennit_status LockView::by_message(std::uint8_t operation, std::uint64_t offset,
                                    const void *operands, std::uint64_t *result) const {
     op::AtomicArgs args{operation, SENNIT_UINT64, home_, operands, result, 1};
     args.target.offset = offset;
-    return lost_if_left(op::atomic(*rank_, args, op::kKept));
+    return lost_if_left(op::atomic(*rank_, args, op::kBuffered));
 }
 
 sennit_status LockView::load(std::uint64_t offset, std::uint64_t *value) const {
@@ -105,8 +105,8 @@ sennit_status LockView::read_queue(std::uint32_t first, std::uint32_t count,
     LockLine lines[kAtATime];
     sennit_gptr there = home_;
     there.offset = waiting_offset(first);
-    const sennit_status status = lost_if_left(op::transfer(*rank_, op::Direction::get, there, lines,
-                                                           sizeof(LockLine) * count, op::kKept));
+    const sennit_status status = lost_if_left(op::transfer(
+        *rank_, op::Direction::get, there, lines, sizeof(LockLine) * count, op::kBuffered));
     for (std::uint32_t i = 0; status == SENNIT_OK && i < count; ++i)
         tickets[i] = lines[i].word.load(std::memory_order_relaxed);  // relaxed: a private copy
     return status;
@@ -150,7 +150,8 @@ void LockView::grant_to(std::uint32_t mark, std::uint64_t ticket) const {
         return;
     }
     const sennit_error before = *thread_error();
-    (void)op::atomic(*rank_, {SENNIT_MAX, SENNIT_UINT64, there, &ticket, nullptr, 1}, op::kKept);
+    (void)op::atomic(*rank_, {SENNIT_MAX, SENNIT_UINT64, there, &ticket, nullptr, 1},
+                     op::kBuffered);
     *thread_error() = before;
 }
 

@@ -52,7 +52,7 @@ sennit_status report(Engine &engine, const OperationRecord &record) {
                          record.why);
     return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)),
                      "%s of %llu bytes at offset %llu of rank %d failed: %s%s",
-                     record.judge != nullptr ? "event" : name_of(told_direction(record)),
+                     record.check != nullptr ? "event" : name_of(reported_direction(record)),
                      static_cast<unsigned long long>(record.packed.count != 0 ? record.packed.hull
                                                                               : record.bytes),
                      static_cast<unsigned long long>(record.offset), record.peer,
@@ -66,7 +66,7 @@ void hand_over_answer(const OperationRecord &record) {
     if (record.payload_bytes != 0) {
         std::memcpy(record.answer_to, &record.answer, sizeof record.answer);
     } else {
-        std::memcpy(record.answer_to, record.kept, record.bytes);
+        std::memcpy(record.answer_to, record.buffer, record.bytes);
     }
 }
 
@@ -78,10 +78,10 @@ sennit_status take_status(Engine &engine, OperationRecord *record) {
 }
 
 // Decides whether nobody needs the record's error once nobody takes the record: so for a get into
-// kept memory.
+// its buffer.
 void forget(OperationRecord *record, Abandoned kind) {
     record->is_forgotten = kind == Abandoned::library_s || is_question(*record) ||
-                           (record->direction == Direction::get && record->kept != nullptr);
+                           (record->direction == Direction::get && record->buffer != nullptr);
 }
 
 // Nobody takes the record any more: it will free itself and leave its error to flush.
@@ -248,7 +248,7 @@ sennit_status start_record(Engine &engine, const OperationArgs &args, OperationR
                            (is_question(*record) || args.completion.at_end.takes_error);
     // The library's own requests are not for the program to wait for.
     const bool is_own =
-        args.completion.mode == Completion::Mode::request && args.completion.is_kept;
+        args.completion.mode == Completion::Mode::request && args.completion.is_buffered;
     if (args.completion.mode == Completion::Mode::implicit ||
         (args.direction != Direction::get && !is_own))
         append_to_flush_list(queue, record);
@@ -411,9 +411,9 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
         const MutexLock locked(engine.lock);
         OperationArgs args{direction, &target, local, bytes, completion};
         if (mode == Completion::Mode::local) {
-            args.completion.is_kept = engine.records.may_copy(bytes, kCopyBudget);
-            mode =
-                args.completion.is_kept ? Completion::Mode::implicit : Completion::Mode::blocking;
+            args.completion.is_buffered = engine.records.may_copy(bytes, kCopyBudget);
+            mode = args.completion.is_buffered ? Completion::Mode::implicit
+                                               : Completion::Mode::blocking;
             args.completion.mode = mode;
         }
         const sennit_status status = start(engine, args, &record);

@@ -30,9 +30,9 @@ struct Layout;
 struct EventTask;
 struct WordTask;
 struct OperationRecord;
-// Judges the answer to an event's task whose caller has continued: returns the status of the
+// Checks the answer to an event's task whose caller has continued: returns the status of the
 // operation; flush reports the text of the thread's error. Called with the engine's mutex held.
-using EventJudge = sennit_status (*)(Rank &rank, int peer, const EventTask &task,
+using EventCheck = sennit_status (*)(Rank &rank, int peer, const EventTask &task,
                                      std::uint64_t answer);
 
 enum class Direction : std::uint8_t { put, get, execute };
@@ -48,19 +48,19 @@ struct Work {
     std::uint32_t element_bytes = 0;
     void *result = nullptr;            // gets the old elements; null: not wanted
     const EventTask *event = nullptr;  // see kEventTask
-    EventJudge judge = nullptr;        // with `event`; for an answer that no caller takes
+    EventCheck check = nullptr;        // with `event`; for an answer that no caller takes
     const WordTask *word = nullptr;    // see kWordTask
 };
 inline constexpr std::uint8_t kCompareSwap = 64;
 
-// Messages of an epoch for a signal of the peer: its processor judges the epoch, stores their data,
+// Messages of an epoch for a signal of the peer: its processor checks the epoch, stores their data,
 // and counts them. The operation's `local` is the data, of at most engine_most_event_data() bytes,
 // or null; then `bytes` only says that the named memory exists. The engine keeps the data and the
 // answer, a word from the owner's handler, until the operation has ended.
 // Completion::Mode::implicit: the call ends when the message is sent, and the answer may wait for
 // the owner's next one. With a layout, which says where the data goes, it takes as many tasks as
 // necessary, and the last one to come counts. Without a signal (handle 0) there is only data: the
-// op engine itself stores it, without a judge.
+// op engine itself stores it, without a check.
 inline constexpr std::uint8_t kEventTask = 67;
 //
 // The other actions are about messages whose events come in completion data (signal/carried.hpp).
@@ -105,7 +105,7 @@ struct WordTask {
 };
 static_assert(sizeof(WordTask) == 24);
 inline constexpr std::uint64_t kNoSuchSignal = 0;  // the answer of a rank without signals
-// The answer that a judge gets for a failed task; its result is ignored then.
+// The answer that the check gets for a failed task; its result is ignored then.
 inline constexpr std::uint64_t kNoAnswer = UINT64_MAX;
 
 // The target of an operation, already checked: peer alive or not, range inside the segment.
@@ -175,7 +175,7 @@ struct Completion {
     // nothing is lent to an operation that outlives the call. Tasks have one element, bytes are
     // contiguous. Not with Mode::implicit; a request is completed by engine_test or released by
     // engine_abandon.
-    bool is_kept = false;
+    bool is_buffered = false;
     // For a put: it may complete when sent, and then be lost, or arrive later than operations that
     // were started after it.
     bool is_hint = false;
@@ -185,7 +185,7 @@ struct Completion {
     AtEnd at_end = {};
     Held *held = nullptr;  // this operation is held: filled in
 };
-inline constexpr Completion kKept{Completion::Mode::blocking, nullptr, true};
+inline constexpr Completion kBuffered{Completion::Mode::blocking, nullptr, true};
 
 // Starts the operation. Puts and operands only read `local`. Errors: UNSUPPORTED (the path carries
 // no tasks), PEER_LOST, FABRIC, TIMEOUT, NOMEM and the transport's. If the wait ends first
@@ -286,7 +286,7 @@ struct EventHandlers {
     // Updates an answer to a task for this rank's signal to the current state.
     std::uint64_t (*renew)(Rank &rank, std::uint32_t handle, std::uint64_t answer) = nullptr;
     // Takes an updated answer to a task for the peer's signal, which this rank has received.
-    void (*told)(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer) = nullptr;
+    void (*renewed)(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer) = nullptr;
 };
 void engine_take_events(Rank &rank, const EventHandlers *handlers);  // which must stay valid
 // The sink for opening message transports. Transports call the first two from progress(), which
@@ -297,6 +297,6 @@ sennit_status engine_execute(void *rank, const transport::Arrived &arrived);
 // The signal of an event's task.
 std::uint32_t engine_subject(const transport::Task &task, const std::byte *payload);
 std::uint64_t engine_renew(void *rank, std::uint32_t subject, std::uint64_t reply);
-void engine_told(void *rank, int from, std::uint32_t subject, std::uint64_t reply);
+void engine_renewed(void *rank, int from, std::uint32_t subject, std::uint64_t reply);
 
 }  // namespace sennit::op

@@ -156,14 +156,14 @@ void end_event(Engine &engine, OperationRecord *record) {
         (void)std::snprintf(why, sizeof why, "an event for signal %#x of rank %d failed: %s",
                             task.handle, record->peer, sennit_status_string(record->status));
         record->why = strdup(why);
-        (void)record->judge(*engine.rank, record->peer, task, kNoAnswer);
+        (void)record->check(*engine.rank, record->peer, task, kNoAnswer);
         return;
     }
     const sennit_error unrelated = *thread_error();
-    record->status = record->judge(*engine.rank, record->peer, task, record->answer);
+    record->status = record->check(*engine.rank, record->peer, task, record->answer);
     for (std::uint32_t i = 1; i < record->packed.count && record->status == SENNIT_OK; ++i)
         record->status =
-            record->judge(*engine.rank, record->peer, task, packed_task(*record, i).answer);
+            record->check(*engine.rank, record->peer, task, packed_task(*record, i).answer);
     if (record->status == SENNIT_OK) return;
     record->why = strdup(thread_error()->text);
     *thread_error() = unrelated;
@@ -237,10 +237,10 @@ std::uint64_t engine_renew(void *context, std::uint32_t subject, std::uint64_t r
     return all == nullptr ? reply : all->renew(rank, subject, reply);
 }
 
-void engine_told(void *context, int from, std::uint32_t subject, std::uint64_t reply) {
+void engine_renewed(void *context, int from, std::uint32_t subject, std::uint64_t reply) {
     Rank &rank = *static_cast<Rank *>(context);
     if (const EventHandlers *const all = handlers_of(rank); all != nullptr)
-        all->told(rank, from, subject, reply);
+        all->renewed(rank, from, subject, reply);
 }
 
 }  // namespace sennit::op

@@ -23,7 +23,7 @@ void leave_flush_list(PeerQueue &queue, OperationRecord *record) {
 
 void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
     record->number = ++queue.last_number;
-    if (record->kept == nullptr && record->payload_bytes == 0) queue.last_lent = record->number;
+    if (record->buffer == nullptr && record->payload_bytes == 0) queue.last_lent = record->number;
     record->on_flush_list = true;
     record->previous_open = queue.open_last;
     record->next_open = nullptr;
@@ -55,8 +55,8 @@ void follow(Engine &engine, OperationRecord *record) {
         record->at_end.call(*engine.rank, record->at_end.context, record->peer, record->status);
     if (record->then == nullptr) return;
     // Records that wait for a question get its answer as their reason.
-    const bool is_told = record->is_forgotten && record->why != nullptr;
-    char *const why = is_told ? strdup(record->why) : nullptr;
+    const bool is_reported = record->is_forgotten && record->why != nullptr;
+    char *const why = is_reported ? strdup(record->why) : nullptr;
     const bool is_cancelled = record->cancels_then && record->status == SENNIT_OK;
     count_down(engine, record->then, is_cancelled ? SENNIT_ERR_TIMEOUT : record->status, why);
 }
@@ -65,7 +65,7 @@ void leave_error(PeerQueue &queue, OperationRecord *record) {
     if (record->status == SENNIT_OK || queue.implicit_error != SENNIT_OK || record->is_forgotten)
         return;
     queue.implicit_error = record->status;
-    queue.implicit_direction = told_direction(*record);
+    queue.implicit_direction = reported_direction(*record);
     std::swap(queue.implicit_why, record->why);
 }
 

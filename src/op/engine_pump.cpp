@@ -310,7 +310,7 @@ void finish(Engine &engine, PeerQueue &queue, OperationRecord *record) {
     if (record->on_flush_list) leave_flush_list(queue, record);
     if (has_gone && record->direction == Direction::execute) --queue.tasks_started;
     if (has_gone && record->may_wait) end_waiting_answer(queue);
-    if (has_gone && record->is_judged) end_event(engine, record);
+    if (has_gone && record->is_checked) end_event(engine, record);
     record->state = RecordState::complete;
     if (queue.closing != nullptr && record == &queue.closing->question) {
         end_question(engine, queue);

@@ -44,13 +44,13 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     record->payload_bytes = static_cast<std::uint32_t>(payload_of_event(args));
     record->result = reinterpret_cast<std::byte *>(&record->answer);
     record->answer_to = work.result;
-    record->judge = work.judge;
+    record->check = work.check;
     const bool is_implicit = args.completion.mode == Completion::Mode::implicit;
     // The answer to a question has a waiter.
     record->may_wait = is_word || (is_implicit && work.event->messages != 0);
-    record->is_judged = work.judge != nullptr &&
-                        (is_implicit || (args.completion.mode == Completion::Mode::request &&
-                                         !args.completion.is_kept));
+    record->is_checked = work.check != nullptr &&
+                         (is_implicit || (args.completion.mode == Completion::Mode::request &&
+                                          !args.completion.is_buffered));
     record->is_of_message = !is_word && work.event->index != 0;
     const void *head = work.event;
     if (is_word) head = work.word;
@@ -96,8 +96,8 @@ bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
         if (!engine.records.keep_payload(record, record->payload_bytes,
                                          *path_to(engine, record->peer)->transport))
             return false;
-        std::memcpy(record->kept, record->operands, head);
-        record->local = place = record->kept;
+        std::memcpy(record->buffer, record->operands, head);
+        record->local = place = record->buffer;
     }
     std::memcpy(place + head, data, record->payload_bytes - head);
     return true;
@@ -136,24 +136,24 @@ bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args) {
     if (record->payload_bytes != 0)
         return args.target->layout != nullptr ? keep_packed(engine, record, args)
                                               : keep_event(engine, record, args.local);
-    if (!args.completion.is_kept) return true;
+    if (!args.completion.is_buffered) return true;
     if (!engine.records.keep(record, args.bytes)) return false;
     switch (args.direction) {
         case Direction::put:
             if (record->layout != nullptr)
-                layout_keep(record->layout, record->kept, static_cast<std::byte *>(args.local));
+                layout_keep(record->layout, record->buffer, static_cast<std::byte *>(args.local));
             else
-                std::memcpy(record->kept, args.local, args.bytes);
-            record->local = record->kept;
+                std::memcpy(record->buffer, args.local, args.bytes);
+            record->local = record->buffer;
             break;
         case Direction::get:
             record->answer_to = args.local;
-            record->local = record->kept;
+            record->local = record->buffer;
             break;
         case Direction::execute:
             // Operands of one element are already in the record.
             record->answer_to = record->result;
-            if (record->result != nullptr) record->result = record->kept;
+            if (record->result != nullptr) record->result = record->buffer;
             break;
     }
     return true;

@@ -159,7 +159,7 @@ std::size_t data_room(const MessagePath &path);
 std::uint64_t payload_of_event(const OperationArgs &args);
 bool is_question(const OperationRecord &record);
 // The direction from the caller's view: tasks with data are puts.
-inline Direction told_direction(const OperationRecord &record) {
+inline Direction reported_direction(const OperationRecord &record) {
     return record.payload_bytes != 0 ? Direction::put : record.direction;
 }
 // OK and *out null: already complete. An error: it has ended, and there is nothing to take.
@@ -187,9 +187,9 @@ const EventHandlers *handlers_of(const Rank &rank);
 // Hurries delayed answers, since a wait for them has started.
 void hurry(PeerQueue &queue);
 // A wait for the peer has lasted since `since_ns`. A computing peer's thread may be idle, so the
-// peer is told if it is slow, or was lately.
+// peer is notified if it is slow, or was lately.
 void hurry_if_slow(PeerQueue &queue, std::int64_t since_ns);
-// For an event's task without a caller to judge its answer: judges it, and stores the reason of a
+// For an event's task without a caller to check its answer: checks it, and stores the reason of a
 // failure in the record.
 void end_event(Engine &engine, OperationRecord *record);
 // Leaves the record's failure to flush, unless an earlier one is waiting.

@@ -12,7 +12,7 @@ sennit_status get_control(Rank &rank, int peer, std::size_t offset, void *destin
     const Peer &other = rank.peers[peer];
     if (other.transport == nullptr) return path::fail_no_path(peer);
     const Target target{peer, transport::RemoteMemory{nullptr, other.control_handle}, offset};
-    return engine_start(rank, Direction::get, target, destination, bytes, kKept);
+    return engine_start(rank, Direction::get, target, destination, bytes, kBuffered);
 }
 
 sennit_status attach_segment(Rank &rank, int peer, const SegmentRecord &record, std::uint32_t id) {

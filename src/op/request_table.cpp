@@ -11,13 +11,13 @@
 namespace sennit::op {
 namespace {
 
-bool keeps_inside(const OperationRecord &record) {
-    return record.kept == nullptr ||
-           record.kept == reinterpret_cast<const std::byte *>(&record.answer);
+bool is_buffered_inside(const OperationRecord &record) {
+    return record.buffer == nullptr ||
+           record.buffer == reinterpret_cast<const std::byte *>(&record.answer);
 }
 
 void free_owned(OperationRecord &record) {
-    const bool is_packed = record.packed.count != 0 && record.kept != nullptr;
+    const bool is_packed = record.packed.count != 0 && record.buffer != nullptr;
     for (std::uint32_t i = 0; is_packed && i < record.packed.count; ++i) {
         const PackedTask &task = packed_task(record, i);
         if (task.is_in_room)
@@ -26,10 +26,10 @@ void free_owned(OperationRecord &record) {
             std::free(task.payload);
     }
     if (record.rooms != nullptr && !is_packed)
-        record.rooms->give_room_back(record.kept);
-    else if (!keeps_inside(record))
-        std::free(record.kept);
-    record.kept = nullptr;
+        record.rooms->give_room_back(record.buffer);
+    else if (!is_buffered_inside(record))
+        std::free(record.buffer);
+    record.buffer = nullptr;
     record.rooms = nullptr;
     std::free(record.why);
     record.why = nullptr;
@@ -58,26 +58,26 @@ void RequestTable::give_back(OperationRecord *record) {
     record->state = RecordState::free;
     layout_free(record->layout);
     record->layout = nullptr;
-    if (!keeps_inside(*record)) kept_bytes_ -= record->kept_bytes;
+    if (!is_buffered_inside(*record)) buffer_bytes_ -= record->buffer_bytes;
     free_owned(*record);
     table_.give_back(*record);
 }
 
 bool RequestTable::keep(OperationRecord *record, std::uint64_t bytes) {
-    record->kept = bytes <= sizeof record->answer ? reinterpret_cast<std::byte *>(&record->answer)
-                                                  : static_cast<std::byte *>(std::malloc(bytes));
-    record->kept_bytes = bytes;
-    if (!keeps_inside(*record)) kept_bytes_ += bytes;
-    return record->kept != nullptr;
+    record->buffer = bytes <= sizeof record->answer ? reinterpret_cast<std::byte *>(&record->answer)
+                                                    : static_cast<std::byte *>(std::malloc(bytes));
+    record->buffer_bytes = bytes;
+    if (!is_buffered_inside(*record)) buffer_bytes_ += bytes;
+    return record->buffer != nullptr;
 }
 
 bool RequestTable::keep_payload(OperationRecord *record, std::uint64_t bytes,
                                 transport::Transport &by) {
-    record->kept = by.take_room(bytes);
-    if (record->kept == nullptr) return keep(record, bytes);
+    record->buffer = by.take_room(bytes);
+    if (record->buffer == nullptr) return keep(record, bytes);
     record->rooms = &by;
-    record->kept_bytes = bytes;
-    kept_bytes_ += bytes;
+    record->buffer_bytes = bytes;
+    buffer_bytes_ += bytes;
     return true;
 }
 
@@ -85,9 +85,9 @@ bool RequestTable::keep_packed(OperationRecord *record, std::uint64_t bytes,
                                transport::Transport &by) {
     const std::uint32_t count = record->packed.count;
     auto *const tasks = static_cast<PackedTask *>(std::calloc(count, sizeof(PackedTask)));
-    record->kept = reinterpret_cast<std::byte *>(tasks);
-    record->kept_bytes = tasks == nullptr ? 0 : count * (sizeof(PackedTask) + bytes);
-    kept_bytes_ += record->kept_bytes;
+    record->buffer = reinterpret_cast<std::byte *>(tasks);
+    record->buffer_bytes = tasks == nullptr ? 0 : count * (sizeof(PackedTask) + bytes);
+    buffer_bytes_ += record->buffer_bytes;
     if (tasks == nullptr) return false;
     record->rooms = &by;
     for (PackedTask &task : std::span(tasks, count)) {

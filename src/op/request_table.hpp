@@ -44,7 +44,7 @@ struct CarriedEvents {
         0;  // bytes that must be complete before a piece with an event is cut
 };
 
-// Tasks with the runs of a put: their payloads are in the record's kept memory, and `bytes` of the
+// Tasks with the runs of a put: their payloads are in the record's buffer, and `bytes` of the
 // record counts tasks. packed.hpp has their contents.
 struct PackedTasks {
     std::uint32_t count = 0;   // 0: not such a put
@@ -79,8 +79,8 @@ struct OperationRecord {
     std::uint32_t payload_bytes;  // of an event's task; 0: not an event's task
     bool may_wait;                // its answer may wait
     bool is_of_message;           // it ends a message with events in completion data
-    bool is_judged;               // judged at its end, since no caller judges the answer
-    EventJudge judge;             // of it
+    bool is_checked;              // checked at its end, since no caller checks the answer
+    EventCheck check;             // of it
     std::uint32_t awaited;        // while held: number of open records that name it as `then`
     OperationRecord *then;        // held; see Completion
     bool cancels_then;            // cancels `then` at its end: nobody takes the record any more
@@ -93,12 +93,12 @@ struct OperationRecord {
     std::uint64_t offset;
     std::byte *local;
     std::byte *result;            // of execute, or null
-    std::byte *kept;              // the moving data in the record's own memory, or its PackedTasks;
+    std::byte *buffer;            // the moving data in the record's own memory, or its PackedTasks;
                                   // null: the caller lends it
-    std::uint64_t kept_bytes;     // size of that memory, with its payloads
+    std::uint64_t buffer_bytes;   // size of that memory, with its payloads
     transport::Transport *rooms;  // transport whose take_room() gave it, or some payloads; or null
-    void *answer_to;       // destination of an answer in `kept` that its caller takes; or null
-    std::uint64_t answer;  // of an event's task; else `kept` points here where that is enough
+    void *answer_to;       // destination of an answer in `buffer` that its caller takes; or null
+    std::uint64_t answer;  // of an event's task; else `buffer` points here where that is enough
     // The operands of execute on one element, or an event's task with little data; `local` then
     // points here.
     std::uint64_t operands[8];
@@ -117,7 +117,7 @@ struct OperationRecord {
 };
 
 inline PackedTask &packed_task(const OperationRecord &record, std::uint64_t number) {
-    return reinterpret_cast<PackedTask *>(record.kept)[number];
+    return reinterpret_cast<PackedTask *>(record.buffer)[number];
 }
 
 class RequestTable {
@@ -134,10 +134,10 @@ class RequestTable {
     bool keep_payload(OperationRecord *record, std::uint64_t bytes, transport::Transport &by);
     // For packed.count payloads of at most this many bytes.
     bool keep_packed(OperationRecord *record, std::uint64_t bytes, transport::Transport &by);
-    // Whether records and their kept memory take less than `budget` with one more.
+    // Whether records and their buffers take less than `budget` with one more.
     bool may_copy(std::uint64_t bytes, std::uint64_t budget) const {
         return bytes <= budget &&
-               kept_bytes_ + in_use() * sizeof(OperationRecord) <= budget - bytes;
+               buffer_bytes_ + in_use() * sizeof(OperationRecord) <= budget - bytes;
     }
 
     static sennit_request request_of(const OperationRecord &record) {
@@ -158,7 +158,7 @@ class RequestTable {
   private:
     // At most 4 million operations at a time.
     HandleTable<OperationRecord, request::Handles, TableShape{1u << 22, 128}> table_;
-    std::uint64_t kept_bytes_ = 0;  // besides the records
+    std::uint64_t buffer_bytes_ = 0;  // besides the records
 };
 
 // Pieces beyond the one inside each record.

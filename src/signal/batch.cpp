@@ -83,14 +83,14 @@ enum class After : std::uint8_t { those_ahead, all };
 
 // Starts an operation for each part that wants it, and waits for all of them.
 template <class Wants, class Start>
-void take_step(BatchSlice &slice, After after, bool is_kept, Wants wants, Start start) {
+void take_step(BatchSlice &slice, After after, bool is_buffered, Wants wants, Start start) {
     std::size_t begun = 0;
     for (; begun < slice.count; ++begun) {
         Flying &part = slice.parts[begun];
         part.request = SENNIT_REQUEST_NULL;
         if (part.status != SENNIT_OK || !wants(part)) continue;
         const sennit_status status =
-            start(part, begun, Completion{Completion::Mode::request, &part.request, is_kept});
+            start(part, begun, Completion{Completion::Mode::request, &part.request, is_buffered});
         if (status == SENNIT_OK) continue;
         note_failure(slice, begun, status);
         if (after == After::those_ahead) break;

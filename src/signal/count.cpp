@@ -24,7 +24,7 @@ sennit_status look_by_message(Rank &rank, const RemoteSignal &remote, Seen *seen
     static_assert(kFetchedBytes > offsetof(SignalRecord, most_ahead));
     SignalRecord copy{};
     const sennit_status status =
-        op::transfer(rank, op::Direction::get, remote.gptr, &copy, kFetchedBytes, op::kKept);
+        op::transfer(rank, op::Direction::get, remote.gptr, &copy, kFetchedBytes, op::kBuffered);
     if (status == SENNIT_OK) *seen = seen_in(copy);
     return status;
 }

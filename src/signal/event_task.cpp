@@ -84,7 +84,7 @@ sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &mess
                              is_unchecked(signal.handle) ? std::uint8_t{1} : answered.most_ahead});
 }
 
-// An op::EventJudge.
+// An op::EventCheck.
 sennit_status read_late_answer(Rank &rank, int peer, const op::EventTask &task,
                                std::uint64_t answer) {
     const sennit_signal signal{peer, task.handle};
@@ -143,7 +143,7 @@ sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answ
     op::Work work;
     work.result = answer;
     work.event = &task;
-    work.judge = read_late_answer;
+    work.check = read_late_answer;
     // Without data, the named memory is the signal's.
     const bool has_data = args.bytes != 0;
     const std::size_t bytes = has_data ? args.bytes : sizeof(std::uint64_t);
@@ -200,7 +200,7 @@ bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch)
 
 sennit_status send_event(Rank &rank, const EventArgs &args) {
     std::uint64_t answer = 0;
-    const sennit_status status = start_event(rank, args, &answer, op::kKept);
+    const sennit_status status = start_event(rank, args, &answer, op::kBuffered);
     return status != SENNIT_OK ? status : check_answer(rank, *args.remote, args.messages, answer);
 }
 

@@ -30,7 +30,7 @@ struct EventArgs {
     // each one and counts with the last.
     const op::Layout *layout = nullptr;
 };
-// If `how` is op::kKept, or has a request and is_kept, *answer is set when the operation is
+// If `how` is op::kBuffered, or has a request and is_buffered, *answer is set when the operation is
 // complete. Else `answer` is null, and the operation ends with the answer's status. Errors: those
 // of a put, UNSUPPORTED (the path carries no tasks).
 sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answer,

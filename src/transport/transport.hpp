@@ -224,9 +224,9 @@ struct Arrived {
 // The target's receiver, called from its progress(): for the completion data of put_event, and for
 // tasks, whose status returns with the reply. A task may have a subject, for example a signal. The
 // reply's information on the subject may change later: a transport with room in a message to that
-// peer may ask for it again (renew) and pass it to the peer's sink (told). `subject` and `renew`
-// are called at the target, `told` at the sender; none of them calls the transport, which may hold
-// its locks.
+// peer may ask for it again (renew) and pass it to the peer's sink (renewed). `subject` and `renew`
+// are called at the target, `renewed` at the sender; none of them calls the transport, which may
+// hold its locks.
 struct EventSink {
     void (*arrived)(void *context, const EventData &event) = nullptr;
     void *context = nullptr;
@@ -234,7 +234,7 @@ struct EventSink {
     // The subject of an executed task; 0: none.
     std::uint32_t (*subject)(const Task &task, const std::byte *payload) = nullptr;
     std::uint64_t (*renew)(void *context, std::uint32_t subject, std::uint64_t reply) = nullptr;
-    void (*told)(void *context, int from, std::uint32_t subject, std::uint64_t reply) = nullptr;
+    void (*renewed)(void *context, int from, std::uint32_t subject, std::uint64_t reply) = nullptr;
 };
 
 class Transport {

@@ -28,21 +28,23 @@ TEST_F(LateAnswerTest, a_kept_get_writes_to_its_caller_only_while_the_call_lasts
         {
             const BlockingBound bound("0.02");
             EXPECT_EQ(
-                op::engine_start(rank(), Direction::get, to(1), into.data(), bytes, op::kKept),
+                op::engine_start(rank(), Direction::get, to(1), into.data(), bytes, op::kBuffered),
                 SENNIT_ERR_TIMEOUT);
         }
         fake.complete_in_progress = true;
         EXPECT_EQ(op::engine_flush(rank(), 1, Deadline::after(kShort)), SENNIT_OK);
         EXPECT_EQ(into, before);
-        EXPECT_EQ(op::engine_start(rank(), Direction::get, to(1), into.data(), bytes, op::kKept),
-                  SENNIT_OK);
+        EXPECT_EQ(
+            op::engine_start(rank(), Direction::get, to(1), into.data(), bytes, op::kBuffered),
+            SENNIT_OK);
         EXPECT_EQ(std::memcmp(into.data(), source(), bytes), 0);
         fake.complete_in_progress = false;
         // In the midst of submit.
         fake.complete_at_once = true;
         into = before;
-        EXPECT_EQ(op::engine_start(rank(), Direction::get, to(1), into.data(), bytes, op::kKept),
-                  SENNIT_OK);
+        EXPECT_EQ(
+            op::engine_start(rank(), Direction::get, to(1), into.data(), bytes, op::kBuffered),
+            SENNIT_OK);
         EXPECT_EQ(std::memcmp(into.data(), source(), bytes), 0);
         fake.complete_at_once = false;
         EXPECT_EQ(rank().engine->records.in_use(), 0u);
@@ -57,7 +59,7 @@ TEST_F(LateAnswerTest, a_kept_put_moves_what_its_caller_had_although_it_is_read_
         {
             const BlockingBound bound("0.02");
             EXPECT_EQ(
-                op::engine_start(rank(), Direction::put, to(1), from.data(), bytes, op::kKept),
+                op::engine_start(rank(), Direction::put, to(1), from.data(), bytes, op::kBuffered),
                 SENNIT_ERR_TIMEOUT);
         }
         std::fill(from.begin(), from.end(), std::byte{0xA5});
@@ -80,7 +82,7 @@ TEST_F(LateAnswerTest, a_kept_task_answers_into_memory_of_its_own) {
     target.work = &work;
     {
         const BlockingBound bound("0.02");
-        EXPECT_EQ(op::engine_start(rank(), Direction::execute, target, &operand, 8, op::kKept),
+        EXPECT_EQ(op::engine_start(rank(), Direction::execute, target, &operand, 8, op::kBuffered),
                   SENNIT_ERR_TIMEOUT);
     }
     const auto answer = [&](std::uint64_t value) {

@@ -219,8 +219,8 @@ TEST(lock_end, once_its_keeper_has_left_every_call_of_a_lock_is_peer_lost) {
                 if (rank == 1) one.acquire_first();
                 job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
                 if (rank == 0) {
-                    const bool is_told = path == "inproc" || path == "mapped";
-                    const sennit_status wanted = is_told ? SENNIT_ERR_ARG : SENNIT_OK;
+                    const bool is_reported = path == "inproc" || path == "mapped";
+                    const sennit_status wanted = is_reported ? SENNIT_ERR_ARG : SENNIT_OK;
                     if (sennit_finalize() != wanted)
                         job.note("the end of the keeper, which meets a barrier");
                     scene.left = true;

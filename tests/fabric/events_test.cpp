@@ -473,8 +473,8 @@ TEST(TrialRooms, each_try_has_its_data_also_if_it_comes_late_and_no_other_has_it
     EXPECT_TRUE(room.misses_data());
     EXPECT_TRUE(room.tell(low(kDatum, 32), 32));
     EXPECT_FALSE(room.misses_data());
-    EXPECT_EQ(room.places[0][0].told, kDatum);
-    EXPECT_EQ(room.places[3][1].told, ~kDatum);
+    EXPECT_EQ(room.places[0][0].confirmed, kDatum);
+    EXPECT_EQ(room.places[3][1].confirmed, ~kDatum);
 }
 
 }  // namespace

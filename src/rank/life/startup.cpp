@@ -34,8 +34,9 @@ namespace {
 constexpr std::size_t kStride = sizeof(Introduction);
 
 transport::EventSink sink_of(Rank &rank) {
-    return {op::engine_event_arrived, &rank,          op::engine_execute, op::engine_subject,
-            op::engine_renew,         op::engine_told};
+    return {op::engine_event_arrived, &rank,
+            op::engine_execute,       op::engine_subject,
+            op::engine_renew,         op::engine_renewed};
 }
 
 sennit_status make_tables(Startup &start) {

@@ -60,7 +60,7 @@ sennit_status NodeWatch::open(std::uint16_t *port) {
     return SENNIT_OK;
 }
 
-void NodeWatch::meet(HostOf host_of, const void *context) {
+void NodeWatch::set_hosts(HostOf host_of, const void *context) {
     host_of_ = host_of;
     network_ = context;
 }
@@ -284,8 +284,8 @@ sennit_status watch_open(Rank &rank, std::uint16_t *port) {
     return made->open(port);
 }
 
-void watch_meet(Rank &rank, HostOf host_of, const void *context) {
-    rank.watch->meet(host_of, context);
+void watch_set_hosts(Rank &rank, HostOf host_of, const void *context) {
+    rank.watch->set_hosts(host_of, context);
 }
 
 sennit_status watch_start(Rank &rank, bool crowded) {

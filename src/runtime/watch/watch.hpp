@@ -4,8 +4,8 @@
 // asks each node that it watches whether it is alive. docs/design/fabric.md has the protocol
 // ("Silence: the lease", "The detector").
 //
-// Life: watch_open() -> watch_meet() -> watch_start() -> in use -> watch_stop() -> watch_free().
-// Only a transport to other nodes opens it, so a job on one node has no such thread.
+// Life: watch_open() -> watch_set_hosts() -> watch_start() -> in use -> watch_stop() ->
+// watch_free(). Only a transport to other nodes opens it, so a job on one node has no such thread.
 #pragma once
 
 #include <sennit/runtime.h>
@@ -40,9 +40,9 @@ bool are_neighbours(std::size_t one, std::size_t other, std::size_t count);
 // Takes a port. Errors: OS, NOMEM.
 sennit_status watch_open(Rank &rank, std::uint16_t *port);
 // `host_of` returns the addresses of any rank's watch: any thread may call it, until watch_stop().
-void watch_meet(Rank &rank, HostOf host_of, const void *context);
+void watch_set_hosts(Rank &rank, HostOf host_of, const void *context);
 // Called after the paths are agreed. `crowded`: ranks share processors. Does nothing without
-// watch_meet(). Errors: OS, NOMEM.
+// watch_set_hosts(). Errors: OS, NOMEM.
 sennit_status watch_start(Rank &rank, bool crowded);
 // Tells other nodes that this rank leaves. There is no news afterwards.
 void watch_stop(Rank &rank);

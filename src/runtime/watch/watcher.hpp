@@ -74,7 +74,7 @@ class NodeWatch {
     ~NodeWatch();
 
     sennit_status open(std::uint16_t *port);
-    void meet(HostOf host_of, const void *context);
+    void set_hosts(HostOf host_of, const void *context);
     sennit_status start(bool crowded);
     void stop();
     void forked();

@@ -36,15 +36,15 @@ HeldAnswers *Network::held_for(int peer) {
 }
 
 // The latest comes first, so the last one is dropped.
-void ToldSubjects::note(std::uint32_t subject, std::uint64_t reply) {
+void KnownSubjects::note(std::uint32_t subject, std::uint64_t reply) {
     if (subject == 0) return;
     std::size_t at = 0;
-    while (at < count_ && told_[at].subject != subject)
+    while (at < count_ && known_[at].subject != subject)
         ++at;
-    if (at == std::size(told_)) --at;
+    if (at == std::size(known_)) --at;
     if (at == count_) ++count_;
-    std::rotate(told_, told_ + at, told_ + at + 1);
-    told_[0] = {subject, reply};
+    std::rotate(known_, known_ + at, known_ + at + 1);
+    known_[0] = {subject, reply};
 }
 
 // The subject of an executed task with a reply of one word; else 0.
@@ -111,11 +111,11 @@ void Network::add_held(Message *message) {
         return count != 0 &&
                std::find(held->subjects, held->subjects + count, subject) != held->subjects + count;
     };
-    for (const auto &[subject, told] : links_[message->peer].told.all()) {
+    for (const auto &[subject, known] : links_[message->peer].known.all()) {
         if (header.answers == kMostLateAnswers) return;
         if (is_renewed(subject)) continue;
-        const std::uint64_t reply = sink_.renew(sink_.context, subject, told);
-        if (reply != told) add({kOfSubject | subject, reply});
+        const std::uint64_t reply = sink_.renew(sink_.context, subject, known);
+        if (reply != known) add({kOfSubject | subject, reply});
     }
 }
 
@@ -126,12 +126,12 @@ void Network::note_carried(const Message &message) {
     for (unsigned i = 0; i < header.answers; ++i) {
         const LateAnswer late = late_answer(message, i);
         if ((late.id & kOfSubject) != 0)
-            peer.told.note(static_cast<std::uint32_t>(late.id), late.reply);
+            peer.known.note(static_cast<std::uint32_t>(late.id), late.reply);
     }
     HeldAnswers *const held = held_for(message.peer);
     if (held == nullptr) return;
     for (unsigned i = 0; i < held->count; ++i)
-        peer.told.note(held->subjects[i], held->answers[i].reply);
+        peer.known.note(held->subjects[i], held->answers[i].reply);
     const std::uint8_t most = is_progress_thread() ? kMostElse : kMostWhilePolled;
     if (!held->is_in_vain) peer.vain_waits = 0;
     if (held->is_in_vain && peer.vain_waits < most) ++peer.vain_waits;
@@ -189,7 +189,7 @@ void Network::send_held_behind(int peer) {
 void Network::hurry(int peer) {
     const MutexLock guard(lock_);
     const PeerLink *const link = links_.find(peer);
-    if (link == nullptr || !link->is_met) return;
+    if (link == nullptr || !link->is_contacted) return;
     const OpenTask *last = nullptr;
     for (const OpenTask &open : tasks_)
         if (open.operation != nullptr && open.operation->peer == peer &&

@@ -73,10 +73,10 @@ void InterfaceChoice::leave_out_slow() {
     std::uint8_t best = 0;
     for (unsigned i = 0; i < common_count_; ++i)
         best = std::max(best, common_[i].speed);
-    unsigned kept = 0;
+    unsigned left = 0;
     for (unsigned i = 0; i < common_count_; ++i)
-        if (common_[i].speed + 1 >= best) common_[kept++] = common_[i];
-    common_count_ = kept;
+        if (common_[i].speed + 1 >= best) common_[left++] = common_[i];
+    common_count_ = left;
 }
 
 // Limits the rails to the least that any rank wants. Several rails of one machine use the same

@@ -44,8 +44,8 @@ void EventList::swap(EventList &other) {
 bool TrialRoom::tell(std::uint64_t data, unsigned bits) {
     for (unsigned i = 0; i < kTries; ++i)
         for (Place &place : places[i])
-            if (place.put != place.told && low_data(place.put, bits) == data) {
-                place.told = place.put;
+            if (place.put != place.confirmed && low_data(place.put, bits) == data) {
+                place.confirmed = place.put;
                 return true;
             }
     return false;
@@ -54,7 +54,7 @@ bool TrialRoom::tell(std::uint64_t data, unsigned bits) {
 bool TrialRoom::misses_data() const {
     for (unsigned i = 0; i < kTries; ++i)
         for (const Place &place : places[i])
-            if (place.put != place.told) return true;
+            if (place.put != place.confirmed) return true;
     return false;
 }
 

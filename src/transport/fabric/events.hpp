@@ -46,7 +46,7 @@ class EventList {
 struct TrialRoom {
     struct Place {
         std::uint64_t put;
-        std::uint64_t told;  // the same, stored by its owner when the completion data has come
+        std::uint64_t confirmed;  // the same, stored by its owner when the completion data arrives
     };
     static constexpr unsigned kTries = 8;  // tries with data; one more place is for tries without
 

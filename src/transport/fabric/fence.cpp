@@ -205,7 +205,7 @@ void Network::answer_question(const Message &question) {
 // Spares the other peers finding out. They ask if they miss this.
 void Network::announce_endpoint(int except, unsigned rail) {
     for (const int peer : links_.used())
-        if (peer != except && links_[peer].is_met && !links_[peer].is_refused)
+        if (peer != except && links_[peer].is_contacted && !links_[peer].is_refused)
             send_endpoint(peer, rail, way_to(peer, rail), nullptr);
 }
 

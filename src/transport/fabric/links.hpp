@@ -95,10 +95,10 @@ struct RailLink {
 
 // A used peer: this rank has something for it, or it has sent a message.
 struct PeerLink {
-    bool is_used = true;      // see SparseTable
-    bool is_reached = false;  // it has answered a question
-    bool is_met = false;      // messages were sent to it, or came from it
-    bool is_parted = false;   // this rank has said goodbye to it
+    bool is_used = true;        // see SparseTable
+    bool is_reached = false;    // it has answered a question
+    bool is_contacted = false;  // messages were sent to it, or came from it
+    bool is_parted = false;     // this rank has said goodbye to it
     bool said_goodbye = false;
     bool is_refused = false;     // its host's lease is over: nothing from it is accepted
     bool is_lost = false;        // operations to it have ended
@@ -108,7 +108,7 @@ struct PeerLink {
     // must not wait now.
     std::uint8_t vain_waits = 0;
     std::uint16_t not_to_wait = 0;
-    ToldSubjects told;
+    KnownSubjects known;
     // The number of ended puts with an event, and how many of them are known to be handed over,
     // from the answer to a later task.
     std::uint32_t events_put = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The implementation of the path `fabric`, shared by its sources: start.cpp (opening, and the end),
-// meet.cpp (what ranks tell each other at start), trial.cpp (the trial of other nodes), reach.cpp
-// (which rails lead to which peers, and the first use of a peer), transfer.cpp (puts and gets),
-// events.cpp (completion data of peers' puts), fence.cpp (failed transfers), outage.cpp (overdue
-// operations, and rails that carry nothing), task.cpp (messages), answers.cpp (answers that wait)
-// and thread.cpp (progress while the rank computes). One object per rank.
+// cards.cpp (the data that ranks exchange at start), trial.cpp (the trial of other nodes),
+// reach.cpp (which rails lead to which peers, and the first use of a peer), transfer.cpp (puts and
+// gets), events.cpp (completion data of peers' puts), fence.cpp (failed transfers), outage.cpp
+// (overdue operations, and rails that carry nothing), task.cpp (messages), answers.cpp (answers
+// that wait) and thread.cpp (progress while the rank computes). One object per rank.
 //
 // Locks: `lock_` guards all objects of libfabric and all lists. It is taken with or without the
 // engine's lock held, never the other way round: nobody calls the engine while holding it, except
@@ -181,7 +181,7 @@ class Network final : public Transport {
     [[gnu::cold]] PeerLink &make_link(int peer);
     bool is_lossy(int peer, unsigned rail) const;
     void leave_out_others(int peer);
-    Submit meet(int peer, unsigned rail);
+    Submit contact(int peer, unsigned rail);
     static void end_probe(PeerLink &link);
     void note_reached(int peer);
     void look_for_unreached(int peer, std::int64_t now);
@@ -204,7 +204,7 @@ class Network final : public Transport {
     bool part_from(int peer);
     void say_goodbye(const Deadline &deadline);
 
-    // meet.cpp
+    // cards.cpp
     std::size_t names_bytes() const { return rail_count_ * interfaces_.name_bytes(); }
     const std::byte *name_of(int peer, unsigned rail) const;
     sockaddr_in messages_name(int peer, unsigned rail) const;
@@ -380,7 +380,7 @@ class Network final : public Transport {
 
     static constexpr std::size_t kHeldPeers = 16;
     static constexpr std::size_t kOpenTasks = 256;
-    static constexpr std::size_t kMostKeptAnswers = 256;
+    static constexpr std::size_t kMostHeldAnswers = 256;
 
     Rank *rank_ = nullptr;
     EventSink sink_;
@@ -443,7 +443,7 @@ class Network final : public Transport {
     PostedList done_;               // completed, not yet processed
     PostedList late_;               // messages completed by the close of their endpoint
     PostedList outbox_;             // messages for which the queue was full
-    std::size_t kept_answers_ = 0;  // of these, all except goodbyes
+    std::size_t held_answers_ = 0;  // of these, all except goodbyes
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
     std::size_t open_tasks_ = 0;

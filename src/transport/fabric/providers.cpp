@@ -89,7 +89,7 @@ void explain(const Library &library, const fi_info *all, sennit_provider *one) {
     *thread_error() = before;
 }
 
-void judge(const Library &library, const fi_info *all) {
+void explain_all(const Library &library, const fi_info *all) {
     char taken[64];
     char cards[96];
     const sennit_error before = *thread_error();
@@ -137,7 +137,7 @@ sennit_status ask(const Library &library) {
         }
         if (one != nullptr) note_bits(*info, one);
     }
-    judge(library, all);
+    explain_all(library, all);
     add_missing();
     library.freeinfo(all);
     providers.known = true;

@@ -346,7 +346,7 @@ std::size_t Rail::read_passive(Event events[], std::size_t most, bool *is_empty)
     const std::size_t count = read_queue(passive_, events, most);
     if (is_empty != nullptr) *is_empty = count == 0;
     if (count == 0 && data_reads_ != 0) --data_reads_;
-    std::size_t kept = 0;
+    std::size_t left = 0;
     for (std::size_t i = 0; i < count; ++i) {
         if (takes_receives()) {
             auto *const taken = static_cast<DataReceive *>(events[i].context);
@@ -356,10 +356,10 @@ std::size_t Rail::read_passive(Event events[], std::size_t most, bool *is_empty)
         }
         events[i].context = nullptr;
         if (events[i].has_data) data_reads_ = kDataReads;
-        events[kept++] = events[i];
+        events[left++] = events[i];
     }
     post_data_receives();
-    return kept;
+    return left;
 }
 
 // Reading an empty queue drives the provider and costs a system call. If one read drives all

@@ -101,7 +101,7 @@ void Network::forget(int peer) {
 // ---- The first use. With the lock held.
 
 // Nothing requested has come from the peer yet.
-Submit Network::meet(int peer, unsigned rail) {
+Submit Network::contact(int peer, unsigned rail) {
     PeerLink &link = links_[peer];
     if (link.asked_since_ns == 0) link.asked_since_ns = boot_ns();
     ask(link_of(peer, rail));

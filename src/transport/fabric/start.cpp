@@ -201,7 +201,7 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
 
 sennit_status Network::start() {
     node_room_.publish(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
-    watch::watch_meet(*rank_, watch_host_of, this);
+    watch::watch_set_hosts(*rank_, watch_host_of, this);
     rank_->segment_watch = SegmentWatch{expose, withdraw, this};
     sennit_status status = SENNIT_OK;
     if (is_speaker()) status = expose_trials();
@@ -322,7 +322,7 @@ void Network::stop_thread() {
 // there is nothing to wait for. With the lock held.
 bool Network::part_from(int peer) {
     PeerLink &link = links_[peer];
-    if (!link.is_met || known_gone(*rank_, peer) == Gone::died) return true;
+    if (!link.is_contacted || known_gone(*rank_, peer) == Gone::died) return true;
     Message *const message = link.is_parted ? nullptr : take_message();
     link.is_parted = true;
     if (message != nullptr) {

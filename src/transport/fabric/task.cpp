@@ -163,7 +163,7 @@ bool Network::send(Message *message) {
     }
     if (!message->is_back) link.unsent.since_ns = 0;
     message->is_out = code == 0;
-    if (code == 0) links_[message->peer].is_met = true;
+    if (code == 0) links_[message->peer].is_contacted = true;
     if (code == 0) {
         if (rank_->observer != nullptr) [[unlikely]]
             count_message(*message, length);
@@ -175,14 +175,14 @@ bool Network::send(Message *message) {
     return true;
 }
 
-// A message for a peer that accepts none does not delay those for others. The number of kept ones
+// A message for a peer that accepts none does not delay those for others. The number of held ones
 // is limited, however many peers there are: a task and a question are repeated, and an answer with
 // them. Nothing repeats a goodbye, of which there is one per peer.
 void Network::send_or_keep(Message *message) {
     if (send(message)) return;
     if (message->header.kind != MessageKind::goodbye) {
-        if (kept_answers_ == kMostKeptAnswers) return give_back(message);
-        ++kept_answers_;
+        if (held_answers_ == kMostHeldAnswers) return give_back(message);
+        ++held_answers_;
     }
     outbox_.append(message);
 }
@@ -291,7 +291,7 @@ void Network::finish_receive(Message *message) {
     if (message->error != 0 || !is_well_formed(*message)) return give_back(message);
     PeerLink &sender = use(message->header.from);
     if (sender.is_refused) return give_back(message);
-    sender.is_met = true;
+    sender.is_contacted = true;
     RailLink &link = link_of(message->header.from, message->rail);
     link.failing_since_ns = 0;
     ++link.received;
@@ -501,7 +501,7 @@ void Network::serve(const Message &task) {
     if (subject != 0) {
         std::uint64_t reply = 0;
         std::memcpy(&reply, answer->body(), sizeof reply);
-        links_[header.from].told.note(subject, reply);
+        links_[header.from].known.note(subject, reply);
     }
     send_or_keep(answer);
 }
@@ -513,7 +513,8 @@ void Network::end_answered(const Message &message, Answered *answered) {
     for (unsigned i = 0; i < header.answers; ++i) {
         const LateAnswer late = late_answer(message, i);
         if ((late.id & kOfSubject) != 0) {
-            sink_.told(sink_.context, header.from, static_cast<std::uint32_t>(late.id), late.reply);
+            sink_.renewed(sink_.context, header.from, static_cast<std::uint32_t>(late.id),
+                          late.reply);
             continue;
         }
         const std::byte *const reply = late_ones + i * sizeof late + offsetof(LateAnswer, reply);

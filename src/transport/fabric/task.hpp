@@ -26,19 +26,19 @@ struct HeldAnswers {
 
 // The latest information that a peer has on the subjects of its latest tasks. Any message with room
 // updates it.
-class ToldSubjects {
+class KnownSubjects {
   public:
-    struct Told {
+    struct Known {
         std::uint32_t subject;
         std::uint64_t reply;
     };
 
     void note(std::uint32_t subject, std::uint64_t reply);
-    std::span<const Told> all() const { return {told_, count_}; }
+    std::span<const Known> all() const { return {known_, count_}; }
 
   private:
     std::uint8_t count_ = 0;
-    Told told_[kMostLateAnswers];
+    Known known_[kMostLateAnswers];
 };
 
 // A sent task without an answer yet.

@@ -77,7 +77,7 @@ Submit Network::submit(Operation *operation) {
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
     if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
     RailLink &peer = link_of(operation->peer, operation->rail);
-    if (!there.is_reached) return meet(operation->peer, operation->rail);
+    if (!there.is_reached) return contact(operation->peer, operation->rail);
     // Since the engine chose the rail, the thread may have left it out or lost the peer: nobody
     // would handle an operation that is posted there now.
     if (peer.is_out || there.is_lost) return comes_again(nullptr);
@@ -313,9 +313,9 @@ std::size_t Network::poll_rails(bool all) {
     // Arrivals are awaited, room for more is not.
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         post_receives(rail, seen != 0);
-    PostedList kept = outbox_.take_all();
-    kept_answers_ = 0;
-    while (Posted *first = kept.take())
+    PostedList held = outbox_.take_all();
+    held_answers_ = 0;
+    while (Posted *first = held.take())
         send_or_keep(static_cast<Message *>(first));
     return seen;
 }

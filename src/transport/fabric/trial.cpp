@@ -73,7 +73,7 @@ struct Network::Trial {
         return seen.places[place][0].put == word && seen.places[place][1].put == ~word;
     }
     bool has_data() const {
-        return seen.places[place][0].told == word && seen.places[place][1].told == ~word;
+        return seen.places[place][0].confirmed == word && seen.places[place][1].confirmed == ~word;
     }
 };
 
