@@ -181,7 +181,7 @@ void print(const Json &report, bool json) {
     (void)std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// Under a launcher all ranks come here; rank 0 speaks.
+// Under a launcher all ranks run this; rank 0 prints.
 int info_of_peers(const InfoOptions &options) {
     const sennit_status status = sennit_init(nullptr);
     if (status != SENNIT_OK) {

@@ -27,7 +27,7 @@ constexpr std::size_t kReasonBytes = 192;
 constexpr int kRails = 8;   // of a rank that are shown
 constexpr int kCards = 16;  // of a node
 
-// What came of registering memory of one kind.
+// The result of registering memory of one kind.
 struct Trial {
     std::int32_t status;
     std::int32_t mechanism;

@@ -118,7 +118,7 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
         say(job, "{} cannot be spread over {} nodes", counted(job.ranks, "rank"), job.nodes);
         return kExitUsage;
     }
-    // The ranks' own value comes behind it, and the first one would count.
+    // The ranks' own value follows, and the first one would be used.
     if (job.nodes > 0) (void)unsetenv("SENNIT_NODE");
     FoundProgram found = find_program(program.front());
     if (found.exit_code != 0) {

@@ -1,7 +1,7 @@
 // flow with Sennit, pipelined as in the UNR paper's figure 3e: some planes of a pencil, and some
 // pairs of wave numbers of the tridiagonal solver, have plans of their own. The thread that has
 // computed a piece puts it straight to its place on the other ranks, and computes it further when
-// theirs have come. Halos go while inner cells are computed. The rest is as in sennit_calls.hpp.
+// theirs have arrived. Halos go while inner cells are computed. The rest is as in sennit_calls.hpp.
 //
 // A piece of one exchange and the same piece of the other one of its circle belong to each other
 // (README.md), so the argument of the whole exchanges holds for each piece by itself.
@@ -54,7 +54,7 @@ class Pipelined final : public Calls {
     using Pieces = std::deque<Piece>;  // which stay where they are
     Pieces &of(Leg leg) { return pieces_[static_cast<std::size_t>(leg)]; }
     const Pieces &of(Leg leg) const { return pieces_[static_cast<std::size_t>(leg)]; }
-    // The events are those that come to this rank by a piece of each of the two.
+    // The events of one piece of each of the two that arrive at this rank.
     using Events = std::array<std::uint32_t, 2>;
     void make(Leg one, Leg other, Count count, MPI_Comm comm, Events events);
     void record(Piece &piece, const std::vector<Block> &from, const std::vector<Block> &to);

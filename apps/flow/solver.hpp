@@ -10,7 +10,7 @@
 
 namespace flow {
 
-// How a step is carried out; what comes out is the same.
+// How a step is executed; the result is the same.
 struct Manner {
     const Threads &threads;
     std::string transpose;  // a value of --transpose

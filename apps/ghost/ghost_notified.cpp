@@ -1,16 +1,16 @@
 // ghost with Sennit's notified put: a rank puts its outermost cells into its neighbours' memory,
-// and a signal for each phase of the exchange counts what has come. A slab of rows goes from the
+// and a signal for each phase of the exchange counts what has arrived. A slab of rows goes from the
 // field straight into the neighbour's ghost cells, one that is packed into a place where the
 // neighbour's step reads it (--faces, ways.hpp). Nobody says that cells were read, and nobody asks.
 //
 // Why no cell is overwritten before its reader is done. Each exchange is an epoch of the signals,
 // which ends in release(), after the steps from its cells. In exchange e the places of one field
 // and its variables are written, which no exchange since e-2 has written: there are two fields.
-// When A puts in exchange e, exchange e-1 is behind it, so B's cells of e-1 have come in the same
-// phase; B put them after its release() of e-2. So B is done with what A overwrites, and its signal
-// has begun epoch e-1 and takes an event of e: SENNIT_ERR_SIGNAL_EARLY can not come, and ends the
-// program as an error like any other. This holds since neighbours send to each other in each
-// exchange and phase.
+// When A puts in exchange e, exchange e-1 is behind it, so B's cells of e-1 have arrived in the
+// same phase; B put them after its release() of e-2. So B is done with what A overwrites, and its
+// signal has begun epoch e-1 and takes an event of e: SENNIT_ERR_SIGNAL_EARLY can not come, and
+// ends the program as an error like any other. This holds since neighbours send to each other in
+// each exchange and phase.
 #include "halo.hpp"
 #include "memory_halo.hpp"
 #include "run.hpp"
@@ -173,7 +173,7 @@ void NotifiedHalo::put(const NotifiedEnd &end, int field, std::size_t first, Lap
     laps.end(sending);
 }
 
-// Without diagonals the step reads packed slabs where they have come.
+// Without diagonals the step reads packed slabs where they have arrived.
 void NotifiedHalo::take_slabs(NotifiedEnd &end, int field, std::size_t first, Laps &laps) const {
     if (end.way == Way::direct) return;
     end.theirs = end.received + place_of(end.link, field, first) -

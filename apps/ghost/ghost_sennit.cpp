@@ -127,8 +127,8 @@ void SennitHalo::take(SennitEnd &end, int field, std::size_t first, Laps &laps) 
     laps.end(receiving);
 }
 
-// In the order in which they come. Where none is there, the first is waited for: by then others
-// have come too.
+// In the order of arrival. If none has arrived, waits for the first one: by then others have
+// arrived too.
 void SennitHalo::take_all(std::vector<SennitEnd> &ends, int field, std::size_t first, Laps &laps) {
     for (SennitEnd &end : ends)
         end.pending = true;

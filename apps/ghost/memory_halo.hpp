@@ -12,7 +12,7 @@ struct MemoryEnd {
     Link link;
     Way way;
     double *buffer = nullptr;        // what the peer reads or gets, if packed
-    const double *theirs = nullptr;  // the peer's cells, or its buffer, or what came from there;
+    const double *theirs = nullptr;  // the peer's cells, or its buffer, or what was received;
                                      // null if this rank's ghost cells have them anyway
 };
 

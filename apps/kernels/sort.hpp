@@ -32,7 +32,7 @@ class Sort final : public Kernel {
         }
         return grouped_.data();
     }
-    // The local work after: sorts the keys that came, partly where they are: they must be there
+    // The local work after: sorts the received keys, partly where they are: they must be there
     // until the next run.
     void finish(Key *came, std::size_t count);
 

@@ -34,7 +34,7 @@ struct Collective {
         }
     }
 
-    // Reads them where they came to. Is the first one right?
+    // Reads the received data. Whether its first element is right.
     bool consume(double number) const {
         double sum = 0.0;
         double word = 0.0;

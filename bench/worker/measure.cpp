@@ -51,7 +51,7 @@ double shortest_of_three(const Job &job, const Subject &subject, std::size_t ope
     return shortest;
 }
 
-// All ranks see the same times, so all come to the same numbers.
+// All ranks use the same times, so all compute the same numbers.
 Batch find_batch(const Job &job, const Subject &subject, double batch_ns,
                  std::size_t most_operations) {
     Batch batch;

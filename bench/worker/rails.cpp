@@ -75,12 +75,12 @@ Partners find_partners(const Job &job) {
     return found;
 }
 
-// How the messages of several streams go to the partner and come from it.
+// Sends and receives the messages of several streams.
 class Exchange {
   public:
     virtual ~Exchange() = default;
     virtual void start(unsigned stream, const std::byte *from) = 0;
-    virtual bool take(unsigned stream) = 0;  // has one come?
+    virtual bool take(unsigned stream) = 0;  // whether one has arrived
     // Called when there is nothing to do until a message arrives; may return earlier.
     virtual void await(bool shares_cores) {
         if (shares_cores) sleep_ns(kPauseNs);

@@ -66,7 +66,7 @@ struct RawNetwork::Objects {
     fi_addr_t peer = FI_ADDR_UNSPEC;
     std::vector<std::byte> window;
     std::array<fi_context2, kWindow> contexts;
-    std::array<std::size_t, kStreams> events{};  // that have come and were not waited for yet
+    std::array<std::size_t, kStreams> events{};  // that have arrived and were not waited for yet
     std::size_t ended = 0;                       // of this rank's puts with events
 
     void open_library();

@@ -16,7 +16,8 @@ namespace sennit::bench {
 class RawNetwork {
   public:
     // atomics: the first provider whose fi_fetch_atomic works, which need not be Sennit's.
-    // sleeping: the target can sleep until something comes. events: either rank puts to the other.
+    // sleeping: the target can sleep until something arrives. events: either rank puts to the
+    // other.
     enum class Use { transfers, atomics, sleeping, events };
 
     // Collective: rank 0 works on `bytes` of memory of rank 1. Throws where libfabric or a provider
@@ -54,8 +55,7 @@ class RawNetwork {
     const std::byte *memory() const;
 
     // Several streams of such puts. start_event() does not wait: `from` may be used again when an
-    // answer has come. take_event() looks, and
-    // says whether one of the stream has come.
+    // answer has arrived. take_event() looks, and says whether one of the stream has arrived.
     static constexpr unsigned kStreams = 4;
     void start_event(unsigned stream, const void *from, std::size_t bytes) const;
     bool take_event(unsigned stream) const;

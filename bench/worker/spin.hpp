@@ -17,7 +17,7 @@ namespace sennit::bench {
 inline constexpr std::size_t kLineBytes = 128;  // two ranks' words keep this distance
 inline constexpr std::size_t kCacheLineBytes = 64;
 
-// Rounded up, so that what comes behind is on a line of its own.
+// Rounded up, so that the following data is on its own line.
 constexpr std::size_t whole_lines(std::size_t bytes) {
     return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
 }

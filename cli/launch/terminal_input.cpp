@@ -72,7 +72,7 @@ void TerminalInput::give_back() {
     std::string unread(buffer, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
     unread += waiting_;
     if (unread.empty() || !in_foreground()) return;
-    // It goes behind the lines that came later, so these have to go round, too.
+    // It is appended after later lines, so these are moved behind it, too.
     for (pollfd next{STDIN_FILENO, POLLIN, 0};
          poll(&next, 1, 0) > 0 && unread.size() < kGivenBackMax;) {
         const ssize_t more = read(STDIN_FILENO, buffer, sizeof buffer);

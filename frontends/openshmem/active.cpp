@@ -1,8 +1,8 @@
 // Collective calls of active sets. Only their members call, so no team can be made for them; the
 // set of all PEs is the world's team, unless several threads may use it at once. Others synchronise
-// by the program's work array: pSync[0] of the first member counts those that have come, pSync[1]
-// of each other one that it may go on, pSync[2] hands on where a member's part begins. All are
-// SHMEM_SYNC_VALUE again when a call returns.
+// by the program's work array: pSync[0] of the first member counts those that have arrived,
+// pSync[1] of each other one that it may go on, pSync[2] hands on where a member's part begins. All
+// are SHMEM_SYNC_VALUE again when a call returns.
 #include <cstdio>
 #include <memory>
 
@@ -67,8 +67,8 @@ void await(const ActiveSet &set, int word, long least) {
     wait_for_least(set.call, &set.sync[word], least);
 }
 
-// All have come, and what each did before is done. A word is lowered before its owner tells anyone,
-// so the same array may serve the next call.
+// All have arrived, and what each did before is done. A word is lowered before its owner tells
+// anyone, so the same array may serve the next call.
 void synchronise(const ActiveSet &set) {
     quiet(set.call);
     if (set.is_world()) return barrier_all(set.call);
@@ -109,7 +109,7 @@ void fcollect(const ActiveSet &set, void *dest, const void *source, std::size_t 
 }
 
 void collect(const ActiveSet &set, void *dest, const void *source, std::size_t bytes) {
-    // One more than the offset goes from member to member: 0 is that it has not come.
+    // The value passed on is the offset plus one: 0 means that it has not arrived.
     std::size_t offset = 0;
     if (set.me > 0) {
         await(set, 2, 1);

@@ -176,9 +176,9 @@ SHMEM_DEFINE(void, shmem_ctx_signal_set,
     give_signal("shmem_ctx_signal_set", ctx, {sig_addr, signal, SHMEM_SIGNAL_SET}, pe);
 }
 
-// Locks: tickets, so that they are had first come, first served. The word is that of PE 0; its
-// lower half counts the turns that are over, its upper half the tickets that were taken. Both count
-// modulo 2^32, each in its half alone.
+// Locks: tickets, granted in the order of requests. The word is that of PE 0; its lower half counts
+// the turns that are over, its upper half the tickets that were taken. Both count modulo 2^32, each
+// in its half alone.
 namespace {
 
 constexpr std::uint64_t kTicket = std::uint64_t{1} << 32;
@@ -210,7 +210,7 @@ SHMEM_DEFINE(void, shmem_set_lock, (long *lock)) {
     const std::uint64_t before = change_lock<Change::add, std::uint64_t>(call, word, kTicket, 0);
     const std::uint32_t ticket = taken(before);
     if (served(before) == ticket) return;
-    // A holder that lets go rings no bell, so a wait that sleeps would come late: this one yields.
+    // A release rings no bell, so a sleeping wait would be late: this one yields.
     Patience patience(call, lock);
     while (served(read_lock(call, word)) != ticket)
         patience.wait();
@@ -219,7 +219,8 @@ SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     const char *const call = "shmem_clear_lock";
     quiet(call);
     // All accesses have the size of the whole word: atomics of two sizes on one word are undefined.
-    // Only the holder changes what is served, so nobody comes between the look and the step.
+    // Only the holder changes the served ticket, so no other PE does between the load and the
+    // store.
     std::uint64_t *const word = word_of(lock);
     const bool wraps = served(read_lock(call, word)) == UINT32_MAX;
     change_lock<Change::add, std::uint64_t>(call, word, wraps ? 1 - kTicket : 1, 0);

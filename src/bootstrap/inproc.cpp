@@ -45,7 +45,7 @@ struct Seat {
 // The limit of a rank's wait in an allgather, and its warnings meanwhile.
 struct Patience {
     Deadline deadline;
-    bool warns = false;  // only the rank that came first warns
+    bool warns = false;  // only the first rank warns
     LateNotice notice{};
 };
 

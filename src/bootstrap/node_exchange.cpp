@@ -381,7 +381,7 @@ void listener_close(Listener *listener) {
 sennit_status node_exchange(Rank &rank, const NodeExchange &exchange, const Deadline &deadline) {
     if (exchange.count < 2) return SENNIT_OK;
     const bool leads = exchange.members[0] == rank.world_rank;
-    // Descriptors: two of each other rank, and two of this one that come back. Sockets: one per
+    // Descriptors: two of each other rank, and two of this one that it gets back. Sockets: one per
     // rank for the leader, one in all for the others. Then the pidfd, and one spare.
     const int others = exchange.count - 1;
     const sennit_status reserved =

@@ -228,7 +228,7 @@ void learn_end(Opening &opening, Item &item, std::uint64_t word) {
     }
     forget_memory(opening.rank, *item.channel);
     if (end == SENNIT_ERR_TIMEOUT) {
-        put_offer(item);  // the peer gave up earlier, and may come again
+        put_offer(item);  // the peer gave up earlier, and may try again
         return;
     }
     const int peer = item.channel->peer;
@@ -275,7 +275,7 @@ int find_lost_peer(Opening &opening) {
         if (item.phase == Phase::open || item.phase == Phase::over) continue;
         const int peer = item.channel->peer;
         if (peer_gone(opening.rank, peer) == Gone::no && !is_leaving(opening.rank, peer)) continue;
-        // The peer's steps came before its end.
+        // Any step of the peer precedes its end.
         if (item.phase != Phase::waiting) advance(opening, item);
         if (item.phase != Phase::open) return peer;
     }

@@ -98,7 +98,7 @@ bool gather(TeamState &state, const OpenCall &operation) {
     std::uint32_t &place = state.passing.place;
     for (; place < team.first_places[team.node + 1]; ++place) {
         const std::uint32_t member = team.by_place[place];
-        if (!has_come(state, member, operation.number)) return false;
+        if (!has_reached(state, member, operation.number)) return false;
         write_message_of(state, operation, member);
         if (is_broken(state)) return false;
     }

@@ -67,8 +67,8 @@ struct Post {
     state.number = number;
     // relaxed: find_lost_member() repeats a search that an old number spoils.
     state.awaited.store(number, std::memory_order_relaxed);
-    // SYNC coll-post: pairs with the acquires in has_come(), fetch_number() and find_lost_member();
-    // the payload, and all that this rank read of earlier posts, come before.
+    // SYNC coll-post: pairs with the acquires in has_reached(), fetch_number() and
+    // find_lost_member(); the payload, and all that this rank read of earlier posts, come before.
     state.own->latest.number.store(number, std::memory_order_release);
     ring(state);
 }

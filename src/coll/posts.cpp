@@ -201,10 +201,10 @@ bool has_posted(TeamState &state, std::uint32_t member, Place place) {
         // An earlier team in the slot gave up; that means nothing for this one.
     }
     const unsigned polls = state.rank->spins == 0 ? kFewPolls : kPolls;
-    return ++state.polls % polls == 0 && has_come(state, member, place.number);
+    return ++state.polls % polls == 0 && has_reached(state, member, place.number);
 }
 
-bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number) {
+bool has_reached(TeamState &state, std::uint32_t member, std::uint64_t number) {
     if (state.seen[member] >= number) return true;
     if (member == state.team->rank) return state.number >= number;
     if (state.areas[member] == nullptr) return find_number(state, member, number);
@@ -243,11 +243,11 @@ bool has_fetched(TeamState &state, const OpenCall &operation, std::uint32_t memb
 bool has_room(TeamState &state, Place place) {
     const std::uint64_t needed = needed_for(state, place);
     for (; state.room_member < state.team->size; ++state.room_member) {
-        if (has_come(state, state.room_member, needed)) continue;
+        if (has_reached(state, state.room_member, needed)) continue;
         // Members after it that are out of reach are asked at the same time.
         for (std::uint32_t member = state.room_member + 1; member < state.size; ++member)
             if (state.areas[member] == nullptr && !is_broken(state))
-                (void)has_come(state, member, needed);
+                (void)has_reached(state, member, needed);
         return false;
     }
     state.room_member = 0;
@@ -262,7 +262,7 @@ std::byte *payload_of(TeamState &state, const OpenCall &operation, std::uint32_t
 
 namespace {
 
-// The payload that came with the content of the member's post, if it includes the part.
+// The payload in the fetched content of the member's post, if it includes the part.
 [[gnu::noinline]] const std::byte *find_payload(const TeamState &state, const OpenCall &operation,
                                                 std::uint32_t member, const PayloadPart &part) {
     if (state.node_buffer != nullptr)
@@ -336,7 +336,7 @@ void give_up(TeamState &state, sennit_status status) {
             header_at(*state.own, {i, size}).number.store(kGaveUp, std::memory_order_release);
         }
     }
-    // SYNC coll-post: pairs with the acquires in has_come() and fetch_number(); the reason comes
+    // SYNC coll-post: pairs with the acquires in has_reached() and fetch_number(); the reason comes
     // before.
     latest.number.store(kGaveUp, std::memory_order_release);
     ring(state);

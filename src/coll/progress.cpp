@@ -201,7 +201,7 @@ Went use_in_place(TeamState &state, OpenCall &operation) {
     // why it gave up.
     const bool has_failed = operation.status != SENNIT_OK;
     for (std::uint32_t member = 0; has_failed && member < state.size; ++member)
-        (void)has_come(state, member, operation.number + 1);
+        (void)has_reached(state, member, operation.number + 1);
     return is_broken(state) ? Went::over : Went::on;
 }
 

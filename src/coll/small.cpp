@@ -61,7 +61,7 @@ void fill_slot(const TeamState &state, const Call &call, std::byte *payload) {
     }
 }
 
-// Whether the member's post has come and belongs to this call.
+// Whether the member's post has arrived and belongs to this call.
 template <SlotSize kSize>
 bool has_post_of(TeamState &state, const Call &call, std::uint64_t number, std::uint32_t member) {
     constexpr bool kIsTiny = kSize == SlotSize::tiny;
@@ -75,7 +75,8 @@ bool has_post_of(TeamState &state, const Call &call, std::uint64_t number, std::
     return true;
 }
 
-// Whether the posts that this rank reads, from member *next on, have come and belong to this call.
+// Whether the posts that this rank reads, from member *next on, have arrived and belong to this
+// call.
 template <Kind kKind, SlotSize kSize>
 bool has_all_posts(TeamState &state, const Call &call, std::uint64_t number, std::uint32_t *next) {
     const std::uint32_t own = state.team->rank;

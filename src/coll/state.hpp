@@ -178,16 +178,16 @@ struct Collectives {
 
 // ---- posts.cpp
 
-// Whether the member's post has come. It may have reached the number without such a post if its
+// Whether the member's post has arrived. It may have reached the number without such a post if its
 // call differs; verify() detects that. The slot is valid until this rank posts the next number.
 bool has_posted(TeamState &state, std::uint32_t member, Place place);
 // Whether the member has reached the number, with or without a post to read.
-bool has_come(TeamState &state, std::uint32_t member, std::uint64_t number);
+bool has_reached(TeamState &state, std::uint32_t member, std::uint64_t number);
 // Starts to fetch from all members out of reach that this rank reads, from the current one on, so
 // it does not wait for one after another: the number, and from members that have posted the header
 // and the first `bytes` of payload (0: none). False: the team is broken.
 bool ask_all(TeamState &state, const OpenCall &operation, std::size_t bytes);
-// The member has posted: whether the data so requested has come, if any was.
+// The member has posted: whether the data so requested has arrived, if any was.
 bool has_fetched(TeamState &state, const OpenCall &operation, std::uint32_t member);
 inline bool has_content(TeamState &state, const OpenCall &operation, std::uint32_t member) {
     return state.reaches_control || has_fetched(state, operation, member);
@@ -264,7 +264,7 @@ void close_nodes(TeamState &state);
 // Passes the posts of this rank's node on if it leads one, and takes those of the others. True:
 // done for this round. False: not yet, or the team is broken.
 bool pass_on(TeamState &state, const OpenCall &operation);
-// Whether the posts with this number of all other nodes have come.
+// Whether the posts with this number of all other nodes have arrived.
 bool is_released(const TeamState &state, std::uint64_t number);
 // The same for one member of another node. Also checks whether this node's leader gave up.
 bool is_passed_on(TeamState &state, std::uint32_t member, std::uint64_t number);
@@ -350,7 +350,7 @@ sennit_status fold_in_place(TeamState &state, OpenCall &operation);
 // Starts an operation whose only round is already posted.
 void begin_posted(TeamState &state, OpenCall &operation);
 
-// Needs the turn. Queues the operations that came while another thread had the turn.
+// Needs the turn. Queues the operations that were added while another thread had the turn.
 void take_all_incoming(TeamState &state);
 inline void take_incoming(TeamState &state) {
     // relaxed: the next progress() takes what is missed now.

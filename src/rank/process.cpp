@@ -106,7 +106,7 @@ Rank *make_object() {
 // sets the size: such a call fails there and does not read the plain fields.
 void reset(Rank &rank) {
     // All relaxed: take_apart() has stored the same values, so the thread finds nothing in any
-    // order. The stores of the next rank's set-up come much later.
+    // order. The stores of the next rank's set-up follow much later.
     rank.size.store(0, std::memory_order_relaxed);
     rank.channel_table.hide();
     rank.signal_table.hide();

@@ -148,7 +148,7 @@ void expect_events(Rank &rank);
 // The answer to a sender that subscribes, in the form of word_of().
 std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &task);
 void take_subscription_back(Rank &rank, int sender, const op::EventTask &task);
-// Whether all events of the message have come. From now on none is accepted.
+// Whether all events of the message have arrived. From now on none is accepted.
 bool close_carried(Rank &rank, int sender, const op::EventTask &task);
 // The message has ended: it is complete or has failed. The result for its event.
 enum class CarriedEnd : std::uint8_t {

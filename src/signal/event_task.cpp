@@ -300,7 +300,7 @@ std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
     const CarriedEnd end = end_carried(rank, arrived.from, task, is_whole);
     if (end == CarriedEnd::to_count) return count_in_epoch(rank, arrived);
     const Own *const own = find_own(rank, {rank.world_rank, task.handle});
-    // The owner may have destroyed a signal whose events have all come.
+    // The owner may have destroyed a signal whose events have all arrived.
     if (own == nullptr)
         return answer_of(end == CarriedEnd::counted ? EventResult::counted : EventResult::no_signal,
                          task.epoch == SENNIT_EPOCH_CURRENT ? 0 : task.epoch);

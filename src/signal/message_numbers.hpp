@@ -43,7 +43,7 @@ constexpr ArrivingMessage *find_open(ArrivingMessage (&messages)[kMostPlaces], s
     return takes_more && ((message.number ^ low) & mask) == 0 ? &message : nullptr;
 }
 
-// Whether the part that brings the message's events has come. The other parts only count
+// Whether the part that brings the message's events has arrived. The other parts only count
 // themselves.
 constexpr bool has_events(const ArrivingMessage &message, std::uint64_t event_mask) {
     return (message.sum & event_mask) != 0;
@@ -61,7 +61,7 @@ constexpr std::uint64_t refuse_message(ArrivingMessage &message, std::uint64_t e
     return sum;
 }
 
-// Called when the sender is in doubt about a piece. True: all events have come, so all data is
+// Called when the sender is in doubt about a piece. True: all events have arrived, so all data is
 // there, and the program may know it. Else the program learns nothing before the sender's task.
 constexpr bool close_message(ArrivingMessage &message, std::uint64_t whole) {
     message.is_closed = true;

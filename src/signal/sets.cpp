@@ -262,7 +262,7 @@ bool advance_in_set(Signals &all, Own &own, std::uint64_t epoch) {
     if (own.set == 0) return true;
     const std::uint32_t index = index_of(handle_of(own));
     unlink(all, set_of(*all.sets, own), index);
-    // All events of the next epoch may have come early, and its mark been taken too soon.
+    // All events of the next epoch may have arrived early, and its mark been taken too soon.
     take_in(all, index);
     return true;
 }

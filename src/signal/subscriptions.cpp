@@ -260,7 +260,7 @@ void Subscribers::take_back(std::uint32_t index) {
     free_last_ = index;
 }
 
-// Their late events may still come: those have numbers that are not reused soon.
+// Their late events may still arrive: those have numbers that are not reused soon.
 void Subscribers::take_back_of_lost(const Rank &rank) {
     for (std::uint32_t index = 1; index <= made_; ++index)
         if (entries_[index].sender >= 0 && known_gone(rank, entries_[index].sender) != Gone::no)

@@ -24,7 +24,7 @@ struct Cluster {
 // per member.
 void form_clusters(Rank &rank, Team &team);
 
-// Counts this rank in. True: all have come, and this rank was the last.
+// Counts this rank in. True: all have arrived, and this rank was the last.
 bool come_to_cluster(Team &team, std::uint64_t epoch);
 
 inline bool is_released(const Team &team, std::uint64_t epoch) {

@@ -17,8 +17,8 @@
 namespace sennit::team {
 namespace {
 
-// Whether a member of this node has come.
-bool has_come(Rank &rank, const Team &team, std::uint32_t member, std::uint64_t epoch) {
+// Whether a member of this node has arrived.
+bool member_arrived(Rank &rank, const Team &team, std::uint32_t member, std::uint64_t epoch) {
     // SYNC barrier-arrival: pairs with the release in arrive().
     return sync_of(rank, team, member)->arrived.epoch.load(std::memory_order_acquire) >= epoch;
 }
@@ -30,8 +30,8 @@ bool is_node_released(Rank &rank, const Team &team, std::uint64_t epoch) {
 }
 
 void arrive(Rank &rank, Team &team, std::uint64_t epoch) {
-    // SYNC barrier-arrival: pairs with the acquire in has_come(); everything that this rank did
-    // comes before.
+    // SYNC barrier-arrival: pairs with the acquire in member_arrived(); everything that this rank
+    // did comes before.
     team.own->arrived.epoch.store(epoch, std::memory_order_release);
     if (!leads(team))
         ring_doorbell(*control_of(rank, team.world_ranks[leader_of(team, team.node)]));
@@ -50,18 +50,19 @@ void report_late_of_node(Rank &rank, const Team &team, std::uint64_t epoch) {
     LateRanks late;
     for (std::uint32_t place = team.first_places[team.node];
          place < team.first_places[team.node + 1]; ++place)
-        if (!has_come(rank, team, team.by_place[place], epoch))
+        if (!member_arrived(rank, team, team.by_place[place], epoch))
             late.add(team.world_ranks[team.by_place[place]]);
     late.report();
 }
 
-// Called by a leader: waits until all of its node have come.
+// Called by a leader: waits until all of its node have arrived.
 sennit_status gather(Rank &rank, Team &team, std::uint64_t epoch, const Deadline &deadline) {
     const std::uint32_t first = team.first_places[team.node];
     const std::uint32_t count = team.first_places[team.node + 1] - first;
     const auto all_here = [&] {
         for (; team.next_peer < count; ++team.next_peer)
-            if (!has_come(rank, team, team.by_place[first + team.next_peer], epoch)) return false;
+            if (!member_arrived(rank, team, team.by_place[first + team.next_peer], epoch))
+                return false;
         return true;
     };
     // Often this rank is alone on its node or the last one: then it does not poll the network
@@ -304,9 +305,9 @@ bool has_left(const Rank &rank, int peer) {
 }
 
 // Waits until the data to the leader `to` is delivered and, if `awaits_word`, the word of the
-// leader `from` has come. The death of any member ends the wait, and so does the leaving of `from`,
-// which has then come without its word. If `to` has left, its last barrier is over, and nobody
-// acknowledges this rank's word any more.
+// leader `from` has arrived. The death of any member ends the wait, and so does the leaving of
+// `from`, which has then come without its word. If `to` has left, its last barrier is over, and
+// nobody acknowledges this rank's word any more.
 sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_word,
                           const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
@@ -482,7 +483,8 @@ int find_lost_of_nodes(Rank &rank, const void *context) {
         const std::uint32_t member = team.by_place[place];
         if (member == team.rank || known_gone(rank, team.world_ranks[member]) == Gone::no) continue;
         const bool is_leader = place == team.first_places[team.node];
-        if (is_leader ? !is_node_released(rank, team, epoch) : !has_come(rank, team, member, epoch))
+        if (is_leader ? !is_node_released(rank, team, epoch)
+                      : !member_arrived(rank, team, member, epoch))
             return team.world_ranks[member];
     }
     return -1;

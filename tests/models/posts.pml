@@ -1,4 +1,4 @@
-/* Posts of the collective calls (src/coll/posts.cpp: post(), has_posted(), has_come(), has_room()). Each
+/* Posts of the collective calls (src/coll/posts.cpp: post(), has_posted(), has_reached(), has_room()). Each
  * member has SLOTS slots, a number in each, and the number of its last post. In round n either one
  * member (the root) posts something that all others read, or all do. A member whose post nobody reads
  * only stores its last number. Shown: what is read is the payload of this round, and nobody waits for

@@ -1,5 +1,5 @@
-// cannon with Sennit's notified puts: a rank goes on when its two blocks have come, and a put waits
-// until the owner has multiplied what was in that buffer (notify.h), so there is no barrier.
+// cannon with Sennit's notified puts: a rank continues when its two blocks have arrived, and a put
+// waits until the owner has multiplied what was in that buffer (notify.h), so there is no barrier.
 #include "versions.hpp"
 
 #include "common/sennit_ranks.hpp"

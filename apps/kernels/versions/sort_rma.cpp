@@ -46,7 +46,7 @@ class SortRma final : public Version {
 
     Sort &sort_;
     std::vector<int> counts_, places_;
-    std::int64_t *taken_ = nullptr;  // keys that came or are about to; they lie behind it
+    std::int64_t *taken_ = nullptr;  // keys that have arrived or will; they follow it
     MPI_Win window_ = MPI_WIN_NULL;
 };
 

@@ -6,7 +6,7 @@
 namespace kernels {
 namespace {
 
-long taken;  // symmetric: keys that came or are about to
+long taken;  // symmetric: keys that have arrived or will
 
 class SortShmem final : public Version {
   public:

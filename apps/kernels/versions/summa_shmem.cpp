@@ -66,7 +66,7 @@ class SummaShmem final : public Version {
     Product &product_;
     const std::size_t pes_;
     std::vector<double> all_, c_;
-    double *memory_ = nullptr;  // the block of A, that of B, and what came
+    double *memory_ = nullptr;  // the block of A, that of B, and the received panels
     double *came_ = nullptr;    // twice a panel of A and one of B
 };
 

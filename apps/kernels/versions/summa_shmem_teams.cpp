@@ -63,7 +63,7 @@ class SummaTeams final : public Version {
     const std::size_t pes_;
     std::vector<double> all_, c_;
     shmem_team_t row_ = SHMEM_TEAM_INVALID, column_ = SHMEM_TEAM_INVALID;
-    double *memory_ = nullptr;  // the block of A, that of B, and a panel of each that came
+    double *memory_ = nullptr;  // the block of A, that of B, and a received panel of each
     double *a_came_ = nullptr, *b_came_ = nullptr;
 };
 

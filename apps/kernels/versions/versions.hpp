@@ -25,7 +25,7 @@ std::unique_ptr<Version> summa_mpi(Product &);
 std::unique_ptr<Version> summa_rma(Product &);
 std::unique_ptr<Version> summa_shmem(Product &);
 std::unique_ptr<Version> summa_sennit(Product &);
-// Of OpenSHMEM 1.5: none where the library has not come so far.
+// Of OpenSHMEM 1.5: none if the library is older.
 std::vector<Entry<Product>> summa_versions_with_teams();
 
 std::unique_ptr<Version> sort_mpi(Sort &);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Path mapped: reaches a peer of the same node by mapping ranges of its memory file. The descriptor
-// came with the exchange of the node; the peer need not do anything else.
+// arrived in the exchange of the node; the peer need not do anything else.
 #include <new>
 
 #include "base/array.hpp"

@@ -33,11 +33,12 @@ struct Counters {
     std::uint64_t events;  // handed to their targets
     std::uint64_t tasks;   // handed to their targets
     std::uint64_t
-        lost_answers;  // tasks that were executed and whose rail failed before the answer came
-    std::uint64_t unacknowledged_events;  // events that had come and whose rail failed before the
-                                          // put completed
-    std::uint64_t lost_events;  // events that had not come when their rail failed, and never came
-    std::uint64_t dropped_events;    // events that had come but were unread when a rail failed
+        lost_answers;  // tasks that were executed and whose rail failed before the answer arrived
+    std::uint64_t unacknowledged_events;  // events that had arrived and whose rail failed before
+                                          // the put completed
+    std::uint64_t
+        lost_events;  // events that had not arrived when their rail failed, and never arrived
+    std::uint64_t dropped_events;    // events that had arrived but were unread when a rail failed
     std::uint64_t parts;             // pieces of data moved on their own: more than puts and gets
     std::uint64_t overtakings;       // a put arrived before an earlier one of its pair and rail
     std::uint64_t rail_overtakings;  // the same over different rails
