@@ -1,4 +1,4 @@
-// flow with Sennit. What differs from MPI is in sennit_calls.hpp.
+// flow with Sennit. The differences from MPI are in sennit_calls.hpp.
 #include "run.hpp"
 #include "sennit_calls.hpp"
 

@@ -1,7 +1,7 @@
-// How ranks of flow communicate with Sennit: flow_mpi.cpp with its calls made into plans. The
-// arguments are given where the call was, when that is passed for the first time, before the time
-// loop; in the loop the plan is started. README.md says why no rank asks whether a put may go.
-// Header-only, because each MPI's programs compile it with that MPI.
+// Communication of flow with Sennit: flow_mpi.cpp with its calls recorded in plans. Each call
+// records its arguments when it runs for the first time, before the time loop; in the loop it
+// starts its plan. README.md proves that no rank needs to ask whether it may put. Header-only,
+// because each MPI's programs compile it with that MPI.
 #pragma once
 
 #include "mpi_shapes.hpp"
@@ -15,8 +15,8 @@
 
 namespace flow {
 
-// An exchange: its plan, and the signal that counts what comes. Its start tells the ranks that send
-// that what came by the exchange before it was used, so that one's signal is reset.
+// An exchange: its plan, and the signal that counts its arriving messages. When it starts, the data
+// of the exchange before it has been used, so it resets that exchange's signal.
 struct Way {
     std::string name;
     Way *before;
@@ -27,7 +27,7 @@ struct Way {
     void must(sennit_status status) const {
         if (status != SENNIT_OK) throw apps::Lost(name + ": " + sennit_last_error()->text);
     }
-    // The first time its messages are given, of which `events` come to this rank. True then.
+    // True the first time: the caller records the messages, of which `events` arrive at this rank.
     bool open(MPI_Comm comm, std::uint32_t events) {
         if (plan != nullptr) return false;
         must(sennit_message_plan_create(comm, &plan));
@@ -88,7 +88,7 @@ class Calls : public MpiShapes {
     Way ends_{"ends of coupled pairs", &answers_}, answers_{"answers of coupled pairs", &ends_};
 };
 
-// Not of a rank that throws: the others may wait for it.
+// Not on a rank that throws: the others may wait for it.
 inline Calls::~Calls() {
     if (std::uncaught_exceptions() > 0) return;
     for (Way *way : {&ways_[0], &ways_[1], &ways_[2], &y_, &x_, &down_, &up_, &ends_, &answers_}) {

@@ -2,8 +2,8 @@
 // diagonal dominant algorithm. README.md has the formulas. A rank's part of all systems is a
 // y-pencil: planes of `plane` numbers, one for each of its cells in z, solved side by side.
 //
-// A pair is coupled if leaving out what the algorithm leaves out would be seen (kNothing): then its
-// first and last unknowns are found by the exact system of all ranks, on one of them.
+// The algorithm omits small terms. A pair is coupled if they are not below kNothing: then one rank
+// finds its first and last unknowns on all ranks from the exact system.
 #pragma once
 
 #include "exchange.hpp"
@@ -19,7 +19,7 @@ namespace flow {
 
 class Tridiagonal {
   public:
-    // Terms below this are left out.
+    // Smaller terms are omitted.
     static constexpr double kNothing = 1e-14;
 
     // `waves` are the squared wave numbers in x and y of a plane's pairs; the system of a pair is
@@ -27,10 +27,10 @@ class Tridiagonal {
     Tridiagonal(Exchange &exchange, const Threads &threads, const Grid &grid, const Layout &layout,
                 const std::vector<double> &waves, double *unknowns);
 
-    // The unknowns hold the right-hand sides and get the solutions.
+    // The unknowns contain the right-hand sides before, and the solutions after the call.
     void solve(StepTimes &times);
 
-    // Pairs of all ranks that are coupled.
+    // The number of coupled pairs of all ranks.
     double coupled() const { return coupled_; }
 
   private:
@@ -40,12 +40,12 @@ class Tridiagonal {
     void share_coupled();
     void tell_ends();
     void solve_in_pieces(StepTimes &times);
-    // Of the rank's own rows alone. These four are for some pairs of the plane.
+    // On the rank's own rows only. These four are for some pairs of the plane.
     void eliminate(double *unknowns, const Share &some) const;
     void join_above(const Share &some);
     void take_answers(const Share &some);
     void substitute(const Share &some);
-    // By one thread of a team.
+    // Called by one thread of a team.
     void exchange_coupled(Unhidden &sent);
     void pack_ends();
     void solve_coupled();

@@ -1,16 +1,19 @@
 // ghost with Sennit's notified put: a rank puts its outermost cells into its neighbours' memory,
-// and a signal for each phase of the exchange counts what has arrived. A slab of rows goes from the
-// field straight into the neighbour's ghost cells, one that is packed into a place where the
-// neighbour's step reads it (--faces, ways.hpp). Nobody says that cells were read, and nobody asks.
+// and a signal for each phase of the exchange counts what has arrived. A slab of rows is put from
+// the field into the neighbour's ghost cells, a packed slab into a buffer from which the
+// neighbour's step reads it (--faces, ways.hpp). No rank confirms that cells were read, and none
+// asks.
 //
-// Why no cell is overwritten before its reader is done. Each exchange is an epoch of the signals,
-// which ends in release(), after the steps from its cells. In exchange e the places of one field
-// and its variables are written, which no exchange since e-2 has written: there are two fields.
-// When A puts in exchange e, exchange e-1 is behind it, so B's cells of e-1 have arrived in the
-// same phase; B put them after its release() of e-2. So B is done with what A overwrites, and its
-// signal has begun epoch e-1 and takes an event of e: SENNIT_ERR_SIGNAL_EARLY can not come, and
-// ends the program as an error like any other. This holds since neighbours send to each other in
-// each exchange and phase.
+// Why no cell is overwritten before it was read. Each exchange is an epoch of the signals, which
+// ends in release(), after the steps from its cells. There are two fields, so exchange e writes
+// places that were last written in exchange e-2.
+// - When A puts in exchange e, it has ended exchange e-1, so B's cells of e-1 have arrived in the
+//   same phase.
+// - B put them after its release() of e-2. So B no longer reads the cells that A overwrites, and
+// its
+//   signal is at least in epoch e-1 and accepts an event of e.
+// SENNIT_ERR_SIGNAL_EARLY is therefore impossible, and ends the program as any other error. This
+// holds because neighbours send to each other in each exchange and phase.
 #include "halo.hpp"
 #include "memory_halo.hpp"
 #include "run.hpp"
@@ -31,16 +34,16 @@ using apps::check;
 
 constexpr std::size_t kPageBytes = 4096;
 
-// `theirs` is where the peer has put, in this rank's memory, or null if that was the ghost cells.
+// `theirs`: the place in this rank's memory to which the peer puts; null: the ghost cells.
 struct NotifiedEnd : MemoryEnd {
     apps::Pages pages{};         // for `buffer`, from which a packed slab is put
-    sennit_region region{};      // where the peer puts: the fields, or, if packed, `received`
+    sennit_region region{};      // the peer puts into it: the fields or, if packed, `received`
     double *received = nullptr;  // slabs, by field and variable
-    sennit_peer_block there{};   // what `region` is at the peer
+    sennit_peer_block there{};   // the peer's `region`
     sennit_gptr their_outer{};   // its ghost cells of field 0, variable 0, if not packed
 };
 
-// Memory of this rank's own that others may reach.
+// Allocates memory of this rank that others may reach.
 sennit_region take(std::size_t cells) {
     sennit_region region = SENNIT_REGION_NULL;
     region.bytes = cells * sizeof(double);
@@ -66,8 +69,8 @@ class NotifiedHalo final : public MemoryHalo<NotifiedEnd> {
     void release(Laps &laps) override;
     void exchange_slabs(int field, std::size_t first, Laps &laps) override;
     void sum(std::vector<double> &values) override { apps::add_up(values); }
-    // A put is complete when the call returns, and what neighbours put here was waited for. The
-    // memory goes with the rank.
+    // Nothing is open: this rank's puts are complete when the call returns, and it has waited for
+    // the neighbours' puts. The memory is freed with the rank.
     void close() override {}
 
   private:
@@ -75,7 +78,7 @@ class NotifiedHalo final : public MemoryHalo<NotifiedEnd> {
     void put_rows(const NotifiedEnd &end, int field, std::size_t first) const;
     void take_slabs(NotifiedEnd &end, int field, std::size_t first, Laps &laps) const;
 
-    // Where in `received` the slabs of an exchange begin: everything has a place of its own.
+    // The offset in `received` of the slabs of an exchange: each has its own place.
     std::size_t place_of(const Link &link, int field, std::size_t first) const {
         const std::size_t before =
             static_cast<std::size_t>(field) * domain_->layout.variables + first;
@@ -108,7 +111,7 @@ void NotifiedHalo::prepare(const Domain &domain, const std::string &mode) {
     }
 }
 
-// Every rank describes by a block what the neighbour at each side puts into.
+// Every rank makes a block of the memory into which the neighbour at each side puts.
 void NotifiedHalo::open() {
     using Blocks = std::array<sennit_block, apps::kSides>;
     Blocks mine{};
@@ -140,7 +143,7 @@ void NotifiedHalo::open() {
     }
 }
 
-// From the field into the peer's ghost cells, which no event guards: that comes after them.
+// From the field into the peer's ghost cells, without an event: the event follows.
 void NotifiedHalo::put_rows(const NotifiedEnd &end, int field, std::size_t first) const {
     const Slab &mine = end.link.inner;
     const Layout &theirs = end.link.theirs;

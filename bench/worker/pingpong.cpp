@@ -14,12 +14,12 @@ namespace sennit::bench {
 
 namespace {
 
-// Payload first, flag on a line behind it.
+// Payload first, then the flag on the next line.
 std::size_t flag_offset(std::uint64_t bytes) {
     return whole_lines(static_cast<std::size_t>(bytes));
 }
 
-// Where a message lands, here and at the partner.
+// The destination of a message, here and at the partner.
 struct Landing {
     std::byte *own_payload;
     std::uint64_t *own_flag;
@@ -27,7 +27,7 @@ struct Landing {
     std::uint64_t *partner_flag;
 };
 
-// By hand: a copy and a flag; the raw limit and sennit_ptr differ only in whose memory it is.
+// A copy and a flag; the raw limit and sennit_ptr differ only in the kind of memory.
 Subject by_stores(std::string name, const Pair &pair, const Messages &messages, Landing landing) {
     return {std::move(name), [=, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const auto send = [&](std::uint64_t trip) {
@@ -72,14 +72,14 @@ void run_size(const Run &run, const Messages &messages) {
     const Pair pair(job);
     const std::size_t flag_at = flag_offset(messages.bytes);
 
-    // The same layout as below, so that subjects differ in nothing but the way the bytes travel.
+    // The same layout as below: subjects differ only in the transfer.
     std::byte *const raw_own = job.raw_payload(pair.self);
     std::byte *const raw_partner = job.raw_payload(pair.partner);
     std::memset(raw_own, 0, flag_at + kLineBytes);
     const Landing raw{raw_own, reinterpret_cast<std::uint64_t *>(raw_own + flag_at), raw_partner,
                       reinterpret_cast<std::uint64_t *>(raw_partner + flag_at)};
 
-    // Two places, as put and pointer must not take each other's flags for their own.
+    // Two places: put and pointer must not use each other's flags.
     const std::size_t place_bytes = flag_at + kLineBytes;
     sennit_gptr own = SENNIT_GPTR_NULL;
     check(sennit_alloc(SENNIT_TEAM_WORLD, 2 * place_bytes, 4096, 0, &own), "sennit_alloc");

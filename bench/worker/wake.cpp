@@ -1,6 +1,6 @@
 // A put and a get of 8 bytes whose target is on another node and makes no call: it sleeps, or it
-// computes on its processor. Whoever serves it there sleeps until the operation comes: the thread
-// that Sennit has for that, against one that sleeps in fi_trywait and poll. An MPI has none.
+// computes on its processor. The thread that serves the operation there sleeps until it arrives:
+// Sennit's progress thread, against one that sleeps in fi_trywait and poll. An MPI has none.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kOrigin = WakeKind::kOrigin;
 constexpr int kTarget = WakeKind::kTarget;
-// After which a sleeper looks whether the batch is over.
+// The interval at which a sleeper checks whether the batch is over.
 constexpr int kSleepMs = 2;
 
 }  // namespace
@@ -78,7 +78,8 @@ Subject sennit_wake(const Job &job, const WakeKind &kind, sennit_gptr there) {
                     if (failures != SENNIT_OK) check(sennit_last_error()->status, name);
                     return elapsed;
                 }
-                // SYNC bench-flag: pairs with the release in post_flag(); nothing hangs on it.
+                // SYNC bench-flag: pairs with the release in post_flag(); no other data depends on
+                // it.
                 serve([&] { return Flag(*over).load(std::memory_order_acquire) < number; });
                 return kNotTimed;
             }};

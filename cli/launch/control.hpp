@@ -1,5 +1,5 @@
-// The launcher's side of launch_protocol.hpp: who has claimed which rank, and allgathers among the
-// ranks. Owned by the keeper, which calls in when a descriptor is ready or a rank has ended.
+// The launcher's side of launch_protocol.hpp: the claims of ranks, and allgathers among the ranks.
+// Owned by the keeper, which calls it when a descriptor is ready or a rank has ended.
 //
 // Invariants: at most one connection per rank; an allgather is named by (which claim of its rank,
 // number within the claim), so a rank that finalizes and starts again never matches an allgather of
@@ -31,11 +31,11 @@ class Control {
     // Reads one message, if there is one: else false.
     bool control_ready(int rank);
     void connection_ready(int rank);
-    // No process has claimed a rank so far.
+    // Whether no process has claimed a rank yet.
     bool nobody_came() const;
-    // The process of the rank has ended: nobody can claim it any more.
+    // The process of the rank has ended: it can not be claimed any more.
     void rank_ended(int rank);
-    // Whoever claimed the rank last is gone, and has not called sennit_finalize.
+    // Whether the last process that claimed the rank is gone without sennit_finalize.
     bool left_without_goodbye(int rank) const;
     // The rank that has said that it ends all others, -1 if none has. Reads what all have said.
     int who_ends_all();
@@ -65,12 +65,12 @@ class Control {
     void claim(int rank, int connection_fd);
     bool take_frame(int rank);
     void give_part(int rank, const runtime::LaunchFrame &frame, std::string_view part);
-    // Tells `rank` whom its part of an allgather waits for.
+    // Answers `rank` which rank its part of an allgather waits for.
     void answer_who_is_late(int rank, std::uint32_t sequence);
     void complete(const GatherName &name, Gather &gather);
     void fail_gather(const GatherName &name, Gather &gather, int missing, const std::string &why);
-    // A rank that can not give its part any more, with the reason; -1 if none. One that ended
-    // before it came is named rather than one that left: it left because of the other.
+    // A rank that can not give its part any more, with the reason; -1 if none. A rank that ended
+    // without its part is named before one that left, which left because of the other.
     int missing_rank(const GatherName &name, const Gather &gather, std::string &why) const;
     void fail_impossible_gathers();
     void send(int rank, const runtime::LaunchFrame &frame, std::string_view payload);

@@ -1,8 +1,8 @@
-// Collective calls of active sets. Only their members call, so no team can be made for them; the
-// set of all PEs is the world's team, unless several threads may use it at once. Others synchronise
-// by the program's work array: pSync[0] of the first member counts those that have arrived,
-// pSync[1] of each other one that it may go on, pSync[2] hands on where a member's part begins. All
-// are SHMEM_SYNC_VALUE again when a call returns.
+// Collective calls of active sets. Only their members call, so no team can be made for them. The
+// set of all PEs uses the world's team, unless several threads may use it at the same time. Others
+// synchronise by the program's work array: pSync[0] of the first member counts those that have
+// arrived, pSync[1] of each other member is its release, pSync[2] passes on the offset of a
+// member's part. All are SHMEM_SYNC_VALUE again when a call returns.
 #include <cstdio>
 #include <memory>
 
@@ -21,11 +21,11 @@ struct ActiveSet {
     int pes;
     long *sync;
     int me = 0;
-    bool is_right = true;  // false: this PE is in no such set, and checks are off
+    bool is_right = true;  // false: the set is invalid or without this PE, and checks are off
 
     ActiveSet(const char *name, int first, int log, int size, long *work)
         : call(name), start(first), log_stride(log), pes(size), sync(work) {
-        // In 64 bits: nothing is known of the arguments yet.
+        // In 64 bits: the arguments are not checked yet.
         constexpr int kMostLog = 30;
         const auto behind = std::int64_t{state.me} - first;
         const bool has_stride = log >= 0 && log <= kMostLog;
@@ -62,13 +62,13 @@ void raise(const ActiveSet &set, int word, long by, int pe) {
 void lower(const ActiveSet &set, int word, long by) {
     raise(set, word, -by, set.me);
 }
-// Waits until this member's word is not 0, or at least so much.
+// Waits until this member's word is at least `least`.
 void await(const ActiveSet &set, int word, long least) {
     wait_for_least(set.call, &set.sync[word], least);
 }
 
-// All have arrived, and what each did before is done. A word is lowered before its owner tells
-// anyone, so the same array may serve the next call.
+// Waits until all have arrived and their earlier operations are complete. The owner resets a word
+// before it releases others, so the array can be reused at once.
 void synchronise(const ActiveSet &set) {
     quiet(set.call);
     if (set.is_world()) return barrier_all(set.call);
@@ -96,7 +96,7 @@ void broadcast(const ActiveSet &set, void *dest, const void *source, std::size_t
     synchronise(set);
 }
 
-// Everyone puts its part where it belongs in all members' memory.
+// Each member puts its part into its place in all members' memory.
 void put_to_all(const ActiveSet &set, void *dest, const void *source, std::size_t bytes,
                 std::size_t offset) {
     for (int pe = 0; pe < set.pes; ++pe)
@@ -149,8 +149,8 @@ T combine(T left, T right) {
     if constexpr (kFold == Fold::product) return static_cast<T>(left * right);
 }
 
-// Everyone reads what all have, in their order; dest may be source, so nobody writes before all
-// have read.
+// Each member reads the data of all, in their order. `dest` may be `source`, so no member writes
+// before all have read.
 template <class T, Fold kFold>
 void reduce(const ActiveSet &set, T *dest, const T *source, int nreduce) {
     if (nreduce < 0) return wrong(set.call, "argument nreduce: %d is negative", nreduce);

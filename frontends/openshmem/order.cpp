@@ -1,4 +1,4 @@
-// Order and completion, barriers of all, signals alone, and locks.
+// Order and completion, barriers of all PEs, signals without data, and locks.
 #include <sched.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 void fence(const char *call) {
     // SYNC shmem-word: a release fence; pairs with the acquires of words in wait.cpp and words.hpp.
-    // Where everything is a store of this thread it is all that is needed.
+    // If all operations are stores of this thread, the fence suffices.
     if (state.all_direct)
         std::atomic_thread_fence(std::memory_order_release);
     else
@@ -88,7 +88,7 @@ void warn_of_late(const char *call, const Team &team) {
 }  // namespace
 
 void quiet(const char *call) {
-    // seq_cst: what this PE stored before is seen by all before it loads what follows.
+    // seq_cst: all PEs see the earlier stores of this PE before it loads again.
     if (state.all_direct)
         std::atomic_thread_fence(std::memory_order_seq_cst);
     else
@@ -177,8 +177,8 @@ SHMEM_DEFINE(void, shmem_ctx_signal_set,
 }
 
 // Locks: tickets, granted in the order of requests. The word is that of PE 0; its lower half counts
-// the turns that are over, its upper half the tickets that were taken. Both count modulo 2^32, each
-// in its half alone.
+// the completed turns, its upper half the tickets taken. Both count modulo 2^32, each in its half
+// alone.
 namespace {
 
 constexpr std::uint64_t kTicket = std::uint64_t{1} << 32;

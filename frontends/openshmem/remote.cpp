@@ -1,11 +1,10 @@
-// Transfers and atomic operations where no pointer leads to the PE's memory, and what is wrong with
-// those that have no way at all.
+// Transfers and atomic operations without a pointer to the PE's memory, and their errors.
 //
-// Atomic operations. Where messages lead to some PE, Sennit has the owner's node operate for all.
-// Where the kernel copies, nothing operates at the other end: then every PE, the owner too, takes a
-// lock of the target first. Its words lie behind the target's heap and are reached by put and get
-// alone, so it is Lamport's bakery (1974): each word has one writer, and a word that is read while
-// it changes may read as anything.
+// Atomic operations. If messages reach some PE, Sennit executes all of them on the owner's node. If
+// the kernel copies, nothing executes at the other end: every PE, the owner included, takes a lock
+// of the target first. The words of the lock are after the target's heap and are accessed only by
+// put and get. So it is Lamport's bakery (1974): each word has one writer, and a read during a
+// write may return any value.
 #include <atomic>
 #include <mutex>
 
@@ -15,7 +14,7 @@
 namespace shmem {
 namespace {
 
-// The area that the address lies in, and where there; null: none.
+// The area with the address, and the offset in it; null: none.
 const Area *area_of(const void *address, std::size_t bytes, std::size_t *offset) {
     for (const Area &area : state.areas) {
         *offset = reinterpret_cast<std::uintptr_t>(address) - area.base;
@@ -24,7 +23,7 @@ const Area *area_of(const void *address, std::size_t bytes, std::size_t *offset)
     return nullptr;
 }
 
-// The number in the world, or says what is wrong; -1 if that is not to be said.
+// The number in the world. An invalid PE is reported; -1: it is not to be reported.
 int find_pe(const char *call, shmem_ctx_t ctx, int pe) {
     if (state.pes == 0) fail(call, "the library is not initialised");
     const int number = world_pe(ctx, pe);
@@ -38,14 +37,14 @@ int find_pe(const char *call, shmem_ctx_t ctx, int pe) {
     return -1;
 }
 
-// Memory that should be symmetric, as the program gave it.
+// Symmetric memory, as given by the program.
 struct Asked {
     const char *call;
     const char *argument;
     const void *address;
     std::size_t bytes;
 };
-// Where it lies at the PE. No area: something is wrong with the arguments that is not to be said.
+// The same at the PE. No area: the arguments are wrong, and that is not to be reported.
 struct Place {
     const Area *area = nullptr;
     sennit_gptr gptr{};
@@ -65,7 +64,7 @@ Place find_place(const Asked &asked, shmem_ctx_t ctx, int pe) {
     return {area, sennit_gptr_add(area->places[number], static_cast<std::int64_t>(offset)), number};
 }
 
-// From the first byte touched to the last; where elements go backwards the first is the lowest.
+// From the first byte touched to the last, also with negative strides.
 std::size_t span_of(const Transfer &transfer) {
     return (transfer.count - 1) * static_cast<std::size_t>(transfer.remote_stride) + transfer.bytes;
 }
@@ -113,8 +112,8 @@ class Bakery {
         return sennit_gptr_add(stalls_, static_cast<std::int64_t>(
                                             static_cast<std::size_t>(pe) * sizeof(Stall) + offset));
     }
-    // All that went before is complete, and this before all that follows. SYNC shmem-stall: a
-    // release fence by the flush; pairs with the acquire in read().
+    // Earlier operations complete before it, and it before later ones. SYNC shmem-stall: a release
+    // fence by the flush; pairs with the acquire in read().
     void write(std::size_t offset, std::uint64_t value) const {
         must(call_, sennit_flush(pe_, state.limit_ns));
         must(call_, sennit_put(at(state.me, offset), &value, sizeof value));
@@ -123,12 +122,12 @@ class Bakery {
     Stall read(int pe) const {
         Stall stall;
         must(call_, sennit_get(&stall, at(pe, 0), sizeof stall));
-        // SYNC shmem-stall: an acquire fence; pairs with the flush in write(), a fence. Where the
-        // stalls are mapped, looks come in the program's order, and before what the lock is for.
+        // SYNC shmem-stall: an acquire fence; pairs with the flush in write(), a fence. If the
+        // stalls are mapped, the loads are in program order, and before the locked operation.
         std::atomic_thread_fence(std::memory_order_acquire);
         return stall;
     }
-    // A PE that has died leaves its words as they are.
+    // The words of a dead PE do not change any more.
     void wait_for(int other, std::uint64_t mine) const {
         Patience patience(call_);
         while (read(other).choosing != 0)
@@ -234,7 +233,7 @@ bool put_signal_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest, cons
     const Place word =
         find_place({transfer.call, "sig_addr", signal.word, sizeof *signal.word}, ctx, pe);
     if (word.area == nullptr) return true;
-    // Words there take turns by a lock of the PEs.
+    // Atomic operations there use the lock of the PEs.
     if (word.area->is_locked) return false;
     const sennit_operator operation = signal.op == SHMEM_SIGNAL_SET ? SENNIT_REPLACE : SENNIT_SUM;
     const auto call = transfer.waits ? sennit_put_word : sennit_put_word_nbi;

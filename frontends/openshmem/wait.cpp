@@ -1,5 +1,5 @@
-// Waiting for words of this PE, testing them, and both for several. A wait is Sennit's: it makes
-// progress, gives up the processor, and ends when a PE has died.
+// Waits and tests on one or several words of this PE. A wait is Sennit's: it makes progress, yields
+// the processor, and ends when a PE has died.
 #include <cstdio>
 
 #include "state.hpp"
@@ -14,7 +14,7 @@ T look(const T *word) {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-// With checks off there is nothing to wait for.
+// An invalid comparison. If checks are off the call returns at once.
 [[gnu::cold, gnu::noinline]] bool is_no_comparison(const char *call, int cmp) {
     wrong(call, "argument cmp: there is no comparison %d", cmp);
     return true;
@@ -45,11 +45,11 @@ int call_ready(void *context) {
     return (*static_cast<Ready *>(context))() ? 1 : 0;
 }
 
-// What a call waits for, so that it can be said.
+// The condition of a wait, for messages.
 struct Awaited {
     const char *call;
-    const void *word;   // the first, if there are several
-    std::size_t words;  // of which one must come
+    const void *word;   // the first one if there are several
+    std::size_t words;  // one of which must satisfy the condition
     int cmp;
     std::uint64_t wanted;
     std::string (*text)(std::uint64_t value);
@@ -110,8 +110,8 @@ int note_and_check(void *context) {
     must(one.call, status);
 }
 
-// A change of a word rings no bell, and a wait that sleeps looks again after a millisecond or more.
-// So it stays awake for a while, and gives way to others if there are more PEs than processors.
+// A store to a word rings no bell, and a sleeping wait polls only after a millisecond or more. So
+// it stays awake for a while, and yields if there are more PEs than processors.
 template <class Ready>
 [[gnu::noinline]] void wait_long(Ready &ready, const Awaited &one) {
     constexpr int kLooks = 1000;
@@ -132,7 +132,7 @@ inline void wait(Ready ready, FindAwaited find_awaited) {
     if (!ready()) wait_long(ready, find_awaited());
 }
 
-// A test that fails is likely made again soon.
+// A failed test is likely repeated soon.
 inline bool tested(bool result) {
     if (!result) take_turns();
     return result;
@@ -148,7 +148,7 @@ int test(const char *call, const T *word, int cmp, T value) {
     return tested(compare(call, look(word), cmp, value)) ? 1 : 0;
 }
 
-// Words of which some are waited for; `values` has one for each, or one for all.
+// A set of words; `values` has one value for each, or one for all.
 template <class T>
 struct Set {
     const char *call;
@@ -182,7 +182,7 @@ struct Set {
         }
         return true;
     }
-    // The first at or behind `from`, round about, that holds; `count` if none does.
+    // The first word from `from` on, cyclically, that satisfies the condition; `count`: none.
     std::size_t find(std::size_t from) const {
         for (std::size_t step = 0; step < count; ++step) {
             const std::size_t i = from + step < count ? from + step : from + step - count;
@@ -205,8 +205,8 @@ struct Set {
     }
 };
 
-// Where a search by `any` begins: anywhere, so that no word of a set is passed over for ever,
-// whatever other sets the thread looks through between. A generator of Marsaglia (xorshift, 2003).
+// A random start for a search by `any`: no word of a set is skipped for ever, whatever other sets
+// the thread searches between. Marsaglia's xorshift generator (2003).
 std::size_t any_place(std::size_t count) {
     thread_local std::uint32_t random = 0x9e3779b9;
     random ^= random << 13;
@@ -224,7 +224,7 @@ std::size_t find_any(const Set<T> &set) {
 
 template <class T>
 void wait_all(const Set<T> &set) {
-    // One after the other: a word that held may have changed again, which nobody asks for.
+    // One after another: a word may change again after it has satisfied the condition.
     for (std::size_t i = 0; i < set.count; ++i) {
         if (set.has(i)) wait([&] { return set.holds(i); }, [&] { return set.awaited_at(i); });
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Channels. The six hand-over calls first try the inline functions of channel.hpp for one message,
-// then those for several; all other cases go the cold way.
+// then those for several; all other cases use the cold way.
 #include <sennit/memory.h>
 
 #include "api/call.hpp"
@@ -50,7 +50,7 @@ template <class Call>
                                                Copies copies, Call call) {
     return call_on(handle, name, [&](Rank &rank, Channel &opened) {
         runtime::Observed observed(rank, name, opened.peer);
-        // A reader that was not ready has no message that was copied.
+        // A reader that was not ready has no copied message.
         const bool is_none = copies == Copies::pulled && !is_ready(opened);
         const sennit_status status = call(rank, opened);
         if (observed.is_on() && status == SENNIT_OK) [[unlikely]]
@@ -226,10 +226,10 @@ template <class Side>
     return use(handle, Side::kHave, Side::kCopies, Side::kHandOver);
 }
 
-// Polls in line as long as a wait polls: the loop of a hand-over between two cores. True if `ready`
-// became true. The first looks are fast: if the cores share a cache, the answer comes within two
-// pauses, and the second pause would be half of the trip. More fast looks would delay this core's
-// own stores where the answer takes longer.
+// Polls inline as long as a wait polls: the loop of a hand-over between two cores. True: `ready`
+// became true. The pauses between the first polls are short: if the cores share a cache, the answer
+// arrives within two pauses, and the second pause would be half of the trip. More polls with short
+// pauses would delay this core's own stores if the answer takes longer.
 template <class Ready>
 inline bool poll(const Channel &opened, std::int64_t timeout_ns, Ready ready) {
     constexpr unsigned kFastLooks = 6;
@@ -276,8 +276,8 @@ template <class Side>
         });
 }
 
-// Channels whose writer may be ahead, then the cold way. Not in line, so that it costs the short
-// way nothing. The parameters of the public call come first, so they stay in their registers.
+// Channels whose writer may be ahead, then the cold way. Not inline, so that it does not slow the
+// short way. The parameters of the public call are the first ones, so they stay in their registers.
 template <class Side>
 [[gnu::noinline]] sennit_status can_ahead(sennit_channel handle, int *can, Channel *opened) {
     if (!channel::goes_ahead(opened, handle) || !Side::may_ahead(*opened))

@@ -4,10 +4,10 @@
 // protocol and its argument; tests/models/message_numbers_test.cpp searches all cases with these
 // functions.
 //
-// Each message has a number, and a place by that number. Its events add to the signal as they come,
-// in any order, and some may never come. Then its sender says in a task, which is executed once,
-// what the whole message must have added: the owner adds the missing part and accepts no more
-// events of it.
+// Each message has a number, which determines its place. Its events add to the signal in the order
+// of their arrival, and some may be lost. At the end its sender sends a task, which is executed
+// once, with the sum that the whole message must have added: the owner adds the missing part and
+// accepts no more events of the message.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace sennit::signal {
 inline constexpr unsigned kMostPlaces = 8;
 
 // The number of a sender's messages that may be without that task at a time, for this many bits of
-// the number in completion data. A place has four numbers in turn, so an event that comes after the
-// task of its message is recognized until the place has been used three more times.
+// the number in completion data. A place has four numbers in turn, so an event that arrives after
+// the task of its message is recognized until the place has been used three more times.
 constexpr unsigned places_of(unsigned number_bits) {
     const unsigned quarter = number_bits >= 5 ? kMostPlaces : (1u << number_bits) / 4;
     return quarter == 0 ? 1 : quarter;
@@ -61,8 +61,8 @@ constexpr std::uint64_t refuse_message(ArrivingMessage &message, std::uint64_t e
     return sum;
 }
 
-// Called when the sender is in doubt about a piece. True: all events have arrived, so all data is
-// there, and the program may know it. Else the program learns nothing before the sender's task.
+// Called if the sender does not know whether a piece arrived. True: all events have arrived, so all
+// data has, and the program may see that. Else the program sees nothing before the sender's task.
 constexpr bool close_message(ArrivingMessage &message, std::uint64_t whole) {
     message.is_closed = true;
     return message.sum == whole;
