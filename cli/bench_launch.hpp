@@ -39,7 +39,7 @@ std::vector<std::string> cluster_command(const BenchOptions &options, const Laun
                                          int ranks, const std::string &progress,
                                          const std::vector<std::string> &program);
 
-// The first, with every launcher's own default binding: what a user types.
+// The first, with every launcher's default binding, as a user types it.
 std::vector<std::string> plain_launch_command(const Launcher &launcher, int ranks,
                                               const std::vector<std::string> &program);
 

@@ -1,4 +1,4 @@
-// What the user asked of `sennit bench`.
+// The options of `sennit bench`.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Runs one command of a benchmark: in a process group of its own, for a bounded time, with nothing
-// left running behind it.
+// Runs one command of a benchmark: in its own process group, for a bounded time, with nothing left
+// running behind it.
 #pragma once
 
 #include <signal.h>

@@ -14,7 +14,7 @@ std::string format_time(double nanoseconds);
 // "8", "64 Ki", "1 Mi".
 std::string format_bytes(std::uint64_t bytes);
 
-// What a benchmark measures, in one sentence.
+// The subject of a benchmark, in one sentence.
 std::string bench_sentence(const std::string &bench);
 
 // Records of one job, or of one number of ranks, of one benchmark. The last column compares each

@@ -71,7 +71,7 @@ int doctor(const DoctorOptions &options) {
     System system{options.root, options.ranks, {}, {}, {}};
     if (options.root.empty()) system.network = look_at_network(!options.looks_only);
     if (!options.looks_only && options.root.empty()) {
-        // What is too large for a limit answers EFBIG then, and does not end this program.
+        // Beyond the file size limit calls then return EFBIG and do not end this program.
         (void)std::signal(SIGXFSZ, SIG_IGN);
         system.figures = measure();
         system.start = try_start();

@@ -51,7 +51,7 @@ Json launchers_section() {
 }
 
 // For the time of one object this process is a rank without peers, whatever launcher started it:
-// Sennit reads its knobs when a rank starts, and says what is wrong with one.
+// Sennit reads its knobs when a rank starts, and reports an invalid one.
 class LoneRank {
   public:
     LoneRank() {
@@ -105,7 +105,7 @@ Json probe_by_two_ranks() {
     return parsed["peers"];
 }
 
-// What is built in, and what a probe between two ranks of this node said.
+// The built-in paths, and the results of a probe between two ranks of this node.
 Json paths_section() {
     Json reasons;
     std::string taken;

@@ -14,7 +14,7 @@
 namespace sennit::cli {
 namespace {
 
-// What the card is plugged in; null: nothing that hwloc knows.
+// The object to which the card is attached; null: unknown to hwloc.
 hwloc_obj_t near_card(const std::string &bus, const std::string &name) {
     const hwloc_topology_t topology = node_topology();
     if (topology == nullptr) return nullptr;

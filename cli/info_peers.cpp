@@ -325,7 +325,7 @@ const Json *card_at(const Json &rank, const Json &address) {
     return nullptr;
 }
 
-// Frames that are larger than what the other end takes are lost without a word.
+// Frames that are too large for the other end are lost without an error.
 Json warnings_of(const Json &section) {
     std::set<std::string> texts;
     for (const Json &pair : section["pairs"]) {
@@ -345,7 +345,7 @@ Json warnings_of(const Json &section) {
     return texts;
 }
 
-// The interfaces that lead to other nodes, with what is known of them.
+// The interfaces to other nodes, with their properties.
 std::string used_cards_text(const Json &section, std::size_t rank) {
     std::set<std::string> used;
     for (const Json &pair : section["pairs"])
@@ -434,7 +434,7 @@ Json peers_section() {
     std::vector<char> mine = own_piece(size, on_heap);
     sennit_gptr pieces = SENNIT_GPTR_NULL;
     must(sennit_alloc(SENNIT_TEAM_WORLD, mine.size(), 0, 0, &pieces), "sennit_alloc");
-    // First who each one is, then what each one sees of the others.
+    // First the ranks, then the view of each one of the others.
     for (const bool all_are_named : {false, true}) {
         if (all_are_named) add_views(pieces, size, mine);
         must(sennit_put(sennit_gptr_at(pieces, rank), mine.data(), mine.size()), "sennit_put");

@@ -1,4 +1,4 @@
-// The program `sennit`: hands over to the subcommand. Owns nothing.
+// The program `sennit`: calls the subcommand. Owns nothing.
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <CLI/CLI.hpp>

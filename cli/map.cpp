@@ -173,7 +173,7 @@ map::Figures measured_figures(const map::Options &options, const std::string &co
 }
 
 int run_map(const map::Options &options, const std::string &cores, const std::string &command) {
-    // Before minutes of measuring, and without a change of what is there.
+    // Before minutes of measuring, and without changing an existing file.
     if (!options.svg.empty() && !std::ofstream(options.svg, std::ios::app))
         throw std::runtime_error(fmt::format("{} can not be written", options.svg));
     const map::Figures figures = options.read.empty() ? measured_figures(options, cores, command)

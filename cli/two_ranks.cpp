@@ -22,7 +22,7 @@ TwoRanks failed(const char *step) {
 
 [[noreturn]] void become_launcher(const std::string &self, const std::string &limit, int output,
                                   int messages) {
-    // Whoever looks at limits ignores this one; ranks are to be as they would be without that.
+    // This program may ignore the signal (doctor.cpp): ranks must not inherit that.
     (void)std::signal(SIGXFSZ, SIG_DFL);
     (void)dup2(output, STDOUT_FILENO);
     (void)dup2(messages, STDERR_FILENO);

@@ -1,6 +1,6 @@
-// What the user typed, looked at before CLI11 parses it, so that a wrong word is answered by name.
-// main.cpp calls the functions about words; the files of the subcommands throw UsageError, set the
-// formatter and check values. Owns nothing.
+// Checks the user's words before CLI11 parses them, so that an error names the wrong word. main.cpp
+// calls the functions about words; the files of the subcommands throw UsageError, set the formatter
+// and check values. Owns nothing.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -40,7 +40,7 @@ void check_subcommand(const CLI::App &app, const std::string &word, const std::s
 [[noreturn]] void fail_without_subcommand(const CLI::App &app, const std::string &caller,
                                           const std::string &kind);
 
-// A check of CLI11: empty for a number of seconds above 0, else what is wanted.
+// A check of CLI11: empty for a number of seconds above 0, else the expected form.
 std::string check_seconds(const std::string &text);
 
 // The most that a size of a measurement may be: 1 GiB.

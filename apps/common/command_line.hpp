@@ -42,8 +42,7 @@ class CommandLine {
     // error, and the words of the command line count more.
     void config(const char *name, const char *help);
 
-    // False if --help was there: help() is then to be printed, and nothing more is to be done.
-    // Throws Failure with what is wrong.
+    // False for --help: the program then prints help() and ends. Throws Failure with the error.
     bool parse(int argc, const char *const *argv);
     std::string help() const;
 

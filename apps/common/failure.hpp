@@ -19,7 +19,7 @@ class Lost : public Failure {
     using Failure::Failure;
 };
 
-// Some rank could not do its part, and all ranks know it: what is wrong has been said.
+// Some rank could not do its part, and all ranks know that; the error has been reported.
 struct Refused {};
 
 }  // namespace apps

@@ -1,4 +1,4 @@
-// What a run ends with: named values, printed as one JSON object on one line or as a table for
+// The result of a run: named values, printed as one JSON object on one line or as a table for
 // people. Rank 0 fills and prints it.
 #pragma once
 

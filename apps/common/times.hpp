@@ -29,7 +29,7 @@ class Histogram {
     std::uint64_t total_ = 0;
 };
 
-// One part of what is done in every step.
+// One part of every step.
 struct Phase {
     std::int64_t total_ns = 0;
     Histogram steps;

@@ -47,7 +47,7 @@ Count place_of(const Layout &layout, Count k) {
     return cells[0] * (layout.y_share().begin + cells[1] * (layout.z_share().begin + k));
 }
 
-// Array `which` of the solver's four: its cell (0, 0, 0), and how it lies in memory.
+// Array `which` of the solver's four: its cell (0, 0, 0), and its layout in memory.
 double *array_of(Solver &solver, const Layout &layout, Count which, const Extent **extent) {
     const bool is_pressure = which == Velocity::kComponents;
     *extent = is_pressure ? &layout.pressure() : &layout.velocity();

@@ -19,7 +19,7 @@ struct Clocks {
     double time = 0, time_step = 0, gradient = 0;
 };
 
-// What a file is called until it is complete, and its name then. Throws Failure.
+// The name of a file until it is complete, and its final name. Throws Failure.
 std::string part_of(const std::string &path);
 void give_name(const char *use, const std::string &path);
 // Throws Failure.

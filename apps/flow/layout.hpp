@@ -1,5 +1,5 @@
-// Who owns which cells, and how arrays with halos lie in memory. Owns nothing; every rank computes
-// the same from the same numbers, so nothing is exchanged.
+// The owners of cells, and the memory layout of arrays with halos. Owns nothing; every rank
+// computes the same from the same numbers, so nothing is exchanged.
 //
 // Ranks form a grid, y fastest. An x-pencil has all of x and a rank's shares of y and z; a y-pencil
 // all of y, the same share of z, and the share of x of the rank's place in y.

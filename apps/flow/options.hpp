@@ -1,4 +1,4 @@
-// What the user asks for: the command line and the INI file, one table for both.
+// The options: the command line and the INI file, one table for both.
 #pragma once
 
 #include "common/decomposition.hpp"
@@ -26,7 +26,7 @@ struct Options {
     bool no_output = false, quiet = false, json = false;
 };
 
-// False if --help was there, whose text is then in `help`. Throws Failure with what is wrong.
+// False for --help, whose text is then in `help`. Throws Failure with the error.
 bool parse_options(Options &options, int argc, const char *const *argv, std::string &help);
 
 }  // namespace flow

@@ -30,7 +30,7 @@ Solver::Solver(Exchange &exchange, const Kernels &kernels, const Physics &physic
     exchange_.open_halo(Halo::pressure, {phi, extent, 1});
 }
 
-// Exchange A or B, and what the rank fills itself before.
+// Exchange A or B, and the cells that the rank fills itself before.
 void Solver::exchange_velocity(const Target &target, StepTimes &times) {
     kernels_.wrap(target.velocity, layout_.own());
     times.passed(Part::velocity_compute);
@@ -68,7 +68,7 @@ void Solver::advance(const Kernels::Stage &stage, const Velocity &in, const Targ
 void Solver::begin(bool is_new) {
     StepTimes times;
     times.begin();
-    // The first one brings nothing: a back end may prepare what it needs at its first call.
+    // The first one moves no data: a back end may prepare its buffers in its first call.
     exchange_velocity({u1_, Halo::first}, times);
     exchange_velocity({u_, Halo::second}, times);
     kernels_.bound(u_, physics_.slip);
@@ -104,7 +104,7 @@ void Solver::step(double dt, StepTimes &times) {
     project(dt, times);
 }
 
-// Adds what the walls have taken. What was added is the gradient of the next step.
+// Adds the momentum that the walls have taken; that is the gradient of the next step.
 void Solver::keep_bulk(double dt) {
     const double missing = bulk_ - mean_velocity();
     const Extent &extent = u_.extent();

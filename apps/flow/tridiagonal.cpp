@@ -74,7 +74,7 @@ void Tridiagonal::eliminate(double *unknowns, const Share &some) const {
     }
 }
 
-// Buffers for planes, and what the rank above has at its first row.
+// Buffers for planes, and for the first row of the rank above.
 void Tridiagonal::meet_neighbours() {
     above_ = above_pages_.take(pairs());
     below_ = below_pages_.take(pairs());

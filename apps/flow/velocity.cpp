@@ -30,7 +30,7 @@ struct Kernels::Row {
     double distance_below = 0, distance = 0;  // from centre k - 1 to k, and on to k + 1
 };
 
-// What is the same for all rows of a stage.
+// Data that is equal for all rows of a stage.
 struct Kernels::Step {
     const Physics &physics;
     const Stage &stage;

@@ -8,7 +8,7 @@
 namespace ghost {
 namespace {
 
-// Between 0 and 1, and the same whoever asks.
+// Between 0 and 1, the same on all ranks.
 double noise(std::uint64_t place, std::uint64_t variable) {
     const std::uint64_t bits = apps::mixed(apps::mixed(place + 1) ^ (variable << 48));
     return static_cast<double>(bits >> 11) * 0x1p-53;

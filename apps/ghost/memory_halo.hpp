@@ -1,6 +1,5 @@
-// What the exchange is where ranks reach each other's memory, whatever lets them reach it: Sennit's
-// channels, its notified puts and MPI's shared window derive from this and say how cells are handed
-// over.
+// The exchange of ranks that reach each other's memory by any means: Sennit's channels, its
+// notified puts and MPI's shared window derive from this and say how cells are handed over.
 #pragma once
 
 #include "ways.hpp"
@@ -11,7 +10,7 @@ namespace ghost {
 struct MemoryEnd {
     Link link;
     Way way;
-    double *buffer = nullptr;        // what the peer reads or gets, if packed
+    double *buffer = nullptr;        // read by the peer, if packed
     const double *theirs = nullptr;  // the peer's cells, or its buffer, or what was received;
                                      // null if this rank's ghost cells have them anyway
 };

@@ -1,4 +1,4 @@
-// What the user asks for.
+// The options.
 #pragma once
 
 #include "stencil.hpp"
@@ -30,7 +30,7 @@ struct Options {
     std::string help;  // not empty: print this and end
 };
 
-// Throws Failure with what is wrong.
+// Throws Failure with the error.
 Options parse_options(int argc, const char *const *argv);
 
 // How many cells the whole grid has in each direction on ranks arranged so.

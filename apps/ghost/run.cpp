@@ -22,7 +22,7 @@ constexpr const char *kProgram = "ghost";
 // Relative to the sum. Rounding stays far below it; one wrong ghost cell is far above.
 constexpr double kSumTolerance = 1e-10;
 
-// What is timed: the exchange as a whole and its parts, and what is not exchange.
+// Measured times: the exchange as a whole, its parts, and the rest.
 struct Times {
     apps::Phase exchange, compute, check;
     std::array<apps::Phase, kParts> parts;
@@ -122,7 +122,7 @@ void Run::check_sums() {
     apps::together(ranks_, kProgram, [&] {
         for (std::size_t variable = 0; variable < sums.size(); ++variable) {
             const double error = std::fabs(sums[variable] / expected_[variable] - 1);
-            // Written so that what is no number is an error too.
+            // Written so that NaN is an error too.
             if (!(error <= kSumTolerance)) {
                 throw apps::Failure(fmt::format(
                     "after step {} the sum of variable {} is {:.17g} instead of {:.17g}: it is not "

@@ -124,7 +124,7 @@ int inside_along(std::size_t at, std::size_t length, bool lower_is_outer, bool u
     return 3 - (lower_is_outer && at == 1 ? 1 : 0) - (upper_is_outer && at == length ? 1 : 0);
 }
 
-// What the cells of a row give to outside, times the number of points.
+// The amount that the cells of a row give to the outside, times the number of points.
 double flux_of_row(Stencil stencil, const double *row, std::size_t nx, const OuterSides &outer,
                    int y, int z) {
     const auto lost = [=](int x) {

@@ -54,7 +54,7 @@ void step(Stencil stencil, const Extent &extent, double *from, double *to, const
 // Which sides of a block are sides of the whole grid.
 using OuterSides = std::array<bool, apps::kSides>;
 
-// What the next step from this field gives to the zeros outside.
+// The amount that the next step from this field gives to the zeros outside.
 double flux_out(Stencil stencil, const Extent &extent, const OuterSides &outer, const double *from);
 
 double sum(const Extent &extent, const double *cells);

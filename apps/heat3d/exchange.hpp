@@ -5,9 +5,9 @@
 //     exchange_layers(f)          the layers around field f are ready to be read
 //     step from field f to 1 - f
 //     finish_step(change, check)  every rank that needs it may read field 1 - f; residual known
-// What a call costs is counted by the caller, around the call, for all implementations alike.
-// Calls are collective unless said otherwise. Errors are Failures; one that not every rank sees is
-// thrown as Lost and ends the program, since nothing collective can follow.
+// The caller measures the time of each call, for all implementations alike. Calls are collective
+// unless said otherwise. Errors are Failures; one that not every rank sees is thrown as Lost and
+// ends the program, since nothing collective can follow.
 #pragma once
 
 #include "decomposition.hpp"
@@ -38,7 +38,7 @@ class Exchange : public apps::Ranks {
     // collective.
     virtual Layer outer_layer(int field, Side side) = 0;
 
-    // Makes the outer layers of the field hold what the neighbours have in their field and ends.
+    // Fills the outer layers of the field from the neighbours' fields and ends.
     virtual void exchange_layers(int field) = 0;
     // Ends a step. With `check`, the same on all ranks, returns the largest `change` of all, else
     // 0.

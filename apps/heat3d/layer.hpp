@@ -1,5 +1,5 @@
-// Layers: the one-cell-thick faces of a block of cells, wherever they lie in memory. Used by the
-// kernel, the boundary and both ways of communication; owns nothing.
+// Layers: the one-cell-thick faces of a block of cells, at any place in memory. Used by the kernel,
+// the boundary and both ways of communication; owns nothing.
 #pragma once
 
 #include "common/decomposition.hpp"

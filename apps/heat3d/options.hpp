@@ -1,4 +1,4 @@
-// What the user asks for: the command line and the configuration file, one table for both.
+// The options: the command line and the configuration file, one table for both.
 #pragma once
 
 #include "decomposition.hpp"

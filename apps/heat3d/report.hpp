@@ -1,4 +1,4 @@
-// What a run ends with: a table for people or one JSON object on one line. Rank 0 calls it.
+// The result of a run: a table for people or one JSON object on one line. Rank 0 calls it.
 #pragma once
 
 #include "decomposition.hpp"

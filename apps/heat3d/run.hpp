@@ -5,8 +5,8 @@
 
 namespace heat3d {
 
-// Collective. Returns the exit code, the same on all ranks; what is wrong was then said on stderr
-// by one of them. Throws Lost, which only some ranks may see.
+// Collective. Returns the exit code, the same on all ranks; errors were then reported on stderr by
+// one of them. Throws Lost, which only some ranks may see.
 int run(Exchange &ranks, int argc, const char *const *argv);
 
 }  // namespace heat3d

@@ -1,6 +1,6 @@
-// What the shared part and the versions of a kernel know of each other. run.cpp makes a kernel,
-// then one version of it, and calls both in turns; a version holds the communication and the memory
-// that it needs, the kernel everything else.
+// The interface between the shared part and the versions of a kernel. run.cpp makes a kernel, then
+// one version of it, and calls both in turns; a version holds the communication and the memory that
+// it needs, the kernel everything else.
 //
 // Errors are Failures; one that not every rank sees is Lost.
 #pragma once
@@ -42,7 +42,7 @@ class Kernel {
     // own and gives some values, as many everywhere, and rank 0 gets those of all.
     virtual std::vector<double> check() = 0;
     virtual void check_all(const std::vector<double> &) {}
-    // Makes what the last run has left wrong.
+    // Spoils the result of the last run.
     virtual void spoil() = 0;
     // Bytes of a run, as equation 5.1 counts them.
     virtual double bytes() const = 0;

@@ -20,7 +20,7 @@ struct Options {
     std::string help;  // not empty: to be printed instead of a run
 };
 
-// Throws Failure with what is wrong.
+// Throws Failure with the error.
 Options parse_options(int argc, const char *const *argv);
 
 }  // namespace kernels

@@ -16,7 +16,7 @@ struct Versions {
     std::vector<Entry<Sort>> sort;
 };
 
-// Collective. Returns the exit status, the same on all ranks; what is wrong was then said on stderr
+// Collective. Returns the exit status, the same on all ranks; errors were then reported on stderr
 // by one of them. Throws Lost, which only some ranks may see.
 int run(apps::Ranks &ranks, const Versions &versions, int argc, const char *const *argv);
 

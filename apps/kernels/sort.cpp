@@ -28,7 +28,7 @@ std::uint64_t hash_of(const Key *keys, std::size_t count) {
     return sum;
 }
 
-// What a rank says of its keys when it has looked at them.
+// A rank's results of the check of its keys.
 enum Column : std::size_t {
     kCount,
     kFirst,
@@ -38,7 +38,7 @@ enum Column : std::size_t {
     kCountBefore,
     kHashLowBefore,
     kHashHighBefore,
-    kBelow,  // five, with NAS: keys less than those that it looks at
+    kBelow,  // five, with NAS: keys less than those that it checks
     kColumns = kBelow + 5
 };
 static_assert(kColumns <= apps::Ranks::kGatherLimit);

@@ -61,7 +61,7 @@ class Sort final : public Kernel {
     int run_ = 0;
     std::vector<Key> keys_, grouped_, spare_;
     std::vector<std::size_t> begins_;  // of each rank's keys in grouped_, and the end of all
-    Key *sorted_ = nullptr;            // what this rank has in the end
+    Key *sorted_ = nullptr;            // the result of this rank
     std::size_t sorted_count_ = 0;
 };
 

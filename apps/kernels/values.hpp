@@ -1,4 +1,4 @@
-// Numbers that the kernels compute with: the same for the same place, whoever asks.
+// Input numbers of the kernels: the same for the same place on all ranks.
 #pragma once
 
 #include "options.hpp"

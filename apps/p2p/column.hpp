@@ -16,7 +16,7 @@
 
 namespace p2p {
 
-// What lies at the beginning of the shared memory of a rank; its left column follows.
+// At the beginning of the shared memory of a rank; its left column follows.
 struct Column {
     apps::Counter groups;   // of lines that the left neighbour has handed over, in all sweeps
     apps::Counter corners;  // at rank 0: of the last rank

@@ -1,4 +1,4 @@
-// The grid of the pipeline: who computes which columns, what is given, and what must come out.
+// The grid of the pipeline: the columns of each rank, the initial values and the result.
 #pragma once
 
 #include "kernel.h"
@@ -26,14 +26,14 @@ class Grid {
     };
     Grid(Size size, std::int64_t group, Share share);
 
-    // Sets what is given: line 0, column 0, and to the left of the other strips line 0.
+    // Sets the initial values: line 0, column 0, and to the left of the other strips line 0.
     void fill(double *left);
     const p2p_strip &strip() const { return strip_; }
 
     // Throws Failure unless the cells are those of `sweeps` sweeps, each of which has put minus the
     // top right cell in the bottom left corner.
     void verify(std::int64_t sweeps) const;
-    // What the top right cell is then.
+    // The top right cell then.
     double verification_value(std::int64_t sweeps) const;
 
   private:

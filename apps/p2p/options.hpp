@@ -14,14 +14,14 @@ struct Options {
     std::int64_t columns = 1000, lines = 0;  // lines 0: as many as columns
     std::int64_t iterations = 100;
     std::int64_t group = 1;
-    std::int64_t behind = 0;  // 0: a part of what is left
+    std::int64_t behind = 0;  // 0: a part of the rest
     std::string way;          // the first of those that the program has
     bool json = false;
     bool spoil = false;
     std::string help;  // not empty: to be printed instead of a run
 };
 
-// `ways` are the program's own. Throws Failure with what is wrong.
+// `ways` are the program's own. Throws Failure with the error.
 Options parse_options(int argc, const char *const *argv, const std::vector<std::string> &ways);
 
 }  // namespace p2p

@@ -13,7 +13,7 @@
 namespace p2p {
 namespace {
 
-// What the threads have in common, by thread; each slot is written by its thread alone, and read by
+// Shared data of the threads, by thread; each slot is written by its thread alone, and read by
 // others after a barrier.
 struct Team {
     explicit Team(int threads)

@@ -1,4 +1,4 @@
-// p2p without ranks: what the others' rates are compared with.
+// p2p without ranks: the reference of the other rates.
 #include "run.hpp"
 
 #include <cstdio>

@@ -5,7 +5,7 @@
 
 namespace p2p {
 
-// Collective. Returns the exit status, the same on all ranks; what is wrong was then said on stderr
+// Collective. Returns the exit status, the same on all ranks; errors were then reported on stderr
 // by one of them. Throws Lost, which only some ranks may see.
 int run(Pipeline &pipeline, int argc, const char *const *argv);
 

@@ -45,7 +45,7 @@ bool read(Options &options, const std::vector<std::string> &ways, int argc, char
     return goes_on;
 }
 
-// What all ranks found. NaN anywhere is no answer, so comparisons ask for what is right.
+// The results of all ranks. Comparisons are written so that NaN is an error.
 struct Answer {
     double norm = 0, expected = 0, deviation = 0;
     bool right() const {

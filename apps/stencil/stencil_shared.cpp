@@ -12,7 +12,7 @@ namespace {
 
 using stencil::Side;
 
-// What lies before a rank's cells: for each side, what the neighbour there has counted.
+// Before a rank's cells: for each side the count of the neighbour there.
 struct Flags {
     apps::Counter handed_over[4];  // its edges
     apps::Counter released[4];     // this rank's edges, when it had used them

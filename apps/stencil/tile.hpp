@@ -22,7 +22,7 @@ class Tile {
     const Shape &shape() const { return shape_; }
     int neighbour(Side side) const { return neighbours_[side]; }
     double *cell(std::ptrdiff_t i, std::ptrdiff_t j) { return in_ + shape_.at(i, j); }
-    // What a neighbour on that side needs of this part, packed; kWest or kEast.
+    // The packed cells for the neighbour on that side; kWest or kEast.
     double *columns(Side side) { return in_ + shape_.columns_at(side); }
 
     // Where a neighbour's cells lie that are this part's ghosts.

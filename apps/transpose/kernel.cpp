@@ -29,7 +29,7 @@ void one(double *a, double *b) {
     *a += 1.0;
 }
 
-// Along the columns of A, two at a time. A call of its own for each tile: inlined, the compiler
+// Along the columns of A, two at a time. A separate call for each tile: inlined, the compiler
 // forgets that the pointers never meet.
 template <bool adds>
 [[gnu::noinline]] void transpose_square(double *__restrict a, double *__restrict b, Size size,

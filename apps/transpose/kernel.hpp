@@ -19,7 +19,7 @@ typedef struct transpose_block {
 
 // b += a transposed, then a += 1: a step of the kernel where both matrices can be reached.
 void transpose_add(const transpose_block *block);
-// b = a transposed, then a += 1: what the sender of a message does.
+// b = a transposed, then a += 1: for the sender of a message.
 void transpose_copy(const transpose_block *block);
 // b += a, not transposed, same rows and columns for both: what its receiver does. a is left alone.
 void transpose_accept(const transpose_block *block);

@@ -40,7 +40,7 @@ class Shares {
     std::ptrdiff_t at(int group, int rank) const {
         return rows_before(group) * columns_of_rank(rank).count();
     }
-    // What a rank's columns take.
+    // The size of a rank's columns.
     std::size_t elements(int rank) const { return static_cast<std::size_t>(at(groups(), rank)); }
 
   private:
@@ -80,7 +80,7 @@ class Matrices {
         return shares_.of(sender).count() * part.count();
     }
 
-    // Sum of the distances of B from what it must be after so many steps.
+    // The sum of the distances of B from the right result after so many steps.
     double error(std::int64_t steps) const;
     // For tests: one element becomes wrong.
     void spoil() { memory_.b[0] += 1.0; }

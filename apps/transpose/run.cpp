@@ -93,7 +93,7 @@ int Run::report() {
         double error = 0;
         for (std::size_t at = 0; at < table.size(); at += 2)
             error += table[at];
-        // NaN is no answer, so the comparison asks for what is right.
+        // Written so that NaN is an error.
         right = error <= kTolerance;
         if (right) {
             print(error, apps::spread_of(table, 1, 2).max);

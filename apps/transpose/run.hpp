@@ -6,7 +6,7 @@
 
 namespace transpose {
 
-// What a program lets the user choose besides the common options.
+// The options of a program besides the common ones.
 struct Choice {
     std::int64_t chunk_bytes = 0;  // of a message; programs without messages leave it alone
 };

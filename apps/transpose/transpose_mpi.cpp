@@ -27,7 +27,7 @@ class TwoSided final : public transpose::Method {
     void iterate(Matrices &matrices, std::int64_t steps) override;
 
   private:
-    // What a rank sends another, as chunks of the receiver's columns.
+    // The data for another rank, as chunks of the receiver's columns.
     struct Stream {
         int peer = 0;
         int sender = 0;

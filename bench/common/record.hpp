@@ -1,5 +1,5 @@
 // One result of a benchmark, and the line of JSON it travels as: from the measuring programs to
-// `sennit bench`, and from there to whoever asked for --json.
+// `sennit bench`, and from there to the user of --json.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct Record {
 // Whose ranks measure, and on what.
 struct JobNote {
     std::string job;
-    std::string library;  // the version of what is measured
+    std::string library;  // the version of the measured library
     int ranks = 0;
     std::string binding;
     bool oversubscribed = false;
@@ -59,7 +59,7 @@ std::string line_of(const JobNote &note);
 // Throws nlohmann::json::exception or std::invalid_argument when a field is missing or senseless.
 Record record_from_json(const nlohmann::ordered_json &line);
 
-// Empty if the record makes sense, else what is wrong with it.
+// Empty if the record is valid, else the error.
 std::string complaint_about(const Record &record);
 
 }  // namespace sennit::bench

@@ -1,6 +1,6 @@
-// Barriers of all ranks, against two by hand: every rank counts up on a line of its own and looks
-// at the others' lines; or all add to one counter, and the last to come opens the next generation.
-// Between two ranks on two nodes, against a put of the provider each way.
+// Barriers of all ranks, against two by hand: every rank counts up on its own line and looks at the
+// others' lines; or all add to one counter, and the last to come opens the next generation. Between
+// two ranks on two nodes, against a put of the provider each way.
 #include <sennit/sennit.h>
 
 #include "worker/cases.hpp"
@@ -59,7 +59,7 @@ Subject raw_counter(const Job &job) {
             }};
 }
 
-// Of two ranks on two nodes: each puts a word to the other and looks at its own.
+// For two ranks on two nodes: each puts a word to the other and polls its own.
 Subject raw_puts(const Job &job) {
     auto network = std::make_shared<RawNetwork>(job, sizeof(std::uint64_t));
     const std::string provider = network->provider();

@@ -34,7 +34,7 @@ inline bool ends_are(const std::byte *message, std::uint64_t bytes, std::uint64_
     return first == number && last == number;
 }
 
-// Payload first, flag on a line behind it.
+// Payload first, then the flag on the next line.
 std::size_t flag_offset(std::uint64_t bytes) {
     return whole_lines(static_cast<std::size_t>(bytes));
 }
@@ -123,7 +123,7 @@ void run_size(const Run &run, const Messages &messages, std::byte *registered) {
     what.subjects.push_back(by_channel("sennit-channel", pair, bytes, allocated));
     if (bytes > 0) {
         const auto over = std::make_shared<Over>(pair.partner, registered, bytes);
-        // Where the memory gives no pointer there is nothing to hand over in place.
+        // Without a pointer to the memory nothing can be handed over in place.
         if (over->status() == SENNIT_OK)
             what.subjects.push_back(by_channel("sennit-registered", pair, bytes, over));
         else if (over->status() != SENNIT_ERR_UNSUPPORTED)
@@ -148,7 +148,7 @@ void run_channel(const Run &run) {
     const PrivateBuffer registered(most, 1);
     for (const std::uint64_t bytes : run.sizes) {
         run_size(run, {outgoing.data(), incoming.data(), bytes, kEndsOnly}, registered.data());
-        // The channels are closed; the memory goes with the job.
+        // The channels are closed; the memory is freed with the job.
         run.job.barrier();
     }
 }

@@ -26,7 +26,7 @@ namespace sennit::bench {
 
 namespace {
 
-// A barrier by hand: each rank counts up on a line of its own.
+// A barrier by hand: each rank counts up on its own line.
 class Flags {
   public:
     explicit Flags(const Job &job)

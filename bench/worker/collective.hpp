@@ -1,4 +1,4 @@
-// What a collective call of a benchmark works on, the same for all subjects.
+// The arguments of a collective call of a benchmark, the same for all subjects.
 #pragma once
 
 #include <cstddef>

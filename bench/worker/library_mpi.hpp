@@ -1,4 +1,4 @@
-// What the files of an MPI's subjects share: its windows. Compiled once with each MPI.
+// The windows of an MPI's subjects. Compiled once with each MPI.
 #pragma once
 
 #include <mpi.h>

@@ -58,7 +58,7 @@ Subject lock_and_message(MPI_Comm comm, const Job &job, const Messages &messages
             [=, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const auto send = [&](std::uint64_t trip) {
                     messages.produce(trip);
-                    // Nobody else locks it, which is what the assert says.
+                    // Nobody else locks it: that is the meaning of the assert.
                     MPI_Win_lock(MPI_LOCK_SHARED, pair.partner, MPI_MODE_NOCHECK, window->win);
                     MPI_Put(messages.outgoing, count, MPI_BYTE, pair.partner, 0, count, MPI_BYTE,
                             window->win);

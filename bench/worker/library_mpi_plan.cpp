@@ -77,7 +77,7 @@ Subject by_lock(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind) 
     auto window = make_window(comm, pieces.target_bytes(), kind);
     window->unlock(comm);
     return at_origin(name_of(job, "-lock", kind), comm, job, [=] {
-        // Nobody else locks it, which is what the assert says.
+        // Nobody else locks it: that is the meaning of the assert.
         MPI_Win_lock(MPI_LOCK_SHARED, Pieces::kTarget, MPI_MODE_NOCHECK, window->win);
         put_each(pieces, Pieces::kTarget, window->win);
         MPI_Win_unlock(Pieces::kTarget, window->win);

@@ -32,7 +32,7 @@ Subject by_messages(MPI_Comm comm, const Job &job, const Stream &stream) {
             }};
 }
 
-// Many at once, each from and to a buffer of its own.
+// Many at once, each from and to its own buffer.
 Subject by_windows(MPI_Comm comm, const Job &job, const Stream &stream) {
     const int count = static_cast<int>(stream.bytes);
     const int source = stream.producers == 1 ? 1 : MPI_ANY_SOURCE;

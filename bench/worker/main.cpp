@@ -193,7 +193,7 @@ int main(int argc, char **argv) {
         const Options options = options_in(argc, argv);
         // Ends this rank should everything that watches over it fail.
         alarm(options.time_limit_s);
-        // What is measured there is the kernel's copying.
+        // There the kernel's copying is measured.
         if (options.bench == "cma") (void)setenv("SENNIT_REGISTER", "cma", 1);
         const std::string registers = registered_by(options.map);
         if (!registers.empty()) (void)setenv("SENNIT_REGISTER", registers.c_str(), 1);

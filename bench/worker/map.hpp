@@ -38,7 +38,7 @@ struct MapOptions {
 // Of the JSON that `sennit map` writes. Throws nlohmann::json::exception.
 MapOptions map_options_in(const std::string &text);
 
-// What registered memory is to be reached by: the value of SENNIT_REGISTER. "": no way registers.
+// The way to registered memory: the value of SENNIT_REGISTER. "": no way registers.
 std::string registered_by(const MapOptions &options);
 
 // How the budget of time is spent. The same on all ranks, by the clock of rank 0.
@@ -70,7 +70,7 @@ void print_left_out(const Job &job, const std::string &what, const std::string &
 void run_map_pairs(const Run &run);
 void run_map_at_once(const Run &run);
 
-// What it costs to set up the ways between the cores of ranks 0 and 1, which are bound to them.
+// The cost of setting up the ways between the cores of ranks 0 and 1, which are bound to them.
 void measure_setup(const Job &job, const MapTransfer &pair, std::uint64_t bytes,
                    const std::vector<std::string> &ways, const Limits &limits);
 

@@ -63,7 +63,7 @@ double register_pages(std::uint64_t bytes) {
     return elapsed;
 }
 
-// The pointer, and the pages behind it.
+// The pointer, and its pages.
 double reach_region(const sennit_region &region, std::uint64_t bytes) {
     constexpr std::uint64_t kPage = 4096;
     std::uint64_t sum = 0;

@@ -18,7 +18,7 @@ namespace sennit::bench {
 
 namespace {
 
-// Payload first, counter on a line behind it.
+// Payload first, then the counter on the next line.
 std::size_t counter_offset(std::uint64_t bytes) {
     return whole_lines(static_cast<std::size_t>(bytes));
 }
@@ -170,7 +170,7 @@ void run_notify(const Run &run) {
     const PrivateBuffer incoming(most, 1);
     for (const std::uint64_t bytes : run.sizes) {
         run_size(run, {outgoing.data(), incoming.data(), bytes, run.stride});
-        // The blocks are given up; the memory goes with the job.
+        // The blocks are detached; the memory is freed with the job.
         run.job.barrier();
     }
 }

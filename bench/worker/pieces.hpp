@@ -1,5 +1,5 @@
-// What the benchmark of plans moves: pieces that lie one behind the other at their origin, and
-// apart at their target, so that no two are one.
+// The data of the benchmark of plans: pieces that are contiguous at their origin, and apart at
+// their target, so that no two are one.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// What Sennit's thread for progress is worth, and what it costs, with the setting of
-// SENNIT_PROGRESS that the job was given: a put of 8 bytes to a rank that sleeps or computes, and
-// makes a call each millisecond or two, as a program without the thread must; and the work of a
-// rank whose memory is put to meanwhile.
+// Benefit and cost of Sennit's progress thread, with the setting of SENNIT_PROGRESS that the job
+// was given: a put of 8 bytes to a rank that sleeps or computes, and makes a call each millisecond
+// or two, as a program without the thread must; and the work of a rank whose memory is put to
+// meanwhile.
 #include <sennit/sennit.h>
 
 #include <stdexcept>

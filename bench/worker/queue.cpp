@@ -1,6 +1,6 @@
 // A stream of items from all other ranks to rank 0, with back-pressure. By hand it is a ring for
-// each producer in shared memory, with both counts on lines of their own and what each side
-// last saw of the other's kept to itself; the taker looks at the rings in turn.
+// each producer in shared memory, with both counts on their own lines, and each side's private copy
+// of the other's count; the taker polls the rings in turn.
 #include <sennit/sennit.h>
 
 #include <algorithm>

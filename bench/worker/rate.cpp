@@ -43,7 +43,7 @@ Subject raw_window(const Job &job, std::byte *there, const std::byte *from) {
             [from](const RawNetwork &rail) { rail.put_window(from, kWord, kWord); });
     return at_origin("raw-store", job, [there] {
         for (std::uint64_t at = 0; at < kBytes; at += kWord)
-            // relaxed: a bare store is what is measured. The compiler keeps every one of them.
+            // relaxed: a bare store is measured. The compiler omits none of them.
             Flag(*reinterpret_cast<std::uint64_t *>(there + at))
                 .store(1, std::memory_order_relaxed);
         return 0;

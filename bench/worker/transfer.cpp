@@ -32,7 +32,7 @@ Subject at_origin(std::string name, const Job &job, Operation operation) {
 Subject raw_store(const Job &job, std::byte *there) {
     auto *const word = reinterpret_cast<std::uint64_t *>(there);
     return at_origin("raw-store", job, [word] {
-        // relaxed: a bare store is what is measured. The compiler keeps every one of them.
+        // relaxed: a bare store is measured. The compiler omits none of them.
         Flag(*word).store(1, std::memory_order_relaxed);
     });
 }
@@ -40,7 +40,7 @@ Subject raw_store(const Job &job, std::byte *there) {
 Subject raw_load(const Job &job, std::byte *there) {
     auto *const word = reinterpret_cast<std::uint64_t *>(there);
     return at_origin("raw-load", job, [word] {
-        // relaxed: a bare load is what is measured.
+        // relaxed: a bare load is measured.
         std::uint64_t value = Flag(*word).load(std::memory_order_relaxed);
         keep(value);
     });

@@ -70,7 +70,7 @@ struct Network {
 // The result of `sennit run` with two ranks that try to reach each other.
 struct Start {
     int exit_code;
-    std::string text;  // what the command and its ranks wrote
+    std::string text;  // output of the command and its ranks
     double ns;
 };
 
@@ -125,7 +125,7 @@ Finding check_interfaces(const System &system);
 Finding check_ports(const System &system);
 Finding check_progress(const System &system);
 
-// files.cpp: what the checks read.
+// files.cpp: input of the checks.
 
 // The whole text of a file; nothing if it can not be read.
 std::optional<std::string> read_text(const System &system, const std::string &name);

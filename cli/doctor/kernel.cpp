@@ -1,4 +1,4 @@
-// Checks of what the kernel lets one process do to another.
+// Checks of the kernel's permissions between processes.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -19,13 +19,12 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-// Open files between nodes, where connections are made by TCP. What a rank keeps for all else is
-// little.
+// Open files between nodes, where connections are made by TCP. Others of a rank are few.
 constexpr std::uint64_t kConnections = 4;  // of two ranks that use each other, by each rail
 constexpr std::uint64_t kElse = 128;
 constexpr std::uint64_t kFew = 1000;
 
-// What a rank takes before it has a segment: docs/manual/containers.md.
+// The memory of a rank without segments: docs/manual/containers.md.
 constexpr std::uint64_t kFileBytes = 4'000'000;
 constexpr std::uint64_t kAddressBytes = 115'400'000;  // for itself and for each rank of its node
 constexpr std::uint64_t kLauncherProcesses = 2;
@@ -126,7 +125,7 @@ Room tightest_room(const System &system) {
     return room;
 }
 
-// What the command wrote, without repetition and without what follows from the rest.
+// The command's output without repetitions and consequences of other lines.
 std::string reasons_in(const std::string &text) {
     std::set<std::string> seen;
     std::string reasons;

@@ -70,7 +70,7 @@ CopyResult copy_from(pid_t process, const void *address) {
     return {0, time_of(200, copy)};
 }
 
-// Two children, of which one reads the other: neither is the parent of the other, as ranks are.
+// One child reads another: they are not parent and child, like ranks.
 void measure_copy(Figures *figures) {
     static std::uint64_t source = 1;
     int ends[2];

@@ -64,7 +64,7 @@ int explain_end_of_keeper(int status) {
     return kExitInternal;
 }
 
-// Hands a signal on, or, for SIGCHLD, looks whether the keeper has ended and sets its wait status.
+// Forwards a signal or, for SIGCHLD, checks whether the keeper has ended and sets its wait status.
 bool keeper_has_ended(pid_t keeper, int keeper_fd, int signal, int &status) {
     if (signal == SIGCHLD) {
         pid_t ended = 0;
@@ -81,7 +81,7 @@ bool keeper_has_ended(pid_t keeper, int keeper_fd, int signal, int &status) {
     return false;
 }
 
-// Waits for the keeper and hands on signals and the terminal's input until it ends. Returns its
+// Waits for the keeper and forwards signals and the terminal's input until it ends. Returns its
 // wait status.
 int watch_keeper(pid_t keeper, int keeper_fd, int signals_fd, TerminalInput &input) {
     constexpr int kForegroundMs = 200;  // look so often for `fg`
@@ -142,7 +142,7 @@ int run_job(Job job) {
         close(signals_fd);
         _exit(keep_job(job, ends[0]));
     }
-    (void)setpgid(keeper, keeper);  // as the keeper does; whoever is first
+    (void)setpgid(keeper, keeper);  // as the keeper does: either may be first
     close(ends[0]);
     (void)fcntl(ends[1], F_SETFL, O_NONBLOCK);
     const int status = watch_keeper(keeper, ends[1], signals_fd, input);

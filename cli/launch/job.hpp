@@ -1,4 +1,4 @@
-// What is to be run, and the parts of the launcher. Filled by cli/run.cpp, handed to run_job().
+// The job to run, and the parts of the launcher. Filled by cli/run.cpp, argument of run_job().
 //
 // Two processes run a job. The front is the process the user started: it forwards signals and
 // waits. The keeper is its child, and the parent and subreaper of all ranks: it does everything
@@ -73,7 +73,7 @@ int run_job(Job job);
 // keeper.cpp: the whole life of the keeper; `front_fd` is its end of the pipe from the front.
 int keep_job(const Job &job, int front_fd);
 
-// The environment of the ranks without their own variables: what this process has, less the
+// The environment of the ranks without their own variables: that of this process, without the
 // variables of other launchers, plus job.set_variables.
 std::vector<std::string> rank_environment(const std::vector<std::string> &set_variables);
 

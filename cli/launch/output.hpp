@@ -1,9 +1,8 @@
 // The output of ranks, in whole lines. A Sink is the launcher's own stdout or stderr; a LineKeeper
-// stands between one stream of one rank and a Sink and hands on whole lines. Used by the keeper
-// only.
+// is between one stream of one rank and a Sink and forwards whole lines. Used by the keeper only.
 //
-// Invariants: nothing here blocks; bytes are never changed except for the tag; a line goes to the
-// sink in one piece unless it is longer than kLineBytesMax.
+// Invariants: nothing here blocks; bytes are never changed except for the tag; a line is written to
+// the sink in one piece unless it is longer than kLineBytesMax.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +49,7 @@ class LineKeeper {
     LineKeeper(Sink &sink, std::string tag) : sink_(&sink), tag_(std::move(tag)) {}
 
     void take(std::string_view bytes);
-    // The stream has ended, or its beginning of a line is to be seen now.
+    // The stream has ended, or its incomplete line must be shown now.
     void flush_partial();
     bool has_partial() const { return !partial_.empty(); }
 

@@ -1,5 +1,5 @@
-// epoll with names: what a descriptor is to the keeper, and which rank it belongs to. Used by the
-// keeper and its parts, in one thread.
+// epoll with names: the purpose of a descriptor, and its rank. Used by the keeper and its parts, in
+// one thread.
 #pragma once
 
 #include <sys/epoll.h>

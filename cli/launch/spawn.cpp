@@ -39,7 +39,7 @@ const char *name_of(Step step) {
     return "";
 }
 
-// What the child writes into the pipe when it gives up.
+// The child writes this into the pipe when it gives up.
 struct Outcome {
     int error = 0;
     Step step = Step::none;

@@ -36,8 +36,8 @@ struct SpawnPlan {
     std::optional<rlimit> descriptors;  // limit on open files that the ranks get back, if known
 };
 
-// Starts rank `rank` in a process group of its own. Returns its process, or -1 and errno of the
-// step that failed, whose name goes to `step`.
+// Starts rank `rank` in its own process group. Returns its process, or -1 and errno of the step
+// that failed; its name is stored in `step`.
 pid_t spawn_rank(const SpawnPlan &plan, int rank, const RankFiles &files, const char *&step);
 
 }  // namespace sennit::cli

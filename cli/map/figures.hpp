@@ -1,4 +1,4 @@
-// All that `sennit map` measured, as it comes line by line, and what is read out of it for drawing.
+// The results of `sennit map`, added line by line, and the values for drawing.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct Figures {
     std::string end;  // how the measuring ended: complete, budget, interrupted, failed
 };
 
-// Takes one line of JSON. False: it is none of the map's. Throws what the lines' readers throw.
+// Takes one line of JSON. False: not a line of the map. Throws the errors of the lines' readers.
 bool take_line(const Json &line, Figures *figures);
 
 // "1 MiB", "8 bytes".

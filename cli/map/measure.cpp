@@ -25,7 +25,7 @@ constexpr std::size_t kRanks = 256;
 constexpr std::size_t kThreads = 64;
 // Of the memory that is free, the part that is used: the rest is for everybody else.
 constexpr double kOfMemory = 0.6;
-// Beside the budget, for the start of a job and for what a size needs at least.
+// In addition to the budget, for the start of a job and the minimum of a size.
 constexpr double kJobSeconds = 600;
 
 struct Part {

@@ -27,8 +27,8 @@ struct Options {
     std::string read;
 };
 
-// Measures what the options ask for on figures->machine. `on_line` sees each line that was taken.
-// How it ended stands in figures->end: complete, over the budget, interrupted or failed.
+// Measures what the options ask for on figures->machine. `on_line` gets each accepted line. How it
+// ended stands in figures->end: complete, over the budget, interrupted or failed.
 void measure(const Options &options, Figures *figures,
              const std::function<void(const Json &)> &on_line);
 

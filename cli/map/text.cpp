@@ -32,7 +32,7 @@ int level_of(const Grid &grid, double value) {
 }
 
 std::string value_text(double value) {
-    // 9.996 is to become 10.0, and no 10.00.
+    // 9.996 must become 10.0, not 10.00.
     const int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
     return fmt::format("{:.{}f}", value, digits);
 }

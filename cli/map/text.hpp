@@ -1,4 +1,4 @@
-// What `sennit map` measured, for people in a terminal. docs/design/map.md says what the parts are.
+// The results of `sennit map` as text for a terminal. docs/design/map.md lists the parts.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ std::string paper_table(const Figures &figures);
 // Of how many transfers the figures are means, and what bounded them; a line.
 std::string rounds_text(const Figures &figures);
 
-// What the map says of the machine: two sentences, fewer where too little was measured.
+// The summary of the machine: two sentences, fewer if too little was measured.
 std::vector<std::string> sentences(const Figures &figures);
 
 }  // namespace sennit::cli::map

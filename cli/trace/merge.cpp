@@ -30,7 +30,7 @@ struct Lines {
     std::set<std::string> jobs;
 };
 
-// For a name as in SENNIT_TRACE, where each rank has a file of its own.
+// For a name as in SENNIT_TRACE with one file for each rank.
 std::string hint(const std::string &name) {
     const std::size_t place = name.find("%r");
     return place == std::string::npos ? "" : fmt::format("; use {}*", name.substr(0, place));

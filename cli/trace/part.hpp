@@ -1,5 +1,5 @@
-// What a rank leaves of its trace while it runs, or when it died: a mapped file, read here at any
-// time. `sennit trace` uses it.
+// The trace of a rank that runs or has died: a mapped file, read here at any time. `sennit trace`
+// uses it.
 #pragma once
 
 #include <memory>
@@ -34,10 +34,10 @@ class TracePart {
         std::uint32_t signal;  // that it waits for; 0: none
         std::uint64_t epoch;
         std::uint32_t events;
-        std::string note;  // of the program, on what it waits for
+        std::string note;  // the program's text on its wait
     };
     std::vector<Open> open_operations() const;
-    // What the rank has sent last to each of the signals that it sends to.
+    // The rank's latest events to each signal.
     struct Sent {
         int rank;
         std::uint32_t signal;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kWrong = -1;  // what calls return where checks are off and an argument is wrong
 
-// The team, and what goes with every call; no team if that is to return.
+// The team, and the data of every call; no team: the call must return.
 struct Call {
     const char *name;
     Team *team;
@@ -55,7 +55,7 @@ int alltoall(const Call &call, void *dest, const void *source, std::size_t bytes
     return 0;
 }
 
-// Strides count elements. What is strided is packed before and unpacked after.
+// Strides count elements. Strided data is packed before and unpacked after.
 struct Strides {
     std::ptrdiff_t dst, sst;
     std::size_t element;

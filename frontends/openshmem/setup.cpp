@@ -337,7 +337,7 @@ int start(int requested, bool has_threads) {
     }
     if (!is_alone_in_process()) {
         std::fprintf(stderr, "shmem_init: PEs are processes, and this one has several\n");
-        (void)sennit_finalize();  // shmem_init fails all the same
+        (void)sennit_finalize();  // shmem_init fails in any case
         return 1;
     }
     read_knobs();
@@ -348,7 +348,7 @@ int start(int requested, bool has_threads) {
     state.crowded = is_crowded();
     agree_on_threads(has_threads);
     if (!open_heap(bytes)) {
-        (void)sennit_finalize();  // shmem_init fails all the same
+        (void)sennit_finalize();  // shmem_init fails in any case
         state = State{};
         return 1;
     }

@@ -28,7 +28,7 @@ shmem_team_t handle_of(const Team *team) {
     return reinterpret_cast<shmem_team_t>(const_cast<Team *>(team));
 }
 
-// Fills what is asked often.
+// Caches the values that are often queried.
 void describe(const char *call, Team &team) {
     must(call, sennit_team_rank(team.core, &team.me));
     must(call, sennit_team_size(team.core, &team.pes));

@@ -94,8 +94,8 @@ sennit_status started(bool is_counted) {
     return is_counted ? SENNIT_OK : fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_plan_start");
 }
 
-// The parts of a start with calls. A function of its own, so that the start itself calls nothing
-// and saves no registers: a plan of words then costs hardly more than its stores.
+// The parts of a start with calls. A separate function, so that the start itself calls nothing and
+// saves no registers: a plan of words then costs hardly more than its stores.
 [[gnu::noinline]] sennit_status start_groups(sennit_plan handle, plan::Plan *recorded) {
     if (recorded == nullptr) [[unlikely]]
         return start_cold(handle);

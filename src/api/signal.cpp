@@ -110,7 +110,7 @@ sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
     if (!deadline.over()) {
         const sennit_status waited = wait_until(rank, deadline, kAnyPeer, ends);
         if (waited != SENNIT_OK || holds) return waited;
-        // A limit below the interval in which waits look for deaths would never detect one.
+        // A limit below the interval in which waits check for deaths would never detect one.
         const int anybody = kAnyPeer;
         const int lost = find_lost(rank, &anybody);
         if (lost >= 0) return condition(context) != 0 ? SENNIT_OK : fail_lost(rank, lost);

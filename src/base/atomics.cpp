@@ -18,7 +18,7 @@ void futex_wait(const std::atomic<std::uint32_t> *word, std::uint32_t expected,
     timespec limit{};
     limit.tv_sec = static_cast<time_t>(timeout_ns / 1000000000);
     limit.tv_nsec = static_cast<long>(timeout_ns % 1000000000);
-    // Not FUTEX_PRIVATE: the word lies in memory that other processes map.
+    // Not FUTEX_PRIVATE: the word is in memory that other processes map.
     (void)syscall(SYS_futex, reinterpret_cast<const std::uint32_t *>(word), FUTEX_WAIT, expected,
                   &limit, nullptr, 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this library was built with, for `sennit info`. CMake fills it in at configure time
+// The configuration of the build, for `sennit info`. CMake fills it in at configure time
 // (build_info.cpp.in); the strings live as long as the library.
 #pragma once
 

@@ -9,7 +9,7 @@
 // destroyed object, or an invented one, finds nothing until the generations of the place wrap
 // around.
 //
-// Objects never move and start as zeros. They lie in chunks of memory that stay until close(); each
+// Objects never move and start as zeros. They are in chunks of memory that stay until close(); each
 // chunk is as long as all earlier chunks together. A table with one chunk is one array.
 #pragma once
 

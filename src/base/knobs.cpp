@@ -157,7 +157,7 @@ bool is_internal(const char *name, std::size_t length) {
     return false;
 }
 
-// What is wrong with the settings: the first fault that was found.
+// The first error in the settings.
 struct Fault {
     char text[512] = "";
 

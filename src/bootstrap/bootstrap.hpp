@@ -52,9 +52,8 @@ int bootstrap_environment_size(const char **variable);
 // it.
 int launcher_connection(const sennit_bootstrap &bootstrap);
 
-// The calls of a bootstrap of any origin. Errors: for Sennit's own launchers what they found
-// (TIMEOUT, BOOTSTRAP, OS); for a bootstrap of the program BOOTSTRAP, with its code as
-// provider_code.
+// The calls of any bootstrap. Errors: for Sennit's own launchers what they found (TIMEOUT,
+// BOOTSTRAP, OS); for a bootstrap of the program BOOTSTRAP, with its code as provider_code.
 sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,
                                   std::size_t bytes, const Deadline &deadline);
 sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap, const Deadline &deadline);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each rank tells all others before any path exists: its number, its place, and how to reach
-// it. Exchanged once through the bootstrap. Fixed layout; every rank checks the version of the
-// others.
+// The data that each rank gives to all others before any path exists: its number, its place, and
+// how to reach it. Exchanged once through the bootstrap. Fixed layout; every rank checks the
+// version of the others.
 #pragma once
 
 #include <cstdint>

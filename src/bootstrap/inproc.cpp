@@ -127,7 +127,7 @@ bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap) {
     const MutexLock lock(seat.shared->lock);
     if (seat.in_use) return false;
     seat.in_use = true;
-    // The first rank of a new world removes what a failed one left.
+    // The first rank of a new world resets the state that a failed one left.
     if (seat.shared->in_use++ == 0) {
         seat.shared->broken = false;
         seat.shared->arrived = 0;

@@ -3,8 +3,8 @@
 // in PMI_FD, or an address in PMI_PORT.
 //
 // The connection belongs to the process and outlives sennit_finalize. A launcher hangs up after
-// "finalize", and a later MPI_Init would then end the job. So whoever finalizes last sends it when
-// the process exits: Sennit only if no MPI of this process uses PMI-1, and only after
+// "finalize", and a later MPI_Init would then end the job. So the last one to finalize sends it
+// when the process exits: Sennit only if no MPI of this process uses PMI-1, and only after
 // sennit_finalize. For the launcher, a rank that exits without it has died, as with MPI.
 #include <netdb.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory of the halves of channels. A rank's own halves lie in chunks of its memory file and
+// The memory of the halves of channels. A rank's own halves are in chunks of its memory file and
 // are reused. Peers' halves are reached through views of their chunks: a mapping of the peer's
 // file, whatever the path to the peer's data is, or the peer's address if both ranks are of one
 // process and have no descriptors of each other. Owns chunks and views; all of them live until the

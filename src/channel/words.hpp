@@ -3,7 +3,7 @@
 // byte, docs/design/channels.md the protocols.
 //
 // A half is one rank's end of a channel: two lines in its own memory file that only its peer
-// writes, so each rank polls its own memory. The halves of a rank lie in chunks.
+// writes, so each rank polls its own memory. The halves of a rank are in chunks.
 //
 // The desk (control_block.hpp) has a place for each rank of the world, with the owner's offer to
 // that rank. The desk of the lower rank of a pair also has the word by which both agree.

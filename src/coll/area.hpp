@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the members of a team write for each other in collective calls: slots in each member's
-// TeamSync, used in turn: 8 for posts of any size, 32 for small ones, 64 for tiny ones. Shared
-// between processes: docs/design/layouts.md has the bytes, docs/design/collectives.md says when a
-// slot may be reused.
+// The words that the members of a team write for each other in collective calls: slots in each
+// member's TeamSync, used in turn: 8 for posts of any size, 32 for small ones, 64 for tiny ones.
+// Shared between processes: docs/design/layouts.md has the bytes, docs/design/collectives.md says
+// when a slot may be reused.
 //
 // Post number n of a rank goes into slot n mod 8 (mod 4 at middle size), small slot n mod 32 or
 // tiny slot n mod 64. It is complete when the slot's number says n. A post that nobody reads uses

@@ -12,7 +12,7 @@ inline std::uint64_t &needed_for(TeamState &state, Place place) {
     return state.needed[shape_of(place.size).book + slot_of(place)];
 }
 
-// The same as has_room() without a look at the peers: false means unknown.
+// The same as has_room() without a load of the peers' numbers: false means unknown.
 inline bool room_is_known(TeamState &state, Place place) {
     const std::uint64_t needed = needed_for(state, place);
     const std::uint32_t own = state.team->rank;

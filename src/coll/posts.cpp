@@ -208,7 +208,7 @@ bool has_reached(TeamState &state, std::uint32_t member, std::uint64_t number) {
     if (state.seen[member] >= number) return true;
     if (member == state.team->rank) return state.number >= number;
     if (state.areas[member] == nullptr) return find_number(state, member, number);
-    // SYNC coll-post: pairs with the release in post(); what the member read of earlier posts comes
+    // SYNC coll-post: pairs with the release in post(); the member's reads of earlier posts come
     // before.
     const std::uint64_t found = state.areas[member]->latest.number.load(std::memory_order_acquire);
     return found >= number && note_number(state, member, found, number);

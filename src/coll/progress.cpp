@@ -12,7 +12,7 @@ namespace {
 enum class Went { on, nowhere, over };
 
 void count_move(TeamState &state) {
-    // relaxed: a waiting thread only checks for a change, and also looks at `complete`.
+    // relaxed: a waiting thread only checks for a change, and also loads `complete`.
     state.moves.fetch_add(1, std::memory_order_relaxed);
 }
 

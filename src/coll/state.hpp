@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of the collectives: operations, and what a rank keeps for each team with collective
-// calls. An operation is a sequence of rounds. A round: wait until the own slot is free, write into
-// it, post it under the next number, wait for the posts that this rank reads, act. No function here
+// The state of the collectives: operations, and a rank's state for each team with collective calls.
+// An operation is a sequence of rounds. A round: wait until the own slot is free, write into it,
+// post it under the next number, wait for the posts that this rank reads, act. No function here
 // waits: progress() goes as far as the peers' posts allow and returns. So a call that timed out and
 // a call with a request are the same, continued later. docs/design/collectives.md has the
 // invariants.
@@ -353,7 +353,7 @@ void begin_posted(TeamState &state, OpenCall &operation);
 // Needs the turn. Queues the operations that were added while another thread had the turn.
 void take_all_incoming(TeamState &state);
 inline void take_incoming(TeamState &state) {
-    // relaxed: the next progress() takes what is missed now.
+    // relaxed: the next progress() takes an operation that is missed now.
     if (state.incoming.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
         take_all_incoming(state);
 }

@@ -115,7 +115,7 @@ sennit_status join_queue(LockView &view, std::uint64_t *ticket, bool *got) {
     return status;
 }
 
-// What a waiting rank checks about once a millisecond besides its own grant: the rank that should
+// A waiting rank checks this about once a millisecond besides its own grant: the rank that should
 // have granted the lock may have died.
 struct Waiter {
     LockView *view;

@@ -4,7 +4,7 @@
 // every path. Called by api/lock.cpp. docs/design/locks.md has states, invariants and failures;
 // tests/models/lock.pml searches all runs.
 //
-// A lock lies in one segment of the team, and its handle is the segment's id. So the rank object
+// A lock is in one segment of the team, and its handle is the segment's id. So the rank object
 // keeps nothing of it, and a stale handle is refused like a stale pointer.
 #pragma once
 

@@ -85,7 +85,7 @@ sennit_status LockView::compare_swap(std::uint64_t *word, std::uint64_t desired)
     constexpr std::uint64_t kOffset = offsetof(LockPiece, word);
     if (base_ != nullptr) [[likely]] {
         // SYNC lock-word: release and acquire in one, with itself and load() in other ranks; all
-        // that the holder before did comes before what the next one does.
+        // that the last holder did comes before all that the next one does.
         (void)word_at(base_, kOffset)
             .compare_exchange_strong(*word, desired, std::memory_order_acq_rel,
                                      std::memory_order_acquire);
@@ -142,7 +142,7 @@ void LockView::grant_to(std::uint32_t mark, std::uint64_t ticket) const {
         // relaxed: the exchange decides.
         std::uint64_t old = grant.load(std::memory_order_relaxed);
         // SYNC lock-grant: pairs with the acquire in has_grant(); the change of the word that gives
-        // the rank the lock comes before. relaxed on failure: it only looks again.
+        // the rank the lock comes before. relaxed on failure: it only checks again.
         while (old < ticket && !grant.compare_exchange_weak(old, ticket, std::memory_order_release,
                                                             std::memory_order_relaxed)) {
         }

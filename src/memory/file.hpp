@@ -2,7 +2,7 @@
 // The memory file of a rank: one memfd with its control block and all its segments, each in its own
 // range. A peer with the descriptor maps any range once it knows the offset, so no descriptor is
 // passed after start-up. Offsets are never reused: a peer that still maps a freed range sees zeros,
-// never another segment. The file has no name and goes with its last user.
+// never another segment. The file has no name and is freed with its last user.
 #pragma once
 
 #include <cstddef>

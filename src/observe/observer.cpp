@@ -64,7 +64,7 @@ int claim_place(Observer &observer) {
         // SYNC trace-place: pairs with the release in release_place(); the last thread's writes
         // come before.
         const std::uint64_t with_place = used | std::uint64_t{1} << place;
-        // relaxed: after a failure the loop looks again.
+        // relaxed: after a failure the loop checks again.
         if (observer.open_places.compare_exchange_weak(used, with_place, std::memory_order_acquire,
                                                        std::memory_order_relaxed))
             return place;

@@ -65,7 +65,8 @@ struct OpenOperation {
 static_assert(sizeof(OpenOperation) == 48 && offsetof(OpenOperation, in_use) == 24 &&
               offsetof(OpenOperation, epoch) == 32);
 
-// What the open operation of the same place waits for: by sennit_trace_note, or the wait itself.
+// The reason why the open operation of the same place waits: by sennit_trace_note, or the wait
+// itself.
 struct TraceNote {
     char text[256];
 };

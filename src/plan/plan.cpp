@@ -284,7 +284,7 @@ void make_pieces(Plan &plan, std::uint32_t number, const Ordered *ordered) {
     group.part_count = parts.count - first;
 }
 
-// Whether all of the group goes by messages.
+// Whether all parts of the group need messages.
 sennit_status find_way(Rank &rank, BlockGroup *group) {
     const signal::RemoteSignal &remote = group->notified->remote;
     op::Target target;

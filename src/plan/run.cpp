@@ -179,7 +179,7 @@ op::Completion of_piece(Plan &plan) {
     return how;
 }
 
-// Whether its data, if any, goes with its event, in one or more tasks.
+// Whether its data, if any, is sent with its event, in one or more tasks.
 bool Run::goes_with_event(const BlockGroup &group, std::uint32_t first) const {
     const signal::RemoteSignal &remote = group.notified->remote;
     if (remote.is_none()) return false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank knows of the other ranks of its job. Each rank of its own node has a Peer. The ranks
-// of another node share one, since they are reached alike; the cards, stored once per node, have
-// their differences. A rank that is reached differently from the first rank of its node, because it
-// has no network, has another Peer with its neighbours. Only used Peers take memory; besides, each
-// rank takes 5 bytes.
+// A rank's data on the other ranks of its job. Each rank of its own node has a Peer. The ranks of
+// another node share one, since they are reached alike; the cards, stored once per node, have their
+// differences. A rank that is reached differently from the first rank of its node, because it has
+// no network, has another Peer with its neighbours. Only used Peers take memory; besides, each rank
+// takes 5 bytes.
 #pragma once
 
 #include <sennit/info.h>
@@ -56,7 +56,7 @@ struct Peer : PeerPath {
     // Without a pidfd: the start time of the process, by which /proc tells whether it lives; 0 if
     // /proc does not.
     std::uint32_t start_ticks = 0;
-    std::atomic<std::int64_t> looked_ns{0};  // last look at /proc
+    std::atomic<std::int64_t> looked_ns{0};  // last read of /proc
     ControlBlock *control = nullptr;         // if load and store reach it
     std::uint64_t team_chunks = 0;           // mapped chunks of `control`; under `cold`
 };

@@ -133,7 +133,7 @@ struct RankSetup {
 };
 
 struct Rank : HotTables, RankSetup {
-    // A peer rings this rank's bell without a fence of its own (runtime/wait.hpp). Only ever set.
+    // A peer rings this rank's bell without its own fence (runtime/wait.hpp). Only ever set.
     std::atomic<bool> sleeps_with_barrier{false};
     std::atomic<std::uint32_t> short_waits{
         0};  // waits that timed out before they checked for dead peers

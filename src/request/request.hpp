@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests of all kinds: waiting, testing and flushing. Each kind belongs to one folder, which
 // keeps the table of its requests and registers its functions here. api/ and all folders that wait
-// for a request call this, so nothing else looks at the kind of a handle.
+// for a request call this, so nothing else reads the kind of a handle.
 //
 // A handle is the kind (the highest bit) and the handle in the HandleTable of that kind; the null
 // handle is 0.

@@ -51,7 +51,7 @@ void note_ends_elsewhere(Rank &rank) {
     for (int peer = 0; peer < world_size(rank); ++peer)
         (void)peer_gone(rank, peer);
     // SYNC ended-elsewhere: pairs with the acquire above, of another thread; the noted ends of
-    // peers come before. A count that is too low makes others look again.
+    // peers come before. A count that is too low makes others check again.
     rank.ended_elsewhere.store(ends, std::memory_order_release);
 }
 
@@ -86,7 +86,7 @@ std::uint32_t count_ended(Rank &rank) {
 }
 
 int find_dead(const Rank &rank) {
-    // relaxed: the acquire in count_ended() orders it, and a caller that misses it looks again
+    // relaxed: the acquire in count_ended() orders it, and a caller that misses it checks again
     // soon.
     return static_cast<int>(rank.first_dead.load(std::memory_order_relaxed)) - 1;
 }

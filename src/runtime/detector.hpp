@@ -18,7 +18,7 @@ bool is_leaving(const Rank &rank, int peer);
 // is out of reach.
 bool is_staying(const Rank &rank, int peer);
 
-// Updates what is known of peers on other nodes; costs nothing while none of them ends. Only
+// Updates the state of peers on other nodes; costs nothing while none of them ends. Only
 // peer_gone() checks peers of this node. Returns the number of ended peers: if it is unchanged, so
 // is known_gone() of all peers.
 std::uint32_t count_ended(Rank &rank);

@@ -112,7 +112,7 @@ void take_addend(Rank &rank, const Own &own, const Subscriber &subscriber, Arriv
     Added added = Added::not_now;
     while (added == Added::not_now) {
         // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this
-        // rank's threads; what they did with the data of earlier epochs comes before this event.
+        // rank's threads; their use of the data of earlier epochs comes before this event.
         const std::uint64_t receivers = own.record->epoch.load(std::memory_order_acquire);
         const std::uint64_t epoch = message.sum != 0 ? message.epoch : epoch_of(receivers);
         if (!is_taken(own, epoch, receivers)) return;

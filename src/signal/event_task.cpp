@@ -244,7 +244,7 @@ std::uint64_t count_in_epoch(Rank &rank, const op::ArrivedEvent &arrived) {
     if (own == nullptr || reach(rank, signal, &self) != SENNIT_OK)
         return answer_of(EventResult::no_signal, 0);
     // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
-    // threads; what they did with the data of earlier epochs comes before this data.
+    // threads; their use of the data of earlier epochs comes before this data.
     std::uint64_t epoch = own->record->epoch.load(std::memory_order_acquire);
     const bool is_current = task.epoch == SENNIT_EPOCH_CURRENT;
     const auto counter_of = [&](std::uint64_t which) {
@@ -289,7 +289,7 @@ std::uint64_t count_in_epoch(Rank &rank, const op::ArrivedEvent &arrived) {
 
 std::uint64_t answer_now(EventResult result, const Own &own) {
     // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this rank's
-    // threads; what they did with the data of earlier epochs comes before the sender's next data.
+    // threads; their use of the data of earlier epochs comes before the sender's next data.
     return answer_with_epoch(result, own, own.record->epoch.load(std::memory_order_acquire));
 }
 

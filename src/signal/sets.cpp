@@ -231,7 +231,7 @@ sennit_status set_add(Signals &all, sennit_waitset handle, sennit_signal signal,
     ++set->members;
     // relaxed: only this rank changes it.
     own.state.fetch_or(kInSet, std::memory_order_relaxed);
-    // relaxed: the fence below orders it before the look at the slot.
+    // relaxed: the fence below orders it before the load of the slot.
     own.record->in_set.store(1, std::memory_order_relaxed);
     // SYNC signal-set: pairs with the count in count_whole(), which is a fence; either the sender
     // that fires the signal sees that it is in a set, or this rank sees that it has fired.

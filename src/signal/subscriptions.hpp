@@ -39,7 +39,7 @@ constexpr Subscription subscription_in(std::uint64_t word) {
             static_cast<std::uint8_t>(word >> 8), static_cast<std::uint8_t>(word)};
 }
 
-// A message that goes with completion data.
+// A message with completion data.
 struct NumberedMessage {
     std::uint32_t index = 0;  // 0: none
     std::uint32_t number = 0;

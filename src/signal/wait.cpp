@@ -102,7 +102,7 @@ sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
 }
 
 // For `sennit trace where`: senders that have gone on to the next epoch have skipped this one, or
-// sent fewer events than the signal expects. `shown` is what this wait has shown last.
+// sent fewer events than the signal expects. `shown`: the values that this wait has shown last.
 [[gnu::cold, gnu::noinline]] void show_missing(Rank &rank, const Own &own, std::uint64_t value,
                                                std::uint64_t *shown) {
     // relaxed: a number for the report.

@@ -2,7 +2,7 @@
 // The words of signals that ranks write for each other, and the record of a block.
 // docs/design/layouts.md has each byte, docs/design/signals.md the protocols.
 //
-// The signals of a rank lie in chunks, each a segment in the rank's memory file, so that peers
+// The signals of a rank are in chunks, each a segment in the rank's memory file, so that peers
 // reach them like memory: by pointer or by messages. The first two chunks have 256 signals each,
 // every later one twice as many as the one before. The control block's header has the segments.
 #pragma once

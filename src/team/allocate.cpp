@@ -106,7 +106,7 @@ sennit_status attach_all(Rank &rank, const Team &team, const Offer *offers, std:
         const int peer = team.world_ranks[member];
         SegmentRecord record{};
         std::memcpy(static_cast<void *>(&record), offers[member].record, sizeof record);
-        // A peer without a path has memory all the same; only its use fails.
+        // A peer without a path has memory too; only its use fails.
         if (peer != rank.world_rank && rank.peers[peer].transport == nullptr) continue;
         const sennit_status status = op::attach_segment(rank, peer, record, id);
         if (status != SENNIT_OK) return status;

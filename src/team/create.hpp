@@ -61,7 +61,7 @@ sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::ui
 
 // Collective over the team; synchronises its members. Needs a CollectiveCall. Errors: STATE (it has
 // segments; nothing changes), ARG (other collective calls; nothing changes), PEER_LOST (this rank's
-// part is freed all the same).
+// part is freed too).
 sennit_status destroy(Rank &rank, Team &team);
 // Frees the slot of a destroyed team for reuse: the CollectiveCall is over, and no state of the
 // team is left.

@@ -60,7 +60,7 @@ class CannonRma final : public Version {
     Product &product_;
     std::vector<int> ones_;
     std::vector<double> all_;
-    const std::size_t half_;  // doubles of one of the two buffers: A, and B behind it
+    const std::size_t half_;  // doubles of one of the two buffers: A, then B
     std::vector<double> c_;
     double *memory_ = nullptr;
     MPI_Comm grid_ = MPI_COMM_NULL;

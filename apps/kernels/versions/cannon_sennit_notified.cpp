@@ -101,7 +101,7 @@ class CannonNotified final : public Version {
 
     Product &product_;
     std::vector<double> all_;
-    const std::size_t half_;  // doubles of one of the two buffers: A, and B behind it
+    const std::size_t half_;  // doubles of one of the two buffers: A, then B
     std::vector<double> c_;
     std::vector<std::size_t> a_places_, b_places_, a_bytes_, b_bytes_;
     sennit_team grid_ = SENNIT_TEAM_NULL;

@@ -60,7 +60,7 @@ class CannonShmem final : public Version {
     Product &product_;
     const std::size_t pes_;
     std::vector<double> all_;
-    const std::size_t half_;  // doubles of one of the two buffers: A, and B behind it
+    const std::size_t half_;  // doubles of one of the two buffers: A, then B
     std::vector<double> c_;
     double *memory_;
 };

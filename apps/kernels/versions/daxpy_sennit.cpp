@@ -32,7 +32,7 @@ class DaxpySennit final : public Version {
 
   private:
     Daxpy &daxpy_;
-    sennit_gptr memory_ = SENNIT_GPTR_NULL;  // x, and y behind it
+    sennit_gptr memory_ = SENNIT_GPTR_NULL;  // x, then y
     std::vector<double> x_, y_;
 };
 

@@ -1,4 +1,4 @@
-// summa with MPI RMA: blocks lie in a window, from which each rank gets the panels of others.
+// summa with MPI RMA: blocks are in a window, from which each rank gets the panels of others.
 #include "versions.hpp"
 #include "window_bytes.hpp"
 
@@ -47,7 +47,7 @@ class SummaRma final : public Version {
         const int count = static_cast<int>(block);
         MPI_Scatter(from, count, MPI_DOUBLE, to, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     }
-    // What lies at a rank where `here` lies in this rank's memory.
+    // Gets the data at the place in the rank's window that `here` has in this one's.
     const double *get(std::vector<double> &to, int rank, const double *here) {
         const int count = static_cast<int>(to.size());
         MPI_Get(to.data(), count, MPI_DOUBLE, rank, here - memory_, count, MPI_DOUBLE, window_);
@@ -56,7 +56,7 @@ class SummaRma final : public Version {
 
     Product &product_;
     std::vector<double> all_, c_, a_came_, b_came_;
-    double *memory_ = nullptr;  // the block of A, and that of B behind it
+    double *memory_ = nullptr;  // the block of A, then that of B
     MPI_Win window_ = MPI_WIN_NULL;
 };
 

@@ -17,7 +17,7 @@ namespace sennit::memory::adopt {
 
 inline constexpr std::uint32_t kMostExtents = 16;
 
-// The part of a region that lies in one run.
+// The part of a region that is in one run.
 struct Extent {
     std::uint64_t address;  // of the first page
     std::uint64_t bytes;    // whole pages

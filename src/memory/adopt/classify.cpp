@@ -70,7 +70,7 @@ int add_storage(dl_phdr_info *object, std::size_t bytes, void *context) {
     return 0;
 }
 
-// The part of a thread that lies in a range.
+// The part of a thread's memory that is in a range.
 enum class ThreadPart : std::uint8_t { none, stack, storage };
 
 struct ThreadSearch {

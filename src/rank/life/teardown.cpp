@@ -153,7 +153,7 @@ sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
     const Deadline deadline = Deadline::after(timeout_ns);
     sennit_status status = SENNIT_OK;
     // SYNC rank-left: pairs with the acquire in has_state(); the opening of this rank's channels
-    // comes before. A sleeping peer looks again soon.
+    // comes before. A sleeping peer checks again soon.
     rank.control->header.state.store(static_cast<std::uint32_t>(RankState::leaving),
                                      std::memory_order_release);
     {

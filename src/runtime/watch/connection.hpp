@@ -15,7 +15,7 @@ enum class NoteKind : std::uint32_t {
     gone = 3,      // rank has died
     leaving = 4,   // rank ends and closes its port
     quiet = 5,     // the node of rank does not answer: nodes that do not watch it should
-    looks = 6,  // value 0: asks whether rank looks at its network; else it did so value - 1 ns ago
+    looks = 6,  // value 0: asks when rank last polled its network; else it did so value - 1 ns ago
     left = 7    // rank has left: everything that it sent has arrived
 };
 

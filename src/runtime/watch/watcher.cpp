@@ -251,7 +251,7 @@ void NodeWatch::send_to_all(NoteKind kind, int rank) {
 void NodeWatch::send_known(WatchConnection &connection) {
     for (int r = 0; r < size_; ++r) {
         const TablePlace &place = table_.places[r];
-        // relaxed twice: what is missed here is sent as news.
+        // relaxed twice: a change that is missed here is sent as news.
         const auto gone = static_cast<Gone>(place.gone.load(std::memory_order_relaxed));
         const bool leaves = place.leaving.load(std::memory_order_relaxed) != 0;
         if (gone != Gone::no || leaves)

@@ -26,8 +26,8 @@
 namespace sennit::transport {
 namespace {
 
-// What a peer needs for its test: the process, the address of the control block, and the word in
-// its header that identifies the right process.
+// The data for a peer's test: the process, the address of the control block, and the word in its
+// header that identifies the right process.
 struct CmaAddress {
     std::int64_t process_id;
     std::uint64_t control_address;

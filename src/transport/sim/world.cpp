@@ -322,7 +322,7 @@ void World::land_event(Flight *flight) {
     trace(Trace::arrived, flight->number, flight->event.low, pair(flight->from, flight->to));
 }
 
-// The target's end of the rail is replaced: unread data there is lost, whoever sent it.
+// The target's end of the rail is replaced: unread data there is lost, of any sender.
 void World::drop_unread(int rank, unsigned rail) {
     Member &member = members_[rank];
     FlightQueue<&Flight::next_event> kept;

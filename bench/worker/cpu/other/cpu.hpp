@@ -1,4 +1,4 @@
-// What the language has no word for, on processors of other kinds. The build chooses the folder.
+// Instructions that the language lacks, on processors of other kinds. The build chooses the folder.
 #pragma once
 
 namespace sennit::bench {
