@@ -36,7 +36,7 @@ struct Box {
     bool is_empty() const { return rows.count <= 0 || planes.count <= 0; }
 };
 
-// What the box has beside a part of it.
+// The rest of the box without a part of it.
 std::vector<Box> beside(const Box &box, const Box &part);
 
 // How far an array reaches beyond the rank's own cells.
@@ -112,7 +112,7 @@ class Layout {
 
     // Ranks to exchange halos with. Where one rank has all of y, it fills that halo itself.
     const std::vector<Neighbour> &neighbours() const { return neighbours_; }
-    // What goes to a neighbour, and where what comes from it belongs.
+    // The region that is sent to a neighbour, and the region that is received from it.
     Region sent(const Extent &extent, Direction to) const;
     Region received(const Extent &extent, Direction from) const;
 

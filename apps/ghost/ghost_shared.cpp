@@ -1,7 +1,7 @@
-// ghost with MPI's shared memory by hand: the fields lie in a window that the node shares, and a
-// rank copies its neighbours' cells from there. Slabs travel as with Sennit's channels (ways.hpp),
-// and hand-overs are counted in the window. What an expert writes where all ranks are on one node,
-// which is all that this program can do.
+// ghost with MPI's shared memory by hand: the fields are in a window that the node shares, and a
+// rank copies its neighbours' cells from there. Slabs are passed as with Sennit's channels
+// (ways.hpp), and counters in the window mark the hand-overs: an expert's program for one node, on
+// which all ranks must be.
 #include "halo.hpp"
 #include "memory_halo.hpp"
 #include "run.hpp"
@@ -19,8 +19,8 @@ namespace {
 
 using apps::Counter;
 
-// What a rank's part of the window begins with: for each of its sides, how often it has handed
-// cells over, and how often its neighbour there has taken them. The fields follow.
+// At the start of a rank's part of the window: for each of its sides the number of times that it
+// has handed cells over, and that its neighbour has read them. The fields follow.
 struct Control {
     Counter written[apps::kSides];  // by the owner of the part
     Counter read[apps::kSides];     // by the neighbour
@@ -44,7 +44,7 @@ class SharedHalo final : public MemoryHalo<SharedEnd> {
         MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
                       MPI_SUM, MPI_COMM_WORLD);
     }
-    // Nobody reads this rank's part any more.
+    // Waits until no rank reads this rank's part.
     void close() override {
         if (mine_ != nullptr) window_.barrier();
         mine_ = nullptr;
@@ -52,7 +52,7 @@ class SharedHalo final : public MemoryHalo<SharedEnd> {
 
   private:
     static double *fields_of(Control *part) { return reinterpret_cast<double *>(part + 1); }
-    // Buffers of packed slabs lie behind the fields, all of one size: room for both fields and all
+    // Buffers of packed slabs follow the fields, all of one size: room for both fields and all
     // variables of the largest slab.
     static std::size_t room_of(const Layout &layout) {
         std::size_t most = 0;

@@ -1,10 +1,10 @@
 // The computing: every own cell becomes the mean of itself and its neighbours, of which the chosen
-// stencil has 4 to 26. Compiled once; every program links the same object, so that the ways of
-// communication differ in nothing else.
+// stencil has 4 to 26. Compiled once; every program links the same object, so that only the
+// communication differs.
 //
 // Invariants: a cell's new value is one fixed expression of old ones, whatever the block's shape,
-// so any decomposition gives the same field to the bit. Beyond the sides of the whole grid there
-// are zeros; what a step gives to them is flux_out(), and sum + flux_out stays what it was.
+// so any decomposition gives the same field, bit by bit. Beyond the sides of the whole grid there
+// are zeros; a step gives flux_out() to them, and sum + flux_out is constant.
 #pragma once
 
 #include "slab.hpp"
@@ -13,7 +13,7 @@
 
 namespace ghost {
 
-// Points 5 and 9 lie in the x-y plane, 7 and 27 around the cell.
+// Points 5 and 9 are in the x-y plane, 7 and 27 around the cell.
 enum class Stencil { points5 = 5, points7 = 7, points9 = 9, points27 = 27 };
 
 // Whether edges and corners of a block are read, and whether neighbours along z are.
@@ -24,8 +24,8 @@ constexpr bool reads_along_z(Stencil stencil) {
     return stencil == Stencil::points7 || stencil == Stencil::points27;
 }
 
-// Where the new cells at the sides across x go as well, packed in the order of their slab; null
-// where nobody asks. They lie in a line of the cache each, and the step has them at hand.
+// Buffers for the new cells at the sides across x, packed in the order of their slab; null: not
+// wanted. In the field each of them is in another cache line, which the step has just computed.
 struct Ends {
     double *west = nullptr;
     double *east = nullptr;
@@ -37,17 +37,17 @@ struct OuterRows {
     std::size_t stride = 0;  // cells from one row to the next
 };
 
-// What lies beyond the sides, where the ghost cells do not hold it: in a neighbour's memory, or in
-// a buffer. Across x the cells follow each other.
+// Cells beyond the sides that are not in the ghost cells: in a neighbour's memory, or in a buffer.
+// Across x they are contiguous.
 struct Outer {
     const double *west = nullptr;
     const double *east = nullptr;
     OuterRows south, north, down, up;
 };
 
-// From one variable of a field to the same of the other. The ghost cells of `from` are filled, but
-// for those that `outer` has: only a stencil that does not read edges can do with those. Across x
-// they are put into their place row by row.
+// Computes one variable of a field from the same of the other. The ghost cells of `from` are
+// filled, except those in `outer`, which needs a stencil that does not read edges. Across x the
+// step copies them into the ghost cells row by row.
 void step(Stencil stencil, const Extent &extent, double *from, double *to, const Ends &ends = {},
           const Outer &outer = {});
 

@@ -1,6 +1,6 @@
-// Barriers of all ranks, against two by hand: every rank counts up on its own line and looks at the
-// others' lines; or all add to one counter, and the last to come opens the next generation. Between
-// two ranks on two nodes, against a put of the provider each way.
+// Barriers of all ranks, against two by hand: every rank counts up on its own line and polls the
+// others' lines; or all add to one counter, and the last to arrive opens the next generation.
+// Between two ranks on two nodes, against a put of the provider each way.
 #include <sennit/sennit.h>
 
 #include "worker/cases.hpp"
@@ -45,11 +45,11 @@ Subject raw_counter(const Job &job) {
     return {"raw-counter", [=, number = first](std::size_t operations) mutable {
                 return time_batch(operations, [&] {
                     ++number;
-                    // SYNC bench-counter: pairs with the acquire of whoever came last; what each
-                    // did before it came.
+                    // SYNC bench-counter: pairs with the acquire of the last rank; each rank's
+                    // accesses before it arrived.
                     const auto before = Flag(*arrived).fetch_add(1, std::memory_order_release);
                     if (before + 1 == size * number) {
-                        // SYNC bench-counter: pairs with the release of all who came before.
+                        // SYNC bench-counter: pairs with the releases of the earlier ranks.
                         std::atomic_thread_fence(std::memory_order_acquire);
                         post_flag(generation, number);
                     } else {

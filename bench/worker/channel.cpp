@@ -1,7 +1,7 @@
-// Handing a buffer over: two ranks pass buffers to and fro, each of which its owner has allocated,
-// or had before and registered. The writer changes the first and the last word of it in place and
-// the reader looks at them, so that what is measured is the hand-over and no copying; MPI moves the
-// message all the same. Half a round trip is reported, and 0 bytes is the flag alone.
+// Hand-over of a buffer: two ranks pass buffers to and fro. Each was allocated by its owner, or is
+// private memory that the owner registered. The writer changes its first and last word in place and
+// the reader reads them: the hand-over is measured, without copies, except that MPI copies the
+// message. Half a round trip is reported; 0 bytes is the flag alone.
 #include <sennit/sennit.h>
 
 #include <memory>
@@ -60,7 +60,7 @@ Subject raw(const Job &job, const Pair &pair, std::uint64_t bytes) {
             }};
 }
 
-// An open channel and the memory that it is over. Collective.
+// An open channel and its memory. Collective.
 class Over {
   public:
     // `own` lives as long as this.

@@ -1,6 +1,6 @@
-// Items that all ranks but one put in and that one takes out: what the subjects of `sennit bench
-// queue` share, so that they differ only in how the items travel. Every word of an item is written
-// before it is put in and read after it was taken out.
+// All ranks but one put items in, and that one takes them out: the shared part of the subjects of
+// `sennit bench queue`, which differ only in the transfer. Every word of an item is written before
+// it is put in and read after it was taken out.
 //
 // Memory of one rank. `producers` is the number of ranks less one; the taker is rank 0.
 #pragma once
@@ -24,7 +24,7 @@ struct Stream {
     bool takes;
     bool yields;
     std::uint64_t bytes;   // of an item, a multiple of 8
-    std::size_t capacity;  // items of one producer that may be on their way
+    std::size_t capacity;  // items of one producer that may be in the stream
     std::byte *item;       // private memory of this rank, for kSlots items
 
     // As many items as an MPI is given at once.
@@ -45,7 +45,7 @@ class ItemNumbers {
     void produce(std::byte *place) {
         stamp(place, m_bytes, m_tag | ++m_next, sizeof(std::uint64_t));
     }
-    // Whether it is whole and the one that follows its producer's last.
+    // Whether it is whole and its producer's next one.
     void consume(const std::byte *place) {
         std::uint64_t word = 0;
         std::memcpy(&word, place, sizeof word);
@@ -72,8 +72,8 @@ class ItemNumbers {
     bool m_all_right = true;
 };
 
-// `put(count)` puts in that many items, `take(count)` takes them out. Everyone times: what is
-// reported lasts from the first item that is put in until the last one is out.
+// `put(count)` puts in that many items, `take(count)` takes them out. The reported time is from the
+// first item in to the last item out, over all ranks.
 template <class Put, class Take>
 Interval time_stream(const Stream &stream, ItemNumbers &numbers, std::size_t operations, Put put,
                      Take take) {
