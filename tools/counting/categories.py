@@ -94,7 +94,8 @@ TABLE = {
             sennit_init sennit_init_mpi sennit_initialized sennit_finalize sennit_thread_* sennit_bootstrap_* sennit_wtime
             sennit_last_error sennit_error_report sennit_log_set sennit_status_string sennit_version sennit_build_description
             sennit_knob_get sennit_path_* sennit_peer_* sennit_provider_get sennit_stats_* sennit_trace_note sennit_mechanism_name
-            unr_init unr_finalize""",
+            unr_init unr_finalize
+            sennit_shmem_has_no_form_for_this_type""",
     },
 }
 # How the names of each library begin; MPI RMA has those of MPI.
