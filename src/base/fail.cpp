@@ -34,6 +34,7 @@ struct EarlyCalls {
 struct Record {
     sennit_error error;
     const Deadline *limit;
+    ErrorGuard *guard;  // the innermost one, or null
     Callback callback;
     EarlyCalls early[kEarlyPeers];  // place: the peer modulo kEarlyPeers
 };
@@ -72,6 +73,7 @@ bool has_record() {
 
 sennit_error *start(sennit_status status, const char *format, va_list arguments) {
     sennit_error *error = thread_error();
+    if (record != nullptr && record->guard != nullptr) record->guard->save(*error);
     *error = sennit_error{status, 0, 0, -1, "", "", ""};
     (void)std::vsnprintf(error->text, sizeof error->text, format, arguments);
     return error;
@@ -81,6 +83,16 @@ sennit_error *start(sennit_status status, const char *format, va_list arguments)
 
 sennit_error *thread_error() {
     return has_record() ? &record->error : &no_memory_record;
+}
+
+ErrorGuard::ErrorGuard()
+    : innermost_(has_record() ? &record->guard : nullptr),
+      outer_(innermost_ == nullptr ? nullptr : std::exchange(*innermost_, this)) {}
+
+ErrorGuard::~ErrorGuard() {
+    if (innermost_ == nullptr) return;
+    *innermost_ = outer_;
+    if (is_saved_) *thread_error() = saved_;
 }
 
 const Deadline **thread_limit() {

@@ -48,4 +48,25 @@ constexpr const char *singular(std::uint64_t count) {
 // The calling thread's record, never null.
 sennit_error *thread_error();
 
+// Restores the thread's last error at its end. Saves it only when fail() overwrites it, because a
+// copy takes longer than what usually goes well.
+class ErrorGuard {
+  public:
+    ErrorGuard();
+    ~ErrorGuard();
+    ErrorGuard(const ErrorGuard &) = delete;
+    ErrorGuard &operator=(const ErrorGuard &) = delete;
+
+    void save(const sennit_error &error) {
+        if (!is_saved_) saved_ = error;
+        is_saved_ = true;
+    }
+
+  private:
+    ErrorGuard **innermost_;  // the thread's, or null
+    ErrorGuard *outer_;
+    bool is_saved_ = false;
+    sennit_error saved_;
+};
+
 }  // namespace sennit

@@ -159,14 +159,12 @@ void end_event(Engine &engine, OperationRecord *record) {
         (void)record->check(*engine.rank, record->peer, task, kNoAnswer);
         return;
     }
-    const sennit_error unrelated = *thread_error();
+    const ErrorGuard unrelated;
     record->status = record->check(*engine.rank, record->peer, task, record->answer);
     for (std::uint32_t i = 1; i < record->packed.count && record->status == SENNIT_OK; ++i)
         record->status =
             record->check(*engine.rank, record->peer, task, packed_task(*record, i).answer);
-    if (record->status == SENNIT_OK) return;
-    record->why = strdup(thread_error()->text);
-    *thread_error() = unrelated;
+    if (record->status != SENNIT_OK) record->why = strdup(thread_error()->text);
 }
 
 sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline) {

@@ -167,9 +167,8 @@ void end_piece(Rank &rank, std::uint64_t context, int peer, sennit_status status
         plan.failed_peer = peer;
     }
     if (--plan.open != 0 || plan.failure != SENNIT_OK || plan.local_count == 0) return;
-    const sennit_error unrelated = *thread_error();
+    const ErrorGuard unrelated;
     (void)count_local(rank, plan);
-    *thread_error() = unrelated;
 }
 
 op::Completion of_piece(Plan &plan) {

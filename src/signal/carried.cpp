@@ -97,10 +97,9 @@ void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t 
     const std::uint64_t sum = refuse_message(message, epoch);
     if (sum != 0) count(rank, *signals_of(rank), own, epoch, 0 - sum);
     RemoteSignal self;
-    const sennit_error unrelated = *thread_error();
+    const ErrorGuard unrelated;
     if (reach(rank, {rank.world_rank, handle_of(own)}, &self) == SENNIT_OK)
         tell_refused(self, epoch);
-    *thread_error() = unrelated;
 }
 
 // Adds to the signal, if the epoch is not over and has room for the message. A started message
@@ -162,7 +161,7 @@ ArrivingMessage *find_message(Rank &rank, int sender, const op::EventTask &task,
 
 void subscribe(Rank &rank, const RemoteSignal &remote, const SubscriptionKey &kind,
                std::uint64_t epoch) {
-    const sennit_error unrelated = *thread_error();
+    const ErrorGuard unrelated;
     op::Completion how;
     how.mode = op::Completion::Mode::implicit;
     NumberedMessage of_events;
@@ -174,7 +173,6 @@ void subscribe(Rank &rank, const RemoteSignal &remote, const SubscriptionKey &ki
                                               .message = of_events},
                                              nullptr, how);
     if (status != SENNIT_OK) signals_of(rank)->subscriptions.forget(kind);
-    *thread_error() = unrelated;
 }
 
 // Gives indices without pending messages back to their owners.
@@ -182,7 +180,7 @@ void give_back_left(Rank &rank) {
     sennit_signal signal;
     std::uint32_t index = 0;
     while (signals_of(rank)->subscriptions.take_left(&signal, &index)) {
-        const sennit_error unrelated = *thread_error();
+        const ErrorGuard unrelated;
         RemoteSignal remote;
         op::Completion how;
         how.mode = op::Completion::Mode::implicit;
@@ -195,7 +193,6 @@ void give_back_left(Rank &rank) {
                                .action = op::EventAction::unsubscribe,
                                .message = of_index},
                               nullptr, how);
-        *thread_error() = unrelated;
     }
 }
 

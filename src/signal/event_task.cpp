@@ -192,9 +192,8 @@ bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch)
         const auto &it = *static_cast<const Wanted *>(context);
         return is_let_in(it.rank, it.remote, it.epoch);
     };
-    const sennit_error unrelated = *thread_error();
+    const ErrorGuard unrelated;
     (void)op::engine_await_answers(rank, remote.signal.rank, default_deadline(), is_known, &wanted);
-    *thread_error() = unrelated;
     return is_let_in(rank, remote, epoch);
 }
 
@@ -280,11 +279,10 @@ std::uint64_t count_in_epoch(Rank &rank, const op::ArrivedEvent &arrived) {
     const bool is_whole = op::store_arrived(arrived);
     if (task.messages == 0 || !is_whole)
         return answer_with_epoch(EventResult::counted, *own, epoch);
-    const sennit_error unrelated = *thread_error();
-    const bool is_in = count_let_in(self, expected, {task.epoch, task.messages});
-    if (is_in) return answer_with_epoch(EventResult::counted, *own, epoch);
-    *thread_error() = unrelated;  // that of the thread that happens to run this
-    return surplus_answer(*own, come);
+    const ErrorGuard unrelated;  // the thread that happens to run this may have another error
+    return count_let_in(self, expected, {task.epoch, task.messages})
+               ? answer_with_epoch(EventResult::counted, *own, epoch)
+               : surplus_answer(*own, come);
 }
 
 std::uint64_t answer_now(EventResult result, const Own &own) {

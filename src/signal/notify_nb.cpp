@@ -19,11 +19,10 @@ void count_local(Rank &rank, std::uint64_t handle, int, sennit_status status) {
     const sennit_signal signal{rank.world_rank, static_cast<std::uint32_t>(handle)};
     const Own *own = find_own(rank, signal);
     if (status != SENNIT_OK || own == nullptr) return;
-    const sennit_error unrelated = *thread_error();
+    const ErrorGuard unrelated;
     RemoteSignal self;
     if (reach(rank, signal, &self) == SENNIT_OK)
         (void)count_current(self, {own->events, own->event_bits});
-    *thread_error() = unrelated;
 }
 
 Completion completion_of(const Prepared &prepared, sennit_request *request) {

@@ -1,0 +1,45 @@
+// The last error of a thread survives what runs on it for others.
+#include "base/fail.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using sennit::ErrorGuard;
+using sennit::fail;
+using sennit::thread_error;
+
+TEST(ErrorGuards, an_error_within_a_guard_is_undone_at_its_end) {
+    (void)fail(SENNIT_ERR_RANGE, "the program's");
+    {
+        const ErrorGuard guard;
+        (void)fail(SENNIT_ERR_STATE, "first");
+        (void)fail(SENNIT_ERR_ARG, "second");
+        EXPECT_STREQ(thread_error()->text, "second");
+    }
+    EXPECT_STREQ(thread_error()->text, "the program's");
+    EXPECT_EQ(thread_error()->status, SENNIT_ERR_RANGE);
+}
+
+TEST(ErrorGuards, nested_guards_restore_what_each_began_with) {
+    (void)fail(SENNIT_ERR_RANGE, "the program's");
+    {
+        const ErrorGuard outer;
+        { const ErrorGuard early; }
+        (void)fail(SENNIT_ERR_STATE, "outer");
+        {
+            const ErrorGuard inner;
+            (void)fail(SENNIT_ERR_ARG, "inner");
+        }
+        EXPECT_STREQ(thread_error()->text, "outer");
+    }
+    EXPECT_STREQ(thread_error()->text, "the program's");
+}
+
+TEST(ErrorGuards, an_error_after_a_guard_stays) {
+    { const ErrorGuard guard; }
+    (void)fail(SENNIT_ERR_ARG, "after");
+    EXPECT_STREQ(thread_error()->text, "after");
+}
+
+}  // namespace
