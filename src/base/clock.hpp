@@ -32,8 +32,8 @@ class Deadline {
     // The same, but the clock is read at start() or the first look: a call that need not wait does
     // not read it. A copy that is made before starts by itself.
     static Deadline within(std::int64_t timeout_ns) {
-        return timeout_ns > 0 && timeout_ns < SENNIT_FOREVER / 2 ? Deadline(-timeout_ns)
-                                                                 : after(timeout_ns);
+        if (timeout_ns >= SENNIT_FOREVER / 2) return never();
+        return timeout_ns > 0 ? Deadline(-timeout_ns) : after(timeout_ns);
     }
     static Deadline never() { return Deadline(INT64_MAX); }
 
