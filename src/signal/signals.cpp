@@ -268,7 +268,7 @@ sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const ChunkView
 
 sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote) {
     if (signal.rank == SENNIT_SIGNAL_NULL.rank && signal.handle == 0)
-        return fail(SENNIT_ERR_RANGE, "the signal is null (SENNIT_SIGNAL_NULL)");
+        return fail(SENNIT_ERR_ARG, "the signal is null (SENNIT_SIGNAL_NULL)");
     if (signal.rank < 0 || static_cast<std::uint32_t>(signal.rank) >= size_of(rank))
         return fail_no_rank(signal.rank, size_of(rank));
     const std::uint32_t index = index_of(signal.handle);
