@@ -10,8 +10,8 @@ Refused adopt(Rank &, const AdoptionArgs &, Adoption *) {
     return {Refusal::not_built, 0};
 }
 
-void give_up(const std::uint32_t *, std::uint32_t) {}
-void leave(const Rank &) {}
+void unregister(const std::uint32_t *, std::uint32_t) {}
+void detach(const Rank &) {}
 void hold(std::uint64_t, std::uint64_t) {}
 void let_go(std::uint64_t, std::uint64_t) {}
 void watch_forks() {}

@@ -149,11 +149,11 @@ void place_extent(SegmentRecord &draft, const Extent &extent) {
     draft.alignment = extent.bytes >= kHugePageBytes ? kHugePageBytes : page_bytes();
 }
 
-void give_up_all(const Adoption &adoption) {
+void unregister_all(const Adoption &adoption) {
     std::uint32_t runs[adopt::kMostExtents];
     for (std::uint32_t i = 0; i < adoption.count; ++i)
         runs[i] = adoption.extents[i].run;
-    adopt::give_up(runs, adoption.count);
+    adopt::unregister(runs, adoption.count);
 }
 
 // Publishes a chain of records, the last one first, so that each one knows its successor.
@@ -191,7 +191,7 @@ sennit_status publish_chain(Attempt &attempt, SegmentRecord **out) {
         segment_withdraw(attempt.rank, *made);
         made = next != 0 ? &attempt.rank.control->records[next - 1] : nullptr;
     }
-    give_up_all(adoption);
+    unregister_all(adoption);
     return status;
 }
 
@@ -249,7 +249,7 @@ void registration_end(Rank &rank, const SegmentRecord &record) {
         runs[count++] = rank.segments->runs[part.owner_slot];
         segment_withdraw(rank, part);
     }
-    adopt::give_up(runs, count);
+    adopt::unregister(runs, count);
 }
 
 sennit_status registration_check_knob() {

@@ -234,7 +234,7 @@ void segments_close(Rank &rank, bool all_left) {
         control_release(rank.control);
         rank.control = nullptr;
     }
-    adopt::leave(rank);
+    adopt::detach(rank);
     if (rank.memory_file >= 0) (void)close(rank.memory_file);
     rank.memory_file = -1;
     if (rank.segments != nullptr) std::free(rank.segments->runs);

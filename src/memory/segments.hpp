@@ -95,7 +95,7 @@ struct EntryFields {
     std::byte *base;
     std::uint64_t handle;
     const std::atomic<std::uint32_t> *live;  // null: the owner's record is out of reach
-    bool is_observed = false;                // calls use the cold way, which records them
+    bool is_observed = false;                // calls use the cold path, which records them
     std::uint64_t mapped_bytes = 0;          // own address space, 0 if none
     std::uint8_t attach_errno = 0;           // see the entry
 };

@@ -112,7 +112,7 @@ class Adopt : public testing::Test {
         rank.segments = segments.get();
     }
     void TearDown() override {
-        leave(rank);
+        detach(rank);
         (void)close(rank.memory_file);
     }
 
@@ -139,7 +139,7 @@ class Adopt : public testing::Test {
         std::uint32_t runs[kMostExtents];
         for (std::uint32_t i = 0; i < adoption.count; ++i)
             runs[i] = adoption.extents[i].run;
-        give_up(runs, adoption.count);
+        unregister(runs, adoption.count);
     }
 
     // The buffer is adopted, a peer's stores reach it and the other way round, and afterwards it is

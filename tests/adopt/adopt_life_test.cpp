@@ -251,7 +251,7 @@ TEST_F(Adopt, a_page_in_the_file_of_another_rank_of_the_process_is_refused) {
     ASSERT_TRUE(adopt(other, AdoptionArgs{number(memory) + 100, 4096, false}, &none).is_none());
     end(none);
     EXPECT_TRUE(holds(memory, 2 * 4096, 2));
-    leave(other);
+    detach(other);
     (void)close(other.memory_file);
     std::free(memory);
 }

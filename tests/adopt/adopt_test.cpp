@@ -377,7 +377,7 @@ TEST_F(Adopt, stacks_and_thread_storage_of_other_threads_are_refused) {
     other.join();
 }
 
-// Would break: pages with strangers on them moved although nobody can hold those off.
+// Would break: pages with other data moved although its writers can not be held off.
 TEST_F(Adopt, without_protection_shared_pages_need_consent_and_whole_pages_do_not) {
     WriteGuard::set_mode(WriteGuard::Mode::refused);
     auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 8 * 4096));
@@ -387,7 +387,7 @@ TEST_F(Adopt, without_protection_shared_pages_need_consent_and_whole_pages_do_no
         while (!is_over.load())
             std::this_thread::yield();
     });
-    EXPECT_EQ(refusal(memory + 8, 5000), Refusal::strangers);
+    EXPECT_EQ(refusal(memory + 8, 5000), Refusal::other_writers);
     end(take(memory + 8, 5000, true));
     end(take(memory, 2 * 4096));
     is_over.store(true);

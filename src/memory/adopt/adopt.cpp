@@ -21,11 +21,11 @@ namespace {
 // Below this size memory limits are not checked: the check would take longer than the move.
 constexpr std::uint64_t kWorthAsking = 512u << 10;
 
-// A part of the region: an existing run, or a new one.
+// A part of the region: in a run, or pages that will become one.
 struct RegionPart {
-    PageRun *run = nullptr;  // null: to be made from `stretch`
-    Stretch stretch;         // without a run: its pages; else the region's pages in the run
-    bool protected_ = false;
+    PageRun *run = nullptr;   // null until make_run()
+    Stretch stretch;          // the region's pages of this part
+    bool protected_ = false;  // against writers while the pages move
 };
 
 std::uint64_t machine_bytes() {
@@ -45,9 +45,10 @@ class AdoptionPlan {
           question_{buffer_, args.stack_frames != 0, args.stack_frames, table.stacks_are_cut},
           consents_(args.consents) {}
 
-    // Finds out what to do. Changes nothing except runs that turn out to be lost.
+    // Plans the registration. Moves no pages, but removes lost runs from the table and adds an
+    // entry for the rank's file, with a descriptor, if it is missing.
     Refused make() {
-        // Runs that can not be checked are not lost.
+        // Without the kernel's record no run can be checked, so none counts as lost.
         if (!record_.is_open()) return {Refusal::no_record, 0};
         file_ = file_of(table_, rank_);
         if (file_ == nullptr) return {Refusal::table_full, 0};
@@ -65,7 +66,7 @@ class AdoptionPlan {
     }
 
     Refused carry_out(Adoption *adoption) {
-        Refused refused = hold_strangers_off();
+        Refused refused = hold_other_writers_off();
         for (std::uint32_t i = 0; i < count_ && refused.is_none(); ++i)
             if (parts_[i].run == nullptr) refused = make_run(parts_[i]);
         if (!refused.is_none()) {
@@ -92,7 +93,7 @@ class AdoptionPlan {
         const std::uint64_t stop = std::min(run->address + run->bytes, end_);
         if (!run_is_there(table_, *run, record_, *at, stop)) {
             lose(table_, *run);
-            return {};  // and checks again
+            return {};  // the caller repeats the step at this address
         }
         if (&table_.files[run->file] != file_) return {Refusal::other_rank, 0};
         RegionPart part;
@@ -119,8 +120,9 @@ class AdoptionPlan {
 
     bool is_shared(std::uint64_t page) const { return !buffer_.fills(page); }
 
-    // Ensures that all pages that will move are protected, or that no other data is on them.
-    Refused hold_strangers_off() {
+    // Ensures for all pages that will move that they are protected, or hold no other data, or that
+    // the caller consents, or that the process has one thread.
+    Refused hold_other_writers_off() {
         if (new_bytes_ == 0) return {};
         (void)guard_.open();
         for (std::uint32_t i = 0; i < count_; ++i) {
@@ -132,7 +134,7 @@ class AdoptionPlan {
             // Another userfaultfd is active there.
             if (guard_.error() == EBUSY) return {Refusal::kernel_failed, EBUSY};
             if (part.protected_ || consents_ || (!is_shared(first) && !is_shared(last))) continue;
-            if (thread_count() != 1) return {Refusal::strangers, guard_.error()};
+            if (thread_count() != 1) return {Refusal::other_writers, guard_.error()};
         }
         return {};
     }
@@ -178,7 +180,8 @@ class AdoptionPlan {
         const auto file = static_cast<std::uint32_t>(file_ - table_.files);
         const std::uint64_t begin = round_up(rank_.segments->file_end, kHugePageBytes);
         if (begin + bytes > table_.file_end) return spare_take(table_, file, bytes, slot);
-        // A limit on file sizes is reserved for allocations, which have no alternative.
+        // If file sizes are limited, the file does not grow here: allocations need the room, and a
+        // region can stay in place instead.
         if (file_has_limit() || file_grow(rank_.memory_file, begin + bytes) != SENNIT_OK)
             return false;
         rank_.segments->file_end = begin + bytes;
@@ -186,8 +189,8 @@ class AdoptionPlan {
         return true;
     }
 
-    // Gives new runs back. A run without regions may be older: a region that is copied still uses
-    // it.
+    // Gives the new runs back. An older run without references stays while a region that the kernel
+    // copies lies there.
     void undo() {
         for (std::uint32_t i = 0; i < count_; ++i)
             if (parts_[i].run != nullptr && parts_[i].run->references == 0)
@@ -221,7 +224,7 @@ Refused adopt_here(Rank &rank, const AdoptionArgs &args, Adoption *adoption) {
     return refused;
 }
 
-void give_up_here(Table &table, const std::uint32_t *runs, std::uint32_t count) {
+void unregister_here(Table &table, const std::uint32_t *runs, std::uint32_t count) {
     const SignalsBlocked quiet;
     const MutexLock lock(table.lock);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -265,16 +268,17 @@ Refused adopt(Rank &rank, const AdoptionArgs &args, Adoption *adoption) {
     return error == 0 ? refused : Refused{Refusal::kernel_failed, error};
 }
 
-void give_up(const std::uint32_t *runs, std::uint32_t count) {
+void unregister(const std::uint32_t *runs, std::uint32_t count) {
     Table *const table = table_if_open();
     if (table == nullptr) return;
-    auto work = [&] { give_up_here(*table, runs, count); };
-    // Without a helper this thread can do it too, if the buffer's function has not returned.
+    auto work = [&] { unregister_here(*table, runs, count); };
+    // If no helper starts, this thread does the work. That is safe while the function with the
+    // buffer has not returned.
     if (any_on_stack(*table, runs, count) && by_a_helper(work) == 0) return;
     work();
 }
 
-void leave(const Rank &rank) {
+void detach(const Rank &rank) {
     Table *const table = table_if_open();
     if (table == nullptr || rank.memory_file < 0) return;
     const MutexLock lock(table->lock);

@@ -23,7 +23,7 @@ struct Extent {
     std::uint64_t bytes;    // whole pages
     std::uint64_t file_offset;
     std::uint64_t slot_bytes;  // from file_offset to the end of the room
-    std::uint32_t run;         // for give_up()
+    std::uint32_t run;         // for unregister()
 };
 
 struct Adoption {
@@ -43,10 +43,10 @@ struct AdoptionArgs {
 // Moves all pages of the buffer into the rank's memory file. If refused, nothing has changed.
 Refused adopt(Rank &rank, const AdoptionArgs &args, Adoption *adoption);
 // Ends one registration of adopt(). Pages without another registration become private again.
-void give_up(const std::uint32_t *runs, std::uint32_t count);
+void unregister(const std::uint32_t *runs, std::uint32_t count);
 
 // At the end of a rank: pages still in its memory file stay valid for the process.
-void leave(const Rank &rank);
+void detach(const Rank &rank);
 
 // Marks a region that stays in place, and its end: its pages are not moved meanwhile.
 void hold(std::uint64_t address, std::uint64_t bytes);
