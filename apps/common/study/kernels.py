@@ -265,7 +265,7 @@ def claims_of(kernel, rows):
             lines.append([word, pages.span(values, times), times(statistics.geometric_mean(values))])
     bound = [ratio / rows[0]["ranks"] for ratio in ratios(kernel, rows, (SERIAL,))]
     if bound:
-        lines.append(["perfect speed-up", pages.span(bound, times), times(statistics.geometric_mean(bound))])
+        lines.append(["serial rate × ranks", pages.span(bound, times), times(statistics.geometric_mean(bound))])
     return pages.table(["Sennit's rate to that of", "over the sizes", "geometric mean"], lines)
 
 
@@ -281,8 +281,9 @@ def text_of(kernel, folder):
 
 {kernel.about}
 
-`apps/{kernel.name}/study/page.py` writes this page. Sennit's rates in C are the suite's ({kernel.rate_unit}): median iterations, medians over the rounds. The
-other columns: Sennit's rate divided by the program's. The files have more sizes.
+`apps/{kernel.name}/study/page.py` writes this page. Sennit's rate in C ({kernel.rate_unit}) is the suite's formula applied to rank 0's
+median iteration; each figure is the median of the rounds. The other columns: Sennit's rate divided by the program's. `{SIZES_FILE}` and `{RANKS_FILE}`
+have more rows.
 
 ## By size
 

@@ -9,7 +9,7 @@ CHANNELS = ("transpose/channels.h", "transpose/transpose_sennit.cpp")
 KERNEL = kernels.Kernel(
     name="transpose",
     title="The transpose kernel",
-    about="""In each step B += Aᵀ and A += 1; each rank owns some columns of both. With Sennit and in a shared window a rank adds its block to the peer's matrix in place.
+    about="""Each step adds Aᵀ to B, then 1 to A; each rank owns some columns of both. With Sennit and in a shared window a rank adds its block to the peer's matrix in place.
 With send and receive it packs the block and the receiver adds it ([programs](../../../../apps/transpose/README.md)).""",
     size_option="--order",
     size_word="order",
