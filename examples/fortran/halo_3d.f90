@@ -28,14 +28,14 @@ program halo_3d
   call MPI_Cart_shift(grid, 1, 1, before(2), behind(2))
 
   ! snippet: register
-  call sennit_init_mpi(grid)  ! so rank i of the grid is rank i of Sennit
+  call sennit_init_mpi(grid)  ! rank i of the communicator becomes rank i of Sennit
   allocate (field(n, 0:n + 1, 0:n + 1), all(0:ranks - 1))
   call sennit_register(field, sennit_bytes(field), 0, mine)
   call sennit_region_attach(SENNIT_TEAM_WORLD, mine, all)
   ! end of snippet
 
   ! snippet: face
-  ! A face of constant y: n lines of x, one for each z. A face of constant z lies together, halo along y included.
+  ! A face of constant y is n lines along x, one for each z. A face of constant z is contiguous and needs no box.
   y_face%element_bytes = sennit_bytes(field(:, 1, 1))
   y_face%counts(1) = n
   y_face%remote_strides(1) = sennit_bytes(field(:, :, 1))
@@ -45,10 +45,10 @@ program halo_3d
   do step = 1, 3
     call fill()
     ! snippet: swap
-    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)  ! nobody uses its halo any more
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)  ! all ranks have used their halos
     call sennit_put_strided_nbi(halo(behind(1), 0, 1), field(1, n, 1), y_face)
     call sennit_put_strided_nbi(halo(before(1), n + 1, 1), field(1, 1, 1), y_face)
-    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)  ! completes them: the faces of z take the corners along
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)  ! completes the y faces; the z faces include the corners
     call sennit_put_nbi(halo(behind(2), 0, 0), field(1, 0, n), sennit_bytes(field(:, :, n)))
     call sennit_put_nbi(halo(before(2), 0, n + 1), field(1, 0, 1), sennit_bytes(field(:, :, 1)))
     call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)
@@ -73,7 +73,7 @@ contains
   end function rank_of
 
   ! snippet: place
-  ! Cell (1, y, z) of a neighbour's field, whose shape is that of this one.
+  ! The address of cell (1, y, z) in a neighbour's field, which has the same shape as this rank's.
   type(sennit_gptr) function halo(neighbour, y, z)
     integer, intent(in) :: neighbour, y, z
     halo = sennit_gptr_add(all(neighbour)%gptr, y * sennit_bytes(field(:, 1, 1)) + z * sennit_bytes(field(:, :, 1)))

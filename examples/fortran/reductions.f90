@@ -19,7 +19,7 @@ program reductions
   ranks = sennit_size()
 
   ! snippet: complex
-  ! A complex number is two of its parts, and so is their sum.
+  ! The sum of n complex numbers is the sum of 2 n real ones.
   waves = [(1, 0), (0, 1), (2, 3)] * (rank + 1)
   call sennit_allreduce(SENNIT_TEAM_WORLD, waves, sums, sennit_reduction_of(2 * size(waves), SENNIT_DOUBLE, SENNIT_SUM), &
                         SENNIT_FOREVER)
@@ -28,8 +28,8 @@ program reductions
                'the sums of complex numbers')
 
   ! snippet: maxloc
-  mine(1) = located(real(modulo(rank + 1, ranks), dp), rank)  ! the last but one has the largest
-  mine(2) = located(7, rank)                                  ! all have the same
+  mine(1) = located(real(modulo(rank + 1, ranks), dp), rank)  ! the largest value is on rank ranks - 2
+  mine(2) = located(7, rank)                                  ! equal values: the lowest rank wins
   call sennit_allreduce(SENNIT_TEAM_WORLD, mine, largest, &
                         sennit_reduction_by(size(mine, kind=c_size_t), c_sizeof(mine(1)), larger, c_null_ptr), SENNIT_FOREVER)
   ! end of snippet
@@ -40,7 +40,8 @@ program reductions
 
 contains
 
-  ! result(i) is the larger of left(i) and right(i), and of equal ones that with the lower index.
+  ! snippet: larger
+  ! result(i) is the larger of left(i) and right(i); if they are equal, the one with the lower index.
   subroutine larger(left, right, result, count, context) bind(C)
     type(c_ptr), value :: left, right, result, context
     integer(c_size_t), value :: count
@@ -58,5 +59,6 @@ contains
       end if
     end do
   end subroutine larger
+  ! end of snippet
 
 end program reductions

@@ -29,7 +29,7 @@ program transpose_pencils
   end do
 
   ! snippet: transpose
-  ! The block of each rank by one call: x runs fastest here, and y there.
+  ! One call for each rank's block. x is contiguous in the source, y in the destination.
   box%element_bytes = sennit_bytes(x_pencils(1, 1, 1))
   box%counts = [part, part, nz]  ! along x, y and z
   box%local_strides = [sennit_bytes(x_pencils(1, 1, 1)), sennit_bytes(x_pencils(:, 1, 1)), sennit_bytes(x_pencils(:, :, 1))]
