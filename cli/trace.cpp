@@ -19,15 +19,14 @@ SENNIT_TRACE names a file. It opens in ui.perfetto.dev.
 Examples
   SENNIT_TRACE=trace.json sennit run -n 4 ./prog     one file, a lane for each rank
   SENNIT_TRACE=trace.%r.json mpirun -n 64 ./prog     a file for each rank, needed on several nodes
-  sennit trace merge -o all.json trace.*.json        one file of these
-  sennit trace merge trace.json                      adds what ranks that died have left
-  sennit trace where trace.json                      the present call of each rank
+  sennit trace merge -o all.json trace.*.json        joins them into one file
+  sennit trace merge trace.json                      adds the events of ranks that died
+  sennit trace where trace.json                      the call that each rank is in, or in which it died
   sennit trace where trace.*                         the same with a file for each rank
 
 While the job runs
-  The trace of a rank is in trace.json.RANK.part beside the file, and stays there if the rank dies.
-  sennit_finalize writes it into the file and removes it. Each rank keeps its last
-  SENNIT_TRACE_EVENTS events (262144).
+  Each rank writes trace.json.RANK.part, with its last SENNIT_TRACE_EVENTS events (262144).
+  sennit_finalize adds it to trace.json and deletes it; the part of a rank that died stays.
 
 Exit code
   0; 1 if a file can not be read or written or is no trace; 2 wrong usage.)";
@@ -70,7 +69,8 @@ int where(const TraceOptions &options) {
 
 void add_trace_command(CLI::App &app, int &exit_code) {
     auto options = std::make_shared<TraceOptions>();
-    CLI::App *command = app.add_subcommand("trace", "Join traces of ranks, or show where a job is");
+    CLI::App *command =
+        app.add_subcommand("trace", "Join traces of ranks, or show the call each rank is in");
     command->footer(kTraceHelp);
     command->require_subcommand(1);
     command->formatter(std::make_shared<UsageFormatter>("merge|where FILE..."));
@@ -83,8 +83,8 @@ void add_trace_command(CLI::App &app, int &exit_code) {
     merging->add_option("-o,--output", options->output, "the file to write; default: the first one")
         ->type_name("OUT");
     merging->callback([options, &exit_code] { exit_code = merge(*options); });
-    CLI::App *asking = command->add_subcommand(
-        "where", "Show the present call of each rank, or the last one of a rank that died");
+    CLI::App *asking =
+        command->add_subcommand("where", "Show the call that each rank is in, or in which it died");
     asking->formatter(std::make_shared<UsageFormatter>("FILE..."));
     asking->add_option("files", options->files, "the file of SENNIT_TRACE, or parts of ranks")
         ->type_name("FILE")
