@@ -74,8 +74,8 @@ void collect_reasons(const Launcher *used, char *text, std::size_t bytes) {
     }
 }
 
-// Sennit's own launchers return a status that they have reported; codes of other launchers mean
-// nothing here.
+// A status that the call itself has reported passes: Sennit's launchers do that, and programs by
+// sennit_error_report(). Any other code is the launcher's own.
 template <typename Call>
 sennit_status call_bootstrap(const sennit_bootstrap &bootstrap, const char *what, Call call) {
     const sennit_error before = *thread_error();

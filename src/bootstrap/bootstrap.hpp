@@ -18,8 +18,8 @@ inline constexpr std::size_t kReasonBytes = 192;
 
 struct Launcher {
     const char *name;
-    // Whether this launcher started the process. Looks only at the environment, changes nothing,
-    // never waits. Writes one sentence that says why or why not.
+    // Whether this launcher started the process. Reads only the environment, changes nothing, never
+    // waits. Writes one sentence that says why or why not.
     bool (*present)(char *reason, std::size_t bytes);
     // Connects and fills `out`; its release() undoes that. May be called again after release(); at
     // most one rank object of the process uses it at a time. Waits at most timeout_ns, which may be
@@ -53,7 +53,8 @@ int bootstrap_environment_size(const char **variable);
 int launcher_connection(const sennit_bootstrap &bootstrap);
 
 // The calls of any bootstrap. Errors: for Sennit's own launchers what they found (TIMEOUT,
-// BOOTSTRAP, OS); for a bootstrap of the program BOOTSTRAP, with its code as provider_code.
+// BOOTSTRAP, OS). For a bootstrap of the program a result of sennit_error_report passes as it is;
+// any other code gives BOOTSTRAP, with the code as provider_code.
 sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,
                                   std::size_t bytes, const Deadline &deadline);
 sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap, const Deadline &deadline);
