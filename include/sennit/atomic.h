@@ -2,8 +2,8 @@
 /* Atomic operations on another rank's memory: on one word, and element by element on arrays.
  *
  * sennit_atomic_VERB_TYPE acts on one word and returns when it is complete. _nb gives a request;
- * _nbi is completed by sennit_flush. Until then the place of the old value, the last argument, is
- * in use; operands are copied.
+ * _nbi is completed by sennit_flush. Until then `old`, or `value` of a fetch, must not be read or
+ * changed; operands are copied.
  *
  *     set, fetch                          store, load
  *     swap, compare_swap                  old := target, target := value; the latter only if
@@ -15,32 +15,34 @@
  * compare_swap. Integers wrap around.
  *
  * Operations on a word are atomic towards each other, from any rank. On the owner's node they are
- * also atomic towards C11 and C++ atomics of the same size through sennit_ptr. Puts, gets and
- * plain stores do not tear a word, but a put between the steps of an add is lost or wins.
+ * also atomic towards C11 and C++ atomics of the same size through sennit_ptr. Plain stores, puts
+ * and gets do not tear a word, except puts and gets by cma (memory.h). A put that races with an
+ * operation overwrites it or is overwritten.
  *
- * Order: an operation that changes the word releases. A rank that sees the change by a later
+ * Order: an operation that changes the word is a release. A rank that sees the change by a later
  * operation on the word sees what this rank completed before: stores, blocking puts, flushed
- * operations. One that returns the old value acquires. None is a full fence: two ranks that each
- * set a word and then read the other's need sennit_flush between. Operations under way have no
- * order; sennit_fence orders those that change a word, as puts.
+ * operations. An operation that returns the old value is an acquire. None is a full fence: two
+ * ranks that each set a word and then read the other's need sennit_flush between. Incomplete
+ * operations have no order; sennit_fence orders those that change a word, as puts.
  *
- * Where load and store do not reach the memory, the owner executes a message, once: in a call of
- * Sennit that waits, tests (also a request that is {0}) or flushes, or in its progress thread
- * (SENNIT_PROGRESS). An owner that polls its own memory must make such calls.
+ * Where load and store do not reach the memory, the operation is sent to the owner, which executes
+ * it once: in its progress thread (SENNIT_PROGRESS), or in a call of Sennit that waits, tests (also
+ * a request that is {0}) or flushes. An owner that polls its own memory must make such calls.
  *
- * Operations on memory of SENNIT_ALLOC_ACCUMULATE hold a lock of the owner's piece: long
- * accumulates are several times faster, single words slower.
+ * Operations on memory of SENNIT_ALLOC_ACCUMULATE hold a lock of the owner's part of the
+ * allocation: long accumulates are several times faster, single words slower.
  *
- * - An array of up to 512 bytes, and of any length by load and store, changes as a whole towards
- *   these operations.
+ * - An array of up to 512 bytes changes as a whole: another operation sees all of the change or
+ *   nothing. Where load and store reach the memory this holds for any length.
  * - C11 and C++ atomics are not atomic towards them.
- * - If a rank dies within an array, some elements are changed, each whole, and the others go on.
- * - After TIMEOUT of the wait for the lock by load and store nothing is changed.
+ * - If a rank dies within an array, some elements are changed, each whole. Other ranks are not
+ *   blocked.
+ * - Where load and store reach the memory, an operation that gets TIMEOUT has changed nothing.
  *
  * Errors of all calls: ARG (target not aligned to its size), RANGE (rank; outside the segment),
- * UNSUPPORTED (memory reached only by the kernel's copies). After PEER_LOST, FABRIC and TIMEOUT a
- * message may have been executed; after TIMEOUT the place of the old value is in use until
- * sennit_flush. */
+ * UNSUPPORTED (memory reached only by the kernel's copies). An operation that was sent to the owner
+ * may have been executed after PEER_LOST, FABRIC and TIMEOUT. After TIMEOUT the place of the old
+ * value is in use until sennit_flush. */
 #ifndef SENNIT_ATOMIC_H
 #define SENNIT_ATOMIC_H
 
@@ -96,10 +98,11 @@ SENNIT_ATOMIC_INTEGERS(SENNIT_ATOMIC_DECLARE_INTEGER)
 SENNIT_ATOMIC_FLOATS(SENNIT_ATOMIC_DECLARE_WORD)
 
 /* target[i] := target[i] OPERATOR source[i] for `count` elements. Each element is atomic towards
- * accumulates of the same type and operations on words of its size; the array as a whole is not.
- * Only the target must be aligned to its element. `source` may be NULL for NO_OP. Completion and
- * order as of words, but with _nb and _nbi the source must not change until completion. Errors:
- * UNSUPPORTED (a bitwise operator on floats; types and operators for reductions only). */
+ * accumulates of the same type and operations on words of its size; the array as a whole is not
+ * (except in memory of SENNIT_ALLOC_ACCUMULATE, see above). Only the target must be aligned to its
+ * element. `source` may be NULL for NO_OP. Completion and order as of words, but with _nb and _nbi
+ * the source must not change until completion. Errors: UNSUPPORTED (a bitwise operator on floats;
+ * types and operators for reductions only). */
 sennit_status sennit_accumulate(sennit_gptr target, const void *source, size_t count,
                                 sennit_type type, sennit_operator op);
 sennit_status sennit_accumulate_nb(sennit_gptr target, const void *source, size_t count,
@@ -118,7 +121,7 @@ sennit_status sennit_get_accumulate_nbi(sennit_gptr target, const void *source, 
  * on return, with _nbi after a flush. A flush of that rank waits for data and word and reports
  * failures. Errors: those of sennit_put and of the operation, and ARG (the word is another rank's
  * or not aligned to 8 bytes; another operator). After ARG, RANGE and NOT_REGISTERED of the call
- * nothing is done; after others data or word may be. */
+ * nothing is done. After other errors the data may have moved and the word may have changed. */
 sennit_status sennit_put_word(sennit_gptr destination, const void *source, size_t bytes,
                               sennit_gptr word, sennit_operator op, uint64_t value);
 sennit_status sennit_put_word_nbi(sennit_gptr destination, const void *source, size_t bytes,

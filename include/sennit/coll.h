@@ -66,29 +66,29 @@ sennit_status sennit_broadcast(sennit_team team, int root, void *buffer, size_t 
 sennit_status sennit_broadcast_nb(sennit_team team, int root, void *buffer, size_t bytes,
                                   sennit_request *request);
 
-/* Block i of the root's source, at i * bytes, goes to the destination of rank i. Only the root's
- * `source` is used. */
+/* Block i of the root's source, at offset i * bytes, is copied to the destination of rank i. Only
+ * the root's `source` is used. */
 sennit_status sennit_scatter(sennit_team team, int root, const void *source, void *destination,
                              size_t bytes, int64_t timeout_ns);
 sennit_status sennit_scatter_nb(sennit_team team, int root, const void *source, void *destination,
                                 size_t bytes, sennit_request *request);
 
-/* The source of rank i goes to i * bytes of the root's destination, the only one used. In place,
- * at the root only: its block lies in the destination. */
+/* The source of rank i is copied to offset i * bytes of the root's destination, the only one used.
+ * In place, at the root only: its block lies in the destination. */
 sennit_status sennit_gather(sennit_team team, int root, const void *source, void *destination,
                             size_t bytes, int64_t timeout_ns);
 sennit_status sennit_gather_nb(sennit_team team, int root, const void *source, void *destination,
                                size_t bytes, sennit_request *request);
 
-/* The source of rank i goes to i * bytes of each destination. In place: each rank's block lies in
- * its destination. */
+/* The source of rank i is copied to offset i * bytes of the destination on every rank. In place:
+ * each rank's block lies in its destination. */
 sennit_status sennit_allgather(sennit_team team, const void *source, void *destination,
                                size_t bytes, int64_t timeout_ns);
 sennit_status sennit_allgather_nb(sennit_team team, const void *source, void *destination,
                                   size_t bytes, sennit_request *request);
 
-/* Block j of rank i's source, of `bytes` each, goes to block i of rank j's destination. In place:
- * all blocks lie in the destination. */
+/* Block j of rank i's source, of `bytes` each, is copied to block i of rank j's destination. In
+ * place: all blocks lie in the destination. */
 sennit_status sennit_alltoall(sennit_team team, const void *source, void *destination, size_t bytes,
                               int64_t timeout_ns);
 sennit_status sennit_alltoall_nb(sennit_team team, const void *source, void *destination,
@@ -183,10 +183,10 @@ sennit_status sennit_allreduce(sennit_team team, const void *source, void *desti
 sennit_status sennit_allreduce_nb(sennit_team team, const void *source, void *destination,
                                   sennit_reduction reduction, sennit_request *request);
 
-/* Block i of the reduced elements goes to the destination of rank i. With _block each block has
- * `reduction.count` elements; without, block i has counts[i], the same array on all ranks, and
- * `reduction.count` is ignored. In place: all elements lie in the destination, and the rank's
- * block of the result at its beginning. */
+/* Block i of the reduced elements is copied to the destination of rank i. With _block each block
+ * has `reduction.count` elements; without, block i has counts[i], the same array on all ranks, and
+ * `reduction.count` is ignored. In place: all elements lie in the destination, and the rank's block
+ * of the result at its beginning. */
 sennit_status sennit_reduce_scatter(sennit_team team, const void *source, void *destination,
                                     const size_t counts[], sennit_reduction reduction,
                                     int64_t timeout_ns);

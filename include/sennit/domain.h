@@ -34,7 +34,8 @@ typedef struct sennit_domain {
 /* How many domains the caller's node has. */
 sennit_status sennit_domain_count(int *count);
 
-/* Domain number `index`. */
+/* Describe domain `index`: 0 (the machine) to sennit_domain_count - 1.
+ * Errors: RANGE (another index). */
 sennit_status sennit_domain_get(int index, sennit_domain *domain);
 
 /* World ranks, ascending, that were allowed to run nowhere else than in domain `index`: the first

@@ -176,10 +176,10 @@ typedef struct sennit_piece_list {
     const sennit_piece *pieces; /* may be NULL where count is 0 */
 } sennit_piece_list;
 
-/* Put or get a box or a list of pieces (rma.h) with one event, counted when all the data is there,
- * or if nothing moves. The place at `offset` may lie outside the block; what is touched may not.
- * `notice` may be NULL. Box and list may be changed on return. Errors: those of
- * sennit_put_notify_with, and of a strided or indexed put or get. */
+/* Put or get a box or a list of pieces (rma.h) with notification. One event is counted when all the
+ * data is there, also for an empty box or list. The place at `offset` may lie outside the block;
+ * what is touched may not. `notice` may be NULL. The caller may change or free box and list after
+ * the return. Errors: those of sennit_put_notify_with, and of a strided or indexed put or get. */
 sennit_status sennit_put_notify_strided(sennit_peer_block destination, size_t offset,
                                         const void *source, const sennit_box *box,
                                         const sennit_notice *notice);

@@ -67,8 +67,8 @@ sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes
  * - Source elements may overlap; a stride of 0 repeats one. Destination elements must not, else
  *   ARG: sorted by size, each stride is at least the span of the elements along all smaller ones.
  * - If source and destination share memory, all is read before any is written.
- * - Aligned elements of 4 and 8 bytes are not torn where load and store reach the peer; a single
- *   one never is.
+ * - Aligned elements of 4 and 8 bytes are not torn where load and store reach the peer. On other
+ *   paths a single one is not torn either, except by cma (memory.h).
  * - The touched bytes must lie in the segment. The whole box is checked before any of it moves.
  *   RANGE also if it is larger than an address space.
  * - The box may be changed on return, in all forms. */

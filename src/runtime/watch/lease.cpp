@@ -52,8 +52,8 @@ void NodeWatch::settle(std::int64_t now) const {
         std::int64_t end = lease.load(std::memory_order_relaxed);
         const std::int64_t limit = is_pause(end) ? times_.lease_ns - end : end;
         if (limit <= 0 || now < limit) continue;
-        // SYNC watch-lease: pairs with the acquire in take_answer(); a lease that has ended is not
-        // prolonged.
+        // SYNC watch-lease: pairs with the acquire in take_answer(); an ended lease is not
+        // extended.
         std::int64_t next = was_stopped && !is_pause(end) ? -now : kEnded;
         if (has_left(nodes_[i])) next = 0;
         if (!lease.compare_exchange_strong(end, next, std::memory_order_acq_rel) || next == 0)
@@ -385,8 +385,7 @@ void NodeWatch::take_answer(Node &node, const Note &answer, std::int64_t now) {
     if (!node.is_unanswered || answer.time_ns != node.question_ns) return;
     std::atomic<std::int64_t> &lease = table_.places[node.first].lease_end_ns;
     const std::int64_t end = node.question_ns + times_.lease_ns;
-    // SYNC watch-lease: pairs with the acq_rel in settle(); a lease that has ended is not
-    // prolonged.
+    // SYNC watch-lease: pairs with the acq_rel in settle(); an ended lease is not extended.
     std::int64_t seen = lease.load(std::memory_order_acquire);
     bool begins_again = false;
     while (seen != kEnded && seen < end && now < end) {

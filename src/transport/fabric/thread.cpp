@@ -373,8 +373,8 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     }
     // A long wait; its end rings.
     bell.is_wanted.store(true, std::memory_order_relaxed);  // relaxed: the fence orders it
-    // SYNC progress-bell: pairs with the fence in end_polling(); the wish is stored before the last
-    // look at the waits.
+    // SYNC progress-bell: pairs with the fence in end_polling(); is_wanted is stored before
+    // the last load of waits.
     store_load_fence();
     // relaxed: the fence orders it.
     if (bell.waits.load(std::memory_order_relaxed) != waits) sleep->end_by(pause_ns);
