@@ -26,7 +26,7 @@ constexpr sennit_type kTypeOf = std::is_same_v<T, float>           ? SENNIT_FLOA
                                 : std::is_same_v<T, std::int64_t>  ? SENNIT_INT64
                                                                    : SENNIT_UINT64;
 
-// The operation of a function, for the cold way. One constant per function.
+// The operation of a function, for the cold path. One constant per function.
 struct AtomicCall {
     std::uint8_t operation;
     sennit_type type;
@@ -49,7 +49,7 @@ T value_of(BitsOf<T> bits) {
     return value;
 }
 
-// The cold way. The operands are bits; the first is in the low bytes of its word.
+// The cold path. The operands are bits; the first is in the low bytes of its word.
 [[gnu::cold, gnu::noinline]] sennit_status cold(const AtomicCall &call, sennit_gptr target,
                                                 const void *operands, void *old,
                                                 sennit_request *request) {
@@ -98,7 +98,7 @@ inline BitsOf<T> change(BitsOf<T> *place, BitsOf<T> value) {
 }
 
 // The shapes of calls. Each is tried in line with a near entry, then out of line with a far one,
-// then by the cold way.
+// then by the cold path.
 
 template <auto kShape, class... Args>
 [[gnu::noinline]] sennit_status far(const AtomicCall &call, sennit_gptr target, Args... args) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Channels. The six hand-over calls first try the inline functions of channel.hpp for one message,
-// then those for several; all other cases use the cold way.
+// then those for several; all other cases use the cold path.
 #include <sennit/memory.h>
 
 #include "api/call.hpp"
@@ -24,7 +24,7 @@ sennit_status no_channel(sennit_channel channel) {
     return fail(SENNIT_ERR_ARG, "%#x is no open channel of this rank", channel.handle);
 }
 
-// The cold way of a call on one channel.
+// The cold path of a call on one channel.
 template <class Call>
 [[gnu::cold, gnu::noinline]] sennit_status call_on(sennit_channel handle, const char *name,
                                                    Call call) {
@@ -276,7 +276,7 @@ template <class Side>
         });
 }
 
-// Channels whose writer may be ahead, then the cold way. Not inline, so that it does not slow the
+// Channels whose writer may be ahead, then the cold path. Not inline, so that it does not slow the
 // short way. The parameters of the public call are the first ones, so they stay in their registers.
 template <class Side>
 [[gnu::noinline]] sennit_status can_ahead(sennit_channel handle, int *can, Channel *opened) {

@@ -30,7 +30,8 @@ extern "C" {
 sennit_status sennit_lock_create(sennit_team team, sennit_lock *lock) {
     const char *const name = __func__;
     return team_call(name, team, [=](Rank &rank, team::Team &found) {
-        // A rank with wrong arguments must not leave the others waiting: it takes part and refuses.
+        // A rank with wrong arguments takes part and reports its error, so that no other rank
+        // waits.
         const sennit_status refused = lock == nullptr ? null_argument("lock") : SENNIT_OK;
         const team::CollectiveCall turn(found, team.handle);
         if (turn.status() != SENNIT_OK) return turn.status();

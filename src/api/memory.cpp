@@ -93,7 +93,8 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
                            sennit_gptr *gptr) {
     const char *const name = __func__;
     return team_call(name, team, [=](Rank &rank, team::Team &found) {
-        // A rank with wrong arguments must not leave the others waiting: it takes part and refuses.
+        // A rank with wrong arguments takes part and reports its error, so that no other rank
+        // waits.
         team::AllocationArgs args{bytes, alignment == 0 ? kDefaultAlignment : alignment, flags,
                                   check_allocation(bytes, alignment, flags)};
         if (args.refused == SENNIT_OK && gptr == nullptr) args.refused = null_argument("gptr");

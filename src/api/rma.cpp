@@ -59,7 +59,7 @@ template <class Call>
         name);
 }
 
-// The cold way, with the entry that was found, or null.
+// The cold path, with the entry that was found, or null.
 template <class Call>
 [[gnu::noinline]] sennit_status blocking_cold(typename Call::To to, typename Call::From from,
                                               std::size_t bytes,

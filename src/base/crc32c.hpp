@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CRC-32C (Castagnoli), for records that other software carries. Owns a table of constants.
+// CRC-32C (Castagnoli), for records that the program sends by other software.
 #pragma once
 
 #include <array>

@@ -14,33 +14,34 @@ namespace sennit {
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] sennit_status fail(sennit_status status,
                                                                            const char *format, ...);
 
-// The same with errno of the failing system call, which is also appended to the text.
+// The same, with os_errno of the failed system call: stored, and appended to the text as words.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] sennit_status fail_os(sennit_status status,
                                                                               int os_errno,
                                                                               const char *format,
                                                                               ...);
 
-// The same, about a peer reached by `path` (a constant string, "" if none).
+// fail() with the peer concerned and the path to it (a constant string, "" if none).
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] sennit_status fail_peer(
     sennit_status status, int peer, const char *path, const char *format, ...);
 
-// NOMEM: a table of the rank has no place left. Either it has its maximum of objects, or errno says
-// why there is no memory.
+// NOMEM for a table of the rank. is_full: it has its maximum of `most` objects. Otherwise there was
+// no memory, and errno says why.
 [[gnu::cold, gnu::noinline]] sennit_status fail_no_place(bool is_full, unsigned most,
                                                          const char *objects);
 
 // Adds the code of a provider or launcher library to the last error.
 void fail_provider_code(long long code);
 
-// Adds the name of the public function; api/ calls it when a call returns an error.
+// Sets the status and the name of the public function in the last error, and logs it at level INFO.
+// api/ calls it when a call returns an error.
 [[gnu::cold, gnu::noinline]] sennit_status fail_in(sennit_status status, const char *operation);
 
-// After a noun: "1 event", "2 events".
+// The ending of a noun: "1 event", "2 events".
 constexpr const char *plural(std::uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-// After a verb: "1 event comes", "2 events come".
+// The ending of a verb: "1 event arrives", "2 events arrive".
 constexpr const char *singular(std::uint64_t count) {
     return count == 1 ? "s" : "";
 }

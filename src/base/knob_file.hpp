@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a file of knobs, one `NAME value` or `NAME=value` a line; `#` begins a line of comment.
-// Called by knobs.cpp alone.
+// Reads a file of knobs. A line is `NAME value`, `NAME=value`, or a comment that begins with `#`.
+// Only knobs.cpp calls it.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace sennit::runtime {
 
 struct KnobLine {
     int number;         // from 1
-    const char *name;   // until the next call of next()
-    const char *value;  // the same; without the blanks around it
+    const char *name;   // valid until the next call of next()
+    const char *value;  // the same; without blanks at either end
 };
 
 class KnobFile {
@@ -25,8 +25,8 @@ class KnobFile {
     int open(const char *path);
 
     enum class Next { line, malformed, end, failed };
-    // The next line that is neither empty nor a comment. malformed: it is no name with a value;
-    // `line` has its number alone. failed: the file cannot be read, as errno says.
+    // Reads the next line that is neither empty nor a comment. malformed: the line has no name or
+    // no value, and only `line->number` is set. failed: a read error, in errno.
     Next next(KnobLine *line);
 
   private:

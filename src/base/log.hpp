@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The log: passes one line at a time to a callback, by default to stderr. Only the first function
-// that detects a problem logs it, and warnings that could repeat appear once. Level NONE is for
-// output that the user asked for: it is always shown.
+// that detects a problem logs it. Warnings that could repeat appear once, except those of
+// LateNotice, which repeat at growing intervals. Level NONE is for output that the user asked for:
+// it is always shown.
 #pragma once
 
 #include <sennit/error.h>
@@ -14,7 +15,7 @@ namespace sennit {
 // Sets the function that returns the number of the calling thread's rank, -1 without one, for lines
 // on stderr. To be called before there is a rank.
 void log_set_rank_source(int (*rank)());
-// Replaces the receiver; a null function means stderr.
+// Sets the callback; null means stderr.
 void log_set(sennit_log_function function, void *context, sennit_log_level level);
 // Changes only the level, for the knob SENNIT_LOG.
 void log_set_level(sennit_log_level level);

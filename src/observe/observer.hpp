@@ -2,7 +2,7 @@
 // Records a rank's own calls if SENNIT_TRACE or SENNIT_STATS is set: a trace of events, and
 // counters per peer and path. If neither is set, Rank::observer is null, and the classes here cost
 // one test of it at each end. Direct puts, gets and atomic operations have no such test: while a
-// rank is observed, its entries refuse the direct way (memory/entry.hpp), and the cold way records
+// rank is observed, its entries refuse the direct way (memory/entry.hpp), and the cold path records
 // the calls. Several threads of the rank may record at once. Nothing here changes the thread's last
 // error.
 #pragma once

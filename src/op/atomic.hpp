@@ -10,7 +10,7 @@
 namespace sennit::op {
 
 // The address for an atomic operation on the word at `gptr` at once; null in any unusual case: the
-// caller then takes the cold way, which finds the reason.
+// caller then takes the cold path, which finds the reason.
 template <class T, Look kLook>
 inline T *direct_word(Rank &rank, sennit_gptr gptr) {
     const memory::SegmentEntry *entry = direct_entry<kLook>(rank, gptr, sizeof(T));

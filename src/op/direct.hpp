@@ -32,7 +32,7 @@ inline memory::SegmentEntry *named_entry(Rank &rank, sennit_gptr gptr) {
 }
 
 // Whether the entry of named_entry() reaches `bytes` bytes at `gptr`; if so, it is remembered.
-// False in any unusual case: the caller takes the cold way, which finds the reason.
+// False in any unusual case: the caller takes the cold path, which finds the reason.
 inline bool reaches_by(Rank &rank, memory::SegmentEntry *entry, sennit_gptr gptr,
                        std::size_t bytes) {
     if (entry == nullptr || !reaches(*entry, gptr, bytes)) [[unlikely]]
