@@ -184,7 +184,7 @@ std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &w
 
 std::string refused_text(const TracePart::Sent &one) {
     return fmt::format(
-        "  its event of epoch {} for signal {:#x} of rank {} came too early: rank {} has not reset "
+        "  its event of epoch {} for signal {:#x} of rank {} was too early: rank {} has not reset "
         "epoch {} (sennit_signal_reset)\n",
         one.refused - 1, one.signal, one.rank, one.rank, one.owners);
 }
@@ -197,16 +197,16 @@ std::string where_text(const Trace &trace) {
     std::string text;
     for (const auto &part : trace.parts) {
         const runtime::TraceFile &head = part->head();
-        const bool has_ended = has_died(head.host, head.process_id);
+        const bool is_dead = has_died(head.host, head.process_id);
         text += fmt::format("rank {} (process {} on {}){}", head.rank, head.process_id, head.host,
-                            has_ended ? " has ended:" : ":");
+                            is_dead ? " died:" : ":");
         const std::vector<TracePart::Open> open = part->open_operations();
         if (open.empty()) text += " in no call";
         const bool is_here = std::strcmp(head.host, host) == 0;
         for (const TracePart::Open &one : open) {
             text += fmt::format("{} {}", &one == &open.front() ? "" : ";", one.name);
             if (one.peer >= 0) text += fmt::format(" with rank {}", one.peer);
-            if (!has_ended && is_here && now_ns() > one.start_ns)
+            if (!is_dead && is_here && now_ns() > one.start_ns)
                 text += fmt::format(" for {:.3f} s",
                                     static_cast<double>(now_ns() - one.start_ns) / 1e9);
             if (one.thread != 0) text += fmt::format(" (thread {})", one.thread);

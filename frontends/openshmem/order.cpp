@@ -37,8 +37,8 @@ bool is_near(int world_pe) {
 }
 
 // Whether this PE is the first of its node that has come, so that one PE speaks for all. `late` is
-// Sennit's list of the others of the node, such as "PEs 0, 1, 4 and 12 more have not come". Where
-// it names other nodes, the first two nodes speak: one of them may be the late one.
+// Sennit's list of the others of the node, such as "PEs 0, 1, 4 and 12 more have not arrived".
+// Where it names other nodes, the first two nodes speak: one of them may be the late one.
 bool is_first_that_waits(const Team &team, std::string_view late) {
     late.remove_prefix(std::min(late.size(), late.find(' ') + 1));
     if (late.starts_with("of other nodes")) {

@@ -135,7 +135,8 @@ template <Pointers Area::*Kind = &Area::pointers>
 [[gnu::cold, gnu::format(printf, 2, 3)]] void wrong(const char *call, const char *format, ...);
 // The text of Sennit's last error, with OpenSHMEM's terms.
 std::string last_error();
-// What Sennit's last error, a TIMEOUT, says of late PEs, such as "PE 1 has not come"; or nothing.
+// What Sennit's last error, a TIMEOUT, says of late PEs, such as "PE 1 has not arrived"; or
+// nothing.
 std::string late_pes();
 // As fail(), if SENNIT_TIMEOUT has passed; `why` is empty or says what the call waits for.
 [[noreturn, gnu::cold]] void fail_timeout(const char *call, const std::string &why);

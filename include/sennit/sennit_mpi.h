@@ -56,10 +56,11 @@ static inline void sennit_mpi_warn(const char *text) {
 /* MPI does not tell which rank is late. */
 static inline void sennit_mpi_warn_of_late(double seconds) {
     char text[200];
-    (void)snprintf(text, sizeof text,
-                   "warning: this rank has waited %.0f s for ranks that have not come to the call "
-                   "of the communicator, such as sennit_init_mpi; SENNIT_INIT_TIMEOUT sets a limit",
-                   seconds);
+    (void)snprintf(
+        text, sizeof text,
+        "warning: this rank has waited %.0f s for ranks that have not arrived at the call "
+        "of the communicator, such as sennit_init_mpi; SENNIT_INIT_TIMEOUT sets a limit",
+        seconds);
     sennit_mpi_warn(text);
 }
 
@@ -82,7 +83,7 @@ static inline int sennit_mpi_wait(sennit_mpi_context *mpi, MPI_Request *request,
     }
     mpi->is_broken = 1;
     return (int)sennit_error_report(SENNIT_ERR_TIMEOUT, "MPI_Test",
-                                    "some rank has not come to the call of the communicator", 0);
+                                    "some rank has not arrived at the call of the communicator", 0);
 }
 
 static inline int sennit_mpi_allgather(void *context, const void *mine, void *all, size_t bytes,

@@ -28,6 +28,9 @@ inline Rank *caller() {
 [[gnu::cold]] sennit_status null_argument(const char *what);
 [[gnu::cold]] sennit_status null_argument(const char *what, const char *operation);
 
+// Checks the place of a text that the call writes. Errors: ARG.
+sennit_status check_text(const char *text, std::size_t bytes);
+
 // Checks that it is the number of a rank of the world. Errors: RANGE.
 sennit_status check_world_rank(const Rank &rank, int other);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statuses, log, versions, paths and knobs, as text.
+// What programs can ask of the library: the last error, names of statuses, paths and rails to
+// peers, network providers, launchers, knobs, version. Also sets the log.
 #include <sennit/error.h>
 #include <sennit/info.h>
 
@@ -78,9 +79,9 @@ sennit_status sennit_peer_path(int rank, sennit_path *path) {
 sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *text, size_t bytes) {
     return call(__func__, [=](const Rank &self) {
         if (check_world_rank(self, rank) != SENNIT_OK) return SENNIT_ERR_RANGE;
-        if (text == nullptr || bytes == 0 || candidate <= SENNIT_PATH_NONE ||
-            candidate >= SENNIT_PATH_END)
-            return fail(SENNIT_ERR_ARG, "no text, or no such path");
+        if (check_text(text, bytes) != SENNIT_OK) return SENNIT_ERR_ARG;
+        if (candidate <= SENNIT_PATH_NONE || candidate >= SENNIT_PATH_END)
+            return fail(SENNIT_ERR_ARG, "there is no path %d", static_cast<int>(candidate));
         reason_text(self.peers[rank].reasons[candidate], candidate, text, bytes);
         return SENNIT_OK;
     });
@@ -93,7 +94,7 @@ sennit_status sennit_peer_rail(int rank, int index, sennit_rail *rail) {
         sennit_rail found{};
         if (index < 0 ||
             !path::router_describe_rail(self, rank, static_cast<unsigned>(index), &found))
-            return fail(SENNIT_ERR_RANGE, "there is no rail %d", index);
+            return fail(SENNIT_ERR_RANGE, "there is no rail %d to rank %d", index, rank);
         *rail = found;
         return SENNIT_OK;
     });
@@ -120,8 +121,9 @@ const char *sennit_bootstrap_describe(int index, char *text, size_t bytes) {
 sennit_status sennit_knob_get(int index, sennit_knob *knob) {
     if (knob == nullptr) return null_argument("knob", __func__);
     if (index < 0 || static_cast<std::size_t>(index) >= runtime::knob_count())
-        return fail_in(fail(SENNIT_ERR_RANGE, "there are %zu knobs", runtime::knob_count()),
-                       __func__);
+        return fail_in(
+            fail(SENNIT_ERR_RANGE, "knob %d is outside 0 to %zu", index, runtime::knob_count() - 1),
+            __func__);
     runtime::knob_describe(static_cast<std::size_t>(index), process_rank_count() == 0, knob);
     return SENNIT_OK;
 }

@@ -173,7 +173,7 @@ sennit_status sennit_locality(int rank, sennit_locality_level *level) {
 
 sennit_status sennit_locality_string(int rank, char *text, size_t bytes) {
     return call(__func__, [=](Rank &self) {
-        if (text == nullptr || bytes == 0) return fail(SENNIT_ERR_ARG, "no text");
+        if (check_text(text, bytes) != SENNIT_OK) return SENNIT_ERR_ARG;
         const sennit_status status = check_world_rank(self, rank);
         return status == SENNIT_OK ? write_locality(self, rank, text, bytes) : status;
     });

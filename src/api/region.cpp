@@ -152,7 +152,8 @@ sennit_status sennit_region_attach(sennit_team team, sennit_region region,
     return team_call(name, team, [=](Rank &rank, team::Team &found) {
         const team::CollectiveCall turn(found, team.handle);
         if (turn.status() != SENNIT_OK) return turn.status();
-        // A rank with wrong arguments must not leave the others waiting: it takes part and refuses.
+        // A rank with wrong arguments takes part and reports its error, so that no other rank
+        // waits.
         const team::RegionOffer offer{region, check_offer(rank, region, regions)};
         const runtime::Observed observed(rank, name, runtime::kNobody, region.bytes,
                                          runtime::Noted::allocation);
@@ -181,9 +182,9 @@ sennit_status sennit_region_mechanism(sennit_region region, sennit_mechanism *me
 sennit_status sennit_region_reason(sennit_region region, sennit_mechanism candidate, char *text,
                                    size_t bytes) {
     return call(__func__, [=](Rank &rank) {
-        if (text == nullptr || bytes == 0 || candidate <= SENNIT_MECHANISM_NONE ||
-            candidate >= SENNIT_MECHANISM_END)
-            return fail(SENNIT_ERR_ARG, "no text, or no such mechanism");
+        if (check_text(text, bytes) != SENNIT_OK) return SENNIT_ERR_ARG;
+        if (candidate <= SENNIT_MECHANISM_NONE || candidate >= SENNIT_MECHANISM_END)
+            return fail(SENNIT_ERR_ARG, "there is no mechanism %d", static_cast<int>(candidate));
         return explain(rank, region, candidate, text, bytes);
     });
 }

@@ -37,6 +37,12 @@ sennit_status null_argument(const char *what) {
     return fail(SENNIT_ERR_ARG, "%s is null", what);
 }
 
+sennit_status check_text(const char *text, std::size_t bytes) {
+    if (text == nullptr) return null_argument("text");
+    if (bytes == 0) return fail(SENNIT_ERR_ARG, "the text has no room: its size is 0 bytes");
+    return SENNIT_OK;
+}
+
 sennit_status null_argument(const char *what, const char *operation) {
     return fail_in(null_argument(what), operation);
 }

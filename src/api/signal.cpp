@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Signals and their sets. The wait first polls by the inline functions of signal.hpp, then goes the
-// cold way.
+// Signals and their sets. test, wait and reset first try the inline functions of signal.hpp. If
+// that does not finish the call, test_cold(), wait_cold() or reset_cold() does.
 #include <sennit/signal.h>
 
 #include "api/call.hpp"
@@ -79,7 +79,7 @@ sennit_status add(Rank &rank, sennit_signal signal, std::uint64_t epoch) {
     signal::RemoteSignal remote;
     sennit_status status = signal::reach(rank, signal, &remote);
     signal::Seen seen{};
-    // By messages, the owner checks the epoch when it counts.
+    // If the event travels by a message, the owner checks the epoch when it counts.
     if (status == SENNIT_OK && remote.record != nullptr)
         status = signal::check_epoch(rank, remote, epoch, &seen);
     if (status == SENNIT_OK) status = signal::count_event(rank, remote, epoch, &seen);
@@ -91,15 +91,15 @@ sennit_status add(Rank &rank, sennit_signal signal, std::uint64_t epoch) {
 sennit_status check_word(const std::uint64_t *word, sennit_comparison comparison) {
     if (word == nullptr) return null_argument("word");
     if (reinterpret_cast<std::uintptr_t>(word) % sizeof *word != 0)
-        return fail(SENNIT_ERR_ARG, "the word at %p is not aligned",
+        return fail(SENNIT_ERR_ARG, "the word at %p is not aligned to 8 bytes",
                     static_cast<const void *>(word));
     if (static_cast<unsigned>(comparison) >= SENNIT_COMPARISON_END)
         return fail(SENNIT_ERR_ARG, "there is no comparison %d", static_cast<int>(comparison));
     return SENNIT_OK;
 }
 
-// A condition may take long, so the limit is checked after each call of it, also while polling at
-// the start of the wait.
+// The timeout is checked after each call of the condition, which may take long. So it also ends the
+// polling at the start of the wait.
 sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
                        const Deadline &deadline) {
     bool holds = false;
@@ -110,12 +110,13 @@ sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
     if (!deadline.over()) {
         const sennit_status waited = wait_until(rank, deadline, kAnyPeer, ends);
         if (waited != SENNIT_OK || holds) return waited;
-        // A limit below the interval in which waits check for deaths would never detect one.
+        // wait_until() checks for dead ranks at intervals. A shorter timeout would never detect
+        // one, so this call checks once more.
         const int anybody = kAnyPeer;
         const int lost = find_lost(rank, &anybody);
         if (lost >= 0) return condition(context) != 0 ? SENNIT_OK : fail_lost(rank, lost);
     }
-    // Polling makes no progress, and the condition may need it.
+    // The condition may depend on messages that only progress receives.
     make_progress(rank);
     if (condition(context) != 0) return SENNIT_OK;
     note_fruitless_poll(rank);
@@ -137,9 +138,9 @@ sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigne
             return fail(SENNIT_ERR_ARG, "a signal expects at least 1 event in an epoch");
         if (events > max_events)
             return fail(SENNIT_ERR_ARG,
-                        "%u event%s %s more than max_events (%u): max_events is the number of "
-                        "events, or more to detect surplus ones",
-                        events, plural(events), events == 1 ? "is" : "are", max_events);
+                        "max_events (%u) must be at least events (%u); more detects more surplus "
+                        "events",
+                        max_events, events);
         return signal::signal_create(rank, events, max_events, flags, signal);
     });
 }
@@ -159,7 +160,7 @@ sennit_status sennit_signal_test(sennit_signal signal, int *is_done) {
 }
 
 sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns) {
-    constexpr std::int64_t kShortestNs = 1'000'000;  // polling takes less
+    constexpr std::int64_t kShortestNs = 1'000'000;  // poll() takes less, so it ignores the timeout
     const Own *own = signal::find_first(signal);
     if (own == nullptr) own = find_unobserved(signal);
     if (own != nullptr && timeout_ns >= kShortestNs && signal::poll(*current_rank(), *own))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Teams. A rank with wrong arguments takes part and refuses, so that the others do not wait for it.
+// Teams. Creation is collective: a rank with wrong arguments joins the call too and reports its
+// error to the others, so that they do not wait for it.
 #include <sennit/team.h>
 
 #include <cstdlib>
@@ -20,13 +21,14 @@ sennit_status check_ranks(std::size_t count, const int ranks[], int limit, const
             return fail(SENNIT_ERR_RANGE, "rank %d is outside 0 to %d of %s", ranks[i], limit - 1,
                         where);
         if (i >= static_cast<std::size_t>(limit))
-            return fail(SENNIT_ERR_ARG, "%zu ranks of %s, which has %d: some are there twice",
-                        count, where, limit);
+            return fail(SENNIT_ERR_ARG,
+                        "%zu ranks are listed, but %s has %d: some are listed twice", count, where,
+                        limit);
     }
     const Array<bool> seen(static_cast<std::size_t>(limit));
     if (seen == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for %d ranks", limit);
     for (std::size_t i = 0; i < count; ++i) {
-        if (seen[ranks[i]]) return fail(SENNIT_ERR_ARG, "rank %d is there twice", ranks[i]);
+        if (seen[ranks[i]]) return fail(SENNIT_ERR_ARG, "rank %d is listed twice", ranks[i]);
         seen[ranks[i]] = true;
     }
     return SENNIT_OK;
@@ -52,14 +54,15 @@ sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
     const sennit_status status =
         call.status() != SENNIT_OK ? call.status() : team::create(rank, parent, args, &made);
     if (status == SENNIT_OK) out->handle = made;
-    // The team owns it now, if one was made.
+    // If a team was made, it owns the grid now.
     if (status != SENNIT_OK || made == 0) std::free(args.grid);
     return status;
 }
 
 namespace {
 
-// The lowest member of the parent that is as near as `level`: the color of all such members.
+// The color of this rank: the lowest member of the parent that is within `level` of it. All members
+// within that level of each other get the same color.
 int color_of(const Rank &rank, const team::Team &parent, sennit_locality_level level) {
     const int numa = rank.peers[rank.world_rank].numa;
     for (std::uint32_t member = 0; member < parent.size; ++member) {
@@ -80,14 +83,14 @@ sennit_status plan_strided(const team::Team &parent, int start, int stride, int 
         digest.add(value);
     args->digest = digest.sum();
     const auto size = static_cast<std::int64_t>(parent.size);
-    if (count < 0 || (count > 1 && stride == 0))
-        return fail(SENNIT_ERR_ARG, "a team of %d ranks with stride %d does not exist", count,
-                    stride);
+    if (count < 0) return fail(SENNIT_ERR_ARG, "count is %d, but must not be negative", count);
+    if (count > 1 && stride == 0)
+        return fail(SENNIT_ERR_ARG, "stride is 0, but count is more than 1");
     if (count == 0) return SENNIT_OK;
     const std::int64_t last = start + static_cast<std::int64_t>(stride) * (count - 1);
     if (start < 0 || start >= size || last < 0 || last >= size)
-        return fail(SENNIT_ERR_RANGE, "ranks %d to %lld leave the parent, which has %lld", start,
-                    static_cast<long long>(last), static_cast<long long>(size));
+        return fail(SENNIT_ERR_RANGE, "ranks %d to %lld are outside 0 to %lld of the parent", start,
+                    static_cast<long long>(last), static_cast<long long>(size - 1));
     const std::int64_t distance = static_cast<std::int64_t>(parent.rank) - start;
     const std::int64_t place = stride != 0 ? distance / stride : 0;
     if (distance != place * stride || place < 0 || place >= count) return SENNIT_OK;
@@ -114,7 +117,7 @@ sennit_status check_member(const team::Team &team, int rank) {
 
 sennit_status destroy(Rank &rank, team::Team &team, std::uint32_t handle) {
     if (team.slot <= team::kNodeSlot)
-        return fail(SENNIT_ERR_ARG, "the world and the node end with the rank");
+        return fail(SENNIT_ERR_ARG, "SENNIT_TEAM_WORLD and SENNIT_TEAM_NODE can not be destroyed");
     const std::uint32_t slot = team.slot;
     sennit_status status = SENNIT_OK;
     {
@@ -124,7 +127,7 @@ sennit_status destroy(Rank &rank, team::Team &team, std::uint32_t handle) {
         if (status == SENNIT_OK) status = team::destroy(rank, team);
         if (status == SENNIT_OK) coll::release(rank, slot);
     }
-    // After an error a member may still be in the team: this rank does not reuse the slot.
+    // After an error other members may still use the team, so the slot is not reused.
     if (status == SENNIT_OK) team::free_slot(rank, slot);
     return status;
 }

@@ -30,7 +30,7 @@ class LateNotice {
         const int seconds = due_s();
         if (seconds > 0)
             log(SENNIT_LOG_WARNING,
-                "this rank has waited %d s for ranks that have not come (launcher %s)", seconds,
+                "this rank has waited %d s for ranks that have not arrived (launcher %s)", seconds,
                 launcher);
     }
 

@@ -52,7 +52,7 @@ sennit_status Pmi1Wire::wait_for(short events, Deadline deadline) {
         if (deadline.over())
             return break_off(
                 fail(SENNIT_ERR_TIMEOUT,
-                     "the PMI-1 launcher did not answer in time; not all ranks have come, or it "
+                     "the PMI-1 launcher did not answer in time; not all ranks have arrived, or it "
                      "hangs (request: %.*s)",
                      static_cast<int>(std::strcspn(request_, " \n")), request_));
     }

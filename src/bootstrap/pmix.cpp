@@ -131,7 +131,7 @@ sennit_status fail_pmix(pmix_status_t result, const char *what) {
 sennit_status fail_late(const char *what) {
     membership.is_stuck = true;
     return fail(SENNIT_ERR_TIMEOUT,
-                "%s did not end in time; not all ranks have come, or the launcher hangs", what);
+                "%s did not end in time; not all ranks have arrived, or the launcher hangs", what);
 }
 
 void set_info(pmix_info_t *info, const char *key) {
@@ -317,7 +317,7 @@ sennit_status fetch(int rank, const char *key, unsigned char *theirs, std::size_
 
 int check_membership() {
     if (membership.is_stuck)
-        return fail(SENNIT_ERR_BOOTSTRAP, "an earlier call of PMIx has not come back");
+        return fail(SENNIT_ERR_BOOTSTRAP, "an earlier call of PMIx has not returned");
     return SENNIT_OK;
 }
 

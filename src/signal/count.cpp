@@ -233,7 +233,7 @@ sennit_status fail_too_many(sennit_signal signal, std::uint64_t epoch, std::uint
                          plural(expected));
     return fail_peer(SENNIT_ERR_SIGNAL_OVERFLOW, signal.rank, "",
                      "signal %#x of rank %d expects %llu event%s in epoch %llu, and with this one "
-                     "%llu have come",
+                     "%llu have arrived",
                      signal.handle, signal.rank, static_cast<unsigned long long>(expected),
                      plural(expected), static_cast<unsigned long long>(epoch),
                      static_cast<unsigned long long>(come));

@@ -17,7 +17,7 @@ namespace {
 sennit_status overflown(const Own &own, std::uint64_t value) {
     const std::uint32_t handle = handle_of(own);
     return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
-                "signal %#x expects %u event%s in epoch %llu, and %llu have come", handle,
+                "signal %#x expects %u event%s in epoch %llu, and %llu have arrived", handle,
                 own.events, plural(own.events), static_cast<unsigned long long>(own_epoch(own)),
                 static_cast<unsigned long long>(events_come(value, own.events, own.event_bits)));
 }
@@ -32,13 +32,12 @@ sennit_status report_refused(Own &own) {
     if (refused_in(word) == Uncounted::surplus)
         return fail(
             SENNIT_ERR_SIGNAL_OVERFLOW,
-            "signal %#x expects %u event%s in epoch %llu, and one more came, which was refused",
+            "signal %#x expects %u event%s in epoch %llu, and one more arrived and was refused",
             handle_of(own), own.events, plural(own.events), seen);
     const bool is_too_early = refused_in(word) == Uncounted::early;
     return fail(
         is_too_early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW,
-        "signal %#x is in epoch %llu, and an event of epoch %llu came too %s, which was not "
-        "counted",
+        "signal %#x is in epoch %llu; an event of epoch %llu arrived too %s and was not counted",
         handle_of(own), static_cast<unsigned long long>(own_epoch(own)), seen,
         is_too_early ? "early" : "late");
 }
@@ -58,7 +57,7 @@ sennit_status report_early(Own &own) {
                                                     std::memory_order_relaxed))
         return SENNIT_OK;
     return fail(SENNIT_ERR_SIGNAL_EARLY,
-                "signal %#x: an event of epoch %llu came before epoch %llu was reset: with one "
+                "signal %#x: an event of epoch %llu arrived before epoch %llu was reset: with one "
                 "buffer it has overwritten data",
                 handle_of(own), static_cast<unsigned long long>(epoch + 1),
                 static_cast<unsigned long long>(epoch));
@@ -74,7 +73,7 @@ void say_came_already(const Own &own, char *text, std::size_t bytes) {
         events_come(value_of(counter, own.events, next), own.events, own.event_bits));
     text[0] = '\0';
     if (come != 0)
-        (void)std::snprintf(text, bytes, "; %llu event%s of epoch %llu %s come already", come,
+        (void)std::snprintf(text, bytes, "; %llu event%s of epoch %llu %s already arrived", come,
                             plural(come), static_cast<unsigned long long>(next),
                             come == 1 ? "has" : "have");
 }
@@ -84,10 +83,9 @@ bool say_missing(const Own &own, std::uint64_t value, char *text, std::size_t by
     const std::uint32_t left = events_left(value, own.event_bits);
     char already[96];
     say_came_already(own, already, sizeof already);
-    (void)std::snprintf(text, bytes, "of %u event%s of epoch %llu, %u %s still to come%s%s",
+    (void)std::snprintf(text, bytes, "%u of %u event%s of epoch %llu %s missing%s%s", left,
                         own.events, plural(own.events),
-                        static_cast<unsigned long long>(own_epoch(own)), left,
-                        left == 1 ? "is" : "are",
+                        static_cast<unsigned long long>(own_epoch(own)), left == 1 ? "is" : "are",
                         value > event_mask(own.event_bits) ? ", and parts of others" : "", already);
     return already[0] != '\0';
 }
@@ -159,8 +157,8 @@ sennit_status report_fault(Own &own) {
 
 bool came_before_reset(const Own &own, std::uint64_t epoch) {
     const std::uint64_t next = epoch + 1;
-    // SYNC signal-count: pairs with the releases in count_whole(): a sender that was let into the
-    // next epoch has seen it start, and so does the load of the epoch below.
+    // SYNC signal-count: pairs with the releases in count_whole(): a sender whose event of
+    // the next epoch was accepted has seen that epoch begin. So does the load of the epoch below.
     const std::uint64_t counter = own.record->slot[slot_of(next)].load(std::memory_order_acquire);
     // relaxed: no data depends on it.
     return value_of(counter, own.events, next) != own.events && own_epoch(own) == epoch &&

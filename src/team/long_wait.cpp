@@ -137,16 +137,16 @@ void LateRanks::report() const {
     char more[32] = "";
     if (named_ != count_) (void)std::snprintf(more, sizeof more, " and %u more", count_ - named_);
     const std::size_t length = std::strlen(error.text);
-    (void)std::snprintf(error.text + length, sizeof error.text - length,
-                        count_ == 1 ? "; rank %s%s has not come" : "; ranks %s%s have not come",
-                        text_, more);
+    (void)std::snprintf(
+        error.text + length, sizeof error.text - length,
+        count_ == 1 ? "; rank %s%s has not arrived" : "; ranks %s%s have not arrived", text_, more);
 }
 
 void report_late_elsewhere() {
     sennit_error &error = *thread_error();
     const std::size_t length = std::strlen(error.text);
     (void)std::snprintf(error.text + length, sizeof error.text - length,
-                        "; ranks of other nodes have not come");
+                        "; ranks of other nodes have not arrived");
 }
 
 }  // namespace sennit::team

@@ -89,10 +89,10 @@ RANK_TEST(barrier, a_rank_that_is_late_makes_the_others_time_out,
     test.free(tired);
 }
 
-// Broken by a TIMEOUT that does not tell which ranks have not come.
+// Broken by a TIMEOUT that does not tell which ranks have not arrived.
 RANK_TEST(barrier, a_wait_that_timed_out_names_who_has_not_come, kTwoRanks | kLoadStore | kOnce) {
     const int late = test.size - 1;
-    const std::string name = "rank " + std::to_string(late) + " has not come";
+    const std::string name = "rank " + std::to_string(late) + " has not arrived";
     const sennit_gptr flag = test.allocate(sizeof(std::uint64_t));
     std::uint64_t word = 1;
     test.barrier();

@@ -416,7 +416,7 @@ RANK_TEST(collective, a_call_that_timed_out_goes_on_where_it_was, kTwoRanks) {
     }
 }
 
-// Broken by a TIMEOUT that does not tell which rank has not come.
+// Broken by a TIMEOUT that does not tell which rank has not arrived.
 RANK_TEST(collective, a_call_that_timed_out_names_who_has_not_come,
           kTwoRanks | kLoadStore | kOnce) {
     std::uint64_t one = 1;
@@ -432,7 +432,7 @@ RANK_TEST(collective, a_call_that_timed_out_names_who_has_not_come,
         test.is(sennit_allreduce(SENNIT_TEAM_WORLD, &one, &sum, count, kMillisecond),
                 SENNIT_ERR_TIMEOUT);
         test.require(std::strstr(sennit_last_error()->text, " 0") != nullptr,
-                     "the rank that has not come is named");
+                     "the rank that has not arrived is named");
         tell_late(test, segment, 0, 1);
     }
     test.ok(sennit_allreduce(SENNIT_TEAM_WORLD, &one, &sum, count, SENNIT_FOREVER));

@@ -54,7 +54,7 @@ RANK_TEST(error, a_usual_mistake_is_answered_with_what_was_meant, kAnything) {
     test.is(sennit_signal_create(0, 0, 0, &signal), SENNIT_ERR_ARG);
     says("at least 1 event");
     test.is(sennit_signal_create(2, 0, 0, &signal), SENNIT_ERR_ARG);
-    says("2 events are more than max_events (0)");
+    says("max_events (0) must be at least events (2)");
     double sum = 0;
     test.is(sennit_allreduce(SENNIT_TEAM_WORLD, &sum, &sum,
                              sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_XOR), SENNIT_FOREVER),

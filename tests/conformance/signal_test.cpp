@@ -50,7 +50,7 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
     const auto all = test.tell_all(mine);
     const sennit_signal peer = all[static_cast<std::size_t>(test.next())];
     test.ok(sennit_signal_notify(peer, 1));
-    test.require(is_said_soon(test, mine, "1 event of epoch 1 has come already"),
+    test.require(is_said_soon(test, mine, "1 event of epoch 1 has already arrived"),
                  "a wait says that its sender is ahead");
     test.barrier();
     test.ok(sennit_signal_notify(peer, 1));
@@ -70,7 +70,7 @@ RANK_TEST(signal, events_of_the_next_epoch_wait_for_it_and_later_ones_are_refuse
     for (const std::int64_t limit : {std::int64_t{0}, kMillisecond}) {
         test.is(sennit_signal_wait(mine, limit), SENNIT_ERR_TIMEOUT);
         test.require(std::strstr(sennit_last_error()->text,
-                                 "of 2 events of epoch 0, 2 are still to come") != nullptr,
+                                 "2 of 2 events of epoch 0 are missing") != nullptr,
                      "the text says what is missing");
     }
     test.barrier();
@@ -103,7 +103,7 @@ void owner_is_told_once(Ranks &test, sennit_signal mine, std::uint64_t epoch) {
         return sennit_signal_reset(mine);
     };
     test.is(call(epoch % 3), SENNIT_ERR_SIGNAL_OVERFLOW);
-    test.require(std::strstr(sennit_last_error()->text, "and one more came") != nullptr,
+    test.require(std::strstr(sennit_last_error()->text, "and one more arrived") != nullptr,
                  "the text says what was refused");
     test.ok(call(0));
     test.ok(call(1));

@@ -305,7 +305,7 @@ TEST(sim_levels, an_event_too_many_is_told_to_its_sender_and_to_the_owner) {
             if (rank == 0) {
                 pair.ok(pair.forge(pair.arrived, 2), "the one that is expected");
                 pair.is(pair.forge(pair.arrived, 2), SENNIT_ERR_SIGNAL_OVERFLOW, "one too many");
-                if (!mentions("expects 1 event in epoch 2, and with this one 2 have come"))
+                if (!mentions("expects 1 event in epoch 2, and with this one 2 have arrived"))
                     job.note(sennit_last_error()->text);
             }
             pair.barrier();

@@ -75,7 +75,7 @@ def limited():
     word = r"the word at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\) is 0, wanted != 0"
     first = r"none of 2 words is as wanted; the first, at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\), is 0, wanted != 0"
     lock = r"the lock at 0x[0-9a-f]+ \(variables of the program, symmetric offset \d+\) is taken"
-    late = r"PE 2 has not come"
+    late = r"PE 2 has not arrived"
     missing = {
         "in_heap": ("long_wait_until", r"the word at symmetric offset 0 \(symmetric heap\) is [56], wanted > 7"),
         "long_wait_until": (None, word), "long_wait_until_all": (None, word), "signal_wait_until": (None, word),
@@ -83,7 +83,7 @@ def limited():
         "barrier": (None, word.replace("0, wanted != 0", "[01], wanted >= 1")),
         "long_sum_to_all": (None, word.replace("0, wanted != 0", "[01], wanted >= 1")),
         "quiet": ("long_wait_until", word),
-        "broadcastmem": (None, "PEs? .*2 ha(s|ve) not come"), "long_sum_inscan": (None, "PEs? .*0.* ha(s|ve) not come"),
+        "broadcastmem": (None, "PEs? .*2 ha(s|ve) not arrived"), "long_sum_inscan": (None, "PEs? .*0.* ha(s|ve) not arrived"),
     }
 
     def wrong_with(case):
@@ -105,7 +105,7 @@ def nodes():
                          env={**os.environ, "SENNIT_TIMEOUT": "0.4"}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                          timeout=60, check=False)
     said = re.findall(r"PE (\d): shmem_barrier_all: no end after 0.4 s \(SENNIT_TIMEOUT\)(.*)\n", ran.stderr)
-    wanted = {"0": ": PEs of other nodes have not come", "1": "", "2": ": PE 3 has not come"}
+    wanted = {"0": ": PEs of other nodes have not arrived", "1": "", "2": ": PE 3 has not arrived"}
     is_right = ran.returncode == 1 and said and all(wanted.get(pe) == late for pe, late in said)
     return [] if is_right else [f"exit code {ran.returncode}; said:\n{ran.stderr}"]
 
@@ -115,7 +115,7 @@ def late():
     def wrong_with(case):
         ran = subprocess.run([SENNIT, "run", "-n", "3", "--timeout", "12", PROGRAM, case, "stay"], stdin=subprocess.DEVNULL,
                              capture_output=True, text=True, timeout=60, check=False)
-        warning = rf"PE 0: warning: shmem_{case} has waited for 10 s: PE 2 has not come; SENNIT_TIMEOUT sets a limit\n"
+        warning = rf"PE 0: warning: shmem_{case} has waited for 10 s: PE 2 has not arrived; SENNIT_TIMEOUT sets a limit\n"
         is_right = ran.returncode == 124 and re.fullmatch(warning + r"sennit run: the job has run for .*\n", ran.stderr)
         return "" if is_right else f"{case}: exit code {ran.returncode}; said:\n{ran.stderr}"
 

@@ -190,7 +190,7 @@ def what_a_rank_did_before_it_died_is_merged(job):
     job.run(job.ranks(3, "die"), code=137, TRACE="u.json")
     out, messages = job.run([job.sennit, "trace", "where", "u.json"])
     lines = out.splitlines()
-    assert len(lines) == 3 and all(") has ended:" in line for line in lines), out
+    assert len(lines) == 3 and all(") died:" in line for line in lines), out
     assert "in no call" in lines[1] and " for " not in out, "a call of somebody who died does not go on"
     job.run([job.sennit, "trace", "merge", "u.json"])
     assert calls_of(events_of("u.json")[1])[-5:] == ["sennit_put"] * 5
@@ -212,7 +212,7 @@ def where_tells_in_which_call_a_running_rank_waits(job):
     process = job.start(job.ranks(3, "stay", os.path.join(job.folder, "go")), TRACE="t.json")
     try:
         result, lines = _where_once(job, lambda lines: sum("sennit_barrier" in line for line in lines) == 2)
-        assert len(lines) == 3 and "in no call" in lines[0] and "has ended" not in result.stdout, result
+        assert len(lines) == 3 and "in no call" in lines[0] and "died" not in result.stdout, result
         assert "sennit_barrier for " in lines[1] and "; wait" in lines[1], lines
         job.run([job.sennit, "trace", "merge", "-o", "now.json", "t.json"])
         unfinished = [one for one in events_of("now.json")[2] if one["ph"] == "B"]
@@ -232,7 +232,7 @@ def _where_names_who_is_missing(job, command):
         result, lines = _where_once(job, lambda lines: len(lines) == 5 and "waits for" in lines[-1] and "epoch 1" in lines[-1])
         assert len(lines) == 5, result
         signal = lines[4].split("signal ")[1].split(",")[0]
-        assert lines[1] == (f"  its event of epoch 3 for signal {signal} of rank 2 came too early: rank 2 has not reset epoch 1 "
+        assert lines[1] == (f"  its event of epoch 3 for signal {signal} of rank 2 was too early: rank 2 has not reset epoch 1 "
                             "(sennit_signal_reset)"), lines
         assert "sennit_signal_wait" in lines[3], lines
         assert lines[4] == (f"  waits for signal {signal}, which expects 2 events of epoch 1: missing is one from rank 1 "
@@ -271,7 +271,7 @@ def where_tells_that_senders_have_gone_on_to_the_next_epoch(job):
         result, lines = _where_once(job, lambda lines: len(lines) == 5 and "2 events of epoch 2" in lines[-1])
         assert lines[3].endswith("of epoch 1: no rank that has sent to it is behind (too few events an epoch, or an epoch that was "
                                  "skipped)"), result
-        assert lines[4] == "  of 2 events of epoch 1, 2 are still to come; 2 events of epoch 2 have come already", result
+        assert lines[4] == "  2 of 2 events of epoch 1 are missing; 2 events of epoch 2 have already arrived", result
     finally:
         for name in ("go", "go.2"):
             with open(name, "w", encoding="utf-8"):

@@ -194,7 +194,7 @@ contains
     end do
     context%is_broken = .true.
     code = sennit_error_report(SENNIT_ERR_TIMEOUT, operation_of_wait, &
-                               'some rank has not come to the call of the communicator', 0_c_int64_t)
+                               'some rank has not arrived at the call of the communicator', 0_c_int64_t)
   end function waited
 
   ! MPI does not tell which rank is late.
@@ -203,7 +203,7 @@ contains
     character(:), allocatable :: level
     level = value_of('SENNIT_LOG')
     if (level == 'none' .or. level == 'error') return
-    write (error_unit, '(a, i0, a)') 'sennit: warning: this rank has waited ', seconds, ' s for ranks that have not come ' // &
+    write (error_unit, '(a, i0, a)') 'sennit: warning: this rank has waited ', seconds, ' s for ranks that have not arrived ' // &
       'to the call of the communicator, such as sennit_init_mpi; SENNIT_INIT_TIMEOUT sets a limit'
   end subroutine warn
 

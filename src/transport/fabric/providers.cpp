@@ -159,7 +159,7 @@ sennit_status describe_provider(int index, sennit_provider *out) {
         if (status != SENNIT_OK) return status;
     }
     if (index < 0 || index >= providers.count)
-        return fail(SENNIT_ERR_RANGE, "there are %d providers", providers.count);
+        return fail(SENNIT_ERR_RANGE, "provider %d is outside 0 to %d", index, providers.count - 1);
     *out = providers.list[index];
     return SENNIT_OK;
 }
