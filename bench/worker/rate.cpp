@@ -82,6 +82,7 @@ void run_rate(const Run &run) {
     check(sennit_alloc(SENNIT_TEAM_WORLD, kBytes, 4096, 0, &own), "sennit_alloc");
     const sennit_gptr there = sennit_gptr_at(own, kTarget);
     auto *const place = static_cast<std::byte *>(sennit_ptr(there));
+    if (place == nullptr && !job.spans_nodes()) check(sennit_last_error()->status, "sennit_ptr");
     job.barrier();
     Case what{"rate", kWord, static_cast<double>(kWindow), {}};
     what.subjects.push_back(raw_window(job, place, outgoing.data()));
