@@ -53,10 +53,11 @@ const Maker *maker_named(const char *name, std::size_t length) {
     return nullptr;
 }
 
-bool is_path_name(const char *name, std::size_t length) {
+sennit_path path_named(const char *name, std::size_t length) {
     for (int path = SENNIT_PATH_SELF; path < SENNIT_PATH_END; ++path)
-        if (is_name_of(static_cast<sennit_path>(path), name, length)) return true;
-    return false;
+        if (is_name_of(static_cast<sennit_path>(path), name, length))
+            return static_cast<sennit_path>(path);
+    return SENNIT_PATH_NONE;
 }
 
 sennit_status add(Rank &rank, const Maker &maker, const char *settings,
@@ -79,20 +80,25 @@ sennit_status add(Rank &rank, const Maker &maker, const char *settings,
     return SENNIT_OK;
 }
 
-// Adds one word of the list: "name" or "name:settings".
+// Adds one word of the list: "name" or "name:settings". Sets *absent to a path that this build does
+// not have.
 sennit_status add_named(Rank &rank, const char *word, std::size_t length,
-                        const transport::EventSink &sink) {
+                        const transport::EventSink &sink, sennit_path *absent) {
     const auto *colon = static_cast<const char *>(std::memchr(word, ':', length));
     const std::size_t name_length =
         colon == nullptr ? length : static_cast<std::size_t>(colon - word);
-    if (!is_path_name(word, name_length))
+    const sennit_path path = path_named(word, name_length);
+    if (path == SENNIT_PATH_NONE)
         return fail(
             SENNIT_ERR_ARG,
             "'%.*s' in SENNIT_PATHS is no path; there are self, inproc, mapped, cma, fabric, "
             "sim",
             static_cast<int>(name_length), word);
     const Maker *maker = maker_named(word, name_length);
-    if (maker == nullptr) return SENNIT_OK;  // self, or a path this build does not have
+    if (maker == nullptr) {
+        if (path != SENNIT_PATH_SELF) *absent = path;
+        return SENNIT_OK;
+    }
     Router &router = *rank.router;
     char *const settings = router.settings[maker->path];
     const std::size_t settings_length = colon == nullptr ? 0 : length - name_length - 1;
@@ -293,12 +299,13 @@ sennit_status fail_no_path(int peer) {
 sennit_status router_open(Rank &rank, const char *allowed, const transport::EventSink &sink) {
     rank.router = new (std::nothrow) Router;
     if (rank.router == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the router");
+    sennit_path absent = SENNIT_PATH_NONE;
     if (allowed[0] == '\0') {
         for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
             if (!maker->by_default) continue;
             const sennit_status status =
                 add_named(rank, sennit_path_name(maker->path),
-                          std::strlen(sennit_path_name(maker->path)), sink);
+                          std::strlen(sennit_path_name(maker->path)), sink, &absent);
             if (status != SENNIT_OK) return status;
         }
         rank.router->node_count = rank.router->count;
@@ -306,12 +313,16 @@ sennit_status router_open(Rank &rank, const char *allowed, const transport::Even
     }
     for (const char *word = allowed; *word != '\0';) {
         const std::size_t length = std::strcspn(word, ",");
-        const sennit_status status = add_named(rank, word, length, sink);
+        const sennit_status status = add_named(rank, word, length, sink, &absent);
         if (status != SENNIT_OK) return status;
         word += length;
         if (*word == ',') ++word;
     }
     rank.router->node_count = rank.router->count;
+    if (absent != SENNIT_PATH_NONE && rank.router->count == 0 && rank.router->networks == 0)
+        return fail(SENNIT_ERR_ARG,
+                    "SENNIT_PATHS allows no path to another rank: this build does not have %s",
+                    sennit_path_name(absent));
     return SENNIT_OK;
 }
 

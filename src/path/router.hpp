@@ -18,8 +18,9 @@ inline constexpr int kNetworks = 2;
 
 // Makes and opens the transports in `allowed` ("": all that are on by default): names of paths
 // separated by commas, each with settings after a colon. The path self is always allowed. Arriving
-// completion data goes to `sink`. Errors: ARG (unknown name or bad settings), NOMEM, and the error
-// of a named transport that refuses.
+// completion data goes to `sink`. A named path that this build does not have is ignored if another
+// one leads to peers. Errors: ARG (unknown name, bad settings, or only paths that this build does
+// not have), NOMEM, and the error of a named transport that refuses.
 sennit_status router_open(Rank &rank, const char *allowed, const transport::EventSink &sink);
 
 // In a job of several nodes: opens the allowed transports between them.

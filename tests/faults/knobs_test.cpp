@@ -74,6 +74,21 @@ TEST(knobs, a_value_that_is_none_ends_init_and_names_the_knob) {
     (void)unsetenv("SENNIT_PATHS");
 }
 
+// Broken by a job that starts and whose first put finds no path.
+TEST(knobs, a_list_of_nothing_but_paths_that_this_build_lacks_ends_init) {
+    if (sennit_path_built(SENNIT_PATH_MPI) != 0) GTEST_SKIP() << "this build has the path mpi";
+    for (const char *paths : {"mpi", "self,mpi"}) {
+        (void)setenv("SENNIT_PATHS", paths, 1);
+        EXPECT_EQ(sennit_init(nullptr), SENNIT_ERR_ARG) << paths;
+        EXPECT_NE(std::strstr(sennit_last_error()->text, "this build does not have mpi"), nullptr)
+            << sennit_last_error()->text;
+    }
+    // One list of paths serves builds with and without libfabric.
+    (void)setenv("SENNIT_PATHS", "mpi,mapped", 1);
+    EXPECT_EQ(start_and_stop(), SENNIT_OK) << sennit_last_error()->text;
+    (void)unsetenv("SENNIT_PATHS");
+}
+
 // Broken by a value that is read once and kept, or not shown by sennit_knob_get.
 TEST(knobs, values_are_read_at_each_start_and_can_be_asked_for) {
     (void)setenv("SENNIT_TIMEOUT", "2.5", 1);
