@@ -52,8 +52,10 @@ void reason_text(const Reason &reason, sennit_path candidate, char *text, std::s
     if (reason.code == Code::transport_failed)
         (void)std::snprintf(detail, sizeof detail, " %d", static_cast<int>(reason.detail));
     const char *sentence = sentence_of(reason.code);
-    if (reason.code == Code::not_allowed && candidate == SENNIT_PATH_SIM)
-        sentence = "for tests: only if SENNIT_PATHS names it";
+    if (reason.code == Code::not_allowed && reason.detail != 0)
+        sentence = candidate == SENNIT_PATH_SIM
+                       ? "for tests: only if SENNIT_PATHS names it"
+                       : "only if SENNIT_PATHS or the options of init name it";
     (void)std::snprintf(text, bytes, "%s%s", sentence, detail);
 }
 

@@ -112,6 +112,15 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
     return SENNIT_OK;
 }
 
+// Why a built path is not open.
+Reason reason_not_open(const Router &router, sennit_path path) {
+    // Allowed, but the job has one node.
+    if ((router.networks >> path & 1) != 0) return Reason{Reason::Code::same_node};
+    const char *name = sennit_path_name(path);
+    const bool by_default = maker_named(name, std::strlen(name))->by_default;
+    return Reason::of(Reason::Code::not_allowed, by_default ? 0 : 1);
+}
+
 void set_reasons_before_trying(Rank &rank, int peer, PeerPath &other) {
     for (int path = 0; path < SENNIT_PATH_END; ++path) {
         Reason &reason = other.reasons[path];
@@ -122,7 +131,7 @@ void set_reasons_before_trying(Rank &rank, int peer, PeerPath &other) {
         } else if (sennit_path_built(static_cast<sennit_path>(path)) == 0) {
             reason.code = Reason::Code::not_built;
         } else if ((rank.router->allowed >> path & 1) == 0) {
-            reason.code = Reason::Code::not_allowed;
+            reason = reason_not_open(*rank.router, static_cast<sennit_path>(path));
         }
     }
 }
