@@ -537,7 +537,7 @@ TEST(sim, a_rank_of_another_process_is_not_reached_and_no_address_of_it_is_follo
     EXPECT_EQ(zero->connect(addresses, Deadline::never()), SENNIT_OK);
     EXPECT_EQ(zero->reach(1).code, Reason::Code::other_process);
     addresses[1] = transport::Address{};  // the path was left out there
-    EXPECT_EQ(zero->reach(1).code, Reason::Code::not_allowed);
+    EXPECT_EQ(zero->reach(1).code, Reason::Code::not_allowed_there);
     zero->close(Deadline::never());
     one->close(Deadline::never());
 }

@@ -97,7 +97,7 @@ class SimTransport final : public Transport {
     Reason reach(int peer) override {
         if (peer == rank_->world_rank) return Reason{Reason::Code::is_self};
         const SimAddress card = read_address(addresses_[peer]);
-        if (card.magic != kMagic) return Reason{Reason::Code::not_allowed};
+        if (card.magic != kMagic) return Reason{Reason::Code::not_allowed_there};
         if (world_ == nullptr || card.cookie != process_cookie())
             return Reason{Reason::Code::other_process};
         const ControlBlock *control = reinterpret_cast<Rank *>(card.rank)->control;

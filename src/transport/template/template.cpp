@@ -114,7 +114,7 @@ class TemplateTransport final : public Transport {
     // reaches the peer's control block for reads and writes; barrier and allocation need that.
     Reason reach(int peer) override {
         const TemplateAddress card = card_of(peer);
-        if (card.cookie == 0) return Reason{Reason::Code::not_allowed};
+        if (card.cookie == 0) return Reason{Reason::Code::not_allowed_there};
         if (card.cookie != process_cookie()) return Reason{Reason::Code::other_process};
         Presence &there = presences[card.place];
         const MutexLock guard(there.lock);
