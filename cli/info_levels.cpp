@@ -4,6 +4,7 @@
 #include <sennit/runtime.h>
 
 #include <map>
+#include <vector>
 
 #include "info.hpp"
 
@@ -72,19 +73,19 @@ void count_levels(Json *peers) {
 // One line for all ranks with the same counts.
 std::string counts_text(const Json &peers) {
     if (peers["ranks"].size() < 2) return "";
-    std::map<std::string, std::string> all;
+    std::map<std::string, std::vector<int>> all;
     for (const Json &rank : peers["ranks"]) {
         std::string counts;
         for (const auto &[name, count] : rank["peers_at"].items())
             if (count != 0)
                 counts +=
                     fmt::format("{}{} {}", counts.empty() ? "" : ", ", count.get<int>(), name);
-        std::string &ranks = all[counts];
-        ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank["rank"].get<int>());
+        all[counts].push_back(rank["rank"].get<int>());
     }
     std::string text = "  peers at each level of locality\n";
     for (const auto &[counts, ranks] : all)
-        text += fmt::format("    of ranks {}: {}\n", ranks, counts);
+        text += fmt::format("    of rank{} {}: {}\n", ranks.size() == 1 ? "" : "s",
+                            fmt::join(ranks, ", "), counts);
     return text;
 }
 

@@ -489,18 +489,18 @@ std::string peers_text(const Json &section) {
         if (pairs.size() > kShown) list += fmt::format(" and {} more", pairs.size() - kShown);
         text += fmt::format("  pairs {}\n{}", list, story);
     }
-    std::map<std::string, std::string> registered;
+    std::map<std::string, std::vector<int>> registered;
     for (const Json &rank : section["ranks"]) {
         std::string story;
         for (const Json &trial : rank["registered_memory"]) {
             story += trial_text(trial);
         }
-        std::string &ranks = registered[story];
-        ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank["rank"].get<int>());
+        registered[story].push_back(rank["rank"].get<int>());
     }
     for (const auto &[story, ranks] : registered) {
-        text +=
-            fmt::format("  how other ranks reach memory that ranks {} register\n{}", ranks, story);
+        const bool is_one = ranks.size() == 1;
+        text += fmt::format("  how other ranks reach memory that rank{} {} register{}\n{}",
+                            is_one ? "" : "s", fmt::join(ranks, ", "), is_one ? "s" : "", story);
     }
     return text;
 }

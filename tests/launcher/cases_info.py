@@ -180,6 +180,15 @@ def peers_prints_the_path_of_every_pair_once(launcher):
     contains(text, "not taken: ")
 
 
+def ranks_with_other_memory_are_counted_right(launcher):
+    """Would break: one rank that is spoken of as several."""
+    script = f"[ $SENNIT_RANK != 1 ] || export SENNIT_REGISTER=cma; exec {launcher.sennit} info --peers"
+    result = launcher.shell(3, script)
+    equal(result.returncode, 0, result.stderr)
+    contains(result.stdout, "memory that ranks 0, 2 register\n")
+    contains(result.stdout, "memory that rank 1 registers\n")
+
+
 def lines_of_the_log_name_their_rank(launcher):
     """Would break: lines of many ranks on one standard error, and nobody knows whose."""
     result = launcher.run(3, launcher.sennit, "info", "--peers", env={"SENNIT_LOG": "info"})
