@@ -68,6 +68,7 @@ sennit_status add(Rank &rank, const Maker &maker, const char *settings,
     Transport *made = maker.make();
     if (made == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the path %s", sennit_path_name(maker.path));
+    SENNIT_INVARIANT(maker.path == made->traits().path);
     const sennit_status status = made->open(rank, settings, sink);
     if (status != SENNIT_OK) {
         delete made;

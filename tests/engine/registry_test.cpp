@@ -1,8 +1,10 @@
-// A table of transports with a path that is not taken by default.
+// Tables of transports with a path that no build takes by default, and with a mistake: the template
+// in the place of another path.
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "base/invariant.hpp"
 #include "program.hpp"
 #include "transport/template/template.hpp"
 
@@ -10,7 +12,7 @@
 namespace sennit::transport {
 const Maker kMakers[] = {
     {SENNIT_PATH_SIM, true, make_template},
-    {SENNIT_PATH_MPI, false, make_template},  // not by default
+    {SENNIT_PATH_MPI, false, make_template},  // the mistake: traits() has the number of sim
     {SENNIT_PATH_NONE, false, nullptr},
 };
 }  // namespace sennit::transport
@@ -28,6 +30,22 @@ TEST(registry, a_path_that_is_not_taken_by_default_says_how_to_take_it) {
             job.note(text);
     });
     EXPECT_EQ(job.fault, "");
+}
+
+// Broken by a copied transport that still has the name and number of its model.
+TEST(registry, a_table_and_traits_with_different_paths_are_found) {
+    if constexpr (kChecksInvariants) {
+        EXPECT_DEATH(
+            {
+                sennit_bootstrap bootstrap;
+                (void)sennit_bootstrap_inproc_create(1, &bootstrap);
+                sennit_options options = SENNIT_OPTIONS_INIT;
+                options.bootstrap = &bootstrap;
+                options.paths = "mpi";
+                (void)sennit_init(&options);
+            },
+            "broken invariant: maker.path == made->traits\\(\\).path");
+    }
 }
 
 }  // namespace
