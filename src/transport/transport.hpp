@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The contract of a transport. A new path is one folder that implements this class, a number and a
-// name, one line in registry.cpp and one in the build list. template/ is the smallest one;
-// CONTRIBUTING.md has the steps.
+// The contract of a transport: each path is one folder that implements this class. template/ is the
+// smallest one; CONTRIBUTING.md has the steps to a new path.
 //
 // There are three kinds. A load/store transport (traits().load_store) turns a peer's segment into a
 // pointer in attach(); put and get do not call it. A message transport executes operations that the
@@ -15,7 +14,7 @@
 //   detach are called with the rank's cold mutex held, submit and progress with the engine's lock
 //   held, so a transport object needs no lock for its own state. Objects of different ranks may
 //   share state (sim does) and guard that themselves. close is called once, by sennit_finalize or a
-//   failed init; nothing is called afterwards.
+//   failed init, but not after a failed open(): the destructor frees. Nothing is called afterwards.
 //
 // Rules for all:
 //   - Never block in submit or progress; open, connect and close end by their deadline.
@@ -28,6 +27,7 @@
 //   - A put or get of one aligned word of up to 8 bytes is not torn: others poll for it. With load
 //     and store the words of longer ones are not torn either. (cma, fabric: as far as the kernel
 //     does so, docs/design/cma.md. A network delivers a stream of bytes.)
+//   - Registered memory that its owner has unmapped: within a node NOT_REGISTERED, no SIGSEGV.
 //   - put completes when a later operation of any rank sees the data in the target's memory; get
 //     completes when the data is in the private buffer.
 //   - execute completes when the target has executed the task, inside its own progress(), and the
@@ -267,7 +267,7 @@ class Transport {
     virtual NodeTrial try_node(int) { return {}; }
     // Stores the combined trials of the ranks of both nodes, as far as they have tried.
     virtual void settle(int, const NodeTrial &) {}
-    // The ranks agreed not to use this transport for that peer: undoes reach().
+    // Undoes reach(): after each trial, so that reach() must work again, and before close().
     virtual void forget(int peer) = 0;
 
     // Makes the segment of `peer` reachable. Errors: NOMEM, OS, UNSUPPORTED.

@@ -179,8 +179,8 @@ class TemplateTransport final : public Transport {
     // With several rails: rails_to() omits a failed one, and its operations complete with FABRIC.
     // The engine then repeats them on other rails.
 
-    // The end, also after a failed open() or connect(), so check what exists. No operation may stay
-    // open: its buffers are lent until it completes.
+    // The end, also after a failed connect(), so check what exists. After a failed open() only the
+    // destructor is called. No operation may stay open: its buffers are lent until it completes.
     void close(const Deadline &) override {
         // The target must not write into a task that is returned.
         if (count_ > 0 && queue_[first_]->kind == Operation::Kind::execute)
