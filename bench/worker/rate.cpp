@@ -22,6 +22,8 @@ constexpr int kTarget = 1;
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kWindow = RawNetwork::kWindow;
 constexpr std::uint64_t kBytes = kWindow * kWord;
+constexpr int kFill = 1;  // each byte that is put or stored
+constexpr std::uint64_t kStored = 0x0101'0101'0101'0101 * kFill;
 
 template <class Operation>
 Subject at_origin(std::string name, const Job &job, Operation operation) {
@@ -45,7 +47,7 @@ Subject raw_window(const Job &job, std::byte *there, const std::byte *from) {
         for (std::uint64_t at = 0; at < kBytes; at += kWord)
             // relaxed: a bare store is measured. The compiler omits none of them.
             Flag(*reinterpret_cast<std::uint64_t *>(there + at))
-                .store(1, std::memory_order_relaxed);
+                .store(kStored, std::memory_order_relaxed);
         return 0;
     });
 }
@@ -76,7 +78,7 @@ Subject by_nb(const Job &job, sennit_gptr there, const std::byte *from) {
 void run_rate(const Run &run) {
     const Job &job = run.job;
     if (job.size() < 2) throw std::runtime_error("puts need two ranks");
-    const PrivateBuffer outgoing(kBytes, 1);
+    const PrivateBuffer outgoing(kBytes, kFill);
     const PrivateBuffer incoming(kBytes, 0);
     sennit_gptr own = SENNIT_GPTR_NULL;
     check(sennit_alloc(SENNIT_TEAM_WORLD, kBytes, 4096, 0, &own), "sennit_alloc");

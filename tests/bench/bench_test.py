@@ -285,6 +285,8 @@ def rate():
     lines = bench("rate", "--mpi", ",".join(MPI_OR_NONE), *TINY)
     check(lines, "rate", {(job_names(mpi), 8): ["raw-store", "sennit-put-nbi", "sennit-put-nb",
                                                 *([] if mpi == "none" else [f"{mpi}-rma"])] for mpi in MPI_OR_NONE})
+    # Broken by a check of the data that fails if the raw stores are the last ones.
+    check(bench("rate", "--mpi", "none", *TINY), "rate", {("sennit", 8): ["raw-store", "sennit-put-nbi", "sennit-put-nb"]})
     # Broken by a store through the pointer that such a path does not give.
     run = subprocess.run([SENNIT, "bench", "rate", "--mpi", "none", *TINY], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                          timeout=100, check=False, env={**os.environ, "SENNIT_PATHS": "self,cma"})
