@@ -102,9 +102,9 @@ static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *
 /* End the recording: wait until the descriptions of all messages are there. After an error the
  * plan can only be destroyed. The error, and a warning after 10 s, name call, rank and tag.
  * Errors: STATE (committed; a request for an exchange is not complete), ARG (sizes or datatypes
- * that do not match; a request of the caller's got what a receive without send of an earlier plan
- * left), TIMEOUT (a partner has not made its call), those of sennit_block_attach and
- * sennit_plan_commit. */
+ * that do not match; an earlier plan had a receive without a send, and this plan's request took its
+ * description), TIMEOUT (the partner of a send has not made its call; a receive without a send is
+ * found by sennit_message_plan_wait), those of sennit_block_attach and sennit_plan_commit. */
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
                                                        int64_t timeout_ns);
 
@@ -137,8 +137,9 @@ static inline sennit_status sennit_message_plan_open(sennit_message_plan *plan);
 static inline sennit_status sennit_message_plan_be_strict(sennit_message_plan *plan);
 
 /* Wait until the run is over: all buffers are the program's again, with the received data. After
- * TIMEOUT it goes on. Test: the same without a wait. Errors: STATE (no run was started), TIMEOUT,
- * those of sennit_plan_wait and sennit_signal_wait. */
+ * TIMEOUT it goes on. Test: the same without a wait. Errors: STATE (no run was started), TIMEOUT
+ * (names call, rank and tag of a message that is missing), those of sennit_plan_wait and
+ * sennit_signal_wait. */
 static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan, int64_t timeout_ns);
 static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, int *is_over);
 

@@ -283,6 +283,11 @@ static inline sennit_status sennit_mpi_await_arrivals(sennit_mpi_plan_state *pla
         sennit_status status = SENNIT_OK;
         if (message->owns_signal)
             status = sennit_signal_wait(message->signal, sennit_mpi_left(start, timeout_ns));
+        if (status == SENNIT_ERR_TIMEOUT)
+            return sennit_mpi_fail(status, "sennit_message_plan_wait",
+                                   "its message has not arrived: its sender has not started the "
+                                   "run, or makes no such send",
+                                   message, 0);
         if (status != SENNIT_OK) return status;
     }
     return SENNIT_OK;

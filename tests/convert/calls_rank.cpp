@@ -205,7 +205,8 @@ void a_wait_that_was_too_short_goes_on() {
         if (rank == late) MPI_Barrier(kWorld);
         ok(sennit_message_plan_start(plan.get()));
         if (rank == 1 - late)
-            need(sennit_message_plan_wait(plan.get(), 20'000'000) == SENNIT_ERR_TIMEOUT, "no wait");
+            refused(sennit_message_plan_wait(plan.get(), 20'000'000), SENNIT_ERR_TIMEOUT,
+                    rank == 0 ? "sennit_plan_isend to rank 1" : "sennit_plan_irecv from rank 0");
         if (rank != late) MPI_Barrier(kWorld);
         ok(sennit_message_plan_wait(plan.get(), kTimeNs));
         need(rank != 1 || in == 7, "another number");
@@ -249,6 +250,33 @@ void pairs() {
     need(in.value == 1.5 && in.place == 3, "a pair comes apart");
 }
 
+// The commit waits for no sender, and the wait names the receive.
+void a_receive_without_a_send_is_named() {
+    int in[2] = {-1, -1}, out = rank;
+    sennit_message_plan *plan = nullptr;
+    ok(sennit_message_plan_create(kWorld, &plan));
+    ok(sennit_plan_sendrecv(plan, &out, 1, MPI_INT, (rank + 1) % size, 6, &in[0], 1, MPI_INT,
+                            (rank + size - 1) % size, 6, kWorld, kNone, kNone));
+    if (rank == 1) ok(sennit_plan_irecv(plan, &in[1], 1, MPI_INT, 0, 7, kWorld, kNone, nullptr));
+    ok(sennit_message_plan_commit(plan, kTimeNs));
+    ok(sennit_message_plan_start(plan));
+    if (rank != 1) {
+        ok(sennit_message_plan_wait(plan, kTimeNs));
+        MPI_Barrier(kWorld);
+        ok(sennit_message_plan_destroy(plan));
+        return;
+    }
+    refused(sennit_message_plan_wait(plan, 50'000'000), SENNIT_ERR_TIMEOUT,
+            "sennit_plan_irecv from rank 0 of the communicator, tag 7: its message has not");
+    need(std::strcmp(sennit_last_error()->operation, "sennit_message_plan_wait") == 0,
+         "another call is named");
+    int is_over = 1;
+    ok(sennit_message_plan_test(plan, &is_over));
+    need(!is_over, "it is over without its message");
+    MPI_Barrier(kWorld);
+    refused(sennit_message_plan_destroy(plan), SENNIT_ERR_STATE, "a run was not waited for");
+}
+
 void mistakes() {
     double memory[8] = {};
     mismatch(3, MPI_DOUBLE, 2, MPI_DOUBLE, "longer than its receive");
@@ -278,6 +306,7 @@ void mistakes() {
         refused(sennit_message_plan_commit(alone.get(), 50'000'000), SENNIT_ERR_TIMEOUT,
                 "sennit_plan_isend to rank 1 of the communicator, tag 9");
     }
+    a_receive_without_a_send_is_named();
 }
 
 }  // namespace
