@@ -49,6 +49,15 @@ module sennit_more
   public :: sennit_combine, sennit_log_function, sennit_condition, sennit_wait_until, operator(==), operator(/=)
   public :: sennit_region_check, sennit_channel_ends_of, sennit_channel_ahead, sennit_channel_close
 
+  interface
+    ! Of sennit_text, which reads the descriptor.
+    function c_element_bytes(array) bind(C, name="sennit_fortran_element_bytes") result(bytes)
+      import
+      type(*), dimension(..), intent(in) :: array
+      integer(c_size_t) :: bytes
+    end function c_element_bytes
+  end interface
+
   abstract interface
     ! result(i) = left(i) op right(i) for count elements. The addresses become arrays by c_f_pointer.
     subroutine sennit_combine(left, right, result, count, context) bind(C)
@@ -527,27 +536,55 @@ contains
     if (is_whole) blocks%bytes = c_loc(bytes)
   end function sennit_vbuffer_of
 
-  ! Whether the region begins at the array itself, and not at a copy that a compiler has made of it on the way to sennit_register. The
-  ! descriptor brings the array's own address here, so call it where the array is declared or came in as assumed-shape.
+  ! Whether the region is the array itself, and not a copy that a compiler has made of it on the way to sennit_register. The descriptor
+  ! brings the array's own address here, so call it where the array is declared or came in as assumed-shape. A scalar, such as the
+  ! first element, and an assumed-size array say nothing about the size.
   subroutine sennit_region_check(region, array, stat)
     type(sennit_region), intent(in) :: region
     type(*), dimension(..), intent(in), target, asynchronous :: array
     integer(c_int), optional, intent(out) :: stat
-    character(kind=c_char, len=20), save, target :: operation = c_char_'sennit_region_check' // c_null_char
-    type(c_ptr) :: registered, name
+    integer(c_size_t) :: elements, bytes
     logical :: is_whole
     if (present(stat)) stat = SENNIT_OK
-    if (region%bytes == 0) return
-    registered = c_sennit_ptr(region%gptr)
-    if (.not. sennit_is_usable(registered, stat)) return
     is_whole = .true.
-    if (rank(array) > 0) is_whole = is_contiguous(array) .or. size(array) <= 1
-    if (is_whole .and. c_associated(registered, c_loc(array))) return
-    name = c_loc(operation)  ! not as the argument: see generator/calls.py
-    call sennit_end_of_call(sennit_report(SENNIT_ERR_ARG, name, trim(merge( &
-        'the region does not begin at this array: a copy or another array was registered', &
-        'the array is not contiguous, so the region can only be a copy of it            ', is_whole))), stat)
+    elements = -1
+    if (rank(array) > 0) then
+      elements = size(array, kind=c_size_t)
+      is_whole = is_contiguous(array) .or. elements <= 1
+    end if
+    bytes = -1
+    if (elements >= 0 .and. c_element_bytes(array) > 0) bytes = elements * c_element_bytes(array)
+    call check_region(region, c_loc(array), bytes, is_whole, stat)
   end subroutine sennit_region_check
+
+  ! `bytes` of the array; -1: unknown.
+  subroutine check_region(region, array, bytes, is_whole, stat)
+    type(sennit_region), intent(in) :: region
+    type(c_ptr), value :: array
+    integer(c_size_t), value :: bytes
+    logical, intent(in) :: is_whole
+    integer(c_int), optional, intent(out) :: stat
+    character(kind=c_char, len=20), save, target :: operation = c_char_'sennit_region_check' // c_null_char
+    type(c_ptr) :: registered, name
+    character(100) :: text
+    text = ' '
+    if (sennit_gptr_is_null(region%gptr)) then
+      text = 'the region is null'
+    else if (.not. is_whole) then
+      text = 'the array is not contiguous, so the region can only be a copy of it'
+    else if (bytes >= 0 .and. bytes /= region%bytes) then
+      write (text, '(2(a, i0), a)') 'the region has ', region%bytes, ' bytes, and the array ', bytes, ' bytes'
+    end if
+    if (text == ' ') then
+      if (region%bytes == 0) return
+      registered = c_sennit_ptr(region%gptr)
+      if (.not. sennit_is_usable(registered, stat)) return
+      if (c_associated(registered, array)) return
+      text = 'the region does not begin at this array: a copy or another array was registered'
+    end if
+    name = c_loc(operation)  ! not as the argument: see generator/calls.py
+    call sennit_end_of_call(sennit_report(SENNIT_ERR_ARG, name, trim(text)), stat)
+  end subroutine check_region
 
   ! The flag of channels with so many messages unread at once: SENNIT_CHANNEL_AHEAD of C.
   elemental function sennit_channel_ahead(messages) result(flag)

@@ -244,4 +244,14 @@ contains
     stat = error%status
   end function sennit_is_usable
 
+  ! The size of an element, from C's descriptor of an array of any type: storage_size does not take type(*). The standard fixes the first
+  ! two members, base_addr and elem_len.
+  function element_bytes_of(descriptor) bind(C, name="sennit_fortran_element_bytes") result(bytes)
+    type(c_ptr), value :: descriptor
+    integer(c_size_t) :: bytes
+    integer(c_size_t), pointer :: members(:)
+    call c_f_pointer(descriptor, members, [2])
+    bytes = members(2)
+  end function element_bytes_of
+
 end module sennit_text
