@@ -4,11 +4,13 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -108,13 +110,15 @@ Trace read_trace(const std::vector<std::string> &names) {
     Trace trace;
     Lines lines;
     std::vector<std::unique_ptr<TracePart>> parts;
+    std::set<std::string> read;  // a part may be named itself and lie beside a text
     for (const std::string &name : names) {
         const std::vector<std::string> beside = part_names(name);
         const bool is_part = beside.size() == 1 && beside[0] == name;
         if (!is_part && (beside.empty() || access(name.c_str(), F_OK) == 0))
             read_lines(name, &lines);
         for (const std::string &part : beside)
-            parts.push_back(std::make_unique<TracePart>(part));
+            if (read.insert(std::filesystem::path(part).lexically_normal().string()).second)
+                parts.push_back(std::make_unique<TracePart>(part));
     }
     const std::string job = latest_job(lines, parts);
     for (auto &part : parts) {
@@ -185,7 +189,7 @@ std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &w
 std::string refused_text(const TracePart::Sent &one) {
     return fmt::format(
         "  its event of epoch {} for signal {:#x} of rank {} was too early: rank {} has not reset "
-        "epoch {} (sennit_signal_reset)\n",
+        "epoch {} (by sennit_signal_reset, or by the next start of its message plan)\n",
         one.refused - 1, one.signal, one.rank, one.rank, one.owners);
 }
 
@@ -201,7 +205,12 @@ std::string where_text(const Trace &trace) {
         text += fmt::format("rank {} (process {} on {}){}", head.rank, head.process_id, head.host,
                             is_dead ? " died:" : ":");
         const std::vector<TracePart::Open> open = part->open_operations();
-        if (open.empty()) text += " in no call";
+        const std::vector<TracePart::Sent> sent = part->sent_events();
+        const bool is_refused = std::any_of(
+            sent.begin(), sent.end(), [](const TracePart::Sent &one) { return one.refused != 0; });
+        // Of that wait only the calls of sennit_plan_start that it repeats are recorded.
+        if (open.empty())
+            text += is_refused ? " in no call, or in sennit_message_plan_wait" : " in no call";
         const bool is_here = std::strcmp(head.host, host) == 0;
         for (const TracePart::Open &one : open) {
             text += fmt::format("{} {}", &one == &open.front() ? "" : ";", one.name);
@@ -216,7 +225,7 @@ std::string where_text(const Trace &trace) {
             if (one.signal != 0) text += awaited_text(trace, head.rank, one);
         for (const TracePart::Open &one : open)
             if (!one.note.empty()) text += fmt::format("  {}\n", one.note);
-        for (const TracePart::Sent &one : part->sent_events())
+        for (const TracePart::Sent &one : sent)
             if (one.refused != 0) text += refused_text(one);
     }
     return text;

@@ -214,6 +214,8 @@ def where_tells_in_which_call_a_running_rank_waits(job):
         result, lines = _where_once(job, lambda lines: sum("sennit_barrier" in line for line in lines) == 2)
         assert len(lines) == 3 and "in no call" in lines[0] and "died" not in result.stdout, result
         assert "sennit_barrier for " in lines[1] and "; wait" in lines[1], lines
+        out, _ = job.run([job.sennit, "trace", "where", "t.json", *glob.glob("t.json.*.part")])
+        assert len(out.splitlines()) == 3, "a part that is named, and lies beside a text that is, counts once: " + out
         job.run([job.sennit, "trace", "merge", "-o", "now.json", "t.json"])
         unfinished = [one for one in events_of("now.json")[2] if one["ph"] == "B"]
         assert [one["name"] for one in unfinished] == ["sennit_barrier", "wait"], unfinished
@@ -233,7 +235,7 @@ def _where_names_who_is_missing(job, command):
         assert len(lines) == 5, result
         signal = lines[4].split("signal ")[1].split(",")[0]
         assert lines[1] == (f"  its event of epoch 3 for signal {signal} of rank 2 was too early: rank 2 has not reset epoch 1 "
-                            "(sennit_signal_reset)"), lines
+                            "(by sennit_signal_reset, or by the next start of its message plan)"), lines
         assert "sennit_signal_wait" in lines[3], lines
         assert lines[4] == (f"  waits for signal {signal}, which expects 2 events of epoch 1: missing is one from rank 1 "
                             "(its last was of epoch 0)"), lines
