@@ -141,8 +141,8 @@ sennit_status fail_lost(const Rank &rank, int peer) {
     const Peer &target = rank.peers[peer];
     const char *const path = sennit_path_name(target.path);
     if (!target.same_node)
-        return fail_peer(SENNIT_ERR_PEER_LOST, peer, path, "rank %d (on the node of rank %d) %s",
-                         peer, target.first_of_node, how_lost(rank, peer));
+        return fail_peer(SENNIT_ERR_PEER_LOST, peer, path, "rank %d %s", peer,
+                         how_lost(rank, peer));
     return fail_peer(SENNIT_ERR_PEER_LOST, peer, path, "rank %d (process %d) %s", peer,
                      target.process_id, how_lost(rank, peer));
 }
