@@ -132,9 +132,13 @@ static inline sennit_mpi_side sennit_mpi_side_of(const void *buffer, int count, 
     return side;
 }
 
+#define SENNIT_MPI_TEXT_BYTES 80
+
+/* Null, a constant, or `text`. */
 static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *plan,
                                                    const sennit_mpi_comm *use,
-                                                   const sennit_mpi_side *side) {
+                                                   const sennit_mpi_side *side,
+                                                   char text[SENNIT_MPI_TEXT_BYTES]) {
     int size = 0;
     if (plan == NULL) return "no plan";
     if (plan->is_committed) return "the plan is committed";
@@ -149,9 +153,16 @@ static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *
     if (side->partner == MPI_ANY_SOURCE) return "MPI_ANY_SOURCE: a plan knows its partners";
     if (side->tag == MPI_ANY_TAG) return "MPI_ANY_TAG: a plan knows its messages";
     if (MPI_Comm_size(use->comm, &size) != MPI_SUCCESS || side->partner < 0 ||
-        side->partner >= size)
-        return "no such rank in the communicator";
-    if (side->tag < 0 || side->tag > use->ways->last_tag) return "no tag";
+        side->partner >= size) {
+        (void)snprintf(text, SENNIT_MPI_TEXT_BYTES,
+                       "no such rank in the communicator of %d ranks: %d", size, side->partner);
+        return text;
+    }
+    if (side->tag < 0 || side->tag > use->ways->last_tag) {
+        (void)snprintf(text, SENNIT_MPI_TEXT_BYTES, "no tag from 0 to %d: %d", use->ways->last_tag,
+                       side->tag);
+        return text;
+    }
     return NULL;
 }
 
@@ -220,8 +231,9 @@ static inline sennit_status sennit_mpi_expose(sennit_mpi_message *message, int b
         status = sennit_signal_create(1, 1, SENNIT_SIGNAL_STRICT, &message->signal);
         if (status != SENNIT_OK) return status;
         message->owns_signal = 1;
-        /* Run 0 is epoch 1: the start that allows it resets epoch 0. */
-        status = sennit_signal_notify(message->signal, 0);
+        /* Run 0 is epoch 1: the start that allows it resets epoch 0. Not as an event of epoch 0:
+         * `sennit trace where` would list this rank as a sender. */
+        status = sennit_signal_notify(message->signal, SENNIT_EPOCH_CURRENT);
         if (status != SENNIT_OK) return status;
     }
     status = sennit_block_init(message->region, 0, (size_t)(end - first), SENNIT_SIGNAL_NULL,
@@ -283,7 +295,8 @@ static inline sennit_status sennit_mpi_add(sennit_mpi_plan_state *plan, const ch
                                            MPI_Comm comm, sennit_mpi_side side,
                                            MPI_Request *exchange) {
     sennit_mpi_comm *const use = plan == NULL ? NULL : sennit_mpi_find_comm(plan, comm);
-    const char *const wrong = sennit_mpi_what_is_wrong(plan, use, &side);
+    char text[SENNIT_MPI_TEXT_BYTES];
+    const char *const wrong = sennit_mpi_what_is_wrong(plan, use, &side, text);
     sennit_mpi_message *message;
     sennit_status status;
     if (exchange != NULL) *exchange = MPI_REQUEST_NULL;

@@ -29,7 +29,8 @@ extern "C" {
 typedef sennit_mpi_plan_state sennit_message_plan;
 
 /* Make an empty plan for messages of `comm`. Collective over `comm`, which Sennit duplicates.
- * Errors: ARG (no intracommunicator), FABRIC (MPI failed; its code is in the last error). */
+ * Errors: ARG (no intracommunicator; more ranks than this job has), FABRIC (MPI failed; its code is
+ * in the last error). */
 static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan);
 
 /* Take messages of another communicator too. Collective over it. Errors: those of
@@ -90,7 +91,8 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
     MPI_Comm comm, sennit_signal sent, sennit_signal arrived);
 
 /* Copy the plan's messages for a second buffer, to run in turn with it. Memory in the `bytes` from
- * `first` on moves to the same place from `second`; a message lies there whole or not at all.
+ * `first` on moves to the same place from `second`. Each message must lie entirely inside or
+ * entirely outside these bytes.
  * Other memory and the caller's signals are the same in both. Collective over the plan's
  * communicators, which still exist. The plan may be committed, the twin is not. Errors: ARG (a
  * message partly in the first buffer), those of sennit_message_plan_create and sennit_plan_irecv.
@@ -143,15 +145,16 @@ static inline sennit_status sennit_message_plan_be_strict(sennit_message_plan *p
 static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan, int64_t timeout_ns);
 static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, int *is_over);
 
-/* End the plan, its blocks and registrations. All its ranks call it, when all partners have waited
- * for their last runs, or no commit is under way. Requests for exchanges are completed before.
- * Errors: STATE (a run was not waited for). */
+/* End the plan, its blocks and registrations. All its ranks call it: after a barrier behind the
+ * last wait; an uncommitted plan at any time outside a commit. Requests for exchanges are completed
+ * before. Errors: STATE (a run was not waited for). */
 static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *plan);
 
 static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, MPI_Comm comm) {
     static const char *const call = "sennit_message_plan_use";
     sennit_mpi_comm *use;
     int is_inter = 1;
+    int size = 0;
     int code;
     if (plan == NULL || comm == MPI_COMM_NULL)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or MPI_COMM_NULL", NULL, 0);
@@ -163,6 +166,12 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
     code = MPI_Comm_test_inter(comm, &is_inter);
     if (code != MPI_SUCCESS || is_inter)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "comm is no intracommunicator", NULL, code);
+    code = MPI_Comm_size(comm, &size);
+    if (code == MPI_SUCCESS && size > sennit_size())
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call,
+                               "a rank of the communicator is no rank of this job: it has more "
+                               "ranks than that of sennit_init_mpi",
+                               NULL, 0);
     use = (sennit_mpi_comm *)sennit_mpi_append(&plan->comms, sizeof *use);
     if (use == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
     use->comm = comm;

@@ -250,6 +250,14 @@ void pairs() {
     need(in.value == 1.5 && in.place == 3, "a pair comes apart");
 }
 
+// Each rank is a job of its own. Would break: a call of MPI that waits for ranks of other jobs.
+void more_ranks_than_the_job() {
+    sennit_message_plan *plan = nullptr;
+    ok(sennit_init_mpi(MPI_COMM_SELF, nullptr));
+    refused(sennit_message_plan_create(kWorld, &plan), SENNIT_ERR_ARG, "is no rank of this job");
+    ok(sennit_finalize());
+}
+
 // The commit waits for no sender, and the wait names the receive.
 void a_receive_without_a_send_is_named() {
     int in[2] = {-1, -1}, out = rank;
@@ -289,7 +297,10 @@ void mistakes() {
                 SENNIT_ERR_ARG, "MPI_ANY_SOURCE");
         refused(
             sennit_plan_irecv(plan.get(), memory, 1, MPI_DOUBLE, size, 0, kWorld, kNone, nullptr),
-            SENNIT_ERR_ARG, "no such rank");
+            SENNIT_ERR_ARG,
+            ("of " + std::to_string(size) + " ranks: " + std::to_string(size)).c_str());
+        refused(sennit_plan_irecv(plan.get(), memory, 1, MPI_DOUBLE, 0, -7, kWorld, kNone, nullptr),
+                SENNIT_ERR_ARG, ": -7");
         refused(sennit_plan_irecv(plan.get(), memory, -1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),
                 SENNIT_ERR_ARG, "below 0");
         refused(sennit_message_plan_start(plan.get()), SENNIT_ERR_STATE, "not committed");
@@ -327,6 +338,7 @@ int main(int argc, char **argv) {
     a_wait_that_was_too_short_goes_on();
     mistakes();
     ok(sennit_finalize());
+    more_ranks_than_the_job();
     MPI_Finalize();
     return 0;
 }
