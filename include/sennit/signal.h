@@ -65,9 +65,9 @@ typedef struct sennit_signal {
  * concerned. */
 #define SENNIT_SIGNAL_UNCHECKED 0x2u
 
-/* Make a signal in epoch 0 that fires after `events` events of an epoch, 1 to max_events. Up to
- * `max_events` surplus events are surely detected; usually it equals `events`. Errors: ARG (0
- * events, or more than max_events). */
+/* Make a signal in epoch 0 that fires after `events` events of an epoch, 1 to max_events. Usually
+ * `max_events` equals `events`. More surplus events than max_events may go undetected. Errors: ARG
+ * (0 events, or more than max_events). */
 sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigned flags,
                                    sennit_signal *signal);
 
