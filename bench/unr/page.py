@@ -21,12 +21,13 @@ OTHERS = {"sennit": "Sennit", "lci": "LCI 2", "gpi2": "GPI-2", "gpi2-tuned": "GP
 
 
 def measured(head):
-    return f"{head['date']}, load {head['load']}."
+    on = f", {head['machine']['processor']}" if "machine" in head else ""
+    return f"{head['date']}{on}, load {head['load']}."
 
 
 def machines(heads):
-    """The machine of all measurements, which is nearly always one."""
-    return " and ".join(dict.fromkeys(f"{one['processor']}, {one['cores']} processors, {one['system']}" for one in (head["machine"] for head in heads if "machine" in head)))
+    """The machines of all measurements. Each table names its own."""
+    return "; ".join(dict.fromkeys(f"{one['processor']}, {one['cores']} processors, {one['system']}" for one in (head["machine"] for head in heads if "machine" in head)))
 
 
 def us_text(nanoseconds):
@@ -271,7 +272,7 @@ def page(folder):
     files = files_of(folder)
     heads = {name: head for name, (head, _) in files.items()}
     rows = {name: lines for name, (_, lines) in files.items()}
-    parts = [INTRODUCTION, f"Machine: {machines(heads.values())}.", FIGURE_4, "![A message and its event by size](figure-4.png)", targets(rows["notify-hosts"]),
+    parts = [INTRODUCTION, f"Machines: {machines(heads.values())}.", FIGURE_4, "![A message and its event by size](figure-4.png)", targets(rows["notify-hosts"]),
              f"{MESSAGES}\n{measured(heads['notify-hosts'])}", message_table(rows["notify-hosts"]), READING,
              "### On a node", f"{ON_A_NODE}\n{measured(heads['notify-node'])}", message_table(rows["notify-node"])]
     if "libraries" in files:
