@@ -149,10 +149,9 @@ void LockView::grant_to(std::uint32_t mark, std::uint64_t ticket) const {
         if (ControlBlock *control = control_of(*rank_, peer)) ring_doorbell(*control);
         return;
     }
-    const sennit_error before = *thread_error();
+    const ErrorGuard unrelated;
     (void)op::atomic(*rank_, {SENNIT_MAX, SENNIT_UINT64, there, &ticket, nullptr, 1},
                      op::kBuffered);
-    *thread_error() = before;
 }
 
 }  // namespace sennit::lock

@@ -144,17 +144,17 @@ bool EarlyWait::pause(Rank &rank) {
         started_ns_ = now_ns();
         limit_ = Deadline::after(wait_ns_);
     }
-    const sennit_error early = *thread_error();
     const Deadline whole = default_deadline();
     const std::int64_t left_ns = std::min(limit_.left_ns(), whole.left_ns());
     if (left_ns == 0) {
+        const sennit_error early = *thread_error();
         (void)fail_peer(early.status, early.peer, early.path, "after a wait of %lld us: %s",
                         static_cast<long long>((now_ns() - started_ns_) / 1000), early.text);
         return false;
     }
+    const ErrorGuard early;
     (void)wait_until(rank, Deadline::after(std::min(pause_ns_, left_ns)), rank.world_rank,
                      [] { return false; });
-    *thread_error() = early;
     pause_ns_ = std::min(2 * pause_ns_, kMostNs);
     return true;
 }
