@@ -166,7 +166,7 @@ contains
     call sennit_block_init(region, 0, 4, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, block, stat)
     call check_refused(SENNIT_ERR_ARG, 'the region is null', 'a block')
     call sennit_signal_notify(SENNIT_SIGNAL_NULL, 0, stat)
-    call check_refused(SENNIT_ERR_RANGE, 'the signal is null (SENNIT_SIGNAL_NULL)', 'an event')
+    call check_refused(SENNIT_ERR_ARG, 'the signal is null (SENNIT_SIGNAL_NULL)', 'an event')
     call sennit_signal_reset(SENNIT_SIGNAL_NULL, stat)
     call check_refused(SENNIT_ERR_ARG, 'the signal is null (SENNIT_SIGNAL_NULL)', 'a reset')
   end subroutine null_handles_are_called_null
