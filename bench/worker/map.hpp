@@ -31,7 +31,7 @@ struct MapOptions {
     std::vector<MapTransfer> setup_pairs;  // whose set-up is measured
     bool has_flag = false;
     std::vector<MapGroup> groups;
-    std::uint64_t pool_bytes = 0;  // at once: fresh buffers are taken from so much, at least
+    std::uint64_t pool_bytes = 0;  // at once: the most memory of fresh buffers
     double seconds = 0.0;          // about, for all
 };
 

@@ -77,12 +77,23 @@ int AtOnce::rank_on(int processor) const {
     return static_cast<int>(std::find(cores.begin(), cores.end(), processor) - cores.begin());
 }
 
+// Fresh buffers: as many as all copies of the group need, or as the caches can not contain.
+std::uint64_t pool_of(const Run &run, const MapGroup &group, std::uint64_t bytes) {
+    constexpr std::uint64_t kPerRound = 2;    // with the warm-up
+    constexpr std::uint64_t kMoreRounds = 4;  // that sample_in_turn() may add
+    const std::uint64_t cases =
+        numbers_of_transfers(static_cast<int>(group.transfers.size())).size() *
+        run.map->ways.size();
+    const std::uint64_t copies = cases * kPerRound * (run.limits.rounds + kMoreRounds);
+    return std::max<std::uint64_t>(2, std::min(copies, (run.map->pool_bytes + bytes - 1) / bytes));
+}
+
 AtOnce::AtOnce(const Run &run, const MapGroup &group, std::uint64_t bytes)
     : m_run(run),
       m_job(run.job),
       m_group(group),
       m_bytes(bytes),
-      m_buffers(std::max<std::uint64_t>(2, (run.map->pool_bytes + bytes - 1) / bytes)) {
+      m_buffers(pool_of(run, group, bytes)) {
     m_role.are_threads = run.map->are_threads;
     for (std::size_t i = 0; i < group.transfers.size(); ++i) {
         const MapTransfer &transfer = group.transfers[i];

@@ -16,7 +16,7 @@ import xml.etree.ElementTree
 SENNIT, STUB = sys.argv[1], "".join(sys.argv[3:])
 LIMIT_S = 50
 WAYS = ["mapped", "cma", "adopted", "threads"]
-TINY = ["--bytes", "64K", "--bytes-at-once", "4M", "--rounds", "4", "--rounds-at-once", "3", "--seconds", "30"]
+TINY = ["--bytes", "64K", "--bytes-at-once", "1M", "--rounds", "4", "--rounds-at-once", "3", "--seconds", "30"]
 
 
 def run(*words, code=0, **environment):
