@@ -29,8 +29,8 @@ class SennitRanks final : public Ranks {
 // Each value becomes the sum of all ranks' values. Collective.
 void add_up(std::vector<double> &values);
 
-// Throws Lost with the text of the last error unless `status` is SENNIT_OK.
-void check(sennit_status status, const char *doing);
+// Throws Lost with the call and the text of the last error unless `status` is SENNIT_OK.
+void check(sennit_status status);
 
 // What main() does: `run` gives the exit status.
 template <typename Run>

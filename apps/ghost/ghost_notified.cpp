@@ -119,24 +119,23 @@ void NotifiedHalo::open() {
         sennit_signal &signal = arrived_.emplace_back(SENNIT_SIGNAL_NULL);
         if (ends.empty()) continue;
         const auto events = static_cast<std::uint32_t>(ends.size());
-        check(sennit_signal_create(events, events, 0, &signal), "sennit_signal_create");
+        check(sennit_signal_create(events, events, 0, &signal));
         for (const NotifiedEnd &end : ends) {
             check(sennit_block_init(end.region, 0, end.region.bytes, SENNIT_SIGNAL_NULL, signal,
-                                    &mine[end.link.side]),
-                  "sennit_block_init");
+                                    &mine[end.link.side]));
         }
     }
     std::vector<Blocks> all(static_cast<std::size_t>(sennit_size()));
-    check(sennit_allgather(SENNIT_TEAM_WORLD, mine.data(), all.data(), sizeof mine, SENNIT_FOREVER),
-          "sennit_allgather");
+    check(
+        sennit_allgather(SENNIT_TEAM_WORLD, mine.data(), all.data(), sizeof mine, SENNIT_FOREVER));
     const Width width = domain_->is_wide() ? Width::wide : Width::narrow;
     for (std::vector<NotifiedEnd> &ends : phases_) {
         for (NotifiedEnd &end : ends) {
             const apps::Side side = apps::opposite(end.link.side);
             const sennit_block &block = all[static_cast<std::size_t>(end.link.peer)][side];
-            check(sennit_block_attach(&block, &end.there), "sennit_block_attach");
+            check(sennit_block_attach(&block, &end.there));
             sennit_block_info info{};
-            check(sennit_block_query(&block, &info), "sennit_block_query");
+            check(sennit_block_query(&block, &info));
             const Slab outer = outer_slab(end.link.theirs.extent, side, width);
             end.their_outer = sennit_gptr_add(info.gptr, bytes_of(outer.first));
         }
@@ -156,22 +155,20 @@ void NotifiedHalo::put_rows(const NotifiedEnd &end, int field, std::size_t first
         {bytes_of(mine.cell_stride), bytes_of(mine.row_stride),
          bytes_of(domain_->layout.distance)}};
     const sennit_gptr to = sennit_gptr_add(end.their_outer, bytes_of(theirs.at(field, first)));
-    check(sennit_put_strided(to, domain_->variable(field, first) + mine.first, &box),
-          "sennit_put_strided");
+    check(sennit_put_strided(to, domain_->variable(field, first) + mine.first, &box));
 }
 
 // One message for each exchange, so the block counts the epochs.
 void NotifiedHalo::put(const NotifiedEnd &end, int field, std::size_t first, Laps &laps) const {
     if (end.way == Way::direct) {
         put_rows(end, field, first);
-        check(sennit_put_notify(end.there, 0, nullptr, 0), "sennit_put_notify");
+        check(sennit_put_notify(end.there, 0, nullptr, 0));
     } else {
         fill_buffer(end, field, first, laps);
         const double *from = end.buffer + message_at(end.way, end.link, *domain_, field, first);
         const std::size_t cells = domain_->together * end.link.inner.cells();
         check(sennit_put_notify(end.there, place_of(end.link, field, first) * sizeof(double), from,
-                                cells * sizeof(double)),
-              "sennit_put_notify");
+                                cells * sizeof(double)));
     }
     laps.end(sending);
 }
@@ -191,7 +188,7 @@ void NotifiedHalo::exchange_slabs(int field, std::size_t first, Laps &laps) {
         if (ends.empty()) continue;
         for (const NotifiedEnd &end : ends)
             put(end, field, first, laps);
-        check(sennit_signal_wait(arrived_[phase], SENNIT_FOREVER), "sennit_signal_wait");
+        check(sennit_signal_wait(arrived_[phase], SENNIT_FOREVER));
         laps.end(waiting);
         for (NotifiedEnd &end : ends)
             take_slabs(end, field, first, laps);
@@ -202,7 +199,7 @@ void NotifiedHalo::release(Laps &laps) {
     laps.start();
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         if (phases_[phase].empty()) continue;
-        check(sennit_signal_reset(arrived_[phase]), "sennit_signal_reset");
+        check(sennit_signal_reset(arrived_[phase]));
     }
     laps.end(receiving);
 }

@@ -93,8 +93,7 @@ void SennitHalo::open() {
     std::vector<sennit_channel> channels(all.size());
     const sennit_channel_ends ends{all.size(), targets.data(), buffers.data(), bytes.data()};
     check(sennit_channel_open(SENNIT_TEAM_WORLD, &ends, 0, SENNIT_FOREVER, peers.data(),
-                              channels.data()),
-          "sennit_channel_open");
+                              channels.data()));
     channels_ = channels;
     for (std::size_t i = 0; i < all.size(); ++i) {
         all[i]->channel = channels[i];
@@ -106,16 +105,16 @@ void SennitHalo::release(Laps &laps) {
     laps.start();
     for (SennitEnd &end : phases_.front()) {
         if (is_read_by_step(end.way, end.link, *domain_))
-            check(sennit_channel_have_read(end.channel), "sennit_channel_have_read");
+            check(sennit_channel_have_read(end.channel));
     }
     laps.end(receiving);
 }
 
 void SennitHalo::hand_over(SennitEnd &end, int field, std::size_t first, Laps &laps) {
-    check(sennit_channel_wait_write(end.channel, SENNIT_FOREVER), "sennit_channel_wait_write");
+    check(sennit_channel_wait_write(end.channel, SENNIT_FOREVER));
     laps.end(waiting);
     fill_buffer(end, field, first, laps);
-    check(sennit_channel_have_written(end.channel), "sennit_channel_have_written");
+    check(sennit_channel_have_written(end.channel));
     laps.end(sending);
 }
 
@@ -123,7 +122,7 @@ void SennitHalo::hand_over(SennitEnd &end, int field, std::size_t first, Laps &l
 void SennitHalo::take(SennitEnd &end, int field, std::size_t first, Laps &laps) {
     if (is_read_by_step(end.way, end.link, *domain_)) return;
     fill_ghosts(end, field, first, laps);
-    check(sennit_channel_have_read(end.channel), "sennit_channel_have_read");
+    check(sennit_channel_have_read(end.channel));
     laps.end(receiving);
 }
 
@@ -137,7 +136,7 @@ void SennitHalo::take_all(std::vector<SennitEnd> &ends, int field, std::size_t f
         for (SennitEnd &end : ends) {
             int can = 0;
             if (!end.pending) continue;
-            check(sennit_channel_can_read(end.channel, &can), "sennit_channel_can_read");
+            check(sennit_channel_can_read(end.channel, &can));
             if (can == 0) continue;
             laps.end(waiting);
             take(end, field, first, laps);
@@ -147,7 +146,7 @@ void SennitHalo::take_all(std::vector<SennitEnd> &ends, int field, std::size_t f
         if (left < before) continue;
         const auto next = std::find_if(ends.begin(), ends.end(),
                                        [](const SennitEnd &end) { return end.pending; });
-        check(sennit_channel_wait_read(next->channel, SENNIT_FOREVER), "sennit_channel_wait_read");
+        check(sennit_channel_wait_read(next->channel, SENNIT_FOREVER));
     }
 }
 

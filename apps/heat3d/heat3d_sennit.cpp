@@ -35,14 +35,15 @@ constexpr std::size_t kLineCells = kLineBytes / sizeof(double);
 // same place in every cache.
 constexpr std::size_t kBetweenFieldsCells = 10 * kLineCells;
 
-std::string last_error(const char *doing) {
+std::string last_error() {
     const sennit_error *error = sennit_last_error();
-    return fmt::format("{}: {}: {}", doing, sennit_status_string(error->status), error->text);
+    return fmt::format("{}: {}: {}", error->operation, sennit_status_string(error->status),
+                       error->text);
 }
 
-void check(sennit_status status, const char *doing) {
+void check(sennit_status status) {
     if (status == SENNIT_OK) return;
-    const std::string why = last_error(doing);
+    const std::string why = last_error();
     throw Lost(sennit_initialized() != 0 ? fmt::format("rank {}: {}", sennit_rank(), why) : why);
 }
 
@@ -61,10 +62,9 @@ static_assert(sizeof(Shared) % kLineBytes == 0 && std::is_trivially_copyable_v<S
 class SennitExchange final : public Exchange {
   public:
     SennitExchange() {
-        check(sennit_init(nullptr), "sennit_init");
+        check(sennit_init(nullptr));
         // From here on the destructor does not run if this throws; main ends the program then.
-        check(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(Shared), kLineBytes, 0, &shared_),
-              "sennit_alloc");
+        check(sennit_alloc(SENNIT_TEAM_WORLD, sizeof(Shared), kLineBytes, 0, &shared_));
         mine_ = static_cast<Shared *>(sennit_ptr(shared_));
         for (int rank = 0; rank < size(); ++rank) {
             shared_of_.push_back(
@@ -79,9 +79,7 @@ class SennitExchange final : public Exchange {
     std::string name() const override { return fmt::format("sennit {}", sennit_version()); }
     std::vector<std::string> modes() const override { return {"copy", "inplace", "get"}; }
 
-    void barrier() override {
-        check(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "sennit_barrier");
-    }
+    void barrier() override { check(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)); }
     double max(double mine) override;
     std::vector<double> gather(const std::vector<double> &mine) override;
 
@@ -135,7 +133,7 @@ Value SennitExchange::read(int rank, std::size_t offset) const {
     } else {
         const sennit_gptr at =
             sennit_gptr_add(sennit_gptr_at(shared_, rank), static_cast<std::int64_t>(offset));
-        check(sennit_get(&value, at, sizeof value), "sennit_get");
+        check(sennit_get(&value, at, sizeof value));
     }
     return value;
 }
@@ -181,8 +179,7 @@ void SennitExchange::open(const Decomposition &decomposition, const std::string 
     const sennit_status status =
         sennit_alloc(SENNIT_TEAM_WORLD, bytes, kLineBytes, SENNIT_ALLOC_RESERVE, &segment_);
     if (status != SENNIT_OK) {
-        throw Failure(fmt::format("{} bytes for the fields of a rank: {}", bytes,
-                                  last_error("sennit_alloc")));
+        throw Failure(fmt::format("{} bytes for the fields of a rank: {}", bytes, last_error()));
     }
     own_ = static_cast<double *>(sennit_ptr(segment_));
     for (const Side side : kAllSides) {
@@ -233,7 +230,7 @@ void SennitExchange::exchange_layers(int field) {
             got = true;
         }
     }
-    if (got) check(sennit_flush_all(SENNIT_FOREVER), "sennit_flush_all");
+    if (got) check(sennit_flush_all(SENNIT_FOREVER));
 }
 
 // One get if the rows are contiguous, else one get a row.
@@ -246,7 +243,7 @@ void SennitExchange::get_layer(const Link &link, int field, double *to) const {
         const std::int64_t cell = first + static_cast<std::int64_t>(run) * link.place.row_stride;
         const sennit_gptr at = sennit_gptr_add(sennit_gptr_at(segment_, link.peer),
                                                cell * static_cast<std::int64_t>(sizeof(double)));
-        check(sennit_get_nbi(to + run * cells, at, cells * sizeof(double)), "sennit_get_nbi");
+        check(sennit_get_nbi(to + run * cells, at, cells * sizeof(double)));
     }
 }
 

@@ -24,13 +24,11 @@ class SennitPipeline final : public Pipeline {
             scratch = scratch_.take(lines);
         });
         links_.behind = static_cast<std::int32_t>(options.behind);
-        apps::check(p2p_open(&links_, left, scratch, options.lines), "opening channels");
+        apps::check(p2p_open(&links_, left, scratch, options.lines));
         return left;
     }
-    void sweep(const p2p_strip &strip) override {
-        apps::check(p2p_sweep(&links_, &strip), "handing lines over");
-    }
-    void close() override { apps::check(p2p_close(&links_), "closing channels"); }
+    void sweep(const p2p_strip &strip) override { apps::check(p2p_sweep(&links_, &strip)); }
+    void close() override { apps::check(p2p_close(&links_)); }
 
   private:
     apps::Pages left_, scratch_;  // outlive Sennit: after an error the channels are still open

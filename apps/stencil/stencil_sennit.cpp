@@ -33,9 +33,9 @@ class Channels final : public stencil::Method {
     double *allocate(std::size_t cells) override;
     void connect(const stencil::Decomposition &decomposition, int rank, Tile &tile) override;
     void iterate(Tile &, std::int64_t iterations) override {
-        check(stencil_iterate(&links_, iterations), "handing edges over");
+        check(stencil_iterate(&links_, iterations));
     }
-    void finish(Tile &) override { check(stencil_close(&links_), "closing channels"); }
+    void finish(Tile &) override { check(stencil_close(&links_)); }
 
   private:
     apps::Pages pages_;
@@ -63,7 +63,7 @@ void Channels::connect(const stencil::Decomposition &decomposition, int, Tile &t
         part_.sources[link].side = side;
         ranks[link] = tile.neighbour(side);
     }
-    check(stencil_open(&links_, ranks.data(), cells_, bytes_, peers.data()), "opening channels");
+    check(stencil_open(&links_, ranks.data(), cells_, bytes_, peers.data()));
     for (std::size_t link = 0; link < static_cast<std::size_t>(links_.count); ++link) {
         const auto *theirs = static_cast<const double *>(peers[link]);
         Tile::Source &source = part_.sources[link];

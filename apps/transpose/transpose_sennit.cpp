@@ -28,9 +28,9 @@ class Channels final : public transpose::Method {
     Matrices::Memory allocate(std::size_t elements) override;
     void connect(Matrices &matrices) override;
     void iterate(Matrices &, std::int64_t steps) override {
-        check(transpose_iterate(&links_, steps), "handing blocks over");
+        check(transpose_iterate(&links_, steps));
     }
-    void finish() override { check(transpose_close(&links_), "closing channels"); }
+    void finish() override { check(transpose_close(&links_)); }
 
   private:
     apps::Pages a_, b_;
@@ -53,7 +53,7 @@ void Channels::connect(Matrices &matrices) {
     channels_.assign(part_.peers.size(), SENNIT_CHANNEL_NULL);
     links_ = {&part_, static_cast<std::int64_t>(part_.peers.size()), part_.peers.data(),
               channels_.data(), part_.theirs.data()};
-    check(transpose_open(&links_, matrices.b(), bytes_), "opening channels");
+    check(transpose_open(&links_, matrices.b(), bytes_));
 }
 
 }  // namespace

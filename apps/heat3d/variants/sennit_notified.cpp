@@ -146,7 +146,7 @@ void SennitNotified::share_halo(const Decomposition &decomposition) {
         events += planned_ ? pieces_of(link.side, link.shape) : 1;
     if (events > 0) {
         const auto count = static_cast<std::uint32_t>(events);
-        check(sennit_signal_create(count, count, 0, &arrived_), "sennit_signal_create");
+        check(sennit_signal_create(count, count, 0, &arrived_));
     }
     using Blocks = std::array<sennit_block, kSides>;
     Blocks mine{};
@@ -154,25 +154,23 @@ void SennitNotified::share_halo(const Decomposition &decomposition) {
     for (Link &link : links_) {
         const std::size_t both = 2 * half_of(link.shape) * sizeof(double);
         check(sennit_block_init({halo, bytes}, at, both, SENNIT_SIGNAL_NULL, arrived_,
-                                &mine[link.side]),
-              "sennit_block_init");
+                                &mine[link.side]));
         link.halo = static_cast<double *>(sennit_ptr(halo)) + at / sizeof(double);
         at += both;
     }
     std::vector<Blocks> all(static_cast<std::size_t>(size()));
-    check(sennit_allgather(SENNIT_TEAM_WORLD, mine.data(), all.data(), sizeof mine, SENNIT_FOREVER),
-          "sennit_allgather");
+    check(
+        sennit_allgather(SENNIT_TEAM_WORLD, mine.data(), all.data(), sizeof mine, SENNIT_FOREVER));
     for (Link &link : links_) {
         const Blocks &theirs = all[static_cast<std::size_t>(link.peer)];
-        check(sennit_block_attach(&theirs[opposite(link.side)], &link.theirs),
-              "sennit_block_attach");
+        check(sennit_block_attach(&theirs[opposite(link.side)], &link.theirs));
     }
 }
 
 // The steps from field 0 are the even ones, so its plan runs in epochs 0, 2, 4 and so on.
 void SennitNotified::record_plan(int field) {
     sennit_plan plan = SENNIT_PLAN_NULL;
-    check(sennit_plan_create(&plan), "sennit_plan_create");
+    check(sennit_plan_create(&plan));
     for (const Link &link : links_) {
         const std::size_t half = static_cast<std::size_t>(field) * half_of(link.shape);
         const Layer mine = link.packed.empty() ? inner_layer(this->field(field), shape_, link.side)
@@ -182,11 +180,10 @@ void SennitNotified::record_plan(int field) {
         for (std::size_t i = 0; i < pieces; ++i) {
             check(sennit_plan_put(plan, link.theirs, (half + i * cells) * sizeof(double),
                                   mine.cells + static_cast<std::ptrdiff_t>(i) * mine.row_stride,
-                                  cells * sizeof(double)),
-                  "sennit_plan_put");
+                                  cells * sizeof(double)));
         }
     }
-    check(sennit_plan_commit(plan, static_cast<std::uint64_t>(field), 2), "sennit_plan_commit");
+    check(sennit_plan_commit(plan, static_cast<std::uint64_t>(field), 2));
     plans_[static_cast<std::size_t>(field)] = plan;
 }
 
@@ -194,8 +191,8 @@ void SennitNotified::exchange_layers(int field) {
     if (links_.empty()) return;
     if (planned_) {
         const sennit_plan plan = plans_[static_cast<std::size_t>(field)];
-        check(sennit_plan_start(plan), "sennit_plan_start");
-        check(sennit_plan_wait(plan, SENNIT_FOREVER), "sennit_plan_wait");
+        check(sennit_plan_start(plan));
+        check(sennit_plan_wait(plan, SENNIT_FOREVER));
     }
     for (Link &link : links_) {
         if (planned_) break;
@@ -204,16 +201,15 @@ void SennitNotified::exchange_layers(int field) {
         const std::size_t half = static_cast<std::size_t>(field) * half_of(link.shape);
         check(sennit_put_notify(link.theirs, half * sizeof(double),
                                 link.packed.empty() ? mine.cells : link.packed.data(),
-                                link.shape.cells() * sizeof(double)),
-              "sennit_put_notify");
+                                link.shape.cells() * sizeof(double)));
     }
-    check(sennit_signal_wait(arrived_, SENNIT_FOREVER), "sennit_signal_wait");
+    check(sennit_signal_wait(arrived_, SENNIT_FOREVER));
 }
 
 // The halo has been read, so the epoch may end. Ranks synchronise only where they compare the
 // residual.
 double SennitNotified::finish_step(double change, bool check) {
-    if (!links_.empty()) apps::check(sennit_signal_reset(arrived_), "sennit_signal_reset");
+    if (!links_.empty()) apps::check(sennit_signal_reset(arrived_));
     return check ? max(change) : 0;
 }
 

@@ -12,13 +12,10 @@ class CannonSennit final : public Version {
         : product_(product), half_(product.a_block + product.b_block), c_(product.c_block) {
         const int dims[] = {product.rows, product.columns}, periodic[] = {1, 1};
         int right = 0, below = 0;
-        apps::check(sennit_team_grid(SENNIT_TEAM_WORLD, 2, dims, periodic, &grid_),
-                    "sennit_team_grid");
-        apps::check(sennit_team_grid_shift(grid_, 1, -1, &right, &left_), "sennit_team_grid_shift");
-        apps::check(sennit_team_grid_shift(grid_, 0, -1, &below, &above_),
-                    "sennit_team_grid_shift");
-        apps::check(sennit_alloc(grid_, 2 * half_ * sizeof(double), 0, 0, &memory_),
-                    "sennit_alloc");
+        apps::check(sennit_team_grid(SENNIT_TEAM_WORLD, 2, dims, periodic, &grid_));
+        apps::check(sennit_team_grid_shift(grid_, 1, -1, &right, &left_));
+        apps::check(sennit_team_grid_shift(grid_, 0, -1, &below, &above_));
+        apps::check(sennit_alloc(grid_, 2 * half_ * sizeof(double), 0, 0, &memory_));
         product.place_in(all_);
         for (int rank = 0; rank < product.ranks; ++rank) {
             const auto at = static_cast<std::size_t>(rank);
@@ -37,27 +34,23 @@ class CannonSennit final : public Version {
         double *const memory = static_cast<double *>(sennit_ptr(memory_));
         const sennit_vbuffer all_a{product_.a, a_bytes_.data(), a_places_.data()};
         const sennit_vbuffer all_b{product_.b, b_bytes_.data(), b_places_.data()};
-        apps::check(sennit_scatterv(grid_, 0, &all_a, memory, a_bytes(), SENNIT_FOREVER),
-                    "sennit_scatterv");
-        apps::check(
-            sennit_scatterv(grid_, 0, &all_b, memory + product_.a_block, b_bytes(), SENNIT_FOREVER),
-            "sennit_scatterv");
+        apps::check(sennit_scatterv(grid_, 0, &all_a, memory, a_bytes(), SENNIT_FOREVER));
+        apps::check(sennit_scatterv(grid_, 0, &all_b, memory + product_.a_block, b_bytes(),
+                                    SENNIT_FOREVER));
         for (int step = 0; step < product_.panels; ++step) {
             double *const a = memory + step % 2 * half_, *const b = a + product_.a_block;
             if (step + 1 < product_.panels) {
                 const sennit_gptr a_there = other(step, left_);
                 const sennit_gptr b_there =
                     sennit_gptr_add(other(step, above_), static_cast<std::int64_t>(a_bytes()));
-                apps::check(sennit_put_nbi(a_there, a, a_bytes()), "sennit_put_nbi");
-                apps::check(sennit_put_nbi(b_there, b, b_bytes()), "sennit_put_nbi");
+                apps::check(sennit_put_nbi(a_there, a, a_bytes()));
+                apps::check(sennit_put_nbi(b_there, b, b_bytes()));
             }
             product_.multiply(step, a, b, c_.data());
-            if (step + 1 < product_.panels)
-                apps::check(sennit_barrier(grid_, SENNIT_FOREVER), "sennit_barrier");
+            if (step + 1 < product_.panels) apps::check(sennit_barrier(grid_, SENNIT_FOREVER));
         }
         apps::check(sennit_gather(grid_, 0, c_.data(), product_.c, c_.size() * sizeof(double),
-                                  SENNIT_FOREVER),
-                    "sennit_gather");
+                                  SENNIT_FOREVER));
     }
 
   private:

@@ -13,20 +13,16 @@ class CannonNotified final : public Version {
         : product_(product), half_(product.a_block + product.b_block), c_(product.c_block) {
         const int dims[] = {product.rows, product.columns}, periodic[] = {1, 1};
         int left = 0, right = 0, above = 0, below = 0;
-        apps::check(sennit_team_grid(SENNIT_TEAM_WORLD, 2, dims, periodic, &grid_),
-                    "sennit_team_grid");
-        apps::check(sennit_team_grid_shift(grid_, 1, -1, &right, &left), "sennit_team_grid_shift");
-        apps::check(sennit_team_grid_shift(grid_, 0, -1, &below, &above), "sennit_team_grid_shift");
-        apps::check(sennit_alloc(grid_, 2 * half_ * sizeof(double), 0, 0, &memory_),
-                    "sennit_alloc");
-        apps::check(sennit_signal_create(2, 2, 0, &arrived_), "sennit_signal_create");
+        apps::check(sennit_team_grid(SENNIT_TEAM_WORLD, 2, dims, periodic, &grid_));
+        apps::check(sennit_team_grid_shift(grid_, 1, -1, &right, &left));
+        apps::check(sennit_team_grid_shift(grid_, 0, -1, &below, &above));
+        apps::check(sennit_alloc(grid_, 2 * half_ * sizeof(double), 0, 0, &memory_));
+        apps::check(sennit_signal_create(2, 2, 0, &arrived_));
         const sennit_region region{memory_, 2 * half_ * sizeof(double)};
         sennit_block own;
         std::vector<sennit_block> blocks(static_cast<std::size_t>(product.ranks));
-        apps::check(sennit_block_init(region, 0, region.bytes, SENNIT_SIGNAL_NULL, arrived_, &own),
-                    "sennit_block_init");
-        apps::check(sennit_allgather(grid_, &own, blocks.data(), sizeof(own), SENNIT_FOREVER),
-                    "sennit_allgather");
+        apps::check(sennit_block_init(region, 0, region.bytes, SENNIT_SIGNAL_NULL, arrived_, &own));
+        apps::check(sennit_allgather(grid_, &own, blocks.data(), sizeof(own), SENNIT_FOREVER));
         left_ = attach(blocks[static_cast<std::size_t>(left)]);
         above_ = attach(blocks[static_cast<std::size_t>(above)]);
         product.place_in(all_);
@@ -50,28 +46,25 @@ class CannonNotified final : public Version {
         double *const memory = static_cast<double *>(sennit_ptr(memory_));
         const sennit_vbuffer all_a{product_.a, a_bytes_.data(), a_places_.data()};
         const sennit_vbuffer all_b{product_.b, b_bytes_.data(), b_places_.data()};
-        apps::check(sennit_scatterv(grid_, 0, &all_a, memory, a_bytes(), SENNIT_FOREVER),
-                    "sennit_scatterv");
-        apps::check(
-            sennit_scatterv(grid_, 0, &all_b, memory + product_.a_block, b_bytes(), SENNIT_FOREVER),
-            "sennit_scatterv");
+        apps::check(sennit_scatterv(grid_, 0, &all_a, memory, a_bytes(), SENNIT_FOREVER));
+        apps::check(sennit_scatterv(grid_, 0, &all_b, memory + product_.a_block, b_bytes(),
+                                    SENNIT_FOREVER));
         // Each step has an epoch, which ends when its blocks are multiplied; those of the first
         // step are a block of A and one of B too.
         for (int block = 0; block < 2; ++block)
-            apps::check(sennit_signal_notify(arrived_, epoch_), "sennit_signal_notify");
+            apps::check(sennit_signal_notify(arrived_, epoch_));
         for (int step = 0; step < product_.panels; ++step, ++epoch_) {
             double *const a = memory + step % 2 * half_, *const b = a + product_.a_block;
-            apps::check(sennit_signal_wait(arrived_, SENNIT_FOREVER), "sennit_signal_wait");
+            apps::check(sennit_signal_wait(arrived_, SENNIT_FOREVER));
             if (step + 1 < product_.panels) {
                 put(left_, step, 0, a, a_bytes());
                 put(above_, step, a_bytes(), b, b_bytes());
             }
             product_.multiply(step, a, b, c_.data());
-            apps::check(sennit_signal_reset(arrived_), "sennit_signal_reset");
+            apps::check(sennit_signal_reset(arrived_));
         }
         apps::check(sennit_gather(grid_, 0, c_.data(), product_.c, c_.size() * sizeof(double),
-                                  SENNIT_FOREVER),
-                    "sennit_gather");
+                                  SENNIT_FOREVER));
     }
 
   private:
@@ -85,8 +78,8 @@ class CannonNotified final : public Version {
     static Neighbour attach(const sennit_block &block) {
         sennit_block_info info;
         Neighbour made{};
-        apps::check(sennit_block_query(&block, &info), "sennit_block_query");
-        apps::check(sennit_block_attach(&block, &made.block), "sennit_block_attach");
+        apps::check(sennit_block_query(&block, &info));
+        apps::check(sennit_block_attach(&block, &made.block));
         made.arrived = info.on_recv;
         return made;
     }
@@ -95,8 +88,7 @@ class CannonNotified final : public Version {
              std::size_t bytes) const {
         const sennit_notice notice{to.arrived, SENNIT_SIGNAL_NULL, epoch_ + 1, SENNIT_FOREVER};
         const std::size_t begin = (step + 1) % 2 * half_ * sizeof(double);
-        apps::check(sennit_put_notify_with(to.block, begin + offset, from, bytes, &notice),
-                    "sennit_put_notify_with");
+        apps::check(sennit_put_notify_with(to.block, begin + offset, from, bytes, &notice));
     }
 
     Product &product_;

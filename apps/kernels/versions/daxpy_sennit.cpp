@@ -10,8 +10,8 @@ namespace {
 class DaxpySennit final : public Version {
   public:
     explicit DaxpySennit(Daxpy &daxpy) : daxpy_(daxpy), x_(daxpy.part), y_(daxpy.part) {
-        apps::check(sennit_alloc(SENNIT_TEAM_WORLD, 2 * daxpy.all * sizeof(double), 0, 0, &memory_),
-                    "sennit_alloc");
+        apps::check(
+            sennit_alloc(SENNIT_TEAM_WORLD, 2 * daxpy.all * sizeof(double), 0, 0, &memory_));
         daxpy.x = static_cast<double *>(sennit_ptr(memory_));
         daxpy.y = daxpy.x + daxpy.all;
     }
@@ -23,11 +23,11 @@ class DaxpySennit final : public Version {
                                                     static_cast<std::int64_t>(bytes) * daxpy_.rank);
         const sennit_gptr y_there =
             sennit_gptr_add(x_there, static_cast<std::int64_t>(daxpy_.all * sizeof(double)));
-        apps::check(sennit_get(x_.data(), x_there, bytes), "sennit_get");
-        apps::check(sennit_get(y_.data(), y_there, bytes), "sennit_get");
+        apps::check(sennit_get(x_.data(), x_there, bytes));
+        apps::check(sennit_get(y_.data(), y_there, bytes));
         daxpy_.add(x_.data(), y_.data(), daxpy_.part);
-        apps::check(sennit_put(y_there, y_.data(), bytes), "sennit_put");
-        apps::check(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "sennit_barrier");
+        apps::check(sennit_put(y_there, y_.data(), bytes));
+        apps::check(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     }
 
   private:

@@ -12,8 +12,8 @@ class DaxpySennitPipelined final : public Version {
   public:
     explicit DaxpySennitPipelined(Daxpy &daxpy)
         : daxpy_(daxpy), x_(2 * daxpy.chunk), y_(2 * daxpy.chunk) {
-        apps::check(sennit_alloc(SENNIT_TEAM_WORLD, 2 * daxpy.all * sizeof(double), 0, 0, &memory_),
-                    "sennit_alloc");
+        apps::check(
+            sennit_alloc(SENNIT_TEAM_WORLD, 2 * daxpy.all * sizeof(double), 0, 0, &memory_));
         daxpy.x = static_cast<double *>(sennit_ptr(memory_));
         daxpy.y = daxpy.x + daxpy.all;
     }
@@ -26,24 +26,21 @@ class DaxpySennitPipelined final : public Version {
         sennit_request requests[2] = {};
         const auto get = [&](std::size_t place) {
             const std::size_t bytes = std::min(chunk, end - place) * sizeof(double);
-            apps::check(sennit_get_nb(&x_[half * chunk], there(place), bytes, &requests[0]),
-                        "sennit_get_nb");
+            apps::check(sennit_get_nb(&x_[half * chunk], there(place), bytes, &requests[0]));
             apps::check(
-                sennit_get_nb(&y_[half * chunk], there(daxpy_.all + place), bytes, &requests[1]),
-                "sennit_get_nb");
+                sennit_get_nb(&y_[half * chunk], there(daxpy_.all + place), bytes, &requests[1]));
         };
         get(begin);
         for (std::size_t place = begin; place < end; place += chunk) {
             double *const x = &x_[half * chunk], *const y = &y_[half * chunk];
             const std::size_t count = std::min(chunk, end - place);
-            apps::check(sennit_wait_all(2, requests, SENNIT_FOREVER), "sennit_wait_all");
+            apps::check(sennit_wait_all(2, requests, SENNIT_FOREVER));
             half = 1 - half;
             if (place + chunk < end) get(place + chunk);
             daxpy_.add(x, y, count);
-            apps::check(sennit_put_local(there(daxpy_.all + place), y, count * sizeof(double)),
-                        "sennit_put_local");
+            apps::check(sennit_put_local(there(daxpy_.all + place), y, count * sizeof(double)));
         }
-        apps::check(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), "sennit_barrier");
+        apps::check(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     }
 
   private:

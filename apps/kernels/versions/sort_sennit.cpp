@@ -16,12 +16,10 @@ class SortSennit final : public Version {
     void run() override {
         Key *const grouped = sort_.group(bytes_, places_, sizeof(Key));
         apps::check(sennit_alltoall(SENNIT_TEAM_WORLD, bytes_.data(), came_bytes_.data(),
-                                    sizeof(bytes_[0]), SENNIT_FOREVER),
-                    "sennit_alltoall");
+                                    sizeof(bytes_[0]), SENNIT_FOREVER));
         const sennit_vbuffer from{grouped, bytes_.data(), nullptr};
         const sennit_vbuffer to{came_.data(), came_bytes_.data(), nullptr};
-        apps::check(sennit_alltoallv(SENNIT_TEAM_WORLD, &from, &to, SENNIT_FOREVER),
-                    "sennit_alltoallv");
+        apps::check(sennit_alltoallv(SENNIT_TEAM_WORLD, &from, &to, SENNIT_FOREVER));
         const std::size_t bytes =
             std::accumulate(came_bytes_.begin(), came_bytes_.end(), std::size_t{0});
         sort_.finish(came_.data(), bytes / sizeof(Key));

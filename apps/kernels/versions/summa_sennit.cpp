@@ -15,10 +15,8 @@ class SummaSennit final : public Version {
           c_(product.c_block),
           a_came_(product.a_panel),
           b_came_(product.b_panel) {
-        apps::check(sennit_team_split(SENNIT_TEAM_WORLD, product.row, product.column, &row_),
-                    "sennit_team_split");
-        apps::check(sennit_team_split(SENNIT_TEAM_WORLD, product.column, product.row, &column_),
-                    "sennit_team_split");
+        apps::check(sennit_team_split(SENNIT_TEAM_WORLD, product.row, product.column, &row_));
+        apps::check(sennit_team_split(SENNIT_TEAM_WORLD, product.column, product.row, &column_));
         product.place_in(all_);
     }
     ~SummaSennit() override {
@@ -33,24 +31,20 @@ class SummaSennit final : public Version {
         for (int t = 0; t < p.panels; ++t) {
             double *const a = p.a_owner(t) == p.column ? a_.data() + p.a_place(t) : a_came_.data();
             double *const b = p.b_owner(t) == p.row ? b_.data() + p.b_place(t) : b_came_.data();
-            apps::check(
-                sennit_broadcast(row_, p.a_owner(t), a, p.a_panel * sizeof(double), SENNIT_FOREVER),
-                "sennit_broadcast");
+            apps::check(sennit_broadcast(row_, p.a_owner(t), a, p.a_panel * sizeof(double),
+                                         SENNIT_FOREVER));
             apps::check(sennit_broadcast(column_, p.b_owner(t), b, p.b_panel * sizeof(double),
-                                         SENNIT_FOREVER),
-                        "sennit_broadcast");
+                                         SENNIT_FOREVER));
             p.multiply(t, a, b, c_.data());
         }
         apps::check(sennit_gather(SENNIT_TEAM_WORLD, 0, c_.data(), p.c, c_.size() * sizeof(double),
-                                  SENNIT_FOREVER),
-                    "sennit_gather");
+                                  SENNIT_FOREVER));
     }
 
   private:
     static void scatter(const double *from, std::vector<double> &to) {
         apps::check(sennit_scatter(SENNIT_TEAM_WORLD, 0, from, to.data(),
-                                   to.size() * sizeof(double), SENNIT_FOREVER),
-                    "sennit_scatter");
+                                   to.size() * sizeof(double), SENNIT_FOREVER));
     }
 
     Product &product_;
