@@ -138,14 +138,42 @@ install(FILES "${SENNIT_HEADER_OUTPUT_DIRECTORY}/sennit/version.h"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sennit" COMPONENT development)
 # Documents lie to each other as they do here, so that their links lead on. Pages of results have pictures and the files of
 # lines that they were made of. Of the applications the pages, and settings that they show: no sources.
-install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)
-install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" COMPONENT documents
-    FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.jsonl")
-file(GLOB_RECURSE application_pages RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
-    "${PROJECT_SOURCE_DIR}/apps/*.md" "${PROJECT_SOURCE_DIR}/apps/*.ini")
-foreach(page IN LISTS application_pages)
+# Links to headers lead to pages that Python makes of the headers; without Python, to copies of the headers.
+file(GLOB_RECURSE documents RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/apps/*.md" "${PROJECT_SOURCE_DIR}/docs/*.md")
+list(APPEND documents README.md CHANGELOG.md CONTRIBUTING.md)
+set(document_folder "${PROJECT_SOURCE_DIR}")
+file(GLOB reference_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/sennit/*.h" "${PROJECT_SOURCE_DIR}/tools/reference/*.py"
+    "${PROJECT_SOURCE_DIR}/bindings/fortran/*.f90" "${PROJECT_SOURCE_DIR}/bindings/fortran/mpi/*.f90"
+    "${PROJECT_SOURCE_DIR}/bindings/fortran/generator/*.py")
+if(SENNIT_HAVE_PYTHON)
+    set(document_folder "${PROJECT_BINARY_DIR}/documents")
+    list(TRANSFORM documents PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE document_sources)
+    add_custom_command(OUTPUT "${document_folder}/made"
+        COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/make-reference" --into "${document_folder}" ${documents}
+        COMMAND "${CMAKE_COMMAND}" -E touch "${document_folder}/made"
+        DEPENDS ${document_sources} ${reference_sources} tools/make-reference
+        COMMENT "Making the pages of headers" VERBATIM)
+    add_custom_target(sennit_documents ALL DEPENDS "${document_folder}/made")
+    install(DIRECTORY "${document_folder}/docs/manual/headers"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs/manual" COMPONENT documents)
+    install(FILES "${document_folder}/docs/manual/reference.md" "${document_folder}/docs/manual/fortran-calls.md"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs/manual" COMPONENT documents)
+else()
+    install(DIRECTORY include/sennit DESTINATION "${CMAKE_INSTALL_DOCDIR}/include" COMPONENT documents
+        FILES_MATCHING PATTERN "*.h")
+endif()
+foreach(page IN LISTS documents)
     cmake_path(GET page PARENT_PATH folder)
-    install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}" COMPONENT documents)
+    install(FILES "${document_folder}/${page}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}" COMPONENT documents)
+endforeach()
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)
+install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" COMPONENT documents
+    FILES_MATCHING PATTERN "*.png" PATTERN "*.jsonl")
+file(GLOB_RECURSE application_settings RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/apps/*.ini")
+foreach(settings IN LISTS application_settings)
+    cmake_path(GET settings PARENT_PATH folder)
+    install(FILES "${settings}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}" COMPONENT documents)
 endforeach()
 install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" COMPONENT documents
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.f90")
@@ -181,13 +209,11 @@ elseif(man_missing)
     sennit_note("man pages" "left out: ${man_missing}")
 else()
     sennit_note("man pages" "made from the headers and the help of the commands")
-    file(GLOB man_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/sennit/*.h"
-        "${PROJECT_SOURCE_DIR}/tools/reference/*.py")
     add_custom_command(OUTPUT "${PROJECT_BINARY_DIR}/man/made"
         COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/make-man"
             --sennit $<TARGET_FILE:sennit_cli> --version "${PROJECT_VERSION}" "${PROJECT_BINARY_DIR}/man"
         COMMAND "${CMAKE_COMMAND}" -E touch "${PROJECT_BINARY_DIR}/man/made"
-        DEPENDS sennit_cli ${man_sources} tools/make-man src/base/knobs.def
+        DEPENDS sennit_cli ${reference_sources} tools/make-man src/base/knobs.def
         COMMENT "Making man pages" VERBATIM)
     add_custom_target(sennit_man ALL DEPENDS "${PROJECT_BINARY_DIR}/man/made")
     foreach(section man1 man7)
@@ -206,9 +232,11 @@ endif()
 if(TARGET sennit_fortran)
     add_dependencies(sennit_installed sennit_fortran sennit_fortran_sources)
 endif()
-if(TARGET sennit_man)
-    add_dependencies(sennit_installed sennit_man)
-endif()
+foreach(made sennit_man sennit_documents)
+    if(TARGET ${made})
+        add_dependencies(sennit_installed ${made})
+    endif()
+endforeach()
 
 # What `cmake --install` has put somewhere, by the lists that it leaves in the build tree.
 if(PROJECT_IS_TOP_LEVEL)

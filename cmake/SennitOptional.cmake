@@ -256,7 +256,7 @@ if(Python3_Interpreter_FOUND)
         set(Python3_EXECUTABLE "${interpreter}")
     endif()
     # A part of its modules is not enough (Debian's python3-minimal): these programs import what they need.
-    foreach(program tools/make-man bindings/fortran/generate.py)
+    foreach(program tools/make-man tools/make-reference bindings/fortran/generate.py)
         execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/${program}" --help
             OUTPUT_QUIET ERROR_VARIABLE said RESULT_VARIABLE code)
         if(NOT code EQUAL 0)

@@ -12,11 +12,14 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+import links  # noqa: E402
+
 SOURCES = (".c", ".h", ".cpp", ".hpp", ".def", ".py", ".pml", ".f90")
 # Functions of other libraries and programs that the pages speak of.
 FOREIGN = {"main", "mmap", "memmove", "memcpy", "fork", "malloc", "poll", "usleep", "MPI_Init", "MPI_Finalize",
            "MPI_Abort", "dlopen", "getenv", "exec", "setpgid", "tcsetpgrp", "waitpid", "prctl", "signalfd", "_exit"}
-FOREIGN_FILES = {"first.c", "pmix.h", "mpi.h", "sennit/version.h"}
+FOREIGN_FILES = {"first.c", "pmix.h", "mpi.h", "sennit/version.h", "fortran-calls.md"}
 
 
 def project_files(project):
@@ -64,10 +67,8 @@ class Names:
 def wrong_in(page, names):
     with open(os.path.join(names.project, page), encoding="utf-8") as file:
         text = file.read()
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
-        place = os.path.normpath(os.path.join(names.project, os.path.dirname(page), target))
-        if "://" not in target and not os.path.exists(place):
-            yield f"link to {target}"
+    path = os.path.join(names.project, page)
+    yield from filter(None, (links.fault(path, *link) for link in links.links_in(path)))
     for token in re.findall(r"`([^`\n]+)`", text):
         # A file with an ending, or a folder of the tree; what is built or given by the system is none.
         if re.fullmatch(r"[\w.-]+(/[\w.-]+)*\.(c|h|cpp|hpp|py|pml|md|def|cmake|map)", token) or \

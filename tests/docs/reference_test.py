@@ -17,12 +17,14 @@ def main():
     project, nm, library = sys.argv[1:]
     sys.path.insert(0, os.path.join(project, "tools"))
     sys.dont_write_bytecode = True
-    from reference import headers
+    from reference import headers, markdown
 
     symbols = subprocess.run([nm, "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
     exported = {name.split("@")[0] for name in re.findall(r" T (\S+)", symbols)}
     folder = os.path.join(project, "include", "sennit")
-    found = {function.name: function for function in headers.functions(headers.read_headers(folder))}
+    read_headers = headers.read_headers(folder)
+    pages = markdown.header_pages(read_headers)
+    found = {function.name: function for function in headers.functions(read_headers)}
     wrong = [f"{name}: exported, and in no header" for name in exported - found.keys()]
     for name, function in found.items():
         with open(os.path.join(folder, function.header), encoding="utf-8") as file:
@@ -31,9 +33,7 @@ def main():
             wrong.append(f"{name}: in {function.header}, and not exported")
         if not re.fullmatch(rf"[\w *]*\b{name}\(.*\);", function.signature):
             wrong.append(f"{name}: the signature is {function.signature}")
-        with open(os.path.join(project, "docs", "manual", "headers", function.header.replace(".h", ".md")),
-                  encoding="utf-8") as file:
-            shown = file.read()
+        shown = pages[f"headers/{function.header.replace('.h', '.md')}"]
         type_named = re.sub(r"_(?:[iu](?:32|64)|f(?:32|64))(?=_|$)", "_TYPE", name)
         if f"{name}(" not in shown and f"{type_named}(" not in shown:
             wrong.append(f"{name}: not on the page of {function.header}")

@@ -12,6 +12,10 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs"))
+sys.dont_write_bytecode = True
+import links  # noqa: E402
+
 CMAKE, BUILD_TREE = sys.argv[1:3]
 CTEST = os.path.join(os.path.dirname(CMAKE), "ctest")
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
@@ -443,27 +447,32 @@ class InstallTest(unittest.TestCase):
         return next(path for path, _, files in os.walk(self.prefix) if "README.md" in files)
 
     def links(self):
-        """(page, target) of each link in the installed documents, both from their common folder."""
-        documents = self.documents()
-        for path, _, files in os.walk(documents):
-            for name in (name for name in files if name.endswith(".md")):
-                with open(os.path.join(path, name), encoding="utf-8") as file:
-                    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", file.read(), flags=re.DOTALL | re.MULTILINE)
-                for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
-                    if "://" not in target:
-                        page = os.path.relpath(os.path.join(path, name), documents)
-                        yield page, os.path.normpath(os.path.join(os.path.dirname(page), target))
+        """(page, link) of each link in the installed documents."""
+        for path, _, files in os.walk(self.documents()):
+            for page in (os.path.join(path, name) for name in files if name.endswith(".md")):
+                for link in links.links_in(page):
+                    yield page, link
+
+    def place(self, page, target):
+        return os.path.relpath(os.path.join(os.path.dirname(page), target), self.documents())
 
     def test_a_link_in_an_installed_document_leads_to_what_is_installed(self):
         """Pictures are links too. Would break: pages without those of the results, or a page that is not installed."""
         found = list(self.links())
-        self.assertGreater(len(found), 300)
-        self.assertGreater(len([target for _, target in found if target.endswith(".png")]), 12)
-        lost = {(page, target) for page, target in found if not os.path.exists(os.path.join(self.documents(), target))}
-        self.assertEqual({(page, target) for page, target in lost if target not in INTO_THE_SOURCE_TREE}, set())
-        self.assertEqual({target for _, target in lost}, INTO_THE_SOURCE_TREE)
+        self.assertGreater(len([target for _, (_, target, _) in found if target.endswith(".png")]), 12)
+        wrong = {(self.place(page, link[1]), links.fault(page, *link)) for page, link in found if links.fault(page, *link)}
+        self.assertEqual({fault for target, fault in wrong if target not in INTO_THE_SOURCE_TREE}, set())
+        self.assertEqual({target for target, _ in wrong}, INTO_THE_SOURCE_TREE)
         for target in INTO_THE_SOURCE_TREE:
             self.assertTrue(os.path.exists(os.path.join(SOURCE_TREE, target)), target)
+
+    def test_a_link_to_a_header_leads_to_its_page_in_an_installed_document(self):
+        """Would break: the comments of the headers installed without their pages, or found by their index alone."""
+        found = {(self.place(page, "."), link) for page, link in self.links() if "headers/" in link[1]}
+        self.assertIn(("docs/manual", ("`sennit_ptr`", "headers/memory.md", "sennit_ptr")), found)
+        self.assertIn(("docs", ("coll.h", "manual/headers/coll.md", "")), found)
+        self.assertGreater(len(found), 300)
+        self.assertEqual([link for _, link in self.links() if link[1].endswith(".h") and "sennit" in link[1]], [])
 
     def test_an_installed_header_is_a_file_of_its_own(self):
         for name in self.headers():

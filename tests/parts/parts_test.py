@@ -5,13 +5,17 @@
 
 Every part that cmake/SennitOptional.cmake looks for is switched off or hidden, and adoption is left out. SENNIT is the program of a tree that has
 them, which starts the ranks. What would break it: a core that needs what it calls optional, a stand-in that does not link
-or says nothing, a protocol of the launcher that depends on how the library was built.
+or says nothing, documents whose links to headers lead nowhere, a protocol of the launcher that depends on how the library was built.
 """
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs"))
+sys.dont_write_bytecode = True
+import links  # noqa: E402
 
 CMAKE, SOURCE, SENNIT = sys.argv[1:4]
 EXAMPLE = "ring"
@@ -35,6 +39,17 @@ def run(command, seconds, environment=None):
     return done.stdout
 
 
+def check_documents(tree):
+    """Links to headers lead to copies of them, since no pages are made of them."""
+    prefix = os.path.join(tree, "prefix")
+    run([CMAKE, "--install", tree, "--prefix", prefix, "--component", "documents"], 60)
+    pages = [os.path.join(path, name) for path, _, files in os.walk(prefix) for name in files if name.endswith(".md")]
+    found = {(page, link) for page in pages for link in links.links_in(page) if "include/sennit" in link[1]}
+    wrong = [f"{page}: {links.fault(page, *link)}" for page, link in found if links.fault(page, *link)]
+    if wrong or len(found) < 8:
+        sys.exit("\n".join(wrong) or f"{len(found)} links to headers")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="sennit-parts-") as tree:
         said = run([CMAKE, "-S", SOURCE, "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
@@ -55,6 +70,7 @@ def main():
         with open(os.path.join(tree, "lib", "libsennit.so"), "rb") as file:
             if b"this build of Sennit has no PMIx" not in file.read():
                 sys.exit("the library was built with PMIx")
+        check_documents(tree)
     print("without optional parts the library is built, and runs")
 
 

@@ -2,6 +2,8 @@
 
 Each function returns the text of one page. A page says in its first line that it is made, and from what.
 """
+import dataclasses
+import os
 import re
 import textwrap
 
@@ -72,6 +74,20 @@ def places_of(headers):
     """{name: page that describes it}"""
     return {name: header.name.removesuffix(".h") + ".md" for header in headers for item in header.items
             for name in linkable(item)}
+
+
+HEADER_LINK = re.compile(r"\[([^\]]*)\]\((?:\.\./)*include/sennit/(?:(\w+)\.h)?\)")
+
+
+def led_to_pages(text, page, places):
+    """The text of a page with links to the pages of headers for its links to headers, and to the index for those to their folder. A link
+    whose text is a name of the header leads to its description."""
+    def led(match):
+        name = match[1].strip("`").removesuffix("()")
+        target = f"docs/manual/headers/{match[2]}.md" if match[2] else "docs/manual/reference.md"
+        anchor = f"#{name}" if places.get(name) == f"{match[2]}.md" else ""
+        return f"[{match[1]}]({os.path.relpath(target, os.path.dirname(page))}{anchor})"
+    return HEADER_LINK.sub(led, text)
 
 
 def linkable(item):
@@ -234,6 +250,12 @@ def command_page(command):
     return "\n".join(out)
 
 
+def top_page(command):
+    """`sennit` itself, with links to its commands."""
+    rows = [f"| [`{' '.join(sub.words)}`]({sub.words[-1]}.md) | {cell(sub.summary)} |" for sub in command.commands]
+    return "\n".join([command_page(dataclasses.replace(command, commands=[])), "## Commands\n", "| command | |", "|---|---|", *rows]) + "\n"
+
+
 def knobs_page(knobs):
     out = [MADE.format("`src/base/knobs.def`"), "# Knobs\n",
            "A rank reads these settings when it starts: from the environment, else from the file `/etc/sennit.conf`, else the default.\n"
@@ -245,13 +267,9 @@ def knobs_page(knobs):
     return "\n".join(out) + "\n"
 
 
-def reference_page(headers, commands, places):
+def reference_page(headers, places):
     """The way into all the others."""
-    out = [MADE.format("the headers and the help of the command line"), "# Reference\n",
-           "## Commands\n", "| command | |", "|---|---|"]
-    out += [f"| [`{' '.join(command.words)}`](commands/{command.words[-1]}.md) | {cell(command.summary)} |"
-            for command in commands]
-    out += ["\nSettings from the environment: [knobs](knobs.md).\n", "## Headers\n",
+    out = [MADE.format("the headers"), "# Reference\n", "[Commands](commands/sennit.md), [knobs](knobs.md).\n", "## Headers\n",
             "The same calls in Fortran: [signatures](fortran-calls.md).\n",
             "`sennit/sennit.h` includes all of them but those with `sennit_` in their names, and `sennit/version.h` with the version as "
             "numbers.\n", "| header | |", "|---|---|"]
@@ -268,16 +286,14 @@ def reference_page(headers, commands, places):
     return "\n".join(out)
 
 
-def pages(headers, command, knobs):
-    """{path below docs/manual: text} of all pages that are made."""
+def header_pages(headers):
+    """{path below docs/manual: text} of the pages made from headers."""
     places = places_of(headers)
-    commands = [command, *command.commands]
     made = {f"headers/{header.name.removesuffix('.h')}.md": header_page(header, places) for header in headers}
-    top = command.__class__(command.words, command.summary, command.usage, command.options, command.sections)
-    for one in [top, *command.commands]:
-        made[f"commands/{one.words[-1]}.md"] = command_page(one)
-    made["fortran-calls.md"] = fortran_page(headers)
-    made["knobs.md"] = knobs_page(knobs)
-    made["reference.md"] = reference_page(headers, commands, places)
-    return made
+    return {**made, "fortran-calls.md": fortran_page(headers), "reference.md": reference_page(headers, places)}
 
+
+def pages(command, knobs):
+    """{path below docs/manual: text} of the pages of commands and knobs."""
+    made = {f"commands/{one.words[-1]}.md": command_page(one) for one in command.commands}
+    return {**made, f"commands/{command.words[-1]}.md": top_page(command), "knobs.md": knobs_page(knobs)}
