@@ -79,7 +79,8 @@ def kernel_table(figures):
     low = {group: min(one["median"] for one in figures if one["group"] == group) for group in {one["group"] for one in figures}}
 
     def cell(one):
-        return f"{ms_text(one['median'])} ({ms_text(one['low'])}–{ms_text(one['high'])}), {one['median'] / low[one['group']]:.2f}×"
+        mark = "**" if one["median"] == low[one["group"]] else ""
+        return f"{mark}{ms_text(one['median'])}{mark} ({ms_text(one['low'])}–{ms_text(one['high'])})"
     return crossed("latency, ms", sorted(figures, key=lambda one: not plots.is_ours(one)), lambda one: one["series"], place_of, cell)
 
 

@@ -15,8 +15,8 @@ Different from the paper:
 - 2²⁰ keys a rank, not 2²⁸. As in the paper: 10⁶ elements a rank (DAXPY), 160 000 (matrices); 5 runs to warm up, 50 timed.
 - A claim compares with the *fastest* version of an interface among both MPIs.
 
-Tables: median of the jobs' mean latencies (range), ratio to the fastest version of the column; –: missing, or longer than `--limit` seconds. Ratios of
-throughput (equation 5.1) are the inverse. The paper's figures are from its text; its plots have no numbers (+16 % on Bridges-2: "MPI RMA 14 % lower", inverted).
+Tables: median of the jobs' mean latencies (range); bold: the fastest version of the column; –: missing, or longer than `--limit` seconds. Ratios of
+throughput (equation 5.1) are those of latency, inverted. The paper's figures are from its text; its plots have no numbers (+16 % on Bridges-2: "MPI RMA 14 % lower", inverted).
 
 `tools/productivity --table 1 --table 2 --table figures` gives its tables 1 and 2 and figures 7, 12, 17 and 22 ([counting](../../manual/productivity.md)).
 `bench/report/results.py kernels` writes this page; `--measure all` measures. The `.jsonl` files begin with their commands."""
