@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
-#include <string_view>
 
 #include "words.hpp"
 
@@ -20,72 +18,28 @@ void fence(const char *call) {
         must(call, sennit_fence());
 }
 
-// What a barrier waits before it warns.
-constexpr std::int64_t kPatience_ns = 10'000'000'000;
+// The first part of a barrier is so long: only a longer one needs the name of its call.
+constexpr std::int64_t kUnnamed_ns = 1'000'000'000;
 
-// Takes the number at the beginning of the text; -1 if there is none.
-int take_number(std::string_view &text) {
-    int number = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return number;
-}
+thread_local const char *barrier_call = nullptr;
 
-bool is_near(int world_pe) {
-    sennit_locality_level level = SENNIT_LOCALITY_NODE;
-    return sennit_locality(world_pe, &level) != SENNIT_OK || level != SENNIT_LOCALITY_NETWORK;
-}
-
-// Whether this PE is the first of its node that has come, so that one PE speaks for all. `late` is
-// Sennit's list of the others of the node, such as "PEs 0, 1, 4 and 12 more have not arrived".
-// Where it names other nodes, the first two nodes speak: one of them may be the late one.
-bool is_first_that_waits(const Team &team, std::string_view late) {
-    late.remove_prefix(std::min(late.size(), late.find(' ') + 1));
-    if (late.starts_with("of other nodes")) {
-        int near = 0;
-        (void)sennit_team_size(SENNIT_TEAM_NODE, &near);
-        return team.me < 2 * near;
-    }
-    int named = 0;
-    for (int i = 0; i < team.me; ++i) {
-        const int pe = team.members != nullptr ? team.members[i] : i;
-        if (!is_near(pe)) continue;
-        if (take_number(late) != pe) return false;
-        ++named;
-        if (late.starts_with(", ")) late.remove_prefix(2);
-        constexpr std::string_view kAnd = " and ";
-        if (!late.starts_with(kAnd)) continue;
-        // It names no more: there must be one for each PE before this one.
-        late.remove_prefix(kAnd.size());
-        return take_number(late) >= team.me - named;
-    }
-    return true;
-}
-
-// Behind Sennit's last error, a TIMEOUT.
-void warn_of_late(const char *call, const Team &team) {
-    // All relaxed: at worst two threads warn.
-    if (__atomic_load_n(&state.has_warned, __ATOMIC_RELAXED)) return;
-    const std::string late = late_pes();
-    if (late.empty() || !is_first_that_waits(team, late)) return;
-    __atomic_store_n(&state.has_warned, true, __ATOMIC_RELAXED);
-    tell("warning: %s has waited for %d s: %s; SENNIT_TIMEOUT sets a limit", call,
-         static_cast<int>(kPatience_ns / 1'000'000'000), late.c_str());
-}
-
-// The rest of a barrier that has not ended in its first part.
-[[gnu::cold, gnu::noinline]] void wait_longer(const char *call, const Team &team,
+// The rest of a barrier that has not ended in its first part. Sennit warns if it is long.
+[[gnu::cold, gnu::noinline]] void wait_longer(const char *call, sennit_team team,
                                               sennit_status status) {
-    if (status == SENNIT_ERR_TIMEOUT && state.limit_ns > kPatience_ns) {
-        warn_of_late(call, team);
-        status = sennit_barrier(team.core, state.limit_ns == SENNIT_FOREVER
-                                               ? SENNIT_FOREVER
-                                               : state.limit_ns - kPatience_ns);
+    if (status == SENNIT_ERR_TIMEOUT && state.limit_ns > kUnnamed_ns) {
+        barrier_call = call;
+        status = sennit_barrier(
+            team, state.limit_ns == SENNIT_FOREVER ? SENNIT_FOREVER : state.limit_ns - kUnnamed_ns);
+        barrier_call = nullptr;
     }
     must(call, status);
 }
 
 }  // namespace
+
+const char *long_barrier() {
+    return barrier_call;
+}
 
 void quiet(const char *call) {
     // seq_cst: all PEs see the earlier stores of this PE before it loads again.
@@ -96,16 +50,16 @@ void quiet(const char *call) {
 }
 
 void barrier(const char *call, const Team &team) {
-    const sennit_status status = sennit_barrier(team.core, std::min(state.limit_ns, kPatience_ns));
+    const sennit_status status = sennit_barrier(team.core, std::min(state.limit_ns, kUnnamed_ns));
     if (status != SENNIT_OK) [[unlikely]]
-        wait_longer(call, team, status);
+        wait_longer(call, team.core, status);
 }
 
 void barrier_all(const char *call) {
     const sennit_status status =
-        sennit_barrier(SENNIT_TEAM_WORLD, std::min(state.limit_ns, kPatience_ns));
+        sennit_barrier(SENNIT_TEAM_WORLD, std::min(state.limit_ns, kUnnamed_ns));
     if (status != SENNIT_OK) [[unlikely]]
-        wait_longer(call, *team_of(SHMEM_TEAM_WORLD), status);
+        wait_longer(call, SENNIT_TEAM_WORLD, status);
 }
 
 void take_turns() {

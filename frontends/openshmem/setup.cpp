@@ -312,8 +312,17 @@ void write_log(void *, sennit_log_level level, const char *text) {
     char who[24] = "";
     // What the user has asked for names its PE itself.
     if (pe >= 0 && level != SENNIT_LOG_NONE) std::snprintf(who, sizeof who, "PE %d: ", pe);
+    // The warning of a barrier that lasts long names Sennit's call.
+    std::string line = text;
+    const char *const call = long_barrier();
+    constexpr std::string_view kBarrier = "sennit_barrier has waited ";
+    const bool is_of_barrier = call != nullptr && line.starts_with(kBarrier);
+    if (is_of_barrier) {
+        line.replace(0, line.find(' '), call);
+        line += "; SENNIT_TIMEOUT sets a limit";
+    }
     std::fprintf(stderr, "sennit: %s%s%s\n", who, kLevels[level],
-                 in_words_of_openshmem(text).c_str());
+                 in_words_of_openshmem(std::move(line)).c_str());
 }
 
 // 0, or what init returns.
@@ -366,7 +375,6 @@ int start(int requested, bool has_threads) {
 }
 
 void stop() {
-    state.has_warned = false;
     barrier_all("shmem_finalize");
     teams_stop();
     heap_stop();

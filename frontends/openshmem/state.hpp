@@ -72,7 +72,6 @@ struct State {
     // Some PE asked for SHMEM_THREAD_MULTIPLE: several of its threads may be in collective calls of
     // active sets at the same time, each with its own work array.
     bool has_threads = false;
-    bool has_warned = false;  // of a barrier that waits long; once is enough
     int inits = 0;
     pid_t process = 0;  // that called init
     Area areas[kAreas];
@@ -248,6 +247,8 @@ class Patience {
 void quiet(const char *call);
 // All PEs of the team have come; completes as quiet does. Warns of those that let it wait long.
 void barrier(const char *call, const Team &team);
+// The call of OpenSHMEM whose barrier this thread has been in for a second; null: none.
+const char *long_barrier();
 void barrier_all(const char *call);
 
 }  // namespace shmem

@@ -140,8 +140,8 @@ static inline sennit_status sennit_message_plan_be_strict(sennit_message_plan *p
 
 /* Wait until the run is over: all buffers are the program's again, with the received data. After
  * TIMEOUT it goes on. Test: the same without a wait. Errors: STATE (no run was started), TIMEOUT
- * (names call, rank and tag of a message that is missing), those of sennit_plan_wait and
- * sennit_signal_wait. */
+ * (this, and a warning after 10 s, name call, rank and tag of a message that is missing), those of
+ * sennit_plan_wait and sennit_signal_wait. */
 static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan, int64_t timeout_ns);
 static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, int *is_over);
 

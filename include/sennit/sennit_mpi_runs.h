@@ -25,6 +25,17 @@ static inline void sennit_mpi_warn_of_wait(double seconds, const sennit_mpi_mess
     sennit_mpi_warn(text);
 }
 
+static inline void sennit_mpi_warn_of_message(double seconds, const sennit_mpi_message *message) {
+    char text[300];
+    (void)snprintf(
+        text, sizeof text,
+        "rank %d: warning: sennit_message_plan_wait has waited %.0f s for the message of "
+        "%s from rank %d of the communicator, tag %d: its sender has not started the "
+        "run, or makes no such send",
+        sennit_rank(), seconds, message->call, message->partner, message->tag);
+    sennit_mpi_warn(text);
+}
+
 /* Waits for a request of the message's, and warns once if that takes 10 s. 0: over; 1: not in time;
  * 2: MPI's own call failed. */
 static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Request *request,
@@ -274,6 +285,22 @@ static inline int64_t sennit_mpi_left(double start, int64_t timeout_ns) {
     return passed >= (double)timeout_ns ? 0 : timeout_ns - (int64_t)passed;
 }
 
+/* Waits for the message's event, and warns once if that takes 10 s. */
+static inline sennit_status sennit_mpi_await_arrival(const sennit_mpi_message *message,
+                                                     double start, int64_t timeout_ns) {
+    const int64_t patience_ns = 10 * (int64_t)1000000000;
+    int64_t left_ns = sennit_mpi_left(start, timeout_ns);
+    int has_warned = 0;
+    for (;;) {
+        const sennit_status status =
+            sennit_signal_wait(message->signal, left_ns < patience_ns ? left_ns : patience_ns);
+        left_ns = sennit_mpi_left(start, timeout_ns);
+        if (status != SENNIT_ERR_TIMEOUT || left_ns == 0) return status;
+        if (!has_warned) sennit_mpi_warn_of_message(sennit_wtime() - start, message);
+        has_warned = 1;
+    }
+}
+
 /* Messages that have arrived since the last call, in their order. */
 static inline sennit_status sennit_mpi_await_arrivals(sennit_mpi_plan_state *plan, double start,
                                                       int64_t timeout_ns) {
@@ -281,8 +308,7 @@ static inline sennit_status sennit_mpi_await_arrivals(sennit_mpi_plan_state *pla
         const sennit_mpi_message *const message =
             ((sennit_mpi_message **)plan->messages.items)[plan->arrived];
         sennit_status status = SENNIT_OK;
-        if (message->owns_signal)
-            status = sennit_signal_wait(message->signal, sennit_mpi_left(start, timeout_ns));
+        if (message->owns_signal) status = sennit_mpi_await_arrival(message, start, timeout_ns);
         if (status == SENNIT_ERR_TIMEOUT)
             return sennit_mpi_fail(status, "sennit_message_plan_wait",
                                    "its message has not arrived: its sender has not started the "

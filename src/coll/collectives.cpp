@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -298,17 +299,54 @@ int look_at_members(Rank &rank, const void *context) {
     return lost;
 }
 
-void report_late(const TeamState &state) {
-    team::LateRanks late;
+// Whether the member has not made the awaited call. False for members whose calls this rank does
+// not see.
+bool is_late(const TeamState &state, std::uint32_t member) {
     // relaxed: a number that this thread, or a later owner of the queue, has posted.
     const std::uint64_t number = state.awaited.load(std::memory_order_relaxed);
-    for (std::uint32_t member = 0; member < state.size; ++member) {
-        if (state.areas[member] == nullptr) continue;
-        // relaxed: only the value matters.
-        if (state.areas[member]->latest.number.load(std::memory_order_relaxed) < number)
-            late.add(state.team->world_ranks[member]);
+    // relaxed: only the value matters.
+    return state.areas[member] != nullptr &&
+           state.areas[member]->latest.number.load(std::memory_order_relaxed) < number;
+}
+
+team::LateRanks find_late(const TeamState &state) {
+    team::LateRanks late;
+    for (std::uint32_t member = 0; member < state.size; ++member)
+        if (is_late(state, member)) late.add(state.team->world_ranks[member]);
+    return late;
+}
+
+// The first member that has made the call warns for all whose calls it sees. If they all have, the
+// first two of the team's nodes warn of others.
+void warn_of_late(const TeamState &state, const char *call, int seconds) {
+    const team::Team &team = *state.team;
+    for (std::uint32_t member = 0; member < team.rank; ++member)
+        if (state.areas[member] != nullptr && !is_late(state, member)) return;
+    const team::LateRanks late = find_late(state);
+    if (!late.is_empty())
+        late.warn(call, seconds);
+    else if (team.way == team::Way::nodes && team.node < 2)
+        team::warn_of_late_elsewhere(call, seconds);
+}
+
+// For LostSearch::warn, with a Watch.
+void warn_in_blocking_call(Rank & /*rank*/, const void *context, int seconds) {
+    const TeamState &state = *static_cast<const Watch *>(context)->state;
+    warn_of_late(state, name_of(state.blocking.call.kind), seconds);
+}
+
+// The warn of RequestCalls (rank/rank.hpp).
+void warn_of_request(Rank &rank, sennit_request request, int seconds) {
+    Collectives &all = *rank.collectives;
+    OpenCall *operation = nullptr;
+    {
+        const MutexLock guard(all.mutex);
+        operation = all.table.find(request::handle_in(request));
     }
-    late.report();
+    if (operation == nullptr) return;
+    char call[64];
+    (void)std::snprintf(call, sizeof call, "the request of %s", name_of(operation->call.kind));
+    warn_of_late(*operation->state, call, seconds);
 }
 
 // Waits for the blocking call.
@@ -320,14 +358,14 @@ sennit_status wait_for(TeamState &state, const OpenCall &operation, const Deadli
         // All relaxed: only a change of the number matters, not its order.
         const std::uint64_t moves = state.moves.load(std::memory_order_relaxed);
         // Polling restarts after every step.
-        sennit_status status =
-            wait_until(*state.rank, deadline, LostSearch{look_at_members, &watch}, [&] {
+        sennit_status status = wait_until(
+            *state.rank, deadline, LostSearch{look_at_members, &watch, warn_in_blocking_call}, [&] {
                 try_progress(state);
                 return is_complete(operation) || long_wait.differs() ||
                        state.moves.load(std::memory_order_relaxed) != moves;
             });
         if (status == SENNIT_ERR_TIMEOUT) {
-            report_late(state);
+            find_late(state).report();
             return status;
         }
         if (status == SENNIT_OK && long_wait.differs() && !is_complete(operation))
@@ -345,7 +383,7 @@ sennit_status collectives_open(Rank &rank) {
     if (rank.collectives == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for the collective calls");
     request::register_kind(rank, request::RequestKind::collective,
-                           {test_request, nullptr, nullptr});
+                           {test_request, nullptr, nullptr, warn_of_request});
     rank.poll_requests = poll_all;
     return SENNIT_OK;
 }

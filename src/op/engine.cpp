@@ -341,7 +341,7 @@ sennit_status engine_create(Rank &rank) {
     rank.engine = engine;
     if (rank.rail_share != 0) rank.split_from_bytes = kSharedFromBytes;
     request::register_kind(rank, request::RequestKind::operation,
-                           {engine_test, engine_flush, engine_flush_local});
+                           {engine_test, engine_flush, engine_flush_local, engine_warn});
     rank.hooks[hooks] = ProgressHook{poll, engine};
     rank.progress_yields = engine->path_count != 0;
     for (unsigned i = 0; i < engine->path_count; ++i)
@@ -435,6 +435,19 @@ OperationRecord *find_request(Engine &engine, sennit_request request) {
 }
 
 }  // namespace
+
+void engine_warn(Rank &rank, sennit_request request, int seconds) {
+    int peer = -1;
+    {
+        const MutexLock locked(rank.engine->lock);
+        const OperationRecord *record = find_request(*rank.engine, request);
+        if (record != nullptr) peer = record->peer;
+    }
+    if (peer >= 0)
+        log(SENNIT_LOG_WARNING,
+            "a wait for a request has lasted %d s: the operation with rank %d is not complete",
+            seconds, peer);
+}
 
 sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *done) {
     if (request.handle == 0) {

@@ -198,9 +198,10 @@ bool engine_may_copy(Rank &rank, std::size_t bytes);
 // Called for an operation that is not started: `then` and `at_end` treat it as failed.
 void engine_skip(Rank &rank, const Completion &completion, int peer, sennit_status status);
 // A counter that the ends of operations (AtEnd) decrement: incremented before they start, then
-// awaited to be 0. Errors: TIMEOUT.
+// awaited to be 0. `call`: named in the warning of a long wait. Errors: TIMEOUT.
 void engine_count_up(Rank &rank, std::uint32_t *counter, std::uint32_t operations);
-sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const Deadline &deadline);
+sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const char *call,
+                                const Deadline &deadline);
 // Waits until all events to the peer without a waiter are sent: the program may next wait, outside
 // of Sennit, for what their owner does then. After TIMEOUT or PEER_LOST they continue all the same.
 sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline);
@@ -217,6 +218,8 @@ void engine_abandon(Rank &rank, sennit_request request, Abandoned kind = Abandon
 // The test of RequestCalls (rank/rank.hpp). A rank without engine has no requests: every handle
 // except {0} is ARG. {0} is complete and OK.
 sennit_status engine_test(Rank &rank, sennit_request request, bool progress, int *done);
+// The warn of RequestCalls.
+void engine_warn(Rank &rank, sennit_request request, int seconds);
 
 // Waits until all implicit operations and puts to `peer` (kAnyPeer: to all) are complete. Reports
 // the first error of implicit operations since the last flush of that peer, once.

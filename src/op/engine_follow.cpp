@@ -2,11 +2,13 @@
 // The effects of an operation's end: records that are held until others have ended, functions that
 // are called at the end, lists for flush, and the errors left to it. docs/design/engine.md has the
 // states.
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "base/invariant.hpp"
+#include "base/log.hpp"
 #include "op/engine_state.hpp"
 #include "runtime/wait.hpp"
 
@@ -118,14 +120,48 @@ void engine_count_up(Rank &rank, std::uint32_t *counter, std::uint32_t operation
     *counter += operations;
 }
 
-sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter,
+namespace {
+
+// For LostSearch::find.
+int find_nobody(Rank & /*rank*/, const void * /*call*/) {
+    return -1;
+}
+
+// For LostSearch::warn, with the name of the call.
+void warn_of_open(Rank &rank, const void *call, int seconds) {
+    Engine &engine = *rank.engine;
+    int first = -1;
+    unsigned more = 0;
+    {
+        const MutexLock locked(engine.lock);
+        for (const int peer : engine.queues.used()) {
+            const PeerQueue &queue = engine.queues[peer];
+            if (queue.puts_open == 0 && !has_work(queue)) continue;
+            if (first < 0)
+                first = peer;
+            else
+                ++more;
+        }
+    }
+    char others[32] = "";
+    if (more != 0) (void)std::snprintf(others, sizeof others, " and %u more", more);
+    if (first >= 0)
+        log(SENNIT_LOG_WARNING,
+            "%s has waited for %d s: operations with rank %d%s are not complete",
+            static_cast<const char *>(call), seconds, first, others);
+}
+
+}  // namespace
+
+sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const char *call,
                                 const Deadline &deadline) {
     Engine &engine = *rank.engine;
     constexpr std::uint32_t kLooksPerHurry = 64;  // since there may be many peers
     const std::int64_t since_ns = boot_ns();
     std::uint32_t looks = 0;
     // The transports end operations to a lost rank.
-    return wait_until(rank, deadline, rank.world_rank, [&] {
+    const LostSearch search{find_nobody, call, warn_of_open};
+    return wait_until(rank, deadline, search, [&] {
         const MutexLock locked(engine.lock);
         if (counter == 0) return true;
         if (++looks % kLooksPerHurry == 0)

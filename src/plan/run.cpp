@@ -327,7 +327,8 @@ sennit_status Run::start() {
     const sennit_error why = *thread_error();
     op::engine_skip(rank_, of_piece(plan_), why.peer, status);
     if (status == SENNIT_OK) return status;
-    const bool is_over = op::engine_await_zero(rank_, plan_.open, default_deadline()) == SENNIT_OK;
+    const bool is_over = op::engine_await_zero(rank_, plan_.open, "sennit_plan_start",
+                                               default_deadline()) == SENNIT_OK;
     *thread_error() = why;
     // Otherwise its pieces must still be waited for.
     plan_.state = is_over ? PlanState::idle : PlanState::running;
@@ -337,7 +338,7 @@ sennit_status Run::start() {
 // Waits until all pieces are complete and all events are sent: the program may next wait, outside
 // of Sennit, for what their owners do.
 sennit_status await_run(Rank &rank, const Plan &plan, const Deadline &deadline) {
-    sennit_status status = op::engine_await_zero(rank, plan.open, deadline);
+    sennit_status status = op::engine_await_zero(rank, plan.open, "sennit_plan_wait", deadline);
     for (std::uint32_t i = 0; status == SENNIT_OK && i < plan.group_count; ++i)
         if (plan.groups[i].goes_by_message)
             status = op::engine_await_sent(rank, plan.groups[i].attached->gptr.rank, deadline);

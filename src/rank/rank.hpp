@@ -66,6 +66,8 @@ struct RequestCalls {
     sennit_status (*flush)(Rank &rank, int peer, const Deadline &deadline);
     // Waits until the caller may reuse the private buffers of these operations.
     sennit_status (*flush_local)(Rank &rank, int peer, const Deadline &deadline);
+    // Logs that a wait for the open request has lasted so long, and who is late.
+    void (*warn)(Rank &rank, sennit_request request, int seconds);
 };
 inline constexpr std::size_t kRequestKinds = 2;
 
@@ -146,6 +148,8 @@ struct Rank : HotTables, RankSetup {
     std::atomic<unsigned> hook_count{0};
     ProgressBell progress_bell;
     std::atomic<unsigned> polled_requests{0};  // requests that only polling progresses
+    // A wait that lasts longer warns: LostSearch::warn in runtime/wait.hpp.
+    std::atomic<std::int64_t> warns_after_ns{10'000'000'000};
 
     // Parts that belong to other folders.
     AtomicPartPointer<Part::signals> signals;         // null until the first is used

@@ -21,6 +21,30 @@ sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, 
     return SENNIT_OK;
 }
 
+// What a wait waits for.
+struct OpenRequests {
+    const sennit_request *requests;
+    std::size_t count;
+};
+
+// For LostSearch::warn, with an OpenRequests: warns of the first open request.
+void warn_of_request(Rank &rank, const void *context, int seconds) {
+    const OpenRequests &awaited = *static_cast<const OpenRequests *>(context);
+    for (std::size_t i = 0; i < awaited.count; ++i) {
+        const sennit_request request = awaited.requests[i];
+        if (is_null(request)) continue;
+        const RequestCalls &kind = functions_of(rank, kind_of(request));
+        if (kind.warn != nullptr) kind.warn(rank, request, seconds);
+        return;
+    }
+}
+
+// The transport completes the operation when its peer is lost, so a wait for requests watches no
+// rank: then the request is complete and not left behind.
+int find_nobody(Rank & /*rank*/, const void * /*context*/) {
+    return -1;
+}
+
 }  // namespace
 
 void register_kind(Rank &rank, RequestKind kind, const RequestCalls &functions) {
@@ -50,9 +74,9 @@ sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline
     sennit_status own = test_one(rank, *request, true, &over);
     if (over == 0 && own != SENNIT_OK) return own;
     if (over == 0) {
-        // The transport completes the operation when its peer is lost, so the wait watches no rank:
-        // then the request is complete and not left behind.
-        const sennit_status waited = wait_until(rank, deadline, rank.world_rank, [&] {
+        const OpenRequests awaited{request, 1};
+        const LostSearch search{find_nobody, &awaited, warn_of_request};
+        const sennit_status waited = wait_until(rank, deadline, search, [&] {
             own = test_one(rank, *request, false, &over);
             return over != 0 || own != SENNIT_OK;
         });
@@ -110,7 +134,9 @@ sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
         }
         return open == 0;
     };
-    const sennit_status waited = wait_until(rank, deadline, rank.world_rank, look);
+    const OpenRequests awaited{requests, count};
+    const LostSearch search{find_nobody, &awaited, warn_of_request};
+    const sennit_status waited = wait_until(rank, deadline, search, look);
     if (waited != SENNIT_OK) return waited;
     if (!refused) *index = found;
     return own;

@@ -34,6 +34,10 @@ constexpr unsigned kIdleYields = 16;
 // with only short waits also learns of a death.
 constexpr std::uint32_t kShortWaitsPerLook = 64;
 
+// A wait with a timeout that ends so soon does not warn: its error has the same text. Callers that
+// repeat a wait of 10 s and warn themselves rely on it.
+constexpr std::int64_t kEndsSoonNs = 100'000'000;
+
 // Uses the fractional part of multiples of the golden ratio, which follows no pattern of the
 // program.
 bool is_turn_to_look(Rank &rank) {
@@ -108,6 +112,10 @@ WaitLoop::Step WaitLoop::step() {
         checked_ns_ = now;
         lost_ = search_.find(rank_, search_.context);
         if (lost_ >= 0) return Step::lost;
+        // relaxed: it only decides when to warn.
+        if (search_.warn != nullptr &&
+            now - started_ns_ >= rank_.warns_after_ns.load(std::memory_order_relaxed)) [[unlikely]]
+            warn_of_wait(now - started_ns_);
     }
     if (over) {
         note_fruitless_poll(rank_);  // a wait without time is a poll
@@ -125,6 +133,14 @@ WaitLoop::Step WaitLoop::step() {
         return Step::again;
     }
     return Step::sleep;
+}
+
+// The rank's next warning takes three times as long: a program may have long waits on purpose.
+[[gnu::cold, gnu::noinline]] void WaitLoop::warn_of_wait(std::int64_t lasted_ns) {
+    if (deadline_.left_ns() < kEndsSoonNs) return;
+    // relaxed: at worst two threads warn.
+    rank_.warns_after_ns.store(3 * lasted_ns, std::memory_order_relaxed);
+    search_.warn(rank_, search_.context, static_cast<int>(lasted_ns / 1'000'000'000));
 }
 
 bool WaitLoop::yields_reach_nobody(std::int64_t now) {

@@ -77,6 +77,8 @@ inline void note_fruitless_poll(Rank &rank) {
 struct LostSearch {
     int (*find)(Rank &rank, const void *context);
     const void *context;
+    // Logs a warning that the wait has lasted `seconds` and who is late; null: the wait has none.
+    void (*warn)(Rank &rank, const void *context, int seconds) = nullptr;
 };
 
 // The steps of a wait after unsuccessful polling. Used only by wait_until.
@@ -103,6 +105,7 @@ class WaitLoop {
 
   private:
     void end_polling();
+    void warn_of_wait(std::int64_t lasted_ns);
     // Counts yields that returned at once; true: too many in a row.
     bool yields_reach_nobody(std::int64_t now);
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/fail.hpp"
+#include "base/log.hpp"
 #include "op/engine.hpp"
 #include "signal/carried.hpp"
 #include "signal/sets.hpp"
@@ -113,6 +114,21 @@ sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
     if (say_missing(own, value, missing, sizeof missing)) runtime::note_text(rank, missing);
 }
 
+// For LostSearch::find, with a signal.
+int find_dead_rank(Rank &rank, const void * /*own*/) {
+    const int anybody = kAnyPeer;
+    return find_lost(rank, &anybody);
+}
+
+// For LostSearch::warn, with a signal.
+void warn_of_missing(Rank & /*rank*/, const void *context, int seconds) {
+    const Own &own = *static_cast<const Own *>(context);
+    char missing[224];
+    (void)say_missing(own, own_value(own), missing, sizeof missing);
+    log(SENNIT_LOG_WARNING, "sennit_signal_wait has waited for %d s: signal %#x has not fired: %s",
+        seconds, handle_of(own), missing);
+}
+
 template <class Word>
 bool compare(Word word, sennit_comparison comparison, Word value) {
     switch (comparison) {
@@ -177,7 +193,8 @@ sennit_status wait(Rank &rank, Own &own, const Deadline &deadline) {
     std::uint64_t shown[2] = {};
     for (;;) {
         std::uint64_t value = 0;
-        const sennit_status status = wait_until(rank, deadline, kAnyPeer, [&] {
+        const LostSearch search{find_dead_rank, &own, warn_of_missing};
+        const sennit_status status = wait_until(rank, deadline, search, [&] {
             value = own_value(own);
             if (is_observed) [[unlikely]]
                 show_missing(rank, own, value, shown);

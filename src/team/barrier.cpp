@@ -71,14 +71,27 @@ int check_wait(Rank &rank, const void *context) {
     return lost;
 }
 
-void report_late(const Team &team, std::uint64_t epoch) {
+bool member_has_arrived(const Team &team, std::uint32_t member, std::uint64_t epoch) {
+    const std::uint32_t place = (member + team.size - team.rank - 1) % team.size;
+    return member == team.rank || has_arrived(team, place, epoch);
+}
+
+LateRanks find_late(const Team &team, std::uint64_t epoch) {
     LateRanks late;
-    for (std::uint32_t member = 0; member < team.size; ++member) {
-        const std::uint32_t place = (member + team.size - team.rank - 1) % team.size;
-        if (member != team.rank && !has_arrived(team, place, epoch))
-            late.add(team.world_ranks[member]);
-    }
-    late.report();
+    for (std::uint32_t member = 0; member < team.size; ++member)
+        if (!member_has_arrived(team, member, epoch)) late.add(team.world_ranks[member]);
+    return late;
+}
+
+// The first member that has arrived warns for all. sennit_finalize has warnings of its own.
+void warn_of_late(Rank & /*rank*/, const void *context, int seconds) {
+    const Team &team = *static_cast<const BarrierWait *>(context)->team;
+    const std::uint64_t epoch = team.epoch + 1;
+    if (team.purpose == Purpose::leave) return;
+    for (std::uint32_t member = 0; member < team.rank; ++member)
+        if (member_has_arrived(team, member, epoch)) return;
+    const LateRanks late = find_late(team, epoch);
+    if (!late.is_empty()) late.warn(call_name(static_cast<std::uint8_t>(team.purpose)), seconds);
 }
 
 // Checks the members of the flat barrier that have not been seen yet. Inline, for the case that all
@@ -105,8 +118,8 @@ bool have_all_come(Team &team) {
             return have_all_come(team) || team.next_peer != awaited || long_wait.differs();
         };
         const sennit_status status =
-            wait_until(rank, deadline, LostSearch{check_wait, &barrier_wait}, ready);
-        if (status == SENNIT_ERR_TIMEOUT) report_late(team, epoch);
+            wait_until(rank, deadline, LostSearch{check_wait, &barrier_wait, warn_of_late}, ready);
+        if (status == SENNIT_ERR_TIMEOUT) find_late(team, epoch).report();
         if (status != SENNIT_OK) return status;
         if (long_wait.differs()) return long_wait.fail_differs();
     }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/fail.hpp"
+#include "base/log.hpp"
 
 namespace sennit::team {
 namespace {
@@ -130,16 +131,28 @@ void LateRanks::add(int world_rank) {
                         world_rank);
 }
 
-void LateRanks::report() const {
-    if (count_ == 0) return;
-    sennit_error &error = *thread_error();
-    error.peer = first_;
+void LateRanks::write(char *text, std::size_t bytes) const {
     char more[32] = "";
     if (named_ != count_) (void)std::snprintf(more, sizeof more, " and %u more", count_ - named_);
+    (void)std::snprintf(text, bytes,
+                        count_ == 1 ? "rank %s%s has not arrived" : "ranks %s%s have not arrived",
+                        text_, more);
+}
+
+void LateRanks::report() const {
+    if (count_ == 0) return;
+    char late[160];
+    write(late, sizeof late);
+    sennit_error &error = *thread_error();
+    error.peer = first_;
     const std::size_t length = std::strlen(error.text);
-    (void)std::snprintf(
-        error.text + length, sizeof error.text - length,
-        count_ == 1 ? "; rank %s%s has not arrived" : "; ranks %s%s have not arrived", text_, more);
+    (void)std::snprintf(error.text + length, sizeof error.text - length, "; %s", late);
+}
+
+void LateRanks::warn(const char *call, int seconds) const {
+    char late[160];
+    write(late, sizeof late);
+    log(SENNIT_LOG_WARNING, "%s has waited for %d s: %s", call, seconds, late);
 }
 
 void report_late_elsewhere() {
@@ -147,6 +160,11 @@ void report_late_elsewhere() {
     const std::size_t length = std::strlen(error.text);
     (void)std::snprintf(error.text + length, sizeof error.text - length,
                         "; ranks of other nodes have not arrived");
+}
+
+void warn_of_late_elsewhere(const char *call, int seconds) {
+    log(SENNIT_LOG_WARNING, "%s has waited for %d s: ranks of other nodes have not arrived", call,
+        seconds);
 }
 
 }  // namespace sennit::team

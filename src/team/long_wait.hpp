@@ -43,15 +43,21 @@ class LongWait {
     std::uint64_t synchronisations_;
 };
 
-// The late ranks in the text of a TIMEOUT: the first ones by number, and how many more there are.
+// The late ranks in the text of a TIMEOUT or a warning: the first ones by number, and how many more
+// there are.
 class LateRanks {
   public:
     // In the order of the team's members.
     void add(int world_rank);
+    bool is_empty() const { return count_ == 0; }
     // Appends them to the thread's last error, whose peer is the first of them.
     void report() const;
+    // Logs that the call has waited for them.
+    void warn(const char *call, int seconds) const;
 
   private:
+    void write(char *text, std::size_t bytes) const;
+
     char text_[80] = "";
     int first_ = -1;
     unsigned count_ = 0;
@@ -60,5 +66,6 @@ class LateRanks {
 
 // For a wait for another node's word, of which only that node knows who is late.
 void report_late_elsewhere();
+void warn_of_late_elsewhere(const char *call, int seconds);
 
 }  // namespace sennit::team

@@ -46,13 +46,35 @@ void release_node(Rank &rank, Team &team, std::uint64_t epoch) {
         ring_doorbell(*control_of(rank, team.world_ranks[team.by_place[place]]));
 }
 
-void report_late_of_node(Rank &rank, const Team &team, std::uint64_t epoch) {
+LateRanks find_late_of_node(Rank &rank, const Team &team, std::uint64_t epoch) {
     LateRanks late;
     for (std::uint32_t place = team.first_places[team.node];
          place < team.first_places[team.node + 1]; ++place)
         if (!member_arrived(rank, team, team.by_place[place], epoch))
             late.add(team.world_ranks[team.by_place[place]]);
-    late.report();
+    return late;
+}
+
+// The first member of the node that has arrived warns for its node. If all have, and the wait is
+// for other nodes, the leaders of the first two nodes warn: one of these may be the late one.
+// sennit_finalize has warnings of its own.
+void warn_of_late(Rank &rank, const Team &team, int seconds) {
+    const std::uint64_t epoch = team.epoch + 1;
+    if (team.purpose == Purpose::leave) return;
+    for (std::uint32_t place = team.first_places[team.node]; team.by_place[place] != team.rank;
+         ++place)
+        if (member_arrived(rank, team, team.by_place[place], epoch)) return;
+    const char *const call = call_name(static_cast<std::uint8_t>(team.purpose));
+    const LateRanks late = find_late_of_node(rank, team, epoch);
+    if (!late.is_empty())
+        late.warn(call, seconds);
+    else if (leads(team) && team.node < 2)
+        warn_of_late_elsewhere(call, seconds);
+}
+
+// For LostSearch::warn, with a Team.
+void warn_of_late_of_node(Rank &rank, const void *team, int seconds) {
+    warn_of_late(rank, *static_cast<const Team *>(team), seconds);
 }
 
 // Called by a leader: waits until all of its node have arrived.
@@ -68,18 +90,18 @@ sennit_status gather(Rank &rank, Team &team, std::uint64_t epoch, const Deadline
     // Often this rank is alone on its node or the last one: then it does not poll the network
     // before it sends its word.
     if (all_here()) return SENNIT_OK;
-    const LostSearch search{find_lost_of_nodes, &team};
+    const LostSearch search{find_lost_of_nodes, &team, warn_of_late_of_node};
     const sennit_status status = wait_until(rank, deadline, search, all_here);
-    if (status == SENNIT_ERR_TIMEOUT) report_late_of_node(rank, team, epoch);
+    if (status == SENNIT_ERR_TIMEOUT) find_late_of_node(rank, team, epoch).report();
     return status;
 }
 
 sennit_status await_release(Rank &rank, const Team &team, std::uint64_t epoch,
                             const Deadline &deadline) {
-    const LostSearch search{find_lost_of_nodes, &team};
+    const LostSearch search{find_lost_of_nodes, &team, warn_of_late_of_node};
     const sennit_status status =
         wait_until(rank, deadline, search, [&] { return is_node_released(rank, team, epoch); });
-    if (status == SENNIT_ERR_TIMEOUT) report_late_of_node(rank, team, epoch);
+    if (status == SENNIT_ERR_TIMEOUT) find_late_of_node(rank, team, epoch).report();
     return status;
 }
 
@@ -277,6 +299,11 @@ int look_at_round(Rank &rank, const void *context) {
     return lost;
 }
 
+// For LostSearch::warn, with a RoundWait.
+void warn_of_late_round(Rank &rank, const void *wait, int seconds) {
+    warn_of_late(rank, *static_cast<const RoundWait *>(wait)->team, seconds);
+}
+
 // True: everything sent in this round is delivered, or a part has failed with *status.
 bool are_sends_over(Rank &rank, Team &team, sennit_status *status) {
     for (sennit_request &request : team.sends) {
@@ -313,7 +340,7 @@ sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_
     const std::uint64_t epoch = team.epoch + 1;
     sennit_status sent = SENNIT_OK;
     const RoundWait wait{&team, from};
-    const LostSearch search{look_at_round, &wait};
+    const LostSearch search{look_at_round, &wait, warn_of_late_round};
     const sennit_status status = wait_until(rank, deadline, search, [&] {
         if (!are_sends_over(rank, team, &sent)) return false;
         if (sent == SENNIT_ERR_PEER_LOST && has_left(rank, to) && is_leaving(rank, rank.world_rank))

@@ -1,5 +1,5 @@
-// A commit whose partner never makes the call that matches. Would break: a wait in silence, or a
-// warning at each look.
+// A commit whose partner never makes the call that matches, and a run whose sender starts late.
+// Would break: a wait in silence, or a warning at each poll.
 #include <unistd.h>
 
 #include "rank.hpp"
@@ -31,6 +31,28 @@ class Stderr {
     std::FILE *m_file;
 };
 
+// Rank 1 starts its run after 10.7 s.
+void wait_for_late_run() {
+    const Plan plan(kWorld);
+    int value = rank;
+    if (rank == 1)
+        ok(sennit_plan_isend(plan.get(), &value, 1, MPI_INT, 0, 7, kWorld, kNone, nullptr));
+    else if (rank == 0)
+        ok(sennit_plan_irecv(plan.get(), &value, 1, MPI_INT, 1, 7, kWorld, kNone, nullptr));
+    ok(sennit_message_plan_commit(plan.get(), SENNIT_FOREVER));
+    if (rank == 1) (void)usleep(10'700'000);
+    ok(sennit_message_plan_start(plan.get()));
+    const Stderr log;
+    ok(sennit_message_plan_wait(plan.get(), SENNIT_FOREVER));
+    const std::string text = log.text();
+    const std::string warning =
+        "sennit: rank 0: warning: sennit_message_plan_wait has waited 10 s for the message of "
+        "sennit_plan_irecv from rank 1 of the communicator, tag 7: its sender has not started the "
+        "run, or makes no such send\n";
+    need(text == (rank == 0 ? warning : ""), "another warning: " + text);
+    need(value == 1, "another value");
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -57,6 +79,7 @@ int main(int argc, char **argv) {
             need(text.find(begin, at + 1) == std::string::npos, "again: " + text);
         }
     }
+    wait_for_late_run();
     ok(sennit_finalize());
     MPI_Finalize();
     return 0;

@@ -115,7 +115,7 @@ def late():
     def wrong_with(case):
         ran = subprocess.run([SENNIT, "run", "-n", "3", "--timeout", "12", PROGRAM, case, "stay"], stdin=subprocess.DEVNULL,
                              capture_output=True, text=True, timeout=60, check=False)
-        warning = rf"PE 0: warning: shmem_{case} has waited for 10 s: PE 2 has not arrived; SENNIT_TIMEOUT sets a limit\n"
+        warning = rf"sennit: PE 0: warning: shmem_{case} has waited for 10 s: PE 2 has not arrived; SENNIT_TIMEOUT sets a limit\n"
         is_right = ran.returncode == 124 and re.fullmatch(warning + r"sennit run: the job has run for .*\n", ran.stderr)
         return "" if is_right else f"{case}: exit code {ran.returncode}; said:\n{ran.stderr}"
 
