@@ -16,8 +16,8 @@
  * Errors that calls list only where there is more to say:
  *
  * - STATE: the caller is no rank (before sennit_init, after sennit_finalize, in a forked child);
- * - ARG: a null pointer where something is read or written, a handle that names nothing of this
- *   rank, an unknown flag or constant, a negative timeout;
+ * - ARG: a null pointer where something is read or written, a null global pointer or region, a
+ *   handle that names nothing of this rank, an unknown flag or constant, a negative timeout;
  * - RANGE: no such rank or index;
  * - NOT_REGISTERED: the memory, signal or queue has ended;
  * - NOMEM, OS: from calls that create, open, register, attach or record;

@@ -36,15 +36,13 @@ sennit_status allocate_local(Rank &rank, const memory::SegmentArgs &args, sennit
 }
 
 sennit_status not_live(sennit_gptr gptr) {
-    if (gptr.segment == 0)
-        return fail(SENNIT_ERR_NOT_REGISTERED, "the global pointer is null: it names no segment");
     return fail(SENNIT_ERR_NOT_REGISTERED,
                 "segment %#x of rank %d is not allocated, or freed already", gptr.segment,
                 gptr.rank);
 }
 
 sennit_status free_local(Rank &rank, sennit_gptr gptr) {
-    if (gptr.segment != 0 && gptr.rank != rank.world_rank)
+    if (gptr.rank != rank.world_rank)
         return fail(SENNIT_ERR_ARG, "only rank %d, the owner of the segment, may free it",
                     gptr.rank);
     const ColdLock lock(rank);
@@ -64,8 +62,7 @@ sennit_status free_local(Rank &rank, sennit_gptr gptr) {
 }
 
 sennit_status free_any(Rank &rank, sennit_gptr gptr) {
-    if (sennit_gptr_is_null(gptr) && gptr.rank == SENNIT_GPTR_NULL.rank)
-        return fail(SENNIT_ERR_RANGE, "the global pointer is null (SENNIT_GPTR_NULL)");
+    if (sennit_gptr_is_null(gptr)) return op::fail_null_pointer();
     if (check_world_rank(rank, gptr.rank) != SENNIT_OK) return SENNIT_ERR_RANGE;
     if (gptr.offset != 0)
         return fail(SENNIT_ERR_ARG,

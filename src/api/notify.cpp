@@ -5,6 +5,7 @@
 
 #include "api/call.hpp"
 #include "api/observe.hpp"
+#include "op/region.hpp"
 #include "signal/batch.hpp"
 #include "signal/blocks.hpp"
 
@@ -69,9 +70,7 @@ sennit_status notify_batch(const char *name, const signal::Batch &batch, std::si
 }
 
 sennit_status make_block(Rank &rank, const signal::BlockArgs &args, sennit_block *block) {
-    if (sennit_gptr_is_null(args.region.gptr))
-        return fail(SENNIT_ERR_ARG,
-                    "the region is null (SENNIT_REGION_NULL, or one that points to nothing)");
+    if (sennit_gptr_is_null(args.region.gptr)) return op::fail_null_region();
     if (args.region.gptr.rank != rank.world_rank)
         return fail(SENNIT_ERR_ARG, "only rank %d, the owner of the region, can make blocks of it",
                     args.region.gptr.rank);

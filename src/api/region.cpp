@@ -17,14 +17,14 @@ namespace {
 
 // Checks that the region is of a rank of the world.
 sennit_status check_owner(const Rank &rank, sennit_region region) {
-    if (sennit_gptr_is_null(region.gptr) && region.gptr.rank == SENNIT_GPTR_NULL.rank)
-        return fail(SENNIT_ERR_RANGE, "the region is null (SENNIT_REGION_NULL)");
+    if (sennit_gptr_is_null(region.gptr)) return op::fail_null_region();
     return check_world_rank(rank, region.gptr.rank);
 }
 
 sennit_status detach(Rank &rank, sennit_region region) {
     const int peer = region.gptr.rank;
-    if (check_owner(rank, region) != SENNIT_OK) return SENNIT_ERR_RANGE;
+    const sennit_status checked = check_owner(rank, region);
+    if (checked != SENNIT_OK) return checked;
     if (peer == rank.world_rank)
         return fail(SENNIT_ERR_ARG, "the region belongs to the caller: use sennit_deregister");
     // A region in a team's segment is attached with that segment.
@@ -56,7 +56,8 @@ static_assert(static_cast<int>(Mechanism::none) == SENNIT_MECHANISM_NONE &&
 
 // Reads the owner's record of the region's segment.
 sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
-    if (check_owner(rank, region) != SENNIT_OK) return SENNIT_ERR_RANGE;
+    const sennit_status checked = check_owner(rank, region);
+    if (checked != SENNIT_OK) return checked;
     if (memory::team_slot_of(region.gptr.segment) == memory::kLocalSlot)
         return op::read_segment(rank, region.gptr, record);
     record->mechanism = Mechanism::file;

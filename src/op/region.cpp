@@ -64,15 +64,19 @@ sennit_status register_region(Rank &rank, const memory::RegistrationArgs &args,
     return SENNIT_OK;
 }
 
+sennit_status fail_null_region() {
+    return fail(SENNIT_ERR_ARG, "the region is null (SENNIT_REGION_NULL)");
+}
+
 sennit_status check_region(Rank &rank, sennit_region region) {
-    if (sennit_gptr_is_null(region.gptr) && region.gptr.rank == SENNIT_GPTR_NULL.rank)
-        return fail(SENNIT_ERR_RANGE, "the region is null (SENNIT_REGION_NULL)");
+    if (sennit_gptr_is_null(region.gptr)) return fail_null_region();
     memory::SegmentEntry *entry = nullptr;
     const sennit_status status = resolve(rank, region.gptr, &entry);
     return status != SENNIT_OK ? status : check_range(*entry, region.gptr, region.bytes);
 }
 
 sennit_status deregister_region(Rank &rank, sennit_region region) {
+    if (sennit_gptr_is_null(region.gptr)) return fail_null_region();
     if (region.gptr.rank != rank.world_rank) return check_region(rank, region);
     if (memory::team_slot_of(region.gptr.segment) != memory::kLocalSlot)
         return check_region(rank, region);

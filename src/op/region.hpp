@@ -12,6 +12,9 @@ namespace sennit::op {
 sennit_status register_region(Rank &rank, const memory::RegistrationArgs &args,
                               sennit_region *region);
 
+// ARG: the region points to nothing.
+[[gnu::cold]] sennit_status fail_null_region();
+
 // Errors: NOT_REGISTERED, ARG (the region's pointer was moved), and those of check_region.
 sennit_status deregister_region(Rank &rank, sennit_region region);
 

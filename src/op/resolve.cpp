@@ -14,8 +14,6 @@ namespace {
 sennit_status unknown(const Rank &rank, sennit_gptr gptr) {
     if (gptr.rank != rank.world_rank && rank.peers[gptr.rank].transport == nullptr)
         return path::fail_no_path(gptr.rank);
-    if (gptr.segment == 0)
-        return fail(SENNIT_ERR_NOT_REGISTERED, "the global pointer is null: it names no segment");
     // A program that confuses team ranks with world ranks ends here, or at another member's memory.
     const std::uint32_t slot = memory::team_slot_of(gptr.segment);
     const bool of_a_team = slot != memory::kLocalSlot && slot != memory::kWorldSlot;
@@ -42,10 +40,13 @@ sennit_status fetch_record(Rank &rank, sennit_gptr gptr, SegmentRecord *copy) {
 
 }  // namespace
 
+sennit_status fail_null_pointer() {
+    return fail(SENNIT_ERR_ARG, "the global pointer is null (SENNIT_GPTR_NULL)");
+}
+
 sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::SegmentEntry **entry) {
     const std::uint32_t size = size_of(rank);
-    if (gptr.segment == 0 && gptr.rank == SENNIT_GPTR_NULL.rank)
-        return fail(SENNIT_ERR_RANGE, "the global pointer is null (SENNIT_GPTR_NULL)");
+    if (gptr.segment == 0) return fail_null_pointer();
     if (static_cast<std::uint32_t>(gptr.rank) >= size) return fail_no_rank(gptr.rank, size);
     *entry = memory::find(rank, size, gptr);
     if (*entry != nullptr) return SENNIT_OK;

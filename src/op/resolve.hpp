@@ -7,14 +7,17 @@
 
 namespace sennit::op {
 
-// Errors: RANGE (rank), NOT_REGISTERED, OTHER_NODE, PEER_LOST, NOMEM, OS.
+// ARG: the pointer names no segment.
+[[gnu::cold]] sennit_status fail_null_pointer();
+
+// Errors: ARG (null pointer), RANGE (rank), NOT_REGISTERED, OTHER_NODE, PEER_LOST, NOMEM, OS.
 sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::SegmentEntry **entry);
 
 // The same with the record at hand. Replaces the entry of an earlier segment with this id.
 sennit_status attach_known(Rank &rank, sennit_gptr gptr, const SegmentRecord &record);
 
 // Copies the owner's record of a segment that one rank made alone (memory::kLocalSlot). The rank
-// must be in range. Errors: NOT_REGISTERED, OTHER_NODE, PEER_LOST, NOMEM.
+// must be in range, the pointer not null. Errors: NOT_REGISTERED, OTHER_NODE, PEER_LOST, NOMEM.
 sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record);
 
 // Checks that `bytes` bytes at the pointer's offset are inside the segment. Errors: RANGE.

@@ -83,7 +83,7 @@ std::vector<Row> wrong_questions_about_regions() {
     return {
         {"sennit_region_mechanism", "null", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return sennit_region_mechanism(own_region(), nullptr); }},
-        {"sennit_region_mechanism", "the null region", kRunning, SENNIT_ERR_RANGE,
+        {"sennit_region_mechanism", "the null region", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) { return sennit_region_mechanism(SENNIT_REGION_NULL, &it.mechanism); }},
         {"sennit_region_mechanism", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) {
@@ -135,7 +135,7 @@ std::vector<Row> wrong_regions() {
          [](Fixture &it) {
              return sennit_register(sennit_ptr(memory.segment), 101, 0, &it.region);
          }},
-        {"sennit_deregister", "the null region", kRunning, SENNIT_ERR_RANGE,
+        {"sennit_deregister", "the null region", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return sennit_deregister(SENNIT_REGION_NULL); }},
         {"sennit_deregister", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &) {
@@ -161,7 +161,7 @@ std::vector<Row> wrong_regions() {
          [](Fixture &it) {
              return sennit_region_attach(SENNIT_TEAM_WORLD, {memory.freed_local, 8}, it.regions);
          }},
-        {"sennit_region_detach", "the null region", kRunning, SENNIT_ERR_RANGE,
+        {"sennit_region_detach", "the null region", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return sennit_region_detach(SENNIT_REGION_NULL); }},
         {"sennit_region_detach", "its own", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return sennit_region_detach(own_region()); }},

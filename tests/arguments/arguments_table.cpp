@@ -170,7 +170,7 @@ const std::vector<Row> wrong_arguments =
              return sennit_alloc_local(SIZE_MAX, 0, SENNIT_ALLOC_RESERVE, &it.gptr);
          }},
 
-        {"sennit_free", "the null pointer", kRunning, SENNIT_ERR_RANGE,
+        {"sennit_free", "the null pointer", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return sennit_free(SENNIT_GPTR_NULL); }},
         {"sennit_free", "an offset", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return sennit_free(at_offset(1)); }},
@@ -187,7 +187,7 @@ const std::vector<Row> wrong_arguments =
          [](Fixture &) { return status_of(sennit_ptr(at_offset(101))); }},
         {"sennit_ptr", "offset UINT64_MAX", kRunning, SENNIT_ERR_RANGE,
          [](Fixture &) { return status_of(sennit_ptr(at_offset(UINT64_MAX))); }},
-        {"sennit_ptr", "the null pointer", kRunning, SENNIT_ERR_RANGE,
+        {"sennit_ptr", "the null pointer", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return status_of(sennit_ptr(SENNIT_GPTR_NULL)); }},
         {"sennit_ptr", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &) { return status_of(sennit_ptr(memory.freed)); }},
@@ -195,7 +195,7 @@ const std::vector<Row> wrong_arguments =
          [](Fixture &) { return sennit_segment_bytes(memory.segment, nullptr); }},
         {"sennit_segment_bytes", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &it) { return sennit_segment_bytes(memory.freed_local, &it.size); }},
-        {"sennit_segment_bytes", "the null pointer", kRunning, SENNIT_ERR_RANGE,
+        {"sennit_segment_bytes", "the null pointer", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) { return sennit_segment_bytes(SENNIT_GPTR_NULL, &it.size); }},
 
         {"sennit_put", "a null buffer", kRunning, SENNIT_ERR_ARG,

@@ -93,8 +93,7 @@ TEST(near, a_freed_segment_is_refused_and_so_is_a_zeroed_pointer_at_its_place) {
         for (const sennit_gptr segment : segments)
             if (!is_refused(sennit_gptr_at(segment, 0), SENNIT_ERR_NOT_REGISTERED))
                 job.note("a freed segment was used");
-        if (!is_refused(kZeroed, SENNIT_ERR_NOT_REGISTERED) ||
-            !is_refused(SENNIT_GPTR_NULL, SENNIT_ERR_RANGE))
+        if (!is_refused(kZeroed, SENNIT_ERR_ARG) || !is_refused(SENNIT_GPTR_NULL, SENNIT_ERR_ARG))
             job.note("a null pointer was followed");
         // Where they lay there are others now.
         for (sennit_gptr &segment : segments) {
