@@ -5,9 +5,11 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <vector>
 
@@ -21,6 +23,32 @@ std::uint8_t static_data[70000] = {1, 2, 3};
 bool under_sanitizer() {
     return dlsym(RTLD_DEFAULT, "__asan_init") != nullptr ||
            dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
+}
+
+// Would break: the text of a full table, which sends the user to look for too many registrations.
+TEST_F(Adopt, a_missing_descriptor_for_the_file_of_a_rank_is_said) {
+    sennit::Rank other;
+    sennit::memory::LocalSegments other_segments;
+    ASSERT_EQ(sennit::memory::file_create(&other.memory_file), SENNIT_OK);
+    other.segments = &other_segments;
+    auto *const memory = static_cast<std::uint8_t *>(std::aligned_alloc(4096, 4096));
+    fill(memory, 4096, 2);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    // One is free, for the kernel's record of the mappings.
+    const int lowest_free = fcntl(other.memory_file, F_DUPFD_CLOEXEC, 0);
+    ASSERT_EQ(close(lowest_free), 0);
+    rlimit one = before;
+    one.rlim_cur = static_cast<rlim_t>(lowest_free) + 1;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one), 0);
+    Adoption none;
+    const Refused refused = adopt(other, AdoptionArgs{number(memory), 4096, false}, &none);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(refused.code, Refusal::no_descriptor);
+    EXPECT_EQ(refused.detail, EMFILE);
+    EXPECT_TRUE(is_private(memory));
+    ASSERT_EQ(close(other.memory_file), 0);
+    std::free(memory);
 }
 
 }  // namespace

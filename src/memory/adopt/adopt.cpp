@@ -50,8 +50,8 @@ class AdoptionPlan {
     Refused make() {
         // Without the kernel's record no run can be checked, so none counts as lost.
         if (!record_.is_open()) return {Refusal::no_record, 0};
-        file_ = file_of(table_, rank_);
-        if (file_ == nullptr) return {Refusal::table_full, 0};
+        const Refused no_file = file_of(table_, rank_, &file_);
+        if (!no_file.is_none()) return no_file;
         for (std::uint64_t at = begin_; at < end_;) {
             const Refused refused = next_part(&at);
             if (!refused.is_none()) return refused;
@@ -214,7 +214,7 @@ class AdoptionPlan {
 
 Refused adopt_here(Rank &rank, const AdoptionArgs &args, Adoption *adoption) {
     Table *const table = table_open();
-    if (table == nullptr) return {Refusal::table_full, 0};
+    if (table == nullptr) return {Refusal::no_room, 0};
     watch_forks();
     const SignalsBlocked quiet;
     const MutexLock lock(table->lock);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace sennit::memory::adopt {
@@ -124,18 +125,20 @@ RunFile *file_known(Table &table, const Rank &rank) {
     return nullptr;
 }
 
-RunFile *file_of(Table &table, const Rank &rank) {
-    if (RunFile *const known = file_known(table, rank)) return known;
+Refused file_of(Table &table, const Rank &rank, RunFile **file) {
+    *file = file_known(table, rank);
+    if (*file != nullptr) return {};
     struct stat identity {};
-    if (fstat(rank.memory_file, &identity) != 0) return nullptr;
+    if (fstat(rank.memory_file, &identity) != 0) return {Refusal::no_descriptor, errno};
     for (RunFile &run_file : table.files) {
         if (run_file.file >= 0) continue;
-        const int file = fcntl(rank.memory_file, F_DUPFD_CLOEXEC, 0);
-        if (file < 0) return nullptr;
-        run_file = RunFile{file, identity.st_dev, identity.st_ino, 0, false, false};
-        return &run_file;
+        const int copy = fcntl(rank.memory_file, F_DUPFD_CLOEXEC, 0);
+        if (copy < 0) return {Refusal::no_descriptor, errno};
+        run_file = RunFile{copy, identity.st_dev, identity.st_ino, 0, false, false};
+        *file = &run_file;
+        return {};
     }
-    return nullptr;
+    return {Refusal::table_full, 0};
 }
 
 void file_settle(Table &table, RunFile &file) {

@@ -12,6 +12,7 @@
 
 #include "base/mutex.hpp"
 #include "memory/adopt/kernel_record.hpp"
+#include "memory/refusal.hpp"
 #include "rank/rank.hpp"
 
 namespace sennit::memory::adopt {
@@ -104,8 +105,8 @@ bool shows_run(const Table &table, const PageRun &run, const Mapping &mapping,
 
 // The entry of the rank's memory file. Null: the file never had a run.
 RunFile *file_known(Table &table, const Rank &rank);
-// The same, made if missing. Null: the table is full, or no free descriptor.
-RunFile *file_of(Table &table, const Rank &rank);
+// The same, made if missing.
+Refused file_of(Table &table, const Rank &rank, RunFile **file);
 // Closes the file if nothing uses it any more.
 void file_settle(Table &table, RunFile &file);
 // Whether there is adopted memory, or a mapping that may show it: then forks must be watched.
