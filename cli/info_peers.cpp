@@ -487,7 +487,7 @@ std::string peers_text(const Json &section) {
             list += (i == 0 ? "" : ", ") + pairs[i];
         }
         if (pairs.size() > kShown) list += fmt::format(" and {} more", pairs.size() - kShown);
-        text += fmt::format("  pairs {}\n{}", list, story);
+        text += fmt::format("  {} {}\n{}", pairs.size() == 1 ? "pair" : "pairs", list, story);
     }
     std::map<std::string, std::vector<int>> registered;
     for (const Json &rank : section["ranks"]) {

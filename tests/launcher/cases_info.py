@@ -197,6 +197,11 @@ def lines_of_the_log_name_their_rank(launcher):
     equal({line.split(": info: ")[0] for line in lines}, {f"sennit: rank {rank}" for rank in range(3)}, result.stderr)
 
 
+def peers_counts_pairs(launcher):
+    contains(_info(launcher, "--peers", ranks=1), "\n  pair 0-0\n")
+    contains(_info(launcher, "--peers", ranks=2), "\n  pairs 0-0, 1-1\n")
+
+
 def peers_as_json_gives_every_reason(launcher):
     peers = json.loads(_info(launcher, "--peers", "--json", ranks=3))["peers"]
     equal([(pair["from"], pair["to"]) for pair in peers["pairs"]], [(i, j) for i in range(3) for j in range(3)])
