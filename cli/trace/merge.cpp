@@ -193,6 +193,19 @@ std::string refused_text(const TracePart::Sent &one) {
         one.refused - 1, one.signal, one.rank, one.rank, one.owners);
 }
 
+// Whether the rank's last call, just now, is a start of a plan. sennit_message_plan_wait repeats
+// it while a receiver is not ready, and is itself not recorded.
+bool repeats_start(const TracePart &part, bool is_here) {
+    constexpr std::int64_t kJustNs = 500'000'000;
+    if (part.records().empty()) return false;
+    const runtime::TraceRecord &last = part.records().back();
+    const std::size_t number = last.name <= runtime::kTraceNames ? last.name : 0;
+    const char *const name = part.head().names[number].text;
+    const std::int64_t age_ns = now_ns() - last.start_ns - last.duration_ns;
+    return std::strncmp(name, "sennit_plan_start", sizeof part.head().names[number].text) == 0 &&
+           is_here && age_ns < kJustNs;
+}
+
 }  // namespace
 
 std::string where_text(const Trace &trace) {
@@ -208,10 +221,11 @@ std::string where_text(const Trace &trace) {
         const std::vector<TracePart::Sent> sent = part->sent_events();
         const bool is_refused = std::any_of(
             sent.begin(), sent.end(), [](const TracePart::Sent &one) { return one.refused != 0; });
-        // Of that wait only the calls of sennit_plan_start that it repeats are recorded.
-        if (open.empty())
-            text += is_refused ? " in no call, or in sennit_message_plan_wait" : " in no call";
         const bool is_here = std::strcmp(head.host, host) == 0;
+        if (open.empty())
+            text += is_refused && !is_dead && repeats_start(*part, is_here)
+                        ? " in no call, or in sennit_message_plan_wait"
+                        : " in no call";
         for (const TracePart::Open &one : open) {
             text += fmt::format("{} {}", &one == &open.front() ? "" : ";", one.name);
             if (one.peer >= 0) text += fmt::format(" with rank {}", one.peer);

@@ -232,7 +232,7 @@ def _where_names_who_is_missing(job, command):
     process = job.start(command, TRACE="t.json")
     try:
         result, lines = _where_once(job, lambda lines: len(lines) == 5 and "waits for" in lines[-1] and "epoch 1" in lines[-1])
-        assert len(lines) == 5, result
+        assert len(lines) == 5 and lines[0].endswith("in no call"), result
         signal = lines[4].split("signal ")[1].split(",")[0]
         assert lines[1] == (f"  its event of epoch 3 for signal {signal} of rank 2 was too early: rank 2 has not reset epoch 1 "
                             "(by sennit_signal_reset, or by the next start of its message plan)"), lines
@@ -260,6 +260,27 @@ def where_names_who_is_missing_if_plans_send_the_events(job):
     if "TSAN_OPTIONS" not in os.environ:
         script = '[ "$SENNIT_RANK" = 2 ] && export SENNIT_NODE=b; exec "$@"'
         _where_names_who_is_missing(job, [job.sennit, "run", "-n", "3", "--timeout", "40", "sh", "-c", script, "sh", job.rank, *words])
+
+
+def where_names_the_wait_of_a_message_plan_only_for_a_rank_that_repeats_its_start(job):
+    """Would break: a hint to sennit_message_plan_wait for each rank that has once sent too early (see the two above), or none."""
+    process = job.start(job.ranks(3, "hang", os.path.join(job.folder, "go"), "repeat"), TRACE="t.json")
+    try:
+        # Between two starts, or in one.
+        is_seen = False
+        for _ in range(400):
+            _, lines = _where_once(job, lambda lines: len(lines) == 5)
+            is_seen = lines[0].endswith("in no call, or in sennit_message_plan_wait")
+            if is_seen:
+                break
+        assert is_seen, lines
+        assert lines[2].endswith("in no call"), lines
+    finally:
+        with open("go", "w", encoding="utf-8"):
+            pass
+        _, messages = process.communicate(timeout=50)
+        os.remove("go")
+    assert process.returncode == 0, messages
 
 
 def where_tells_that_senders_have_gone_on_to_the_next_epoch(job):

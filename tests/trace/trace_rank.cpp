@@ -7,7 +7,8 @@
 //     die                    rank 1 kills itself after 5 puts, the others wait for it in a barrier
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
 //     hang FILE [plans]      rank 2 waits for an event of each of the others, rank 1 sends none of
-//                            epoch 1 and rank 0 one of epoch 3, until FILE exists
+//                            epoch 1 and rank 0 one of epoch 3, until FILE exists; with "repeat"
+//                            for "plans" rank 0 tries to send it all the time
 //     skip FILE              rank 2 waits for events of epoch 1; the others send some of epoch 2
 //                            when FILE exists, and of epoch 1 when FILE.2 exists
 //     many N                 N puts of 8 bytes, one of 16, what rank 0 counted, a change of folder
@@ -402,7 +403,8 @@ class Sender {
     std::uint64_t word_ = 1;
 };
 
-void hang(const char *file, bool by_plans) {
+void hang(const char *file, const std::string &how) {
+    const bool by_plans = how == "plans" || how == "repeat";
     ok(sennit_init(nullptr), "init");
     sennit_signal mine = SENNIT_SIGNAL_NULL;
     ok(sennit_signal_create(2, 2, 0, &mine), "create");
@@ -418,8 +420,11 @@ void hang(const char *file, bool by_plans) {
         expect(sender.send(3), SENNIT_ERR_SIGNAL_EARLY, "epoch 3");
     }
     struct stat now {};
-    while (sennit_rank() != 2 && stat(file, &now) != 0)
+    while (sennit_rank() != 2 && stat(file, &now) != 0) {
         sennit::test::sleep_ms(5);
+        if (sennit_rank() == 0 && how == "repeat")
+            expect(sender.send(3), SENNIT_ERR_SIGNAL_EARLY, "epoch 3");
+    }
     if (sennit_rank() == 1) ok(sender.send(1), "epoch 1");
     if (sennit_rank() == 2) ok(sennit_signal_wait(mine, SENNIT_FOREVER), "wait");
     ok(sennit_finalize(), "finalize");
@@ -524,7 +529,7 @@ int main(int argc, char **argv) {
     } else if (what == "stay") {
         stay(argv[2]);
     } else if (what == "hang") {
-        hang(argv[2], argc > 3);
+        hang(argv[2], argc > 3 ? argv[3] : "");
     } else if (what == "skip") {
         skip(argv[2]);
     } else if (what == "many") {
