@@ -29,8 +29,8 @@ extern "C" {
 typedef sennit_mpi_plan_state sennit_message_plan;
 
 /* Make an empty plan for messages of `comm`. Collective over `comm`, which Sennit duplicates.
- * Errors: ARG (no intracommunicator; more ranks than this job has), FABRIC (MPI failed; its code is
- * in the last error). */
+ * Errors: ARG (no intracommunicator; on all ranks, if a process is no rank of this job), FABRIC
+ * (MPI failed; its code is in the last error). */
 static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan);
 
 /* Take messages of another communicator too. Collective over it. Errors: those of
@@ -160,24 +160,25 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or MPI_COMM_NULL", NULL, 0);
     if (plan->is_committed)
         return sennit_mpi_fail(SENNIT_ERR_STATE, call, "the plan is committed", NULL, 0);
-    if (!sennit_initialized())
-        return sennit_mpi_fail(SENNIT_ERR_STATE, call, "no rank: sennit_init_mpi() comes first",
-                               NULL, 0);
     code = MPI_Comm_test_inter(comm, &is_inter);
     if (code != MPI_SUCCESS || is_inter)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "comm is no intracommunicator", NULL, code);
     code = MPI_Comm_size(comm, &size);
-    if (code == MPI_SUCCESS && size > sennit_size())
-        return sennit_mpi_fail(SENNIT_ERR_ARG, call,
-                               "a rank of the communicator is no rank of this job: it has more "
-                               "ranks than that of sennit_init_mpi",
-                               NULL, 0);
     use = (sennit_mpi_comm *)sennit_mpi_append(&plan->comms, sizeof *use);
     if (use == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
     use->comm = comm;
-    use->ways = sennit_mpi_take_ways(comm, &code);
+    /* A process that is no rank takes part, so that no rank waits for it. */
+    use->ways = sennit_mpi_take_ways(comm, !sennit_initialized() || size > sennit_size(), &code);
     if (use->ways != NULL) return SENNIT_OK;
     --plan->comms.count;
+    if (!sennit_initialized())
+        return sennit_mpi_fail(SENNIT_ERR_STATE, call, "no rank: sennit_init_mpi() comes first",
+                               NULL, 0);
+    if (code == SENNIT_MPI_FOREIGN)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call,
+                               "a process of the communicator is no rank of this job, the one "
+                               "of sennit_init or sennit_init_mpi",
+                               NULL, 0);
     return sennit_mpi_fail(SENNIT_ERR_FABRIC, call, "the communicator can not be duplicated", NULL,
                            code);
 }
@@ -424,8 +425,10 @@ static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan)
 static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan,
                                                      int64_t timeout_ns) {
     static const char *const call = "sennit_message_plan_wait";
+    static const char *const not_started = "the rank that is sent to has not started its run";
     const double start = sennit_wtime();
     const sennit_mpi_target *held = NULL;
+    int has_warned = 0;
     sennit_status status = SENNIT_OK;
     if (plan == NULL || timeout_ns < 0)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or a negative timeout", NULL, 0);
@@ -435,9 +438,11 @@ static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan,
         status = sennit_mpi_try_to_put(plan, &held);
         if (status != SENNIT_OK || held == NULL) break;
         if (sennit_mpi_left(start, timeout_ns) == 0)
-            return sennit_mpi_fail(SENNIT_ERR_TIMEOUT, call,
-                                   "the rank that is sent to has not started its run", held->first,
-                                   0);
+            return sennit_mpi_fail(SENNIT_ERR_TIMEOUT, call, not_started, held->first, 0);
+        if (!has_warned && sennit_wtime() - start >= 10) {
+            sennit_mpi_warn_of_message(sennit_wtime() - start, held->first, not_started);
+            has_warned = 1;
+        }
         (void)sched_yield();
     }
     if (status == SENNIT_OK) status = sennit_mpi_await_arrivals(plan, start, timeout_ns);

@@ -25,14 +25,15 @@ static inline void sennit_mpi_warn_of_wait(double seconds, const sennit_mpi_mess
     sennit_mpi_warn(text);
 }
 
-static inline void sennit_mpi_warn_of_message(double seconds, const sennit_mpi_message *message) {
+static inline void sennit_mpi_warn_of_message(double seconds, const sennit_mpi_message *message,
+                                              const char *why) {
     char text[300];
     (void)snprintf(
         text, sizeof text,
         "rank %d: warning: sennit_message_plan_wait has waited %.0f s for the message of "
-        "%s from rank %d of the communicator, tag %d: its sender has not started the "
-        "run, or makes no such send",
-        sennit_rank(), seconds, message->call, message->partner, message->tag);
+        "%s %s rank %d of the communicator, tag %d: %s",
+        sennit_rank(), seconds, message->call, message->is_send ? "to" : "from", message->partner,
+        message->tag, why);
     sennit_mpi_warn(text);
 }
 
@@ -296,7 +297,9 @@ static inline sennit_status sennit_mpi_await_arrival(const sennit_mpi_message *m
             sennit_signal_wait(message->signal, left_ns < patience_ns ? left_ns : patience_ns);
         left_ns = sennit_mpi_left(start, timeout_ns);
         if (status != SENNIT_ERR_TIMEOUT || left_ns == 0) return status;
-        if (!has_warned) sennit_mpi_warn_of_message(sennit_wtime() - start, message);
+        if (!has_warned)
+            sennit_mpi_warn_of_message(sennit_wtime() - start, message,
+                                       "its sender has not started the run, or makes no such send");
         has_warned = 1;
     }
 }

@@ -85,26 +85,6 @@ static inline sennit_mpi_ways *sennit_mpi_free_one_of(const sennit_mpi_all_ways 
     return NULL;
 }
 
-/* A new set of the communicator. Collective over it. */
-static inline int sennit_mpi_make_ways(MPI_Comm comm, sennit_mpi_ways *ways) {
-    const int *most = NULL;
-    int has_most = 0;
-    int code;
-    ways->heads = ways->joint_heads = ways->bodies = MPI_COMM_NULL;
-    ways->last_tag = 32767; /* the tags that every MPI has */
-    /* Of rank 0: no other set of its process has the address at the same time. */
-    ways->number =
-        ((uint64_t)(sennit_wtime() * 1e9) ^ ((uint64_t)(uintptr_t)ways << 16)) | (uint64_t)1;
-    code = MPI_Bcast(&ways->number, (int)sizeof ways->number, MPI_BYTE, 0, comm);
-    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->heads);
-    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->joint_heads);
-    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->bodies);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_get_attr(ways->bodies, MPI_TAG_UB, (void *)&most, &has_most);
-    if (code == MPI_SUCCESS && has_most) ways->last_tag = *most;
-    return code;
-}
-
 /* Between two tests of what MPI has to do. The partner may wait for this rank in Sennit, which may
  * have no thread for progress; and ranks that share the processor may need it, which an MPI's own
  * wait keeps. */
@@ -125,9 +105,66 @@ static inline int sennit_mpi_finish(MPI_Request *request) {
     }
 }
 
-/* Takes a set, the same on all ranks of the communicator. Collective over it. NULL, on all ranks:
- * an error of MPI's is in *code, or MPI_ERR_NO_MEM of any of them. */
-static inline sennit_mpi_ways *sennit_mpi_take_ways(MPI_Comm comm, int *code) {
+/* Among the codes of MPI: a process of the communicator is no rank of this job. */
+#define SENNIT_MPI_FOREIGN (-2)
+
+/* Whether each rank of the communicator reaches the memory of the next one by Sennit. Another job
+ * has ranks of the same numbers, and memory with the same names. `number`: the same on all ranks.
+ * Collective; the result is the same on all ranks. */
+static inline int sennit_mpi_check_job(MPI_Comm comm, uint64_t number) {
+    sennit_gptr mine = SENNIT_GPTR_NULL;
+    sennit_gptr next = SENNIT_GPTR_NULL;
+    uint64_t word = 0;
+    uint64_t seen = 0;
+    int is_wrong = 1;
+    int is_any_wrong = 1;
+    int rank = 0;
+    int size = 1;
+    MPI_Request request;
+    int code = MPI_Comm_rank(comm, &rank);
+    if (code == MPI_SUCCESS) code = MPI_Comm_size(comm, &size);
+    if (code != MPI_SUCCESS) return code;
+    if (sennit_alloc_local(sizeof word, 0, 0, &mine) == SENNIT_OK) {
+        word = number + (uint64_t)rank;
+        memcpy(sennit_ptr(mine), &word, sizeof word);
+    }
+    code = MPI_Sendrecv(&mine, (int)sizeof mine, MPI_BYTE, (rank + size - 1) % size, 0, &next,
+                        (int)sizeof next, MPI_BYTE, (rank + 1) % size, 0, comm, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS)
+        is_wrong = sennit_get(&seen, next, sizeof seen) != SENNIT_OK ||
+                   seen != number + (uint64_t)((rank + 1) % size);
+    if (code == MPI_SUCCESS)
+        code = MPI_Iallreduce(&is_wrong, &is_any_wrong, 1, MPI_INT, MPI_MAX, comm, &request);
+    if (code == MPI_SUCCESS) code = sennit_mpi_finish(&request);
+    if (!sennit_gptr_is_null(mine)) (void)sennit_free(mine);
+    return code == MPI_SUCCESS && is_any_wrong ? SENNIT_MPI_FOREIGN : code;
+}
+
+/* A new set of the communicator. Collective over it. */
+static inline int sennit_mpi_make_ways(MPI_Comm comm, sennit_mpi_ways *ways) {
+    const int *most = NULL;
+    int has_most = 0;
+    int code;
+    ways->heads = ways->joint_heads = ways->bodies = MPI_COMM_NULL;
+    ways->last_tag = 32767; /* the tags that every MPI has */
+    /* Of rank 0: no other set of its process has the address at the same time. */
+    ways->number =
+        ((uint64_t)(sennit_wtime() * 1e9) ^ ((uint64_t)(uintptr_t)ways << 16)) | (uint64_t)1;
+    code = MPI_Bcast(&ways->number, (int)sizeof ways->number, MPI_BYTE, 0, comm);
+    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->heads);
+    if (code == MPI_SUCCESS) code = sennit_mpi_check_job(ways->heads, ways->number);
+    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->joint_heads);
+    if (code == MPI_SUCCESS) code = MPI_Comm_dup(comm, &ways->bodies);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_get_attr(ways->bodies, MPI_TAG_UB, (void *)&most, &has_most);
+    if (code == MPI_SUCCESS && has_most) ways->last_tag = *most;
+    return code;
+}
+
+/* Takes a set, the same on all ranks of the communicator. Collective over it. `is_foreign`: the
+ * caller is no rank, or of a job with fewer ranks. NULL, on all ranks: an error of MPI's is in
+ * *code, or MPI_ERR_NO_MEM or SENNIT_MPI_FOREIGN of any of them. */
+static inline sennit_mpi_ways *sennit_mpi_take_ways(MPI_Comm comm, int is_foreign, int *code) {
     sennit_mpi_all_ways *const all = sennit_mpi_ways_of(comm, code);
     sennit_mpi_ways *ways = all == NULL ? NULL : sennit_mpi_free_one_of(all);
     sennit_mpi_ways *made = (sennit_mpi_ways *)calloc(1, sizeof *made);
@@ -136,10 +173,11 @@ static inline sennit_mpi_ways *sennit_mpi_take_ways(MPI_Comm comm, int *code) {
     MPI_Request request;
     mine[0] = ways == NULL ? 0 : ways->number;
     mine[1] = ~mine[0];
-    mine[2] = all == NULL || made == NULL;
+    mine[2] = is_foreign ? 2 : all == NULL || made == NULL;
     *code = MPI_Iallreduce(mine, most, 3, MPI_UINT64_T, MPI_MAX, comm, &request);
     if (*code == MPI_SUCCESS) *code = sennit_mpi_finish(&request);
-    if (*code == MPI_SUCCESS && most[2] != 0) *code = MPI_ERR_NO_MEM;
+    if (*code == MPI_SUCCESS && most[2] != 0)
+        *code = most[2] == 2 ? SENNIT_MPI_FOREIGN : MPI_ERR_NO_MEM;
     if (*code == MPI_SUCCESS && (most[0] == 0 || most[0] != ~most[1])) {
         *code = sennit_mpi_make_ways(comm, made);
         made->next = all->first;

@@ -250,12 +250,39 @@ void pairs() {
     need(in.value == 1.5 && in.place == 3, "a pair comes apart");
 }
 
-// Each rank is a job of its own. Would break: a call of MPI that waits for ranks of other jobs.
+// Each rank is a job of its own, or none. Would break: an error on one rank, for which others wait.
 void more_ranks_than_the_job() {
     sennit_message_plan *plan = nullptr;
     ok(sennit_init_mpi(MPI_COMM_SELF, nullptr));
     refused(sennit_message_plan_create(kWorld, &plan), SENNIT_ERR_ARG, "is no rank of this job");
+    if (rank == 0) ok(sennit_finalize());
+    if (rank == 0)
+        refused(sennit_message_plan_create(kWorld, &plan), SENNIT_ERR_STATE, "no rank");
+    else
+        refused(sennit_message_plan_create(kWorld, &plan), SENNIT_ERR_ARG,
+                "is no rank of this job");
+    if (rank != 0) ok(sennit_finalize());
+}
+
+// Ranks 0 and 1 are a job, and so are 2 and 3. Would break: a check of sizes alone, by which a plan
+// of ranks 0 and 2 waits for ever or moves data of other ranks.
+void ranks_of_two_jobs() {
+    MPI_Comm job = MPI_COMM_NULL;
+    MPI_Comm mixed = MPI_COMM_NULL;
+    sennit_message_plan *plan = nullptr;
+    MPI_Comm_split(kWorld, rank / 2, 0, &job);
+    MPI_Comm_split(kWorld,
+                   size == 3 && rank == 0 ? MPI_UNDEFINED
+                   : size == 3            ? 0
+                                          : rank % 2,
+                   0, &mixed);
+    ok(sennit_init_mpi(job, nullptr));
+    if (size >= 3 && mixed != MPI_COMM_NULL)
+        refused(sennit_message_plan_create(mixed, &plan), SENNIT_ERR_ARG, "is no rank of this job");
+    MPI_Barrier(kWorld);
     ok(sennit_finalize());
+    MPI_Comm_free(&job);
+    if (mixed != MPI_COMM_NULL) MPI_Comm_free(&mixed);
 }
 
 // The commit waits for no sender, and the wait names the receive.
@@ -339,6 +366,7 @@ int main(int argc, char **argv) {
     mistakes();
     ok(sennit_finalize());
     more_ranks_than_the_job();
+    ranks_of_two_jobs();
     MPI_Finalize();
     return 0;
 }
