@@ -195,10 +195,13 @@ sennit_status check_operator(coll::Call &call) {
     call.kernel = find_kernel(call.type, call.op);
     if (call.kernel != nullptr) return SENNIT_OK;
     if (call.element_bytes == 0)
-        return fail(SENNIT_ERR_ARG, "there is no type %d", static_cast<int>(call.type));
+        return fail(SENNIT_ERR_ARG,
+                    "there is no type %d (sennit_reduction_of takes count, type and operator)",
+                    static_cast<int>(call.type));
     return fail(SENNIT_ERR_ARG,
-                "there is no operator %d for elements of type %d (sennit/type.h: the bitwise ones "
-                "are for integers; REPLACE and NO_OP are for accumulate)",
+                "there is no operator %d for elements of type %d (sennit_reduction_of takes count, "
+                "type and operator; the bitwise ones are for integers, REPLACE and NO_OP are for "
+                "accumulate)",
                 static_cast<int>(call.op), static_cast<int>(call.type));
 }
 

@@ -50,6 +50,13 @@ RANK_TEST(error, a_usual_mistake_is_answered_with_what_was_meant, kAnything) {
     says("the global pointer is null");
     test.is(sennit_free(never_set), SENNIT_ERR_ARG);
     says("the global pointer is null");
+    // Fortran's constants are integers, so no compiler sees that two are swapped.
+    double one = 1;
+    const sennit_reduction swapped =
+        sennit_reduction_of(SENNIT_DOUBLE, static_cast<sennit_type>(1000), SENNIT_SUM);
+    test.is(sennit_allreduce(SENNIT_TEAM_WORLD, &one, &one, swapped, SENNIT_FOREVER),
+            SENNIT_ERR_ARG);
+    says("there is no type 1000 (sennit_reduction_of takes count, type and operator)");
     sennit_signal signal = SENNIT_SIGNAL_NULL;
     test.is(sennit_signal_create(0, 0, 0, &signal), SENNIT_ERR_ARG);
     says("at least 1 event");
