@@ -78,6 +78,9 @@ WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &searc
       tick_ns_(kFirstTickNs),
       // relaxed: hooks are added during start-up only.
       polls_paths_(rank.hook_count.load(std::memory_order_relaxed) != 0) {
+    // Both: the caller's further waits by the same deadline share its time.
+    deadline.start();
+    deadline_ = deadline;
     // relaxed: a progress thread that sees it late polls once too often.
     if (polls_paths_)
         rank_.progress_bell.waits.fetch_add(ProgressBell::kBegun, std::memory_order_relaxed);

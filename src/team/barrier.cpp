@@ -108,7 +108,6 @@ bool have_all_come(Team &team) {
 
 // Waits by load and store. Each arrival is progress: polling restarts.
 [[gnu::noinline]] sennit_status wait_for_late(Rank &rank, Team &team, const Deadline &deadline) {
-    deadline.start();
     const std::uint64_t epoch = team.epoch + 1;
     LongWait long_wait(rank, team, static_cast<std::uint8_t>(team.purpose), epoch);
     const BarrierWait barrier_wait{&team, &long_wait};
@@ -202,7 +201,6 @@ namespace {
 
 [[gnu::noinline]] sennit_status synchronise_otherwise(Rank &rank, Team &team, Purpose purpose,
                                                       const Deadline &deadline) {
-    deadline.start();
     if (team.way == Way::clusters)
         return look_in_clusters(team, purpose) ? SENNIT_OK : wait_for_late(rank, team, deadline);
     return team.way == Way::none ? synchronise_without_path(rank, team, deadline)
@@ -235,7 +233,6 @@ namespace {
 // Called before this rank arrives. TIMEOUT ends the call. Other errors are stored: this rank still
 // arrives, since the others wait, and reports the error afterwards.
 sennit_status complete_operations(Rank &rank, Team &team, const Deadline &deadline) {
-    deadline.start();
     const sennit_status status = request::flush(rank, kAnyPeer, deadline);
     if (status == SENNIT_ERR_TIMEOUT) return status;
     if (status != SENNIT_OK) team.flush_error = *thread_error();
