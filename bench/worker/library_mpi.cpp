@@ -82,24 +82,24 @@ struct VectorType {
 };
 
 // How a receiver waits for a put. Some MPIs deliver puts only while the target is inside MPI: then
-// it must call in at every look. Where puts are stores, calling in only delays the next look.
+// it must call in at every poll. Where puts are stores, calling in only delays the next poll.
 enum class Polling { kMemory, kProgress };
 
 void wait_for_put_flag(MPI_Comm comm, std::uint64_t *flag, std::uint64_t value, Polling polling,
                        bool yields) {
-    constexpr int kLooksAtMemoryAlone = 200;
-    int looks = polling == Polling::kMemory ? 0 : kLooksAtMemoryAlone;
+    constexpr int kPollsOfMemoryAlone = 200;
+    int polls = polling == Polling::kMemory ? 0 : kPollsOfMemoryAlone;
     // SYNC bench-flag: pairs with the MPI's own release in MPI_Win_flush() of the sender; payload
     // before flag.
     while (Flag(*flag).load(std::memory_order_acquire) < value) {
         if (yields) {
             sched_yield();
         }
-        if (looks >= kLooksAtMemoryAlone) {
+        if (polls >= kPollsOfMemoryAlone) {
             int arrived = 0;
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &arrived, MPI_STATUS_IGNORE);
         } else {
-            ++looks;
+            ++polls;
             cpu_pause();
         }
     }

@@ -46,14 +46,14 @@ static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));
 
 // How the counter is raised: added to, or written by its only sender.
 enum class Update { add, write };
-// How its owner waits: as OpenSHMEM has it, or first by looks at its memory alone, which suffice
+// How its owner waits: as OpenSHMEM has it, or first by polls of its memory alone, which suffice
 // where a put is a store.
 enum class Wait { until, poll };
 
 void wait_for_counter(unsigned long *counter, std::uint64_t value, Wait wait, bool yields) {
-    constexpr int kLooksAtMemoryAlone = 200;
-    const int looks = wait == Wait::poll && !yields ? kLooksAtMemoryAlone : 0;
-    for (int i = 0; i < looks; ++i) {
+    constexpr int kPollsOfMemoryAlone = 200;
+    const int polls = wait == Wait::poll && !yields ? kPollsOfMemoryAlone : 0;
+    for (int i = 0; i < polls; ++i) {
         // SYNC bench-flag: pairs with the library's own release in shmem_fence() of the sender;
         // payload before counter.
         const std::atomic_ref<unsigned long> seen(*counter);

@@ -39,7 +39,7 @@ struct Message {
 
 // The word: 0, or that the job ends, and with which status.
 constexpr std::uint64_t kEnds = std::uint64_t{1} << 32;
-constexpr timeval kBetweenLooks{0, 50'000};
+constexpr timeval kBetweenChecks{0, 50'000};
 
 struct Ending {
     int socket = -1;
@@ -123,7 +123,7 @@ void *wait_for_end(void *) {
         // SYNC shmem-stops: an acquire; pairs with the release in ending_stop(). Anybody may send
         // an empty message.
         if (is_stopping.load(std::memory_order_acquire)) return nullptr;
-        ending_look();
+        ending_check();
         if (got < 0 && errno != EINTR && errno != EAGAIN) return nullptr;
         if (got == sizeof message &&
             std::memcmp(message.secret, ending.mine.secret, sizeof message.secret) == 0)
@@ -169,7 +169,8 @@ void forget_far_names(int count) {
         all[static_cast<std::size_t>(pe)] = ending.all[static_cast<std::size_t>(pe)];
     }
     std::copy_n(all.get(), state.pes, ending.all.get());
-    (void)setsockopt(ending.socket, SOL_SOCKET, SO_RCVTIMEO, &kBetweenLooks, sizeof kBetweenLooks);
+    (void)setsockopt(ending.socket, SOL_SOCKET, SO_RCVTIMEO, &kBetweenChecks,
+                     sizeof kBetweenChecks);
 }
 
 void tell_others(int status) {
@@ -194,7 +195,7 @@ void tell_others(int status) {
 
 }  // namespace
 
-void ending_look() {
+void ending_check() {
     if (ending.word == nullptr || is_forked_child()) return;
     // relaxed: the word stands alone.
     const std::uint64_t word = __atomic_load_n(ending.word, __ATOMIC_RELAXED);

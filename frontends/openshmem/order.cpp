@@ -72,10 +72,10 @@ void take_turns() {
 void Patience::wait() {
     take_turns();
     // A poll is a load, or a copy by the kernel that other PEs queue for: so the clock sets the
-    // limit. It is read once in kLooks polls, because a load takes less time than that.
-    constexpr std::uint32_t kLooks = 64;
+    // limit. It is read once in kPolls polls, because a load takes less time than that.
+    constexpr std::uint32_t kPolls = 64;
     constexpr double kAwakeSeconds = 0.02;
-    if (++looks_ % kLooks != 0) return;
+    if (++polls_ % kPolls != 0) return;
     const double now = sennit_wtime();
     if (asked_ == 0) began_ = asked_ = now;
     if (now < asked_ + kAwakeSeconds) return;

@@ -498,7 +498,7 @@ void fail_status(const char *call, sennit_status status) {
     // The PE that is missed may just be ending all others, this one too.
     if (status == SENNIT_ERR_PEER_LOST) usleep(300'000);
     // On another node its word has arrived before it died; the thread may not have seen it yet.
-    ending_look();
+    ending_check();
     fail(call, "%s: %s", sennit_status_string(status), last_error().c_str());
 }
 

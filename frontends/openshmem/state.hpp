@@ -170,8 +170,8 @@ inline std::size_t stalls_bytes() {
 // Ends other PEs from outside: what shmem_global_exit needs (ending.cpp).
 void ending_start();
 void ending_stop();
-void ending_look();  // ends this PE if one of another node has said so
-bool is_ending();    // this PE has begun to end all, so it can not synchronise any more
+void ending_check();  // ends this PE if one of another node has said so
+bool is_ending();     // this PE has begun to end all, so it can not synchronise any more
 
 // The heap (heap.cpp) and teams (teams.cpp), which start and end with the state.
 void heap_start(std::size_t bytes, std::size_t alignment);  // the area's
@@ -238,7 +238,7 @@ class Patience {
   private:
     const char *call_;
     const void *lock_;
-    std::uint32_t looks_ = 0;
+    std::uint32_t polls_ = 0;
     double began_ = 0;
     double asked_ = 0;  // time of the last check
 };

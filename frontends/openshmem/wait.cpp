@@ -114,13 +114,13 @@ int note_and_check(void *context) {
 // it stays awake for a while, and yields if there are more PEs than processors.
 template <class Ready>
 [[gnu::noinline]] void wait_long(Ready &ready, const Awaited &one) {
-    constexpr int kLooks = 1000;
+    constexpr int kPolls = 1000;
     constexpr double kAwakeSeconds = 0.02;
     const double begin = sennit_wtime();
     do {
-        for (int i = 0; i < kLooks; ++i) {
+        for (int i = 0; i < kPolls; ++i) {
             if (ready()) return;
-            if (state.crowded || i + 1 == kLooks) take_turns();
+            if (state.crowded || i + 1 == kPolls) take_turns();
         }
     } while (sennit_wtime() < begin + kAwakeSeconds);
     sleep_until(one, call_ready<Ready>, &ready);

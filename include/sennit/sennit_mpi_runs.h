@@ -43,7 +43,7 @@ static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Reques
                                    double end, int has_end) {
     const double start = sennit_wtime();
     int has_warned = 0;
-    unsigned looks = 0;
+    unsigned rounds = 0;
     for (;;) {
         int is_over = 0;
         double now;
@@ -55,7 +55,7 @@ static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Reques
             sennit_mpi_warn_of_wait(now - start, message);
             has_warned = 1;
         }
-        sennit_mpi_let_others(&looks);
+        sennit_mpi_let_others(&rounds);
     }
 }
 

@@ -88,20 +88,20 @@ static inline sennit_mpi_ways *sennit_mpi_free_one_of(const sennit_mpi_all_ways 
 /* Between two tests of what MPI has to do. The partner may wait for this rank in Sennit, which may
  * have no thread for progress; and ranks that share the processor may need it, which an MPI's own
  * wait keeps. */
-static inline void sennit_mpi_let_others(unsigned *looks) {
+static inline void sennit_mpi_let_others(unsigned *rounds) {
     sennit_request none = SENNIT_REQUEST_NULL;
     int is_over;
-    if (++*looks % 16 == 0) (void)sennit_test(&none, &is_over);
+    if (++*rounds % 16 == 0) (void)sennit_test(&none, &is_over);
     (void)sched_yield();
 }
 
 static inline int sennit_mpi_finish(MPI_Request *request) {
-    unsigned looks = 0;
+    unsigned rounds = 0;
     int is_over = 0;
     for (;;) {
         const int code = MPI_Test(request, &is_over, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS || is_over) return code;
-        sennit_mpi_let_others(&looks);
+        sennit_mpi_let_others(&rounds);
     }
 }
 

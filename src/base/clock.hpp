@@ -29,7 +29,7 @@ class Deadline {
         if (timeout_ns >= SENNIT_FOREVER / 2) return Deadline(INT64_MAX);
         return Deadline(now_ns() + (timeout_ns < 0 ? 0 : timeout_ns));
     }
-    // The same, but the clock is read at start() or the first look: a call that need not wait does
+    // The same, but the clock is read at start() or the first check: a call that need not wait does
     // not read it. A copy that is made before starts by itself.
     static Deadline within(std::int64_t timeout_ns) {
         if (timeout_ns >= SENNIT_FOREVER / 2) return never();

@@ -79,7 +79,7 @@ struct alignas(kLineBytes) Channel {
     std::byte *mirror;                  // null, or equal to peer_buffer
     bool detaches;                      // peer_memory was registered for this channel alone
     std::atomic<std::uint32_t> misses;  // tests that found nothing, for is_peer_gone()
-    std::atomic<std::int64_t> looked_ns;
+    std::atomic<std::int64_t> checked_ns;
 };
 
 static_assert(sizeof(Channel) == 1u << kPlaceShift);

@@ -27,7 +27,7 @@ bool is_drained(const Rank &rank, const Channel &channel) {
     return known_gone(rank, channel.peer) != Gone::no;
 }
 
-// A dead peer ends the wait for that peer only: it is noted, and the next look sees it.
+// A dead peer ends the wait for that peer only: it is noted, and the next check sees it.
 int note_lost(Rank &rank, const void *context) {
     const auto &closing = *static_cast<const Closing *>(context);
     for (std::size_t i = 0; i < closing.count; ++i) {

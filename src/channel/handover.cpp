@@ -9,8 +9,8 @@
 namespace sennit::channel {
 namespace {
 
-constexpr std::uint32_t kMissesPerLook = 64;
-constexpr std::int64_t kLookNs = 1'000'000;  // the interval of waits
+constexpr std::uint32_t kMissesPerCheck = 64;
+constexpr std::int64_t kCheckNs = 1'000'000;  // the interval of waits
 
 const char *path_of(const Rank &rank, int peer) {
     return sennit_path_name(rank.peers[peer].path);
@@ -26,10 +26,10 @@ bool is_peer_gone(Rank &rank, Channel &channel) {
     if (channel.peer == rank.world_rank) return false;
     if (known_gone(rank, channel.peer) != Gone::no) return true;
     // All relaxed: a rough count and a rough time.
-    if (channel.misses.fetch_add(1, std::memory_order_relaxed) % kMissesPerLook != 0) return false;
+    if (channel.misses.fetch_add(1, std::memory_order_relaxed) % kMissesPerCheck != 0) return false;
     const std::int64_t now = now_ns();
-    if (now - channel.looked_ns.load(std::memory_order_relaxed) < kLookNs) return false;
-    channel.looked_ns.store(now, std::memory_order_relaxed);
+    if (now - channel.checked_ns.load(std::memory_order_relaxed) < kCheckNs) return false;
+    channel.checked_ns.store(now, std::memory_order_relaxed);
     return peer_gone(rank, channel.peer) != Gone::no;
 }
 

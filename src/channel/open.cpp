@@ -16,7 +16,7 @@ namespace {
 enum class Phase : std::uint8_t {
     unprepared,
     waiting,  // for this rank's turn with the peer
-    offered,  // the offer lies on the desk
+    offered,  // the offer is in the offer table
     ready,    // and the peer's is accepted
     open,     // the channel is open
     over      // it has failed
@@ -30,8 +30,8 @@ struct Item {
     Side side{0};
     std::uint64_t number = 0;
     std::atomic<std::uint64_t> *word = nullptr;
-    DeskPlace *own_place = nullptr;
-    DeskPlace *peer_place = nullptr;
+    OfferSlot *own_slot = nullptr;
+    OfferSlot *peer_slot = nullptr;
     ChannelOffer offer{};  // this rank's
 };
 
@@ -75,9 +75,9 @@ sennit_status prepare(Opening &opening, Item &item, const ChannelArgs &args) {
         return SENNIT_OK;
     }
     item.side.shift = opening.rank.world_rank < args.peer ? 0 : 1;
-    item.own_place = &place_of(*opening.rank.control, args.peer);
-    item.peer_place = &place_of(*channel.peer_control, opening.rank.world_rank);
-    item.word = &(item.side.shift == 0 ? item.own_place : item.peer_place)->handshake;
+    item.own_slot = &offer_slot_of(*opening.rank.control, args.peer);
+    item.peer_slot = &offer_slot_of(*channel.peer_control, opening.rank.world_rank);
+    item.word = &(item.side.shift == 0 ? item.own_slot : item.peer_slot)->handshake;
     item.offer.bytes = args.bytes;
     item.offer.offset = args.region.gptr.offset;
     item.offer.segment = args.bytes == 0 ? 0 : args.region.gptr.segment;
@@ -98,8 +98,8 @@ sennit_status prepare(Opening &opening, const ChannelArgs *args_of_all) {
 }
 
 bool take_turn(Opening &opening, Item &item) {
-    // SYNC channel-pair: pairs with the release in end_turn(); the last thread's use of the desk
-    // comes before.
+    // SYNC channel-pair: pairs with the release in end_turn(); the last thread's use of the offer
+    // table comes before.
     item.has_turn = opening.rank.channels->pairs[item.channel->peer].exchange(
                         1, std::memory_order_acquire) == 0;
     return item.has_turn;
@@ -141,7 +141,7 @@ void write_offer(const Item &item) {
     // SYNC channel-offer: pairs with the fence in look_at_offer(); the change of the word that
     // ended the last offer comes before the first store of this one.
     order_stores();
-    store_words(&item.own_place->offer, &item.offer, sizeof item.offer);
+    store_words(&item.own_slot->offer, &item.offer, sizeof item.offer);
 }
 
 void put_offer(Item &item) {
@@ -154,7 +154,7 @@ void put_offer(Item &item) {
     item.phase = Phase::offered;
 }
 
-// Takes the peer's offer from its desk into *item.channel.
+// Takes the offer from the peer's offer table into *item.channel.
 sennit_status accept(Opening &opening, Item &item, const ChannelOffer &theirs) {
     Channel &channel = *item.channel;
     const std::uint32_t flags = theirs.flags & ~(kOwnRegion | kSleepsWithBarrier);
@@ -182,7 +182,7 @@ sennit_status accept(Opening &opening, Item &item, const ChannelOffer &theirs) {
 // again.
 bool look_at_offer(Opening &opening, Item &item, std::uint64_t word) {
     ChannelOffer theirs{};
-    load_words(&theirs, &item.peer_place->offer, sizeof theirs);
+    load_words(&theirs, &item.peer_slot->offer, sizeof theirs);
     // SYNC channel-offer: pairs with the fence in write_offer(), of the peer; the copy comes before
     // the check that the offer still stands.
     order_loads();

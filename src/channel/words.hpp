@@ -5,8 +5,8 @@
 // A half is one rank's end of a channel: two lines in its own memory file that only its peer
 // writes, so each rank polls its own memory. The halves of a rank are in chunks.
 //
-// The desk (control_block.hpp) has a place for each rank of the world, with the owner's offer to
-// that rank. The desk of the lower rank of a pair also has the word by which both agree.
+// The offer table (control_block.hpp) has a slot for each rank of the world, with the owner's offer
+// to that rank. The offer table of the lower rank of a pair also has the word by which both agree.
 #pragma once
 
 #include <sennit/channel.h>
@@ -102,16 +102,16 @@ inline constexpr std::uint32_t kOwnRegion = 1u << 31;
 // The rank has joined the barriers and sleeps with one (runtime/wait.hpp).
 inline constexpr std::uint32_t kSleepsWithBarrier = 1u << 30;
 
-// The owner writes `offer`. `handshake` is used in the desk of the lower of the two ranks; both
-// change it by compare and swap (handshake.hpp).
-struct DeskPlace {
+// The owner writes `offer`. `handshake` is used in the offer table of the lower of the two ranks;
+// both change it by compare and swap (handshake.hpp).
+struct OfferSlot {
     alignas(kLineBytes) ChannelOffer offer;                    // SYNC channel-offer
     alignas(kLineBytes) std::atomic<std::uint64_t> handshake;  // SYNC channel-handshake
 };
-static_assert(sizeof(DeskPlace) == kDeskPlaceBytes && offsetof(DeskPlace, handshake) == 128);
+static_assert(sizeof(OfferSlot) == kOfferSlotBytes && offsetof(OfferSlot, handshake) == 128);
 
-inline DeskPlace &place_of(ControlBlock &control, int peer) {
-    return *reinterpret_cast<DeskPlace *>(desk_place(control, peer));
+inline OfferSlot &offer_slot_of(ControlBlock &control, int peer) {
+    return *reinterpret_cast<OfferSlot *>(offer_slot(control, peer));
 }
 
 }  // namespace sennit::channel

@@ -20,7 +20,7 @@
 namespace sennit::coll {
 namespace {
 
-constexpr std::int64_t kLookNs = 1'000'000;  // between searches for dead members
+constexpr std::int64_t kCheckNs = 1'000'000;  // between searches for dead members
 
 // The first post number of a generation of a team's slot. No job makes 2^36 calls of a team, or
 // 2^28 teams in a slot.
@@ -56,7 +56,7 @@ void close_state(Rank &rank, TeamState *state) {
     for (std::uint32_t member = 0; member < state->size; ++member) {
         sennit_request &request = state->fetches[member];
         if (request.handle == 0) continue;
-        (void)request::wait(rank, &request, Deadline::after(kLookNs));
+        (void)request::wait(rank, &request, Deadline::after(kCheckNs));
         op::engine_abandon(rank, request);
     }
     close_nodes(*state);
@@ -220,8 +220,8 @@ bool try_lose(TeamState &state, sennit_status status) {
 void look_for_dead(TeamState &state) {
     const std::int64_t now = now_ns();
     // relaxed twice: two threads that search at the same time do no harm.
-    if (now - state.looked_at_ns.load(std::memory_order_relaxed) < kLookNs) return;
-    state.looked_at_ns.store(now, std::memory_order_relaxed);
+    if (now - state.checked_at_ns.load(std::memory_order_relaxed) < kCheckNs) return;
+    state.checked_at_ns.store(now, std::memory_order_relaxed);
     const int peer = find_lost_member(*state.rank, &state);
     if (peer < 0 || !state.turn.try_take()) return;
     // The member may have posted just before it ended.

@@ -23,7 +23,7 @@ inline bool room_is_known(TeamState &state, Place place) {
 }
 
 inline void ring(const TeamState &state) {
-    // SYNC doorbell: pairs with the fence in announce_sleep(); the numbers before the looks at
+    // SYNC doorbell: pairs with the fence in announce_sleep(); the numbers before the loads of
     // sleepers.
     store_load_fence();
     const auto ring_one = [&](std::uint32_t member) {

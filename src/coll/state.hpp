@@ -140,12 +140,12 @@ struct TeamState {
     Call
         blocking_made;  // if it timed out: the arguments of its caller; operations change their own
     int broken_by;      // the rank that the error is about, -1 if none
-    std::atomic<std::int64_t> looked_at_ns;  // time of the last search
-    std::byte *scratch;                      // two pieces, made at first use
-    std::byte *stages;                       // three of kStageBytes, made at first use
-    std::byte *operands;                     // made at first use, see operands_of()
-    std::uint32_t wide_segment;              // of this rank's wide slots; 0: none yet
-    std::byte **wide;                        // [size], the members' wide slots, null until needed
+    std::atomic<std::int64_t> checked_at_ns;  // time of the last search
+    std::byte *scratch;                       // two pieces, made at first use
+    std::byte *stages;                        // three of kStageBytes, made at first use
+    std::byte *operands;                      // made at first use, see operands_of()
+    std::uint32_t wide_segment;               // of this rank's wide slots; 0: none yet
+    std::byte **wide;                         // [size], the members' wide slots, null until needed
     SlotHeader *headers;        // [size], of members out of reach: the last that was fetched
     sennit_request *fetches;    // [size], under way
     std::uint64_t *fetched;     // [size], the posts whose content was requested last

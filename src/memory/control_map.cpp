@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kHeadBytes = offsetof(ControlBlock, more_teams);
 
-std::uint64_t desk_bytes(std::uint64_t size) {
-    return round_up(desk_and_table_bytes(size), kLargestSmallPage);
+std::uint64_t tables_bytes(std::uint64_t size) {
+    return round_up(offers_and_watch_bytes(size), kLargestSmallPage);
 }
 
 // Reports the exceeded limit and that more of it is needed. Short: other ranks append it to their
@@ -40,11 +40,11 @@ sennit_status map_chunk(ControlBlock &control, int file, std::uint32_t chunk,
 }  // namespace
 
 std::uint64_t control_view_bytes(std::uint64_t size) {
-    return sizeof(ControlBlock) + desk_bytes(size);
+    return sizeof(ControlBlock) + tables_bytes(size);
 }
 
 std::uint64_t control_file_bytes(std::uint64_t size) {
-    return kHeadBytes + desk_bytes(size);
+    return kHeadBytes + tables_bytes(size);
 }
 
 sennit_status control_map(int file, std::uint64_t size, ControlBlock **control) {
@@ -55,7 +55,7 @@ sennit_status control_map(int file, std::uint64_t size, ControlBlock **control) 
     (void)madvise(view, bytes, MADV_DONTFORK);
     auto *const begin = static_cast<std::byte *>(view);
     if (!space_map(begin, file, 0, kHeadBytes) ||
-        !space_map(begin + sizeof(ControlBlock), file, kHeadBytes, desk_bytes(size))) {
+        !space_map(begin + sizeof(ControlBlock), file, kHeadBytes, tables_bytes(size))) {
         const int reason = errno;
         (void)munmap(view, bytes);
         return no_view(bytes, reason);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The control block in its file and in the address space. Every view has the layout of ControlBlock
-// followed by the desk, whatever part the file has. A file of 4 MB is enough for ranks with few
-// teams; one with room for all teams would have 115 MB and exceed many limits (ulimit -f).
+// followed by the offer table, whatever part the file has. A file of 4 MB is enough for ranks with
+// few teams; one with room for all teams would have 115 MB and exceed many limits (ulimit -f).
 //
-//     file    | up to more_teams | desk | segments | chunk | segments | chunk ...
-//     view    | up to more_teams | chunks of more_teams, reserved until they are mapped | desk |
+//     file    | up to more_teams | offers | segments | chunk | segments | chunk ...
+//     view    | up to more_teams | chunks of more_teams, reserved until they are mapped | offers |
 #pragma once
 
 #include "memory/file.hpp"

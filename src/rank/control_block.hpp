@@ -28,7 +28,7 @@ inline constexpr std::size_t kTeamChunkBytes = kTeamSyncBytes * kTeamsPerChunk;
 static_assert(kFirstTeams + kTeamChunks * kTeamsPerChunk == kTeamSlots - 1);
 static_assert(kTeamChunkBytes % 65536 == 0);
 inline constexpr std::size_t kCpuWords = 16;  // 1024 processors
-inline constexpr std::size_t kDeskPlaceBytes = 256;
+inline constexpr std::size_t kOfferSlotBytes = 256;
 inline constexpr std::size_t kWatchHeadBytes = 128;
 inline constexpr std::size_t kWatchPlaceBytes = 64;
 inline constexpr std::size_t kSignalChunks = 16;
@@ -95,10 +95,10 @@ struct alignas(kLineBytes) EpochLine {
 static_assert(sizeof(EpochLine) == 128);
 
 // For a barrier by clusters, in the words of a cluster's first member (team/cluster.hpp). Writers
-// of `come`: the members of the cluster; of `clusters`, used only in the first cluster: the last
+// of `arrived`: the members of the cluster; of `clusters`, used only in the first cluster: the last
 // member of each cluster; of `released`: the last member to arrive.
 struct ClusterLines {
-    EpochLine come;      // members that have arrived, 0 between two barriers
+    EpochLine arrived;   // the number of members, 0 between two barriers
     EpochLine clusters;  // complete clusters, 0 between two barriers
     EpochLine released;  // the last barrier in which all have arrived
 };
@@ -213,10 +213,10 @@ static_assert(sizeof(TeamSync) == kTeamSyncBytes && offsetof(TeamSync, rounds) =
               offsetof(TeamSync, coll) == 1024 + 128 * kRounds);
 
 // The block in the address space of the owner and of each peer that maps it. The file has the part
-// before `more_teams`, then the desk. A chunk of `more_teams` is appended to the owner's file when
-// the first team of the chunk is made (memory/control_map.hpp). Untouched pages cost nothing. The
-// words of the first teams share a page with the header, so a rank that uses only the world touches
-// few pages of its peers.
+// before `more_teams`, then the offer table. A chunk of `more_teams` is appended to the owner's
+// file when the first team of the chunk is made (memory/control_map.hpp). Untouched pages cost
+// nothing. The words of the first teams share a page with the header, so a rank that uses only the
+// world touches few pages of its peers.
 struct ControlBlock {
     ControlHeader header;
     Doorbell doorbell;
@@ -236,19 +236,19 @@ static_assert(offsetof(ControlBlock, doorbell) == 128 &&
               offsetof(ControlBlock, records) == 896 + kTeamSyncBytes * kFirstTeams &&
               offsetof(ControlBlock, more_teams) == 3801088 && sizeof(ControlBlock) == 115277824);
 
-// After the block: the owner's desk, with a place for each rank of the world, for opening channels
-// with it; laid out by src/channel/.
-inline std::byte *desk_place(ControlBlock &control, int peer) {
+// After the block: the owner's offer table, with a slot for each rank of the world, for opening
+// channels with it; laid out by src/channel/.
+inline std::byte *offer_slot(ControlBlock &control, int peer) {
     return reinterpret_cast<std::byte *>(&control + 1) +
-           kDeskPlaceBytes * static_cast<std::size_t>(peer);
+           kOfferSlotBytes * static_cast<std::size_t>(peer);
 }
 
-// After the desk: the state of other nodes; laid out by src/runtime/watch/.
+// After the offer table: the state of other nodes; laid out by src/runtime/watch/.
 inline std::byte *watch_table(ControlBlock &control, int size) {
-    return desk_place(control, size);
+    return offer_slot(control, size);
 }
-constexpr std::uint64_t desk_and_table_bytes(std::uint64_t size) {
-    return kDeskPlaceBytes * size + kWatchHeadBytes + kWatchPlaceBytes * size;
+constexpr std::uint64_t offers_and_watch_bytes(std::uint64_t size) {
+    return kOfferSlotBytes * size + kWatchHeadBytes + kWatchPlaceBytes * size;
 }
 
 constexpr std::size_t team_sync_offset(std::uint32_t team_slot) {

@@ -19,7 +19,7 @@ bool is_gone_from_proc(Peer &peer) {
     constexpr std::int64_t kPause_ns = 5'000'000;
     if (peer.start_ticks == 0) return false;
     const std::int64_t now = now_ns();
-    // relaxed twice: a look too many or too few does no harm.
+    // relaxed twice: a check too many or too few does no harm.
     if (now - peer.looked_ns.load(std::memory_order_relaxed) < kPause_ns) return false;
     peer.looked_ns.store(now, std::memory_order_relaxed);
     return process_start_ticks(peer.process_id) != peer.start_ticks;

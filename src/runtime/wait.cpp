@@ -32,7 +32,7 @@ constexpr unsigned kIdleYields = 16;
 
 // One in this many waits that time out before kCheckNs checks for dead peers, so that a program
 // with only short waits also learns of a death.
-constexpr std::uint32_t kShortWaitsPerLook = 64;
+constexpr std::uint32_t kShortWaitsPerCheck = 64;
 
 // A wait with a timeout that ends so soon does not warn: its error has the same text. Callers that
 // repeat a wait of 10 s and warn themselves rely on it.
@@ -40,11 +40,11 @@ constexpr std::int64_t kEndsSoonNs = 100'000'000;
 
 // Uses the fractional part of multiples of the golden ratio, which follows no pattern of the
 // program.
-bool is_turn_to_look(Rank &rank) {
+bool is_turn_to_check(Rank &rank) {
     constexpr std::uint32_t kGolden = 2654435769;
     // relaxed: a rough count.
     const std::uint32_t count = rank.short_waits.fetch_add(1, std::memory_order_relaxed);
-    return count * kGolden < UINT32_MAX / kShortWaitsPerLook;
+    return count * kGolden < UINT32_MAX / kShortWaitsPerCheck;
 }
 
 // A program may do its own work between two polls, and a yield takes about a microsecond even if
@@ -52,7 +52,7 @@ bool is_turn_to_look(Rank &rank) {
 constexpr std::uint32_t kPollsPerYield = 8;
 // A rank with its own processor that polls paths reads the clock, and yields, once per this many
 // polls.
-constexpr unsigned kLooksPerClock = 8;
+constexpr unsigned kStepsPerClock = 8;
 
 }  // namespace
 
@@ -106,12 +106,12 @@ void ring_progress_thread(int descriptor) {
 
 WaitLoop::Step WaitLoop::step() {
     make_progress(rank_);
-    if (polls_paths_ && !rank_.shares_processors && looks_++ % kLooksPerClock != 0)
+    if (polls_paths_ && !rank_.shares_processors && steps_++ % kStepsPerClock != 0)
         return Step::again;
     const std::int64_t now = now_ns();
     const bool over = deadline_.over();
     if (now - checked_ns_ >= kCheckNs ||
-        (over && checked_ns_ == started_ns_ && is_turn_to_look(rank_))) {
+        (over && checked_ns_ == started_ns_ && is_turn_to_check(rank_))) {
         checked_ns_ = now;
         lost_ = search_.find(rank_, search_.context);
         if (lost_ >= 0) return Step::lost;

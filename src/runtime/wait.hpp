@@ -118,7 +118,7 @@ class WaitLoop {
     std::int64_t stepped_ns_;  // time of the last step or of the end of a sleep
     std::int64_t tick_ns_;
     unsigned idle_yields_ = 0;  // in a row
-    unsigned looks_ = 0;
+    unsigned steps_ = 0;
     bool polls_paths_;
     std::uint32_t rings_seen_ = 0;
 };
@@ -126,11 +126,11 @@ class WaitLoop {
 template <class Ready>
 sennit_status wait_unobserved(Rank &rank, const Deadline &deadline, const LostSearch &search,
                               Ready &ready) {
-    constexpr unsigned kPollsPerLook = 64;  // polls per reading of the clock
+    constexpr unsigned kPollsPerClock = 64;  // polls per reading of the clock
     for (unsigned i = 0; i < rank.spins; ++i) {
         if (ready()) return SENNIT_OK;
         cpu_pause();
-        if (i % kPollsPerLook == kPollsPerLook - 1 && deadline.over()) break;
+        if (i % kPollsPerClock == kPollsPerClock - 1 && deadline.over()) break;
     }
     make_progress(rank);
     if (ready()) return SENNIT_OK;

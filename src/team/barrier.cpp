@@ -41,7 +41,7 @@ int peer_at(const Team &team, std::uint32_t place) {
 }
 
 bool has_arrived(const Team &team, std::uint32_t place, std::uint64_t epoch) {
-    // SYNC barrier-arrival: pairs with the releases in publish_arrival() and come_to_cluster().
+    // SYNC barrier-arrival: pairs with the releases in publish_arrival() and arrive_at_cluster().
     return team.arrivals[place]->load(std::memory_order_acquire) >= epoch;
 }
 
@@ -102,7 +102,7 @@ inline bool have_all_arrived(Team &team) {
     return true;
 }
 
-bool have_all_come(Team &team) {
+bool is_over(Team &team) {
     return team.way == Way::clusters ? is_released(team, team.epoch + 1) : have_all_arrived(team);
 }
 
@@ -111,10 +111,10 @@ bool have_all_come(Team &team) {
     const std::uint64_t epoch = team.epoch + 1;
     LongWait long_wait(rank, team, static_cast<std::uint8_t>(team.purpose), epoch);
     const BarrierWait barrier_wait{&team, &long_wait};
-    while (!have_all_come(team)) {
+    while (!is_over(team)) {
         const std::uint32_t awaited = team.next_peer;
         const auto ready = [&] {
-            return have_all_come(team) || team.next_peer != awaited || long_wait.differs();
+            return is_over(team) || team.next_peer != awaited || long_wait.differs();
         };
         const sennit_status status =
             wait_until(rank, deadline, LostSearch{check_wait, &barrier_wait, warn_of_late}, ready);
@@ -140,7 +140,7 @@ inline bool look_flat(Team &team, Purpose purpose) {
 
 bool look_in_clusters(Team &team, Purpose purpose) {
     if (is_arrived(team)) return is_released(team, team.epoch + 1);
-    const bool was_last = come_to_cluster(team, team.epoch + 1);
+    const bool was_last = arrive_at_cluster(team, team.epoch + 1);
     if (was_last) ring_all(team);
     begin_synchronisation(team, purpose);
     return was_last || is_released(team, team.epoch + 1);

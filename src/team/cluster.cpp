@@ -8,8 +8,8 @@ namespace {
 // being released.
 bool is_last(EpochLine &line, std::uint32_t size) {
     // SYNC barrier-count: the release of each member pairs with the acquire of the last one.
-    const std::uint64_t come = line.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
-    if (come < size) return false;
+    const std::uint64_t arrived = line.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
+    if (arrived < size) return false;
     // SYNC barrier-count: pairs with the release above; everything that the others did comes
     // before. relaxed: the releases that follow order it.
     line.epoch.store(0, std::memory_order_relaxed);
@@ -36,11 +36,11 @@ void form_clusters(Rank &rank, Team &team) {
     }
 }
 
-bool come_to_cluster(Team &team, std::uint64_t epoch) {
+bool arrive_at_cluster(Team &team, std::uint64_t epoch) {
     const Cluster &own = team.clusters[team.cluster];
-    const bool all_have_come = is_last(own.lines->come, own.size) &&
-                               is_last(team.clusters[0].lines->clusters, team.cluster_count);
-    for (std::uint32_t i = 0; all_have_come && i < team.cluster_count; ++i)
+    const bool all_have_arrived = is_last(own.lines->arrived, own.size) &&
+                                  is_last(team.clusters[0].lines->clusters, team.cluster_count);
+    for (std::uint32_t i = 0; all_have_arrived && i < team.cluster_count; ++i)
         // SYNC barrier-release: pairs with the acquire in is_released(); everything that all
         // members did comes before.
         team.clusters[i].lines->released.epoch.store(epoch, std::memory_order_release);
@@ -48,7 +48,7 @@ bool come_to_cluster(Team &team, std::uint64_t epoch) {
     // everyone.
     // SYNC barrier-arrival: pairs with the acquire in has_arrived(); the count comes before.
     team.own->arrived.epoch.store(epoch, std::memory_order_release);
-    return all_have_come;
+    return all_have_arrived;
 }
 
 }  // namespace sennit::team

@@ -25,10 +25,10 @@ struct Cluster {
 void form_clusters(Rank &rank, Team &team);
 
 // Counts this rank in. True: all have arrived, and this rank was the last.
-bool come_to_cluster(Team &team, std::uint64_t epoch);
+bool arrive_at_cluster(Team &team, std::uint64_t epoch);
 
 inline bool is_released(const Team &team, std::uint64_t epoch) {
-    // SYNC barrier-release: pairs with the release in come_to_cluster().
+    // SYNC barrier-release: pairs with the release in arrive_at_cluster().
     return team.clusters[team.cluster].lines->released.epoch.load(std::memory_order_acquire) >=
            epoch;
 }

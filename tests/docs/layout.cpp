@@ -62,7 +62,7 @@ static void print_control_block() {
     FIELD(EpochLine, epoch);
     FIELD(EpochLine, unused);
     STRUCT(ClusterLines);
-    FIELD(ClusterLines, come);
+    FIELD(ClusterLines, arrived);
     FIELD(ClusterLines, clusters);
     FIELD(ClusterLines, released);
     STRUCT(Mailbox);
@@ -102,9 +102,9 @@ static void print_watch() {
 
 static void print_channels() {
     using namespace sennit::channel;
-    STRUCT(DeskPlace);
-    FIELD(DeskPlace, offer);
-    FIELD(DeskPlace, handshake);
+    STRUCT(OfferSlot);
+    FIELD(OfferSlot, offer);
+    FIELD(OfferSlot, handshake);
     STRUCT(ChannelOffer);
     FIELD(ChannelOffer, bytes);
     FIELD(ChannelOffer, offset);

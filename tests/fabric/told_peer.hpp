@@ -539,7 +539,8 @@ class ToldPeers : public testing::Test {
     static constexpr std::size_t kPlace = offsetof(ControlBlock, more_teams);
     static constexpr int kStepsOfMs = 16;
     static constexpr int kMostSteps = 50000;
-    static constexpr std::size_t kBlockBytes = sizeof(ControlBlock) + desk_and_table_bytes(kRanks);
+    static constexpr std::size_t kBlockBytes =
+        sizeof(ControlBlock) + offers_and_watch_bytes(kRanks);
     static inline ToldPeers *current = nullptr;
     Rank rank;
     int world = kRanks;  // ranks; nobody tells those from kRanks on what to say

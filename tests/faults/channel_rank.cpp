@@ -243,8 +243,8 @@ void leaving() {
     require(sennit_wtime() - begin < 50.0, "nobody is waited for");
 }
 
-// A rank lies still with its offer on the desk: the other's call ends in its time all the same. Its
-// time is 40 ms; what it may take on a busy machine is as much as the other rank waits.
+// A rank lies still with its offer in the offer table: the other's call ends in its time all the
+// same. Its time is 40 ms; what it may take on a busy machine is as much as the other rank waits.
 void stopped() {
     const Scene scene = open_scene();
     End end;

@@ -18,8 +18,8 @@ BEGIN, END = "<!-- figures: tests/figures/waiting.py -->", "<!-- end of figures 
 ROWS = {
     "pause": "one pause instruction",
     "yield-alone": "`sched_yield`, nobody else on the core",
-    "clock": "a look at the clock",
-    "look-for-death": "a look whether a peer's process has ended (`poll` of its pidfd)",
+    "clock": "a reading of the clock",
+    "look-for-death": "a check whether a peer's process has ended (`poll` of its pidfd)",
     "store": "a store",
     "store-and-doorbell": "a store and `ring_doorbell()`, nobody asleep",
     "poll-two-cores": "poll to poll, two cores",

@@ -66,7 +66,7 @@ struct alignas(kLineBytes) Word {
     std::atomic<std::uint32_t> value{0};
 };
 
-// How a thread gets from "not there yet" to the next look.
+// How a thread gets from "not there yet" to the next poll.
 using Pause = void (*)(const Word &word, std::uint32_t seen);
 // What follows a store that the other side waits for.
 using Wake = void (*)(Word &word);

@@ -1,4 +1,4 @@
-/* The barrier of large teams (src/team/cluster.cpp: come_to_cluster(), is_released()), with waits that
+/* The barrier of large teams (src/team/cluster.cpp: arrive_at_cluster(), is_released()), with waits that
  * time out and are taken up again by the next call, and with a rank that dies at any step. Ranks 0 and
  * 1 are a cluster, rank 2 is one. Before each barrier a rank stores its data with the number of the
  * barrier. Shown: after a barrier a rank finds everybody's data of that barrier, and nobody waits for

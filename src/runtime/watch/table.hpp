@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The node's common knowledge of other nodes: words in the memory of the node's lowest rank, after
-// its desk (rank/control_block.hpp). All times are CLOCK_BOOTTIME, which counts while the host is
-// suspended. docs/design/layouts.md has each byte.
+// its offer table (rank/control_block.hpp). All times are CLOCK_BOOTTIME, which counts while the
+// host is suspended. docs/design/layouts.md has each byte.
 #pragma once
 
 #include "base/clock.hpp"

@@ -13,9 +13,9 @@ namespace sennit::watch {
 namespace {
 
 constexpr std::int64_t kStranger_ns = 2'000'000'000;  // the longest silence of a stranger
-constexpr int kLookMs = 20;           // interval of checks for changes without a wake-up
-constexpr int kCandidateMs = 500;     // interval of checks of the watcher
-constexpr int kMessagesPerLook = 64;  // from one connection
+constexpr int kLookMs = 20;            // interval of checks for changes without a wake-up
+constexpr int kCandidateMs = 500;      // interval of checks of the watcher
+constexpr int kMessagesPerRound = 64;  // from one connection
 // The longest lease that is believed: this node would report nothing for that long.
 constexpr std::int64_t kLongestLease_ns = 3'600'000'000'000;
 
@@ -149,7 +149,7 @@ bool NodeWatch::serve(Guest &guest, std::int64_t now) {
         guest.has_withheld = false;
         if (!answer(guest.withheld, guest.connection, now)) return false;
     }
-    for (int i = 0; i < kMessagesPerLook; ++i) {
+    for (int i = 0; i < kMessagesPerRound; ++i) {
         const WatchConnection::Read read = guest.connection.read(&message);
         if (read == WatchConnection::Read::ended) return false;
         if (read == WatchConnection::Read::none)

@@ -75,8 +75,8 @@ class Cma final : public NodeTransport {
         const std::size_t size = size_of(*rank_);
         processes_ = Array<pid_t>(size);
         views_ = Array<bool>(size);
-        looks_ = Array<std::atomic<std::int64_t>>(size);
-        if (processes_ == nullptr || views_ == nullptr || looks_ == nullptr)
+        checked_ = Array<std::atomic<std::int64_t>>(size);
+        if (processes_ == nullptr || views_ == nullptr || checked_ == nullptr)
             return fail(SENNIT_ERR_NOMEM, "no memory for the table of processes");
         return NodeTransport::connect(addresses, deadline);
     }
@@ -130,9 +130,9 @@ class Cma final : public NodeTransport {
         timespec now{};
         (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
         const std::int64_t tick = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-        // All relaxed: threads that look twice do no harm.
-        if (looks_[peer].load(std::memory_order_relaxed) != tick) [[unlikely]] {
-            looks_[peer].store(tick, std::memory_order_relaxed);
+        // All relaxed: threads that check twice do no harm.
+        if (checked_[peer].load(std::memory_order_relaxed) != tick) [[unlikely]] {
+            checked_[peer].store(tick, std::memory_order_relaxed);
             return peer_gone(*rank_, peer) != Gone::no;
         }
         return known_gone(*rank_, peer) != Gone::no;
@@ -163,9 +163,9 @@ class Cma final : public NodeTransport {
     }
 
     // By peer.
-    Array<pid_t> processes_;                  // 0 until the test succeeds
-    Array<std::atomic<std::int64_t>> looks_;  // time of the last check of the peer
-    Array<bool> views_;                       // this transport has mapped the control block
+    Array<pid_t> processes_;                    // 0 until the test succeeds
+    Array<std::atomic<std::int64_t>> checked_;  // time of the last check of the peer
+    Array<bool> views_;                         // this transport has mapped the control block
     std::uint64_t token_ = 0;
 };
 
