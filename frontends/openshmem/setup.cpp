@@ -570,5 +570,12 @@ SHMEM_DEFINE(void, shmem_info_get_name, (char *name)) {
 }
 // For profilers; the library itself has nothing to control.
 SHMEM_DEFINE(void, shmem_pcontrol, (int, ...)) {}
+// In OpenSHMEM up to 1.4; caches are coherent.
+SHMEM_DEFINE(void, shmem_set_cache_inv, (void)) {}
+SHMEM_DEFINE(void, shmem_clear_cache_inv, (void)) {}
+SHMEM_DEFINE(void, shmem_set_cache_line_inv, (void *)) {}
+SHMEM_DEFINE(void, shmem_clear_cache_line_inv, (void *)) {}
+SHMEM_DEFINE(void, shmem_udcflush, (void)) {}
+SHMEM_DEFINE(void, shmem_udcflush_line, (void *)) {}
 
 }  // namespace shmem

@@ -70,6 +70,12 @@
     FUNCTION(void, shmem_clear_lock, (long *lock))                                                \
     FUNCTION(int, shmem_test_lock, (long *lock))                                                  \
     FUNCTION(void, shmem_pcontrol, (int level, ...))                                              \
+    FUNCTION(void, shmem_set_cache_inv, (void))                                                   \
+    FUNCTION(void, shmem_clear_cache_inv, (void))                                                 \
+    FUNCTION(void, shmem_set_cache_line_inv, (void *dest))                                        \
+    FUNCTION(void, shmem_clear_cache_line_inv, (void *dest))                                      \
+    FUNCTION(void, shmem_udcflush, (void))                                                        \
+    FUNCTION(void, shmem_udcflush_line, (void *dest))                                             \
     FUNCTION(uint64_t, shmem_signal_fetch, (const uint64_t *sig_addr))                            \
     FUNCTION(uint64_t, shmem_signal_wait_until,                                                   \
              (uint64_t * sig_addr, int cmp, uint64_t cmp_value))                                  \
