@@ -7,6 +7,8 @@
 //
 // Such a name is invalid on another node. There the exit status is put into a word after the heap,
 // which the thread polls.
+//
+// And the end of all PEs at the same time, without shmem_finalize.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/random.h>
@@ -37,7 +39,13 @@ struct Message {
     int status;
 };
 
-// The word: 0, or that the job ends, and with which status.
+// The words after the heap.
+enum Word { kEnded, kAtExit };
+
+// kAtExit: 0, or that this PE is in all_are_at_exit(), or, at PE 0, that all are.
+enum : std::uint64_t { kThisPe = 1, kAllPes = 2 };
+
+// kEnded: 0, or that the job ends, and with which status.
 constexpr std::uint64_t kEnds = std::uint64_t{1} << 32;
 constexpr timeval kBetweenChecks{0, 50'000};
 
@@ -148,10 +156,29 @@ bool open_socket() {
            static_cast<ssize_t>(sizeof ending.mine.secret);
 }
 
-// The word after the heap of the PE.
-sennit_gptr word_of(int pe) {
+// The word of the PE.
+sennit_gptr word_of(int pe, Word word) {
     const Area &heap = state.areas[kHeap];
-    return sennit_gptr_add(heap.places[pe], static_cast<std::int64_t>(heap.bytes + stalls_bytes()));
+    const std::size_t offset = heap.bytes + stalls_bytes() + word * sizeof(std::uint64_t);
+    return sennit_gptr_add(heap.places[pe], static_cast<std::int64_t>(offset));
+}
+
+void note_at_exit(std::uint64_t value) {
+    auto *const word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me, kAtExit)));
+    // relaxed: the word stands alone.
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+// Whether the PE's word has the value before the time `last`.
+bool comes_to_exit(int pe, std::uint64_t least, double last) {
+    constexpr useconds_t kBetweenReads = 1000;
+    for (;;) {
+        std::uint64_t word = 0;
+        if (sennit_get(&word, word_of(pe, kAtExit), sizeof word) != SENNIT_OK) return false;
+        if (word >= least) return true;
+        if (sennit_wtime() > last) return false;
+        usleep(kBetweenReads);
+    }
 }
 
 int pes_of_node() {
@@ -183,7 +210,8 @@ void tell_others(int status) {
         const Address &to = ending.all[static_cast<std::size_t>(pe)];
         if (pe == state.me) continue;
         if (to.name_bytes == 0) {
-            if (ending.word != nullptr) (void)sennit_put_nbi(word_of(pe), &word, sizeof word);
+            if (ending.word != nullptr)
+                (void)sennit_put_nbi(word_of(pe, kEnded), &word, sizeof word);
             continue;
         }
         const Message message{{to.secret[0], to.secret[1]}, status};
@@ -207,7 +235,7 @@ void ending_start() {
     const int near = pes_of_node();
     // Before the first synchronisation: after it a PE may end all the others at once.
     if (near != state.pes)
-        ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me)));
+        ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me, kEnded)));
     ending.all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
     must("shmem_init", sennit_allgather(SENNIT_TEAM_WORLD, &ending.mine, ending.all.get(),
                                         sizeof ending.mine, state.limit_ns));
@@ -227,6 +255,19 @@ void ending_stop() {
     if (ending.socket >= 0) close(ending.socket);
     ending = Ending{};
     is_stopping.store(false, std::memory_order_relaxed);  // relaxed: the thread has been joined
+}
+
+// No barrier: the others may be in one of the program's. No atomic operations either, which do not
+// work by kernel copies. PE 0 reads the words of all, and the others that of PE 0.
+bool all_are_at_exit(std::int64_t limit_ns) {
+    const double last = sennit_wtime() + static_cast<double>(limit_ns) / 1e9;
+    note_at_exit(kThisPe);
+    if (state.me != 0) return comes_to_exit(0, kAllPes, last);
+    for (int pe = 1; pe < state.pes; ++pe) {
+        if (!comes_to_exit(pe, kThisPe, last)) return false;
+    }
+    note_at_exit(kAllPes);
+    return true;
 }
 
 bool is_ending() {

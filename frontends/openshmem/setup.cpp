@@ -26,6 +26,7 @@ namespace {
 constexpr std::size_t kDefaultHeap = std::size_t{256} << 20;
 sennit_region statics_region;
 bool ends_by_itself = false;  // start_pes() has no counterpart
+bool watches_exit = false;
 
 struct Run {
     std::uintptr_t begin = 0;
@@ -150,9 +151,8 @@ bool open_heap(std::size_t bytes) {
     if (alignment > kMost) alignment = kMost;
     const std::size_t heap_bytes = (bytes + kLeast - 1) / kLeast * kLeast;
     sennit_gptr heap;
-    const sennit_status status =
-        sennit_alloc(SENNIT_TEAM_WORLD, heap_bytes + stalls_bytes() + sizeof(std::uint64_t),
-                     alignment, 0, &heap);  // the word is that of ending.cpp
+    const sennit_status status = sennit_alloc(
+        SENNIT_TEAM_WORLD, heap_bytes + stalls_bytes() + kEndingBytes, alignment, 0, &heap);
     if (status != SENNIT_OK) {
         std::fprintf(
             stderr,
@@ -325,6 +325,8 @@ void write_log(void *, sennit_log_level level, const char *text) {
                  in_words_of_openshmem(std::move(line)).c_str());
 }
 
+void end_without_finalize(int status, void *);
+
 // 0, or what init returns.
 int start(int requested, bool has_threads) {
     std::size_t bytes = kDefaultHeap;
@@ -371,6 +373,7 @@ int start(int requested, bool has_threads) {
     say_other_library();
     say_settings();
     state.inits = 1;
+    if (!watches_exit) watches_exit = on_exit(end_without_finalize, nullptr) == 0;
     return 0;
 }
 
@@ -425,6 +428,17 @@ void finalize() {
     else
         std::fprintf(stderr, "PE %d: %s: %s\n", state.me, call, text);
     pshmem_global_exit(1);
+}
+
+// Other libraries finalize in exit() for programs that do not. A PE that ends alone, or with
+// another status than 0, has failed: it is lost to the others.
+void end_without_finalize(int status, void *) {
+    constexpr std::int64_t kLongest_ns = 5'000'000'000;
+    if (status != 0 || state.inits == 0 || is_ending() || is_forked_child()) return;
+    if (!all_are_at_exit(std::min(state.limit_ns, kLongest_ns))) return;
+    if (state.me == 0) tell("warning: the program ended without shmem_finalize");
+    state.inits = 1;
+    finalize();
 }
 
 void end_by_itself() {

@@ -167,11 +167,16 @@ inline std::size_t stalls_bytes() {
     return static_cast<std::size_t>(state.pes) * 2 * sizeof(std::uint64_t);
 }
 
+// Words behind those of the locks (ending.cpp).
+constexpr std::size_t kEndingBytes = 2 * sizeof(std::uint64_t);
+
 // Ends other PEs from outside: what shmem_global_exit needs (ending.cpp).
 void ending_start();
 void ending_stop();
 void ending_check();  // ends this PE if one of another node has said so
 bool is_ending();     // this PE has begun to end all, so it can not synchronise any more
+// Whether all PEs call this within the time.
+bool all_are_at_exit(std::int64_t limit_ns);
 
 // The heap (heap.cpp) and teams (teams.cpp), which start and end with the state.
 void heap_start(std::size_t bytes, std::size_t alignment);  // the area's

@@ -71,6 +71,7 @@ static void die_in_turn(int me) {
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "handlers") == 0) atexit(handler);
+    if (strcmp(what, "forgets-second") == 0) shmem_init();
     if (strncmp(what, "start", 5) == 0)
         start_pes(0);
     else
@@ -99,7 +100,12 @@ int main(int argc, char **argv) {
         char *const memory = shmem_align(1 << 20, 64);
         if (memory == NULL || (size_t)memory % (1 << 20) != 0) return 5;
     }
+    if (strcmp(what, "forgets-alone") == 0 && me == 1) return 0;
     shmem_barrier_all();
+    if (strcmp(what, "forgets-late") == 0) sleep(me == 1 ? 1 : 0);
+    if (strcmp(what, "forgets-status") == 0) return 8;
+    if (strcmp(what, "forgets-leaves") == 0) _exit(0);
+    if (strcmp(what, "forgets-second") != 0 && strncmp(what, "forgets", 7) == 0) return 0;
     if (strncmp(what, "start", 5) != 0) shmem_finalize();
     return 0;
 }

@@ -25,6 +25,13 @@ CASES = [
     ("slow-end", [], {}, {6}, r"^sennit run: rank 1 \(process \d+\) has ended the job with code 6\n$", None),
     ("slow-end", ["--keep-going"], {}, {6}, r"^sennit run: rank 0 \(process \d+\) was ended by rank 1 \(process \d+\), with code 6\n"
      r"sennit run: rank 1 \(process \d+\) exited with code 6\n$", None),
+    # Without shmem_finalize: all PEs at about the same time, and what is a failure.
+    *[(case, [], {}, {0}, r"^PE 0: warning: the program ended without shmem_finalize\n$", None)
+      for case in ("forgets", "forgets-late", "forgets-second")],
+    ("forgets-status", [], {}, {8}, r"exited with code 8", r"warning"),
+    ("forgets-leaves", [], {}, {1}, r"ended without sennit_finalize, which counts as a failure", r"warning"),
+    # Its end is no part of the others' barrier.
+    ("forgets-alone", [], {}, {1}, r"^sennit run: rank 1 \(process \d+\) ended without sennit_finalize, which counts as a failure; [^\n]*\n$", None),
     ("alignment", [], {"SHMEM_SYMMETRIC_SIZE": "64m"}, {0}, r"^$", None),
 ]
 

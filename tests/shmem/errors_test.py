@@ -93,8 +93,8 @@ CASES = [
 NO_HEAP = "shmem_init: cannot allocate a symmetric heap of {} bytes for each of 2 PEs: "
 SETTING = "; set SHMEM_SYMMETRIC_SIZE to a smaller size$"
 HEAPS = [
-    ("1000t", None, NO_HEAP.format(1000 << 40) + rf"{(1000 << 40) + 40} bytes are more than an address space holds" + SETTING),
-    ("60t", None, NO_HEAP.format(60 << 40) + rf"{(60 << 40) + 40} bytes asked for, but the node has \d+ bytes of memory and swap" + SETTING),
+    ("1000t", None, NO_HEAP.format(1000 << 40) + rf"{(1000 << 40) + 48} bytes are more than an address space holds" + SETTING),
+    ("60t", None, NO_HEAP.format(60 << 40) + rf"{(60 << 40) + 48} bytes asked for, but the node has \d+ bytes of memory and swap" + SETTING),
     ("1g", (resource.RLIMIT_AS, 600 << 20), NO_HEAP.format(1 << 30)
      + rf"no address space for \d+ bytes: RLIMIT_AS \(ulimit -v\) allows {600 << 20} bytes, of which \d+ bytes are in use" + SETTING),
     ("1g", (resource.RLIMIT_FSIZE, 600 << 20), NO_HEAP.format(1 << 30)
