@@ -274,6 +274,21 @@ namespace {
     return content != nullptr ? reinterpret_cast<const std::byte *>(content) + begin : nullptr;
 }
 
+sennit_status fail_other_call(int peer, const PostedCall &theirs, const Call &mine) {
+    const auto their_kind = static_cast<Kind>(theirs.signature & 0xff);
+    const auto their_bytes = static_cast<unsigned long long>(theirs.bytes);
+    const auto my_bytes = static_cast<unsigned long long>(common_bytes(mine));
+    if (their_kind == mine.kind && their_bytes == my_bytes)
+        return fail_peer(SENNIT_ERR_ARG, peer, "",
+                         "rank %d is also in %s of %llu byte%s, but with another root, type or "
+                         "operator",
+                         peer, name_of(mine.kind), my_bytes, plural(my_bytes));
+    return fail_peer(SENNIT_ERR_ARG, peer, "",
+                     "rank %d is in %s of %llu byte%s, this rank in %s of %llu byte%s", peer,
+                     name_of(their_kind), their_bytes, plural(their_bytes), name_of(mine.kind),
+                     my_bytes, plural(my_bytes));
+}
+
 }  // namespace
 
 sennit_status fetch(TeamState &state, const OpenCall &operation, std::uint32_t member,
@@ -305,16 +320,7 @@ bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::ui
     }
     const PostedCall posted = posted_call(found);
     if (posted.signature == signature_of(call) && posted.bytes == common_bytes(call)) return true;
-    const int peer = world_rank_of(state, member);
-    const auto theirs = static_cast<Kind>(posted.signature & 0xff);
-    note(operation,
-         fail_peer(
-             SENNIT_ERR_ARG, peer, "",
-             "rank %d is in %s of %llu byte%s, this rank in %s of %llu byte%s, or they differ in "
-             "root, type or operator",
-             peer, name_of(theirs), static_cast<unsigned long long>(posted.bytes),
-             plural(posted.bytes), name_of(call.kind),
-             static_cast<unsigned long long>(common_bytes(call)), plural(common_bytes(call))));
+    note(operation, fail_other_call(world_rank_of(state, member), posted, call));
     operation.differs = true;
     // Calls of one round end together, so the next calls may still match.
     return posted.rounds == rounds && rounds <= 1;

@@ -73,6 +73,8 @@ CASES = [
     ("different", {}, {1}, r"PE (0: shmem_barrier_all: SENNIT_ERR_ARG: PE 1 waits in shmem_broadcast, this PE in a barrier"
      r"|1: shmem_broadcastmem: SENNIT_ERR_ARG: PE 0 waits in a barrier, this PE in shmem_broadcast)"
      r": all PEs of a team make the same collective calls in the same order"),
+    ("operators", {}, {1}, r"PE (0: shmem_long_max_reduce: SENNIT_ERR_ARG: PE 1|1: shmem_long_sum_reduce: SENNIT_ERR_ARG: PE 0)"
+     r" is also in a reduction of 8 bytes, but with another root, type or operator\n"),
     ("", {"SENNIT_NO_SUCH_KNOB": "1"}, {0}, r"^sennit: (PE 0: )?warning: .*SENNIT_NO_SUCH_KNOB"),
     ("exit-0", {}, {0}, r""),
     ("exit-7", {}, {7}, r""),
