@@ -52,9 +52,22 @@ void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignmen
     return nullptr;
 }
 
+// Different sizes give different offsets later, and then puts that hit other variables.
+void compare_sizes(const char *call, std::size_t bytes) {
+    if (!state.debug) return;
+    const std::uint64_t mine[2] = {bytes, ~bytes};
+    std::uint64_t most[2];
+    must(call, sennit_allreduce(SENNIT_TEAM_WORLD, mine, most,
+                                sennit_reduction_of(2, SENNIT_UINT64, SENNIT_MAX), state.limit_ns));
+    if (most[0] != ~most[1])
+        wrong(call, "argument size: %zu bytes here, and %zu to %zu on all PEs: it must be the same",
+              bytes, static_cast<std::size_t>(~most[1]), static_cast<std::size_t>(most[0]));
+}
+
 void *allocate(const char *call, std::size_t bytes, std::size_t alignment) {
     check_running(call);
     if (bytes == 0) return nullptr;
+    compare_sizes(call, bytes);
     void *const memory = allocate_quietly(call, bytes, alignment);
     barrier_all(call);
     return memory;
@@ -108,6 +121,7 @@ void *reallocate(const char *call, void *memory, std::size_t bytes) {
         return nullptr;
     }
     check_running(call);
+    compare_sizes(call, bytes);
     barrier_all(call);
     const std::size_t before = bytes_of(call, memory);
     void *made = memory;
@@ -148,6 +162,7 @@ SHMEM_DEFINE(void *, shmem_calloc, (size_t count, size_t size)) {
     check_running(call);
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes == 0) return nullptr;
+    compare_sizes(call, bytes);
     void *const memory = allocate_quietly(call, bytes, 0);
     if (memory != nullptr) std::memset(memory, 0, bytes);
     barrier_all(call);

@@ -162,6 +162,7 @@ static int run(const char *what) {
     if (strcmp(what, "unchecked") == 0) return make_all();
     for (int i = 0; i < 2 && strcmp(what, "too-large") == 0; ++i)
         if (shmem_malloc(1 << 20) != NULL) return 3;
+    if (strcmp(what, "uneven") == 0) shmem_free(shmem_malloc(me == 0 ? 16 : 8));
     if (strcmp(what, "operators") == 0)
         (void)(me == 0 ? shmem_long_max_reduce : shmem_long_sum_reduce)(SHMEM_TEAM_WORLD,
                                                                         &other_word, &word, 1);

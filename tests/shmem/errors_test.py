@@ -75,6 +75,8 @@ CASES = [
      r": all PEs of a team make the same collective calls in the same order"),
     ("operators", {}, {1}, r"PE (0: shmem_long_max_reduce: SENNIT_ERR_ARG: PE 1|1: shmem_long_sum_reduce: SENNIT_ERR_ARG: PE 0)"
      r" is also in a reduction of 8 bytes, but with another root, type or operator\n"),
+    ("uneven", {}, {0}, r"^$"),
+    ("uneven", {"SHMEM_DEBUG": "1"}, {1}, r"PE [01]: shmem_malloc: argument size: (8|16) bytes here, and 8 to 16 on all PEs: it must be the same\n"),
     ("", {"SENNIT_NO_SUCH_KNOB": "1"}, {0}, r"^sennit: (PE 0: )?warning: .*SENNIT_NO_SUCH_KNOB"),
     ("exit-0", {}, {0}, r""),
     ("exit-7", {}, {7}, r""),
