@@ -56,6 +56,8 @@ def main():
     if os.geteuid() != 0:
         skip("only root can make a system in a folder")
     installing, removing = blocks_of("packaging.md")
+    # make takes --parallel without a number as no limit: 180 compilers with more than 9 GB at once.
+    assert re.search(r"--parallel (?:\d|\$\(nproc\))", installing) or "--parallel" not in installing, installing
     with tempfile.TemporaryDirectory(prefix="sennit-clean-") as folder:
         root = os.path.join(folder, "root")
         made = subprocess.run(["debootstrap", "--variant=minbase", "bookworm", root, MIRROR], capture_output=True, text=True, check=False)
