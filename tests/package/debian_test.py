@@ -77,7 +77,7 @@ class DebianTest(unittest.TestCase):
         cls.tree = build_tree(cls.folder)
         out = os.path.join(cls.folder, "packages")
         run(os.path.join(os.path.dirname(CMAKE), "cpack"), "--config", os.path.join(cls.tree, "CPackConfig.cmake"),
-            "-G", "DEB", "-B", out)
+            "-G", "DEB", "-B", out, umask=0o077)  # must not show in the packages
         cls.packages = {}
         for path in glob.glob(os.path.join(out, "*.deb")):
             package = Package(path, os.path.join(cls.folder, "apart", os.path.basename(path)))
