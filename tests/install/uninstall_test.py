@@ -57,6 +57,20 @@ class Uninstall(unittest.TestCase):
             self.assertNotEqual(again.returncode, 0)
             self.assertIn("has no install_manifest.txt", again.stderr)
 
+    def test_the_lists_stay_while_there_is_an_installation_without_destdir(self):
+        with tempfile.TemporaryDirectory() as folder:
+            prefix, stage, listed = (os.path.join(folder, name) for name in ("prefix", "stage", "install_manifest.txt"))
+            for place in (prefix, stage + prefix):
+                os.makedirs(place)
+                open(os.path.join(place, "file"), "w", encoding="ascii").close()
+            with open(listed, "w", encoding="utf-8") as file:
+                file.write(os.path.join(prefix, "file"))
+            for destination, place in ((stage, stage + prefix), ("", prefix)):
+                done = self.uninstall(folder, {**os.environ, "DESTDIR": destination})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(os.listdir(place), [])
+                self.assertEqual(os.path.exists(listed), bool(destination))
+
     def test_the_build_tree_has_the_target(self):
         said = subprocess.run([CMAKE, "--build", BUILD, "--target", "help"], capture_output=True, text=True, timeout=100, check=True)
         self.assertRegex(said.stdout, r"(?m)^(\.\.\. )?uninstall\b")
