@@ -333,9 +333,9 @@ sennit_status follow(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
     Descriptors descriptors;
     append(&message, &descriptors, rank.world_rank, rank.memory_file, own_pid_fd);
     if (!same_user(leader)) {
-        status =
-            fail(SENNIT_ERR_BOOTSTRAP, "it runs as user %u, and rank %d of its node as user %u",
-                 geteuid(), exchange.members[0], user_of(leader));
+        status = fail(SENNIT_ERR_BOOTSTRAP,
+                      "rank %d runs as user %u, and rank %d of its node as user %u",
+                      rank.world_rank, geteuid(), exchange.members[0], user_of(leader));
         (void)close(leader);
         return status;
     }

@@ -161,7 +161,7 @@ void one_rank_is_another_user() {
     if (geteuid() != 0) std::exit(77);
     // Who changes its user must not be looked into, unless it says so: sanitizers want to.
     if (is_victim()) require(setuid(65534) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0, "another user");
-    expect_the_victims_reason("it runs as user 65534, and rank 0 of its node as user 0");
+    expect_the_victims_reason("rank 1 runs as user 65534, and rank 0 of its node as user 0");
 }
 
 void the_table_of_segments_is_full() {
