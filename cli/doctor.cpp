@@ -48,8 +48,11 @@ Network look_at_network(bool tries) {
         network.libfabric = provider.version;
         if (provider.is_taken != 0)
             network.provider = std::string(provider.name) + ": " + provider.reason;
-    } else
+    } else {
         network.libfabric_error = sennit_last_error()->text;
+        network.is_built_with_libfabric =
+            std::strstr(sennit_build_description(), "libfabric") != nullptr;
+    }
     network.interfaces = interfaces();
     if (tries) network.connections = try_connections(network.interfaces);
     sennit_knob knob{};

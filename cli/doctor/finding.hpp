@@ -60,6 +60,7 @@ struct Figures {
 struct Network {
     std::string libfabric;  // its version, "1.17.0"; "" if it can not be used or was not asked
     std::string libfabric_error;  // why it can not be used
+    bool is_built_with_libfabric = true;
     std::vector<Interface> interfaces;
     // By address: errno of a connection to a listening port of the interface; 0: connected.
     std::map<std::string, int> connections;

@@ -27,7 +27,9 @@ Finding check_libfabric(const System &system) {
         finding.is = network.libfabric_error;
         finding.verdict = Verdict::note;
         finding.costs = "ranks reach no rank of another node (SENNIT_ERR_OTHER_NODE)";
-        finding.mend = "sudo apt install libfabric1 (1.17 or later), on each node";
+        finding.mend = network.is_built_with_libfabric
+                           ? "sudo apt install libfabric1 (1.17 or later), on each node"
+                           : "build Sennit again where libfabric-dev (1.17 or later) is installed";
         return finding;
     }
     if (network.libfabric.empty()) {

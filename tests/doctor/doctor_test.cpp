@@ -385,6 +385,8 @@ TEST_F(Doctor, a_libfabric_that_is_old_or_missing_is_a_note) {
     EXPECT_EQ(finding.verdict, Verdict::note);
     EXPECT_THAT(finding.is, HasSubstr("cannot open"));
     EXPECT_THAT(finding.mend, HasSubstr("libfabric1"));
+    system_.network.is_built_with_libfabric = false;
+    EXPECT_THAT(check_libfabric(system_).mend, HasSubstr("build Sennit again"));
 }
 
 Interface rail(const char *name, const char *address, int mtu) {
