@@ -12,6 +12,7 @@
 #include "bench_options.hpp"
 #include "bench_process.hpp"
 #include "bench_table.hpp"
+#include "print_error.hpp"
 
 namespace sennit::cli {
 
@@ -52,7 +53,7 @@ std::vector<std::string> worker_command(const BenchOptions &options, const std::
 void take_line(const std::string &text, const BenchOptions &options, JobReport &report) {
     const auto line = nlohmann::ordered_json::parse(text, nullptr, false);
     if (line.is_discarded() || !line.is_object()) {
-        fmt::print(stderr, "{}\n", text);  // not ours: let it be seen
+        print_error("{}\n", text);  // not ours: let it be seen
     } else if (!line.contains("bench")) {
         report.about = line;
     } else {
@@ -117,7 +118,7 @@ bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks,
                              ? launch_command(launcher, ranks, options.timeout_s, worker)
                              : cluster_command(options, launcher, ranks, progress, worker);
     if (options.show_commands) {
-        fmt::print(stderr, "{}\n", fmt::join(command, " "));
+        print_error("{}\n", fmt::join(command, " "));
     }
     JobReport report;
     const ProcessResult result =
@@ -132,8 +133,8 @@ bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks,
         return true;
     }
     if (!failure.empty()) {
-        fmt::print(stderr, "sennit bench: the {} job of {} ranks {}: {}\n", launcher.name, ranks,
-                   failure, fmt::join(command, " "));
+        print_error("sennit bench: the {} job of {} ranks {}: {}\n", launcher.name, ranks, failure,
+                    fmt::join(command, " "));
     }
     return failure.empty();
 }

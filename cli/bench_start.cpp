@@ -11,6 +11,7 @@
 #include "bench_options.hpp"
 #include "bench_process.hpp"
 #include "bench_table.hpp"
+#include "print_error.hpp"
 
 namespace sennit::cli {
 
@@ -31,7 +32,7 @@ struct Candidate {
 void run_or_throw(const std::vector<std::string> &command, const BenchOptions &options,
                   ProcessResult &result, const LineHandler &on_line) {
     if (options.show_commands) {
-        fmt::print(stderr, "{}\n", fmt::join(command, " "));
+        print_error("{}\n", fmt::join(command, " "));
     }
     result = run_process(command, options.timeout_s, on_line);
     if (result.timed_out || result.exit_code != 0) {

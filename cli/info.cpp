@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "commands.hpp"
+#include "print_error.hpp"
 #include "two_ranks.hpp"
 
 namespace sennit::cli {
@@ -185,8 +186,8 @@ void print(const Json &report, bool json) {
 int info_of_peers(const InfoOptions &options) {
     const sennit_status status = sennit_init(nullptr);
     if (status != SENNIT_OK) {
-        fmt::print(stderr, "sennit info: sennit_init: {}: {}\n", sennit_status_string(status),
-                   sennit_last_error()->text);
+        print_error("sennit info: sennit_init: {}: {}\n", sennit_status_string(status),
+                    sennit_last_error()->text);
         return 1;
     }
     int exit_code = 0;
@@ -199,7 +200,7 @@ int info_of_peers(const InfoOptions &options) {
             fmt::print("  one rank has no peers; try: sennit run -n 4 sennit info --peers\n");
         }
     } catch (const std::exception &error) {
-        fmt::print(stderr, "sennit info: {}\n", error.what());
+        print_error("sennit info: {}\n", error.what());
         exit_code = 1;
     }
     std::fflush(stdout);
@@ -214,7 +215,7 @@ int info(const InfoOptions &options) {
             const LoneRank rank;
             report["knobs"] = knobs_section();
         } catch (const std::exception &error) {
-            fmt::print(stderr, "sennit info: {}\n", error.what());
+            print_error("sennit info: {}\n", error.what());
             return 1;
         }
     } else {

@@ -13,6 +13,7 @@
 
 #include "commands.hpp"
 #include "launch/job.hpp"
+#include "print_error.hpp"
 #include "usage.hpp"
 
 namespace {
@@ -72,13 +73,13 @@ std::string command_of(const CLI::App &app, const std::vector<std::string> &word
 int flushed(int code) {
     const bool failed_before = std::ferror(stdout) != 0;
     if (std::fflush(stdout) == 0 && !failed_before) return code;
-    fmt::print(stderr, "sennit: can not write the standard output{}\n",
-               failed_before ? "" : fmt::format(": {}", std::strerror(errno)));
+    sennit::cli::print_error("sennit: can not write the standard output{}\n",
+                             failed_before ? "" : fmt::format(": {}", std::strerror(errno)));
     return code == 0 ? 125 : code;
 }
 
 int fail_usage(const std::string &message, const sennit::cli::RunCommand &what) {
-    fmt::print(stderr, "{}\n", what.by_oshrun ? sennit::cli::as_oshrun(message) : message);
+    sennit::cli::print_error("{}\n", what.by_oshrun ? sennit::cli::as_oshrun(message) : message);
     return 2;
 }
 
@@ -113,7 +114,7 @@ int main(int argc, char **argv) {
     } catch (const sennit::cli::UsageError &error) {
         return fail_usage(error.what(), what);
     } catch (const std::exception &error) {
-        fmt::print(stderr, "sennit: {}\n", error.what());
+        sennit::cli::print_error("sennit: {}\n", error.what());
         return 125;
     }
     return flushed(exit_code);

@@ -16,6 +16,7 @@
 #include "map/measure.hpp"
 #include "map/svg.hpp"
 #include "map/text.hpp"
+#include "print_error.hpp"
 #include "usage.hpp"
 
 namespace sennit::cli {
@@ -251,7 +252,7 @@ void add_map_command(CLI::App &app, const std::string &words, int &exit_code) {
         } catch (const UsageError &) {
             throw;
         } catch (const std::exception &error) {
-            fmt::print(stderr, "sennit map: {}\n", error.what());
+            print_error("sennit map: {}\n", error.what());
             exit_code = 1;
         }
     });

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "print_error.hpp"
 #include "usage.hpp"
 
 namespace sennit::cli {
@@ -114,7 +115,7 @@ void add_report_command(CLI::App &app, int &exit_code) {
         try {
             exit_code = report(*options);
         } catch (const std::exception &error) {
-            fmt::print(stderr, "sennit report: {}\n", error.what());
+            print_error("sennit report: {}\n", error.what());
             exit_code = 1;
         }
     });

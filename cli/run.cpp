@@ -12,6 +12,7 @@
 #include "launch/foreign_program.hpp"
 #include "launch/job.hpp"
 #include "launch/spawn.hpp"
+#include "print_error.hpp"
 #include "units.hpp"
 #include "usage.hpp"
 
@@ -79,7 +80,7 @@ std::string check_ranks(const char *option, const std::string &text) {
 template <typename... Parts>
 void say(const Job &job, fmt::format_string<Parts...> format, Parts &&...parts) {
     const std::string message = "sennit run: " + fmt::format(format, std::forward<Parts>(parts)...);
-    fmt::print(stderr, "{}\n", job.by_oshrun ? as_oshrun(message) : message);
+    print_error("{}\n", job.by_oshrun ? as_oshrun(message) : message);
 }
 
 int run(RunOptions &options, const std::vector<std::string> &program) {

@@ -18,6 +18,7 @@
 #include "commands.hpp"
 #include "died.hpp"
 #include "observe/records.hpp"
+#include "print_error.hpp"
 #include "usage.hpp"
 
 namespace sennit::cli {
@@ -167,7 +168,7 @@ int stats(const StatsOptions &options) {
         for (const std::string &name : options.files)
             read_stats(name, ranks);
     } catch (const std::exception &error) {
-        fmt::print(stderr, "sennit stats: {}\n", error.what());
+        print_error("sennit stats: {}\n", error.what());
         return 1;
     }
     std::sort(ranks.begin(), ranks.end(), [](const Json &a, const Json &b) {

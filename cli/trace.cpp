@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "print_error.hpp"
 #include "trace/part.hpp"
 #include "usage.hpp"
 
@@ -39,7 +40,7 @@ struct TraceOptions {
 Trace read_files(const TraceOptions &options) {
     Trace trace = read_trace(options.files);
     for (const std::string &name : trace.left_out)
-        fmt::print(stderr, "sennit trace: {} is of another job and left out\n", name);
+        print_error("sennit trace: {} is of another job and left out\n", name);
     return trace;
 }
 
@@ -48,7 +49,7 @@ int merge(const TraceOptions &options) {
         const Trace trace = read_files(options);
         write_trace(trace, options.output.empty() ? options.files.front() : options.output);
     } catch (const std::exception &error) {
-        fmt::print(stderr, "sennit trace merge: {}\n", error.what());
+        print_error("sennit trace merge: {}\n", error.what());
         return 1;
     }
     return 0;
@@ -59,7 +60,7 @@ int where(const TraceOptions &options) {
         const std::string text = where_text(read_files(options));
         fmt::print("{}", text.empty() ? "no rank is running: they have all ended\n" : text);
     } catch (const std::exception &error) {
-        fmt::print(stderr, "sennit trace where: {}\n", error.what());
+        print_error("sennit trace where: {}\n", error.what());
         return 1;
     }
     return 0;

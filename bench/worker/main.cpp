@@ -158,7 +158,7 @@ void run_rank(const Options &options, const Library &library, const sennit_optio
 }
 
 void end_job(const Library &library, const std::exception &error) {
-    fmt::print(stderr, "sennit-bench-worker: {}\n", error.what());
+    std::fputs(fmt::format("sennit-bench-worker: {}\n", error.what()).c_str(), stderr);
     std::fflush(stderr);
     library.abort();
 }

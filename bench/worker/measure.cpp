@@ -23,7 +23,8 @@ Interval run_or_end(const Subject &subject, std::size_t operations) {
     try {
         return subject.run(operations);
     } catch (const std::exception &error) {
-        fmt::print(stderr, "sennit-bench-worker: {}: {}\n", subject.name, error.what());
+        std::fputs(fmt::format("sennit-bench-worker: {}: {}\n", subject.name, error.what()).c_str(),
+                   stderr);
         std::fflush(stderr);
         std::_Exit(1);
     }

@@ -19,6 +19,7 @@
 #include "launch/job.hpp"
 #include "launch/terminal_input.hpp"
 #include "openshmem/speech.hpp"
+#include "print_error.hpp"
 
 namespace sennit::cli {
 namespace {
@@ -58,9 +59,9 @@ sigset_t signals_to_take() {
 int explain_end_of_keeper(int status) {
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     const bool ended = end_descendants(kKillToGiveUpNs);
-    fmt::print(stderr, "sennit run: the keeper of the ranks was killed by signal {} ({}); {}\n",
-               WTERMSIG(status), strsignal(WTERMSIG(status)),
-               ended ? "all ranks were ended" : "some of its ranks could not be ended");
+    print_error("sennit run: the keeper of the ranks was killed by signal {} ({}); {}\n",
+                WTERMSIG(status), strsignal(WTERMSIG(status)),
+                ended ? "all ranks were ended" : "some of its ranks could not be ended");
     return kExitInternal;
 }
 
@@ -112,7 +113,7 @@ int run_job(Job job) {
     keep_outer_control_socket_here();
     if (getrandom(job.cookie.data(), job.cookie.size(), 0) !=
         static_cast<ssize_t>(job.cookie.size())) {
-        fmt::print(stderr, "sennit run: no random numbers: {}\n", std::strerror(errno));
+        print_error("sennit run: no random numbers: {}\n", std::strerror(errno));
         return kExitInternal;
     }
     job.cpus = plan_binding(job.binding, job.ranks);
@@ -128,13 +129,13 @@ int run_job(Job job) {
     job.at_terminal = input.active();
     const int signals_fd = signalfd(-1, &taken, SFD_CLOEXEC);
     if (job.input_fd < 0 || signals_fd < 0 || pipe2(ends, O_CLOEXEC) != 0) {
-        fmt::print(stderr, "sennit run: pipe: {}\n", std::strerror(errno));
+        print_error("sennit run: pipe: {}\n", std::strerror(errno));
         return kExitInternal;
     }
     std::fflush(nullptr);
     const pid_t keeper = fork();
     if (keeper < 0) {
-        fmt::print(stderr, "sennit run: fork: {}\n", std::strerror(errno));
+        print_error("sennit run: fork: {}\n", std::strerror(errno));
         return kExitInternal;
     }
     if (keeper == 0) {

@@ -13,6 +13,7 @@
 #include "bench_process.hpp"
 #include "bench_table.hpp"
 #include "doctor/finding.hpp"
+#include "print_error.hpp"
 
 namespace sennit::cli::map {
 
@@ -83,12 +84,12 @@ class Progress {
         }
         if (!m_shows) return;
         const int left = static_cast<int>(std::max(0.0, std::ceil(m_seconds - elapsed())));
-        fmt::print(stderr, "\r\x1b[Ksennit map: {}, {}:{:02} of the budget left", m_what, left / 60,
-                   left % 60);
+        print_error("\r\x1b[Ksennit map: {}, {}:{:02} of the budget left", m_what, left / 60,
+                    left % 60);
         std::fflush(stderr);
     }
     void clear() const {
-        if (m_shows) fmt::print(stderr, "\r\x1b[K");
+        if (m_shows) print_error("\r\x1b[K");
     }
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - m_start).count(); }
 
@@ -153,7 +154,7 @@ void Measuring::take(const std::string &text) {
     const Json line = Json::parse(text, nullptr, false);
     if (line.is_discarded() || !line.is_object()) {
         m_progress.clear();
-        fmt::print(stderr, "{}\n", text);  // not ours: let it be seen
+        print_error("{}\n", text);  // not ours: let it be seen
     } else if (take_line(line, m_figures)) {
         m_on_line(line);
         if (!m_figures->all.empty()) m_progress.see(m_figures->all.back());
@@ -225,7 +226,7 @@ void Measuring::run_part(const Part &part, double seconds) {
     const std::vector<std::uint64_t> sizes = fitting_sizes(part);
     if (sizes.empty()) return;
     const std::vector<std::string> words = command(part, sizes, seconds);
-    if (m_options.show_commands) fmt::print(stderr, "{}\n", fmt::join(words, " "));
+    if (m_options.show_commands) print_error("{}\n", fmt::join(words, " "));
     const ProcessResult result = run_process(m_signals, words, seconds + kJobSeconds,
                                              [this](const std::string &text) { take(text); });
     if (result.exit_code == 0) return;

@@ -126,6 +126,17 @@ def output_that_can_not_be_written_fails_the_job_and_the_reason_is_named(launche
             contains(end_of(job)[2], "sennit: can not write the standard output")
 
 
+# Would break: a program that aborts because its message cannot be written.
+def messages_that_can_not_be_written_leave_the_exit_code(launcher):
+    if not os.path.exists("/dev/full"):
+        skip("no /dev/full here")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        for code, *words in ((2, "info", "--nonsense"), (2, "bench", "nonsense"), (2, "run", "-n", "2", "--nonsense"),
+                             (127, "run", "-n", "2", "/nonsense"), (1, "trace", "where", "/nonsense"), (125, "doctor", "--no-measure")):
+            job = launcher.watch.start([launcher.sennit, *words], stdout=full, stderr=full)
+            equal(end_of(job)[0], code, words)
+
+
 def a_full_pipe_does_not_keep_the_job_from_being_ended(launcher):
     job = launcher.start(2, "yes", options=["--timeout", "0.5"])
     start = time.monotonic()
