@@ -56,13 +56,16 @@ class BuiltTest(unittest.TestCase):
         lines = run("oshrun", "-np", "2", os.path.join(self.folder, program)).splitlines()
         self.assertEqual(sorted(lines), ["PE 0 of 2 got 1", "PE 1 of 2 got 0"])
 
-    def build(self, source, *options):
-        run(CMAKE, "-S", source, "-B", self.folder, *options)
-        run(CMAKE, "--build", self.folder)
+    def build(self, source, *options, tree=None):
+        run(CMAKE, "-S", source, "-B", tree or self.folder, *options)
+        run(CMAKE, "--build", tree or self.folder)
 
     def test_projects_find_it_with_cmake(self):
-        self.build(CONSUMER, f"-DCMAKE_PREFIX_PATH={PREFIX}", "-DUSER_LANGUAGES=C;CXX")
-        run(CTEST, "--test-dir", self.folder, "--output-on-failure", "--no-tests=error")
+        for languages in ("C", "C;CXX"):
+            with self.subTest(languages=languages):
+                tree = os.path.join(self.folder, languages.replace(";", "-"))
+                self.build(CONSUMER, f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DUSER_LANGUAGES={languages}", tree=tree)
+                run(CTEST, "--test-dir", tree, "--output-on-failure", "--no-tests=error")
 
     def test_a_project_for_openshmem_finds_it_with_cmake(self):
         self.build(os.path.join(CONSUMER, "openshmem"), f"-DCMAKE_PREFIX_PATH={PREFIX}")
