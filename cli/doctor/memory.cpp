@@ -81,10 +81,10 @@ Finding check_shmem_enabled(const System &system) {
     const std::string chosen =
         chosen_word(read_text(system, std::string(kPages) + "shmem_enabled").value_or(""));
     if (chosen.empty()) {
-        finding.is = "not in this kernel: shared memory has small pages";
+        finding.is = "not in this kernel, or /sys is not mounted: shared memory has small pages";
         finding.verdict = Verdict::note;
         finding.costs = "SENNIT_ALLOC_HUGE has no effect";
-        finding.mend = "a kernel with CONFIG_TRANSPARENT_HUGEPAGE";
+        finding.mend = "mount /sys, or a kernel with CONFIG_TRANSPARENT_HUGEPAGE";
         return finding;
     }
     finding.is = fmt::format("huge pages for shared memory: {}", chosen);

@@ -239,6 +239,7 @@ TEST_F(Doctor, huge_pages_are_the_word_in_brackets) {
     EXPECT_THAT(check_huge_pages(system_).is, HasSubstr("madvise; in the pool: 12"));
     has(folder + "enabled", "always madvise [never]\n");
     EXPECT_EQ(check_huge_pages(system_).verdict, Verdict::note);
+    EXPECT_THAT(check_shmem_enabled(system_).is, HasSubstr("or /sys is not mounted"));
     has(folder + "shmem_enabled", "always within_size [advise] never deny force\n");
     EXPECT_EQ(check_shmem_enabled(system_).verdict, Verdict::good);
     has(folder + "shmem_enabled", "always within_size advise [never] deny force\n");
