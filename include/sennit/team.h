@@ -93,9 +93,9 @@ sennit_status sennit_grid_balance(int ranks, int dimensions, int dims[]);
 sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dims[],
                                const int periodic[], sennit_team *team);
 
-/* The shape of a grid. `dims` and `periodic` have room for `capacity` entries and may be NULL; with
- * capacity 0 neither is written. Errors of this and the following calls: ARG (no grid), RANGE
- * (capacity below the number of dimensions and not 0). */
+/* The shape of a grid. `dims` and `periodic` have room for `capacity` entries; with capacity 0
+ * neither is written. All three results may be NULL. Errors of this and the following calls: ARG
+ * (no grid), RANGE (capacity below the number of dimensions and not 0). */
 sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimensions, int dims[],
                                      int periodic[]);
 

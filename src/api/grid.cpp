@@ -121,11 +121,10 @@ sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimens
                                      int periodic[]) {
     return grid_call(__func__, team, [=](const team::Team &found) {
         const group::Grid &grid = *found.grid;
-        if (dimensions == nullptr) return null_argument("dimensions");
         if (capacity != 0 && capacity < grid.dimensions)
             return fail(SENNIT_ERR_RANGE, "the grid has %d dimensions, there is room for %d",
                         grid.dimensions, capacity);
-        *dimensions = grid.dimensions;
+        if (dimensions != nullptr) *dimensions = grid.dimensions;
         for (int i = 0; capacity != 0 && i < grid.dimensions; ++i) {
             if (dims != nullptr) dims[i] = grid.sizes[i];
             if (periodic != nullptr) periodic[i] = grid.periodic[i] ? 1 : 0;

@@ -61,6 +61,8 @@ void check_shape(Ranks &test, sennit_team team, const Shape &shape) {
     test.require(alone == shape.dims, "the sizes without the edges");
     test.ok(sennit_team_grid_shape(team, dimensions, &dimensions, nullptr, alone.data()));
     test.require(alone == shape.periodic, "the edges without the sizes");
+    test.ok(sennit_team_grid_shape(team, dimensions, nullptr, alone.data(), nullptr));
+    test.require(alone == shape.dims, "the sizes without their number");
     if (dimensions > 1)
         test.is(
             sennit_team_grid_shape(team, dimensions - 1, &dimensions, dims.data(), periodic.data()),
