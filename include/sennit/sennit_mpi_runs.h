@@ -85,6 +85,20 @@ static inline sennit_mpi_target *sennit_mpi_find_target(sennit_mpi_plan_state *p
     return target;
 }
 
+/* The message fits the receive whose layout is `there`. */
+static inline sennit_status sennit_mpi_check_fit(const sennit_mpi_message *message,
+                                                 const sennit_mpi_layout *there) {
+    const unsigned long long sent = (unsigned long long)sennit_mpi_bytes_of(&message->layout);
+    const unsigned long long room = (unsigned long long)sennit_mpi_bytes_of(there);
+    char text[120] = "its elements are of other types than those of its receive";
+    if (sent <= room && sennit_mpi_kinds_match(&message->layout, there)) return SENNIT_OK;
+    if (sent > room)
+        (void)snprintf(text, sizeof text,
+                       "the message of %llu bytes is longer than its receive of %llu bytes", sent,
+                       room);
+    return sennit_mpi_fail(SENNIT_ERR_ARG, "sennit_message_plan_commit", text, message, 0);
+}
+
 /* The description of a send's place has arrived: records its operation. */
 static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
                                               sennit_mpi_message *message) {
@@ -107,14 +121,8 @@ static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
     there.extent = head->extent;
     there.elements = head->elements;
     there.count = head->count;
-    if (sennit_mpi_bytes_of(&message->layout) > sennit_mpi_bytes_of(&there))
-        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "the message is longer than its receive",
-                               message, 0);
-    if (!sennit_mpi_kinds_match(&message->layout, &there))
-        return sennit_mpi_fail(SENNIT_ERR_ARG, call,
-                               "its elements are of other types than those of its receive", message,
-                               0);
-    status = sennit_block_attach(&head->block, &message->there);
+    status = sennit_mpi_check_fit(message, &there);
+    if (status == SENNIT_OK) status = sennit_block_attach(&head->block, &message->there);
     if (status != SENNIT_OK) return status;
     message->is_attached = 1;
     status = sennit_block_query(&head->block, &info);

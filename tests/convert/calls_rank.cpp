@@ -314,7 +314,8 @@ void a_receive_without_a_send_is_named() {
 
 void mistakes() {
     double memory[8] = {};
-    mismatch(3, MPI_DOUBLE, 2, MPI_DOUBLE, "longer than its receive");
+    mismatch(3, MPI_DOUBLE, 2, MPI_DOUBLE,
+             "message of 24 bytes is longer than its receive of 16 bytes");
     mismatch(2, MPI_DOUBLE, 4, MPI_LONG, "other types");
     pairs();
     {
