@@ -178,8 +178,8 @@ std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &w
     const char *const from =
         count == 1    ? "missing is one from"
         : count > 1   ? "missing: one each from"
-        : has_senders ? "no rank that has sent to it is behind (too few events an epoch, "
-                        "or an epoch that was skipped)"
+        : has_senders ? "no rank that has sent to it is behind: it expects more events than are "
+                        "sent, or its senders skipped this epoch"
                       : "no rank that runs has sent to it (events of "
                         "SENNIT_EPOCH_CURRENT are not recorded)";
     return fmt::format("  waits for signal {:#x}, which expects {} of epoch {}: {}{}\n",
