@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers that may wait. The sender of such a task continues without its answer, so nothing is lost
-// if the answer comes with the owner's next message to that rank. Where two ranks send to each
-// other in turn, this saves a message between an arrival and the next send. An answer is sent by
-// itself in these cases: it has waited for kLongestWaitNs and somebody polls; there are many; its
-// sender asks for it (Transport::hurry); waiting was in vain before. The repeated task asks for a
-// lost answer.
+// Delayed answers. The sender of some tasks continues without the answer, so the answer may wait
+// for the next message to that rank. If two ranks send to each other alternately, this saves a
+// message between an arrival and the next send. An answer is sent by itself if it has waited for
+// kLongestWaitNs and somebody polls; if there are many; if the sender asks for it
+// (Transport::hurry); or if waiting was in vain before. If an answer is lost, the repeated task
+// asks for it again.
 //
-// An answer's information on its task's subject, the epoch of a signal, gets old. So each message
-// to a peer also carries the news of the subjects of its latest tasks. News is never sent by itself
-// and may be lost: then the peer asks.
+// An answer has the state of its task's *subject*, such as the epoch of a signal, which changes
+// later. So messages to a peer also carry changes of the subjects of its latest tasks. A change is
+// never sent by itself and may be lost: then the peer asks.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -21,21 +21,22 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::int64_t kLongestWaitNs = 20'000;
-// After n waits in vain, 2^n answers do not wait, with n limited to these. A wait in vain costs the
-// answer's sender 3 us if the caller polls, and up to a millisecond if the program has left Sennit.
+// After n consecutive waits in vain, the next 2^n answers do not wait; n has these limits. A wait
+// in vain costs the sender of the task 3 us if the owner polls, and up to a millisecond if the
+// owner's program is not in a call of Sennit.
 constexpr std::uint8_t kMostWhilePolled = 1;
 constexpr std::uint8_t kMostElse = 10;
 
 }  // namespace
 
-// The held answers of a peer, or null. With the lock held, as everything here.
+// The held answers of a peer, or null. Everything here needs the lock, except where it locks.
 HeldAnswers *Network::held_for(int peer) {
     for (std::size_t i = 0; i < kHeldPeers && held_peers_ != 0; ++i)
         if (held_[i].peer == peer) return &held_[i];
     return nullptr;
 }
 
-// The latest comes first, so the last one is dropped.
+// Keeps the latest subject first, and drops the last one.
 void KnownSubjects::note(std::uint32_t subject, std::uint64_t reply) {
     if (subject == 0) return;
     std::size_t at = 0;
@@ -47,15 +48,15 @@ void KnownSubjects::note(std::uint32_t subject, std::uint64_t reply) {
     known_[0] = {subject, reply};
 }
 
-// The subject of an executed task with a reply of one word; else 0.
+// The subject of an executed task; 0: none, or the reply is not one word.
 std::uint32_t Network::subject_of(const Message &task) const {
     const Task &what = task.header.task;
     return what.reply_bytes == sizeof(std::uint64_t) ? sink_.subject(what, task.body()) : 0;
 }
 
-// Holds the answer to an executed task. False: it must be sent now. On the progress thread no
-// answer waits, since the computing program sends nothing; nor without such a thread, since the
-// program may call nothing more.
+// Holds the answer to an executed task. False: it must be sent now. That is so on the progress
+// thread, since the computing program sends nothing; and without that thread, since the program may
+// call Sennit no more.
 bool Network::hold(const Message &task, std::uint32_t subject, const std::byte *reply) {
     const MessageHeader &header = task.header;
     if (header.task.may_wait == 0 || header.task.reply_bytes != sizeof(std::uint64_t) ||
@@ -89,8 +90,8 @@ bool Network::hold(const Message &task, std::uint32_t subject, const std::byte *
     return true;
 }
 
-// Adds all answers that wait for a message to this peer, updated, and the news of the subjects of
-// earlier answers. They keep waiting until the message is accepted.
+// Adds the held answers to this peer, updated, and changes of the subjects of earlier answers.
+// Answers stay held until the provider accepts the message.
 void Network::add_held(Message *message) {
     MessageHeader &header = message->header;
     header.answers = 0;
@@ -119,7 +120,7 @@ void Network::add_held(Message *message) {
     }
 }
 
-// The provider has accepted the message with the answers.
+// Called when the provider has accepted the message: releases its answers.
 void Network::note_carried(const Message &message) {
     PeerLink &peer = links_[message.peer];
     const MessageHeader &header = message.header;
@@ -144,7 +145,7 @@ void Network::let_go(HeldAnswers *held) {
     --held_peers_;
 }
 
-// Sends the answers by themselves; if there is no room for the message, at a later look.
+// Sends the answers by themselves; later if there is no room for a message.
 void Network::send_held(HeldAnswers *held, bool is_in_vain) {
     Message *const message = take_message();
     if (message == nullptr) return;
@@ -154,7 +155,7 @@ void Network::send_held(HeldAnswers *held, bool is_in_vain) {
     const bool is_over = send(message);
     if (!is_over) give_back(message);
     if (held->peer != peer) return;
-    // If lost, the tasks come again.
+    // If the message is lost, the tasks are repeated.
     if (is_over) return let_go(held);
     held->is_in_vain = false;
     held->since_ns = boot_ns();
@@ -164,7 +165,7 @@ void Network::send_due(std::int64_t now) {
     for (HeldAnswers &held : held_) {
         if (held.peer < 0 || now - held.since_ns < kLongestWaitNs) continue;
         const bool is_gone = known_gone(*rank_, held.peer) != Gone::no;
-        // While the caller polls, nobody has missed them.
+        // While a caller polls, the wait delayed nobody.
         const bool is_in_vain = is_progress_thread();
         if (is_gone || links_[held.peer].is_refused)
             let_go(&held);
@@ -179,13 +180,13 @@ void Network::send_hurried(int peer) {
     if (held != nullptr) send_held(held, true);
 }
 
-// A put or get to the peer carries no answers and takes longer than another message.
+// Called after a put or get, which carries no answers and takes longer than a message.
 void Network::send_held_behind(int peer) {
     HeldAnswers *const held = held_for(peer);
     if (held != nullptr) send_held(held, false);
 }
 
-// By the rail of its last task, if there is one, so that this arrives after the task.
+// Sends on the rail of the last task, so that the message arrives after that task.
 void Network::hurry(int peer) {
     const MutexLock guard(lock_);
     const PeerLink *const link = links_.find(peer);
@@ -198,7 +199,7 @@ void Network::hurry(int peer) {
     Message *const message = take_message();
     if (message == nullptr) return;
     fill_header(message, peer, last == nullptr ? way_to(peer, 0) : last->rail, MessageKind::hurry);
-    // Not kept: a task is repeated in time, and a waiting rank hurries again.
+    // If refused, forget it: a task is repeated anyway, and a waiting rank hurries again.
     if (!send(message)) give_back(message);
 }
 

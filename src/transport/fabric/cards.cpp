@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data by which endpoints and watches of ranks find each other: a card, and the names of
-// endpoints once the rails are open, if the provider chooses the names.
+// Exchanges the addresses of endpoints and watches: a card, and the endpoints' names once the rails
+// are open, if the provider chooses the names.
 #include <netinet/in.h>
 
 #include <cstring>
@@ -21,7 +21,7 @@ void Network::address(Address *out) {
     std::memcpy(out->bytes, &card, sizeof card);
 }
 
-// Writes the card with IPv4 addresses, and the names of the endpoints for messages.
+// Writes the card with IPv4 addresses, and the names of the message endpoints.
 void Network::write_more(std::byte *out) {
     const std::size_t name_bytes = interfaces_.name_bytes();
     if (rail_count_ == 0 || name_bytes == 0) return;
@@ -31,7 +31,7 @@ void Network::write_more(std::byte *out) {
     card.watch_port = watch_port_;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         std::uint8_t name[kNameBytes];
-        if (rails_[rail].rail.message_name(name) != SENNIT_OK) return;  // writes nothing
+        if (rails_[rail].rail.message_name(name) != SENNIT_OK) return;
         std::memcpy(out + sizeof card + rail * name_bytes, name, name_bytes);
     }
     std::memcpy(out, &card, sizeof card);
@@ -50,19 +50,19 @@ sennit_status Network::read_more(const std::byte *all, std::size_t bytes) {
     return start();
 }
 
-// The name of the peer's endpoint for messages on that rail.
+// The name of the peer's message endpoint on the rail.
 const std::byte *Network::name_of(int peer, unsigned rail) const {
     return names_.begin() + static_cast<std::size_t>(peer) * names_bytes() +
            rail * interfaces_.name_bytes();
 }
 
-// The remaining descriptors are for peers that connect to this rank, which can not be refused here,
-// for the watch, and for the program.
+// Whether only the descriptors reserved for the program, the watch and connections from peers are
+// left.
 bool Network::lacks_descriptors(std::uint64_t *limit) const {
     return rails_[0].rail.takes_descriptors() && runtime::lacks_descriptors(limit);
 }
 
-// Inserts the peer's address into the table at the first use. With the lock held.
+// Inserts the peer's address into the address table at the first use. With the lock held.
 sennit_status Network::link(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     if (link.messages != FI_ADDR_UNSPEC) return SENNIT_OK;
@@ -82,7 +82,7 @@ sennit_status Network::link(int peer, unsigned rail) {
     return own.insert(&name, &link.messages);
 }
 
-// The address of the peer's endpoint for messages on that rail, if endpoints have ports.
+// The address of the peer's message endpoint on the rail, if endpoints have ports.
 sockaddr_in Network::messages_name(int peer, unsigned rail) const {
     const RailCard card = cards_.of(peer);
     sockaddr_in name{};
@@ -92,19 +92,19 @@ sockaddr_in Network::messages_name(int peer, unsigned rail) const {
     return name;
 }
 
-// What the peer lacks for rails like this rank's; `taken`: nothing.
+// Why the peer cannot use this rank's rails; `taken`: it can.
 Reason Network::lack_of(int peer) const {
     const RailCard card = cards_.of(peer);
     if (card.interfaces == 0) return Reason{Reason::Code::peer_refused};
     if (!choice_.takes_part(card)) return Reason{Reason::Code::other_provider};
-    // A rank that has failed has told nothing.
+    // A rank that failed has sent no names.
     if (names_.exists() && named_cards_.of(peer).machine == 0)
         return Reason{Reason::Code::peer_refused};
     return Reason{Reason::Code::taken};
 }
 
-// Watches use TCP, whatever the rails are. A rank without a rail has no watch and is watched by
-// ranks that have one. For any thread: the data is constant from the start on.
+// Watches use TCP on any provider. A rank without a rail has no watch; ranks with rails watch it.
+// Any thread may call this: the data is constant after the start.
 watch::Host Network::watch_host_of(const void *network, int peer) {
     const auto &self = *static_cast<const Network *>(network);
     const bool by_names = self.names_.exists();

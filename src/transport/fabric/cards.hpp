@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cards of all ranks from start-up: the common parts of a node's ranks once, and the ports of
-// each rank.
+// The cards that all ranks exchanged at start: the parts common to a node's ranks once, the ports
+// for each rank.
 #pragma once
 
 #include "base/distinct.hpp"

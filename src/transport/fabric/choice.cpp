@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A subnet becomes a rail if all ranks have an interface in it. Rails have libfabric's order of the
-// first rank's interfaces. Left out:
-//   - a subnet in which another machine has the first rank's address: bridges of containers and of
-//     virtual machines have the same address on every machine and lead nowhere
-//   - a rail that is known to be much slower than the fastest: large transfers are cut into equal
-//     shares, so it would delay all of them
+// A subnet becomes a rail if all ranks have an interface in it. Rails have the order in which
+// libfabric lists the first rank's interfaces. Left out are:
+//   - a subnet in which another machine has the first rank's address: bridges of containers and
+//     virtual machines have the same address on every machine and reach no other machine
+//   - a rail known to be much slower than the fastest: large transfers are cut into equal shares,
+//     so it would delay them
 //
 // Interfaces whose endpoints have no IP address are matched by the name that libfabric gives their
-// network: the first one of each rank in a network belongs together, then the second ones. If no
-// network is common to all ranks (some providers put the card's own address into the name), the
-// order alone decides.
+// network: each rank's first interface in a network is one rail, the second ones are the next, and
+// so on. If no network is common to all ranks (some providers put the card's own address into the
+// name), only the order counts.
 #include "transport/fabric/choice.hpp"
 
 #include <arpa/inet.h>
@@ -68,7 +68,7 @@ void InterfaceChoice::make(const CardList &cards) {
     limit(cards);
 }
 
-// Leaves out rails with less than about half of the best speed.
+// Leaves out rails with less than about half of the best speed (speeds are logarithms).
 void InterfaceChoice::leave_out_slow() {
     std::uint8_t best = 0;
     for (unsigned i = 0; i < common_count_; ++i)
@@ -79,8 +79,8 @@ void InterfaceChoice::leave_out_slow() {
     common_count_ = left;
 }
 
-// Limits the rails to the least that any rank wants. Several rails of one machine use the same
-// processor, so the default there is one.
+// Limits the rails to the smallest number that a rank wants. The default is one if all ranks are on
+// one machine, since its rails share the processor.
 void InterfaceChoice::limit(const CardList &cards) {
     unsigned wanted = 0;
     std::uint64_t machine = 0;
@@ -97,8 +97,8 @@ void InterfaceChoice::limit(const CardList &cards) {
     rails_ = std::min(common_count_ != 0 ? common_count_ : in_order_, wanted);
 }
 
-// Without a common subnet there may still be routes: takes each rank's best interface that is no
-// trap, or all in their order if they have no addresses.
+// Without a common subnet there may still be routes. Then a rank uses its best interface that is no
+// trap; or all in their order, if interfaces have no addresses.
 unsigned InterfaceChoice::of(const RailCard &card, unsigned rail) const {
     const int common = common_count_ != 0 ? interface_in(card, common_[rail]) : -1;
     if (common >= 0) return static_cast<unsigned>(common);

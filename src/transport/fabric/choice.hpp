@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The choice of the interfaces that each rank uses as rails. Every rank computes it from the cards
-// of all ranks, so all get the same result without another exchange. Network::reach() tests
-// afterwards whether a rail leads to a peer.
+// of all ranks, so all ranks get the same result. Network::reach() checks later whether a rail
+// reaches a peer.
 #pragma once
 
 #include "transport/fabric/wire.hpp"
@@ -12,15 +12,17 @@ class InterfaceChoice {
   public:
     void make(const CardList &cards);
     unsigned rails() const { return rails_; }
-    // Whether the rank has interfaces of the job's provider, which is the first rank's.
+    // Whether the rank has interfaces of the job's provider. That is the provider of the first rank
+    // that has interfaces.
     bool takes_part(const RailCard &card) const;
-    // The interface of a rail: an index into the card's interfaces, of which it has at least one.
+    // The index of the rail's interface in the card, which has at least one.
     unsigned of(const RailCard &card, unsigned rail) const;
-    // Whether it leads nowhere, since another machine has the same address.
+    // Whether the interface reaches no other machine, since another machine has the same address on
+    // it.
     bool is_trap(const RailCard &card, unsigned interface) const;
 
   private:
-    // A subnet, or the name of a network and the number of an interface in it.
+    // A subnet; or the hash of a network's name, and the number of an interface in that network.
     struct Subnet {
         std::uint32_t address;
         std::uint32_t mask;

@@ -13,7 +13,8 @@ namespace {
 
 using NameOf = int(int descriptor, sockaddr *name, socklen_t *bytes);
 
-// The descriptor may be any file of the program. A UDP socket also has names, and its own ports.
+// The descriptor may be any file of the program. A UDP socket has names too, but its ports are
+// others.
 bool has_name(int descriptor, NameOf *name_of, const sockaddr_in &wanted) {
     int protocol = 0;
     socklen_t size = sizeof protocol;
@@ -26,7 +27,7 @@ bool has_name(int descriptor, NameOf *name_of, const sockaddr_in &wanted) {
            name.sin_addr.s_addr == wanted.sin_addr.s_addr && name.sin_port == wanted.sin_port;
 }
 
-// Visits TCP sockets whose own or remote end has the name.
+// Calls `use` with each TCP socket whose local or remote end (by `name_of`) has this name.
 template <class Use>
 void for_each_socket(NameOf *name_of, const sockaddr_in &name, const Use &use) {
     DIR *const folder = opendir("/proc/self/fd");
@@ -39,7 +40,7 @@ void for_each_socket(NameOf *name_of, const sockaddr_in &name, const Use &use) {
     (void)closedir(folder);
 }
 
-// Fields that an older kernel lacks are 0.
+// Fields that are unknown to an older kernel are 0.
 tcp_info info_of(int descriptor) {
     tcp_info info{};
     socklen_t length = sizeof info;
@@ -47,7 +48,7 @@ tcp_info info_of(int descriptor) {
     return info;
 }
 
-// Whether nothing was read from the connection. Its end counts as an arrived byte.
+// Whether nothing was read from the connection. The kernel counts a received end of it as a byte.
 bool is_unread(int descriptor) {
     int listens = 0;
     socklen_t size = sizeof listens;
@@ -58,9 +59,9 @@ bool is_unread(int descriptor) {
            info_of(descriptor).tcpi_bytes_received <= static_cast<std::uint64_t>(unread) + 1;
 }
 
-// The kernel doubles the requested size, or the maximum net.core.rmem_max, since its own records
-// are also in the buffer. Once a buffer size is set, the window opens further only when the kernel
-// learns the length of segments.
+// The kernel doubles the requested size (at most net.core.rmem_max), since its own records are in
+// the buffer too. Once the buffer size is set, the window only grows again when the kernel learns
+// the length of segments.
 void limit_window(int descriptor) {
     constexpr int kRoomBytes = 2 << 20;
     (void)setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &kRoomBytes, sizeof kRoomBytes);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events: the completion data of peers' puts. docs/design/fabric.md, "Events", has the guarantees
-// and the possible losses.
+// docs/design/fabric.md, "Events", has the guarantees and possible losses.
 #include "transport/fabric/events.hpp"
 
 #include <algorithm>
@@ -63,7 +62,7 @@ unsigned Network::event_bits_to(int peer) {
     return way_to_node_of(peer).brings_data ? traits_.event_bits : 0;
 }
 
-// Called by a task, with the lock held, before a peer gets the index that its events need.
+// Called by a task, with the lock held, before a peer receives the index that its events need.
 void Network::expect_events() {
     // relaxed: read with the lock held.
     expects_events_.store(true, std::memory_order_relaxed);
@@ -74,17 +73,17 @@ void Network::read_events() {
     reads_data_first_ = true;
 }
 
-// Completion data has come; the data put with it is there. With the lock held.
+// Notes completion data; the data put with it is already in memory. With the lock held.
 void Network::note_data(unsigned rail, std::uint64_t data) {
     if (traits_.event_bits == 0 || (!settles_ && is_of_trial(rail, data))) return;
-    // It may be of a trial, see end_data_of_trials().
+    // Drop it: it may be a trial's, see end_data_of_trials().
     if (rails_[rail].must_close) return;
     const std::uint64_t low = low_data(data, traits_.event_bits);
     if (!events_.add({low, rail}))
         log(SENNIT_LOG_WARNING, "the path fabric has no memory for an event, which is lost");
 }
 
-// In progress(), without the lock: the sink may submit.
+// Called by progress() without the lock: the sink may submit.
 void Network::hand_over() {
     for (const EventList::Row &row : handed_)
         if (sink_.arrived != nullptr) sink_.arrived(sink_.context, EventData{row.data, 0});
@@ -93,11 +92,11 @@ void Network::hand_over() {
     hands_over_ = false;
 }
 
-// A trial that was given up, or whose data was truncated, may still bring data. So its endpoint is
-// closed. With the lock held, when all ranks have ended their trials; puts to it by ranks that do
-// not know this yet are repeated.
+// Closes the endpoints at which data of trials may still arrive: that of abandoned tries, or data
+// that was truncated. Called with the lock held, when all ranks have ended their trials. Ranks that
+// do not know of the close repeat their puts.
 void Network::end_data_of_trials(int peer, const NodeTrial &found) {
-    // This rank made no trial with the peer.
+    // No trial with this peer.
     if (trials_ == nullptr || links_.find(peer) == nullptr) return;
     unsigned rails = 0;
     for (unsigned rail = 0; rail < rail_count_; ++rail)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion data of peers' puts: kept between its reading from a rail and progress(), which hands
-// it to the rank. Also the room for trials, which separates their data from peers' data.
+// Lists completion data of peers' puts from its reading until progress() hands it to the rank. Also
+// the memory for trials, which separates the data of trials from events.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ constexpr std::uint64_t low_data(std::uint64_t data, unsigned bits) {
     return bits >= 64 ? data : data & ((std::uint64_t{1} << bits) - 1);
 }
 
-// Events that have come by any rail. The list grows; without memory for that, events are lost.
+// Events received by any rail. The list grows; if there is no memory for that, an event is lost.
 class EventList {
   public:
     struct Row {
@@ -40,21 +40,21 @@ class EventList {
     std::size_t room_ = 0;
 };
 
-// The memory for trial puts of the speaker of one node by one rail: two places per try, for a word
-// and its complement. With both comes the low part of the word as completion data. No two tries
-// share places, so the owner recognizes the data of each, however late it comes.
+// The memory for trial puts from the speaker of one node by one rail. A try uses two places: for a
+// word and its complement, each put with its low part as completion data. Tries share no places, so
+// the owner recognizes the data of each try, however late it arrives.
 struct TrialRoom {
     struct Place {
         std::uint64_t put;
-        std::uint64_t confirmed;  // the same, stored by its owner when the completion data arrives
+        std::uint64_t confirmed;  // the same, stored by the owner when the data arrives
     };
-    static constexpr unsigned kTries = 8;  // tries with data; one more place is for tries without
+    static constexpr unsigned kTries = 8;  // tries with data; the others share one pair of places
 
     Place places[kTries + 1][2];
 
-    // Data of `bits` bits has come: whether it is the missing data of a try, which is then marked.
+    // Marks the try whose missing data this is, of `bits` bits. False: there is none.
     bool tell(std::uint64_t data, unsigned bits);
-    // Whether a put that has arrived lacks its data.
+    // Whether the data of an arrived put is missing.
     bool misses_data() const;
 };
 

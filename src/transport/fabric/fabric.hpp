@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peers on other nodes, through libfabric. docs/design/fabric.md has the protocol and its limits.
+// The path to peers on other nodes, through libfabric. docs/design/fabric.md has the protocol and
+// its limits.
 #pragma once
 
 #include "transport/transport.hpp"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles failed transfers. An error means little: the data may still be in flight, and one stale
-// key makes the provider drop a connection with everything on it. So nothing is repeated or
-// reported before the target has closed the endpoint to which it was sent: this rank asks for that
-// and learns the endpoint that is now open, and which of the segments are gone.
-// docs/design/fabric.md has the protocol, tests/models/fence.pml its model.
+// Handles failed transfers. After an error the data may still be in flight, and the error may be
+// another transfer's: one stale key makes the provider drop a connection with everything on it. So
+// a transfer is not repeated or reported before the target has closed the endpoint to which it was
+// sent. This rank asks the target for the close; the answer names the endpoint that is now open,
+// and the segments that are gone. docs/design/fabric.md has the protocol, tests/models/fence.pml
+// its model.
 //
 // Everything here runs with the lock held.
 #include <sys/random.h>
@@ -20,15 +21,14 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// The number of times that a transfer may fail together with others; then those of its peer go one
-// by one. And the number of times that it may fail alone.
+// After this many failures among others, the transfers to a peer are posted one by one.
 constexpr int kMostTogether = 2;
-constexpr int kMostAttempts = 8;
-// A rank that has said goodbye serves others for less than this, then closes its endpoints.
+constexpr int kMostAttempts = 8;  // failures of a transfer by itself, then it ends
+// A rank that has said goodbye closes its endpoints before this time.
 constexpr std::int64_t kLeavingNs = 2'000'000'000;
-// The pause between two closes of an endpoint, so that something can be done in between.
+// The least pause between two closes of an endpoint, so that transfers can complete in between.
 constexpr std::int64_t kClosingPauseNs = 20'000'000;
-constexpr std::int64_t kFirstQuestionNs = 20'000'000;  // before the question is repeated; doubles
+constexpr std::int64_t kFirstQuestionNs = 20'000'000;  // before a question is repeated; doubles
 constexpr std::int64_t kLastQuestionNs = 500'000'000;
 constexpr std::int64_t kHangsNs = 100'000'000;  // limit of a transfer to an endpoint that is gone
 
@@ -49,15 +49,15 @@ void Network::ask(RailLink &link) {
     link.question_pause_ns = kFirstQuestionNs;
 }
 
-// A transfer to the peer's endpoint has failed, also a get: its connection may stay broken as long
-// as the endpoint exists.
+// A transfer to the peer's endpoint has failed. Gets count too: the connection may stay broken as
+// long as the endpoint exists.
 void Network::set_in_doubt(RailLink &link) {
     if (!link.in_doubt) link.asks = false;  // the question differs from the last one
     link.in_doubt = true;
     ask(link);
 }
 
-// A message has not reached the peer. Data that depends on it is repeated anyway.
+// A message was not delivered. Nothing is repeated here: tasks and questions are repeated anyway.
 void Network::note_failing(int peer, unsigned rail, int error) {
     RailLink &link = link_of(peer, rail);
     link.failed_by = error;
@@ -86,8 +86,8 @@ void Network::look_after(int peer, unsigned rail, std::int64_t now) {
     if (!link.uneasy) --uneasy_links_;
 }
 
-// The doubt is over: failed transfers go to the endpoint that is now open, or by another rail. The
-// transfer at fault for repeated failures shows when they go one by one.
+// After the doubt: posts failed transfers to the endpoint that is now open, or on another rail.
+// After repeated failures they are posted one by one, which shows the one at fault.
 void Network::repeat(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     bool one_by_one = false;
@@ -114,9 +114,10 @@ void Network::repeat(int peer, unsigned rail) {
     }
 }
 
-// The rail for a question: the first goes by the rail in question. Without an answer others are
-// tried in between, since that rail may carry nothing. A question about a rail that is known to
-// carry nothing goes only by that rail, since only its own answer brings it back.
+// The rail by which to ask about `rail`. While it is in use: `rail` itself first; without an
+// answer, every second question goes by another rail. While it is left out: another rail until the
+// peer knows that and no transfer is in doubt; then `rail` itself, since only an answer by `rail`
+// brings it back.
 unsigned Network::rail_for_question(int peer, unsigned rail) const {
     const RailLink &link = link_of(peer, rail);
     const bool by_itself = link.is_out ? link.is_out_known && !link.in_doubt : link.asked % 2 == 0;
@@ -136,8 +137,8 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     message->header.id = link.in_doubt ? link.number : 0;
     message->header.status = link.is_out ? kIsOut : 0;
     message->header.body_bytes = static_cast<std::uint32_t>(fill_question(link, message->body()));
-    // Not accepted: the provider is making a connection, which may break again while nobody uses
-    // it. Retried soon if there is no other rail to try.
+    // If not accepted, the provider is making a connection, which may break again while it is
+    // unused. Retry soon if there is no other rail.
     const bool is_sent = send(message);
     if (!is_sent) give_back(message);
     if (!is_sent && rail_after(usable(peer), rail) == rail) return;
@@ -154,8 +155,8 @@ void Network::draw_tag(unsigned rail) {
     state.tag = static_cast<std::uint16_t>(drawn << 4 | (state.number & 15));
 }
 
-// False: the endpoint could not be closed, or there is none now; the peer asks again. Events that
-// have come to it and were not handed over are lost, since afterwards none may come any more.
+// False: the endpoint could not be closed, or no new one could be opened; the peer asks again.
+// Drops the endpoint's events that were not handed over: none may be delivered after the close.
 bool Network::reopen_passive(unsigned rail) {
     RailState &state = rails_[rail];
     if (hands_over_) return false;
@@ -178,10 +179,10 @@ bool Network::reopen_passive(unsigned rail) {
     return true;
 }
 
-// Handles a peer's question for the close of an endpoint. Nothing is polled between the close and
-// the answer, so what the peer has sent there either has landed or never lands. The peer may ask by
-// another rail, since this one carries nothing. If there is no endpoint, because it could not be
-// opened again, any question makes this rank try.
+// Handles a peer's question, which may ask to close an endpoint. Nothing is polled between the
+// close and the answer, so data sent to the endpoint either has arrived or never arrives. The peer
+// asks by another rail if this one is dead. If there is no endpoint because it could not be opened
+// again, any question makes this rank try.
 void Network::answer_question(const Message &question) {
     const MessageHeader &asked = question.header;
     const unsigned rail = asked.rail;
@@ -202,15 +203,16 @@ void Network::answer_question(const Message &question) {
     send_endpoint(asked.from, rail, question.rail, &question, is_open);
 }
 
-// Spares the other peers finding out. They ask if they miss this.
+// Sends the new endpoint to the other peers, so that their transfers need not fail first. A peer
+// that misses this message asks.
 void Network::announce_endpoint(int except, unsigned rail) {
     for (const int peer : links_.used())
         if (peer != except && links_[peer].is_contacted && !links_[peer].is_refused)
             send_endpoint(peer, rail, way_to(peer, rail), nullptr);
 }
 
-// Tells the peer the open endpoint of `rail`, and for the handles in its question which are dead
-// and the keys of the others.
+// Sends the peer the open endpoint of `rail`. For the handles in its question, also sends which are
+// dead, and the keys of the others.
 void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message *question,
                             bool is_new) {
     Message *answer = take_message();
@@ -228,7 +230,7 @@ void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message 
     std::size_t bytes = kNameBytes;
     const std::size_t asked = question != nullptr ? question->header.body_bytes : 0;
     const std::size_t each = row_bytes(rail);
-    // A handle whose row has no room is asked for again.
+    // The peer asks again for handles without a row.
     for (std::size_t at = 0; at < asked && bytes + each <= kMostTaskBytes;
          at += sizeof(std::uint64_t)) {
         std::uint64_t handle = 0;
@@ -249,7 +251,7 @@ void Network::take_endpoint(const Message &answer) {
         std::memcpy(name, answer.body(), kNameBytes);
         fi_addr_t address = FI_ADDR_UNSPEC;
         if (rails_[rail].rail.insert(name, &address) != SENNIT_OK) return;
-        // The table counts the insertions of an address.
+        // Remove the old one even if it is equal: the table counts insertions of an address.
         fi_addr_t old = std::exchange(link.passive, address);
         if (link.former == FI_ADDR_UNSPEC)
             link.former = old;
@@ -264,8 +266,8 @@ void Network::take_endpoint(const Message &answer) {
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
     } else if (came_by_it && link.again.length(boot_ns()) > link.patience_ns) {
-        // The peer answers, but the provider makes no connection to its endpoint. Closing that also
-        // breaks connections that others are just making, so the next try may take longer.
+        // The peer answers, but the provider makes no connection to its endpoint. A close of that
+        // endpoint also breaks connections that others are making, so the next try may take longer.
         if (link.patience_ns < kMostPatienceNs) link.patience_ns *= 2;
         return set_in_doubt(link);
     }
@@ -275,16 +277,17 @@ void Network::take_endpoint(const Message &answer) {
     if (link.is_out && came_by_it) take_back(header.from, rail);
     if ((header.status & kIsOut) != 0) link.is_out_known = true;
     link.asks = link.is_out;
-    // Drops a question that another rail's provider has not accepted.
+    // Forget a question that another rail's provider has not accepted.
     for (unsigned other = 0; other < rail_count_ && !link.asks; ++other)
         link_of(header.from, other).unsent.since_ns = 0;
-    unsettle(link);  // some transfers to the earlier endpoint may still be out
+    unsettle(link);  // transfers to the earlier endpoint may be in flight
     if (header.id == link.number) take_rows(link, answer);
     PostedList failed = link.to_repeat.take_all();
     while (Posted *posted = failed.take()) {
-        // For an event that may have come before the memory ended, repeat() reports that.
+        // repeat() reports an event that may have arrived before the memory was freed.
         if (is_lost_event(*posted) || !is_dead(answer, handle_for(link, *posted->operation))) {
-            // Nobody else has closed the endpoint, so it failed by itself.
+            // The target closed the endpoint for this question: no earlier close caused the
+            // failure.
             if (posted->is_alone && (header.status & kIsNew) != 0) ++posted->attempts;
             link.to_repeat.append(posted);
             continue;
@@ -294,7 +297,7 @@ void Network::take_endpoint(const Message &answer) {
     }
 }
 
-// Does nothing while a transfer to the address is out.
+// Does nothing while a transfer to the address is in flight.
 void Network::forget_address(unsigned rail, fi_addr_t *address) {
     if (*address == FI_ADDR_UNSPEC) return;
     for (std::size_t i = 0; i < post_count_; ++i)
@@ -313,8 +316,7 @@ bool Network::is_older_out(int peer, unsigned rail, std::uint64_t number) const 
     return false;
 }
 
-// Ends transfers to an endpoint before this number, so that the provider no longer has them, and
-// polls the result.
+// Ends the provider's transfers to endpoints before this number, and polls their results.
 void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
     fi_addr_t cut = FI_ADDR_UNSPEC;
     for (std::size_t i = 0; i < post_count_; ++i) {
@@ -331,10 +333,10 @@ void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
     if (is_older_out(peer, rail, number)) reset_active(rail);
 }
 
-// Ends all transfers of this rank on the rail, which are then in doubt. Nothing is polled before
-// they are marked: an arriving answer would post others, to the new endpoint.
+// Ends all transfers of this rank on the rail; they are then in doubt. Do not poll before they are
+// marked: an answer would post transfers to the new endpoint.
 void Network::reset_active(unsigned rail) {
-    if (!end_transfers(rail)) return;  // they continue and are checked again
+    if (!end_transfers(rail)) return;
     (void)rails_[rail].rail.make_ready(Rail::Use::transfer);
     wake_thread();
     for (std::size_t i = 0; i < post_count_; ++i) {
@@ -346,8 +348,8 @@ void Network::reset_active(unsigned rail) {
     }
 }
 
-// Takes the news of the watch, before the next look at the network: nothing from a host is accepted
-// after it was silent too long.
+// Reads the news of the watch. Called before each poll: after the end of a host's lease, nothing
+// from that host is accepted.
 void Network::take_news() {
     bool refuses = false;
     for (const int peer : links_.used())
@@ -365,7 +367,7 @@ void Network::close_passive(unsigned rails) {
     close_to_the_silent();
 }
 
-// Takes the news of a used peer. True: from now on nothing from its host is accepted.
+// Reads the news about a used peer. True: the lease of its host has just ended.
 bool Network::take_news_of(int peer) {
     PeerLink &link = links_[peer];
     if (rank_->peers[peer].same_node) return false;
@@ -374,8 +376,8 @@ bool Network::take_news_of(int peer) {
     return link.is_refused && !was_refused;
 }
 
-// Closes endpoints that are still open to a silent host or to trials: libfabric does not always
-// close an endpoint at the first try.
+// Closes the endpoints marked by close_passive(). libfabric does not always close an endpoint at
+// the first try.
 void Network::close_to_the_silent() {
     some_must_close_ = false;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
@@ -392,8 +394,8 @@ void Network::close_to_the_silent() {
     }
 }
 
-// A rank that has said goodbye serves others for a while. What has no answer by then gets none, and
-// TCP may take minutes to detect a cut cable.
+// Counts a peer as lost some time after its goodbye: it answers nothing more, and TCP may need
+// minutes to detect a cut cable.
 void Network::look_for_the_left(std::int64_t now) {
     some_leave_ = false;
     for (const int peer : links_.used()) {
@@ -406,7 +408,7 @@ void Network::look_for_the_left(std::int64_t now) {
     }
 }
 
-// Operations to it end: look_after() does that.
+// look_after() then ends the operations to the peer.
 void Network::lose(int peer) {
     links_[peer].is_lost = some_are_lost_ = true;
     for (unsigned rail = 0; rail < rail_count_; ++rail)

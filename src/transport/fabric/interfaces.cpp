@@ -31,8 +31,8 @@ namespace {
 void fill_hints(fi_info *hints) {
     hints->caps = FI_MSG | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE |
                   FI_SEND | FI_RECV | FI_REMOTE_COMM | FI_LOCAL_COMM;
-    // Posted and Message have room for the contexts, a Rail posts receives for completion data, and
-    // each list of memory has one piece.
+    // Posted and Message contain the contexts, a Rail posts receives for completion data, and each
+    // list of memory has one entry.
     hints->mode = FI_CONTEXT | FI_CONTEXT2 | FI_RX_CQ_DATA | FI_ASYNC_IOV;
     hints->ep_attr->type = FI_EP_RDM;
     hints->domain_attr->mr_mode = kRegistrationModes;
@@ -44,7 +44,7 @@ bool asks_for(const fi_info &info, int mr_mode, std::uint64_t mode) {
     return (info.domain_attr->mr_mode & mr_mode) != 0 || (info.mode & mode) != 0;
 }
 
-// In order: later rows are nearer to a usable provider.
+// In order: a provider is nearer to usable if a later row is its first true one.
 constexpr struct {
     bool (*is_so)(const fi_info &);
     const char *text;
@@ -67,8 +67,9 @@ constexpr struct {
          return fabric != nullptr && std::strcmp(fabric, "efa-direct") == 0;
      },
      "a target must know its senders in advance (efa-direct)"},
-    // It closes a connection whose other end is gone, keeps the number, and later sends to that
-    // number and closes it: by then it may be a file of the program. Its network is TCP-SUBNET.
+    // psm3 closes a connection whose other end is gone, and later sends to and closes its old
+    // descriptor number, which may be a file of the program by then. Its network over TCP is named
+    // TCP-SUBNET.
     {[](const fi_info &info) {
          const char *const fabric = info.fabric_attr->name;
          return fabric != nullptr && std::strcmp(info.fabric_attr->prov_name, "psm3") == 0 &&
@@ -89,7 +90,7 @@ constexpr struct {
      "it needs room before messages (FI_MSG_PREFIX)"},
 };
 
-// Matches the name of the domain: the interface for tcp, the card for others.
+// Whether the user wants the domain with this name: the interface for tcp, the card for others.
 bool is_wanted(const Settings &settings, const char *name) {
     bool is_named = false;
     for (unsigned i = 0; i < settings.interface_count && name != nullptr; ++i)
@@ -97,12 +98,12 @@ bool is_wanted(const Settings &settings, const char *name) {
     return is_named || settings.interface_count == 0;
 }
 
-// The provider whose cards also have IPv4 addresses.
+// Whether this is verbs, whose cards also have IPv4 addresses.
 bool is_verbs(const char *provider) {
     return std::strncmp(provider, "verbs", 5) == 0;
 }
 
-// In Mbit/s, from libfabric or the kernel; 0: unknown.
+// The speed in Mbit/s, from libfabric or the kernel; 0: unknown.
 std::uint64_t speed_of(const fi_info &info) {
     std::uint64_t megabits = 0;
     if (info.nic != nullptr && info.nic->link_attr != nullptr)
@@ -146,7 +147,7 @@ sockaddr_in address_of(const fi_info &info) {
     return address;
 }
 
-// The number of the address's bits for its subnet.
+// The number of subnet bits of the address; 32 if unknown.
 std::uint8_t prefix_of(in_addr address) {
     std::uint8_t bits = 32;
     ifaddrs *all = nullptr;
@@ -191,7 +192,7 @@ bool read_setting(std::string_view word, Settings *out) {
 
 }  // namespace
 
-// "provider=NAME;host=ADDRESS;interface=NAME;rails=N" and the like, in any order.
+// Reads "provider=NAME;host=ADDRESS;interface=NAME;rails=N" and similar, in any order.
 sennit_status read_settings(const char *text, Settings *out) {
     const std::string_view refused =
         first_refused(text, ';', [&](std::string_view word) { return read_setting(word, out); });
@@ -202,7 +203,7 @@ sennit_status read_settings(const char *text, Settings *out) {
                     "packed (0 to %u), events (0, 8, 16, 32 or 64) and index (%u to %u)",
                     static_cast<int>(refused.size()), refused.data(), kMostRails, kMostRails,
                     kMostCopiedBytes, kMostDataBytes, kLeastIndexBits, kMostIndexBits);
-    // A layered provider has a semicolon in its name.
+    // Users write `+` for the semicolon in the name of a layered provider.
     for (char &letter : out->provider)
         if (letter == '+') letter = ';';
     return SENNIT_OK;
@@ -236,7 +237,8 @@ Hindrance nearest_hindrance(const fi_info *list, const char *provider) {
     return nearest;
 }
 
-// 0, or an error of libfabric, and then nothing changes.
+// Asks libfabric for the provider's interfaces. Returns 0, or an error of libfabric without a
+// change.
 int Interfaces::ask(const char *provider, const Settings &settings, std::uint32_t format) {
     fi_info *const hints = library_->dupinfo(nullptr);
     if (hints == nullptr) return -FI_ENOMEM;
@@ -246,7 +248,7 @@ int Interfaces::ask(const char *provider, const Settings &settings, std::uint32_
     const char *const host = settings.host[0] != '\0' ? settings.host : nullptr;
     const std::uint64_t flags = host != nullptr ? FI_SOURCE : 0;
     int code = library_->getinfo(kVersion, host, nullptr, flags, hints, &found_);
-    // A machine without any network has a loopback interface.
+    // A machine without a network still has a loopback interface.
     if (code != 0 && host == nullptr && format == FI_SOCKADDR_IN)
         code = library_->getinfo(kVersion, "127.0.0.1", nullptr, FI_SOURCE, hints, &found_);
     library_->freeinfo(hints);
@@ -257,8 +259,8 @@ int Interfaces::ask(const char *provider, const Settings &settings, std::uint32_
     return code != 0 ? code : -FI_ENODEV;
 }
 
-// Takes the interfaces of exactly this provider: for libfabric, `net` includes `net;ofi_rxm`. For a
-// provider named by its prefix, the first found.
+// Selects the interfaces of exactly this provider: for libfabric, `net` includes `net;ofi_rxm`. If
+// the user gave only a prefix of a name, selects the first provider found.
 void Interfaces::take(const char *provider, const Settings &settings) {
     const fi_info *first = nullptr;
     for (const fi_info *info = found_; info != nullptr; info = info->next)
@@ -268,7 +270,7 @@ void Interfaces::take(const char *provider, const Settings &settings) {
         }
     for (fi_info *info = found_; info != nullptr && count_ < kInterfaces; info = info->next) {
         const char *const name = info->domain_attr->name;
-        // psm3 has an extra domain, which stands for any of its cards.
+        // psm3 has an extra domain for any of its cards.
         const bool stands_for_others = name != nullptr && std::strncmp(name, "autoselect", 10) == 0;
         if (std::strcmp(info->fabric_attr->prov_name, first->fabric_attr->prov_name) == 0 &&
             info->addr_format == first->addr_format && *hindrance_of(*info).text == '\0' &&
@@ -277,12 +279,12 @@ void Interfaces::take(const char *provider, const Settings &settings) {
     }
     if (count_ == 0 || first->addr_format == FI_SOCKADDR_IN) return;
     name_bytes_ = interfaces_[0]->src_addrlen;
-    // Gives all nodes the same order, whatever libfabric's is.
+    // Gives all nodes the same order, since libfabric's may differ.
     std::stable_sort(interfaces_, interfaces_ + count_,
                      [](const fi_info *a, const fi_info *b) { return bus_of(*a) < bus_of(*b); });
 }
 
-// TCP providers can be opened wherever there is an interface.
+// Whether the provider can be opened. TCP providers always can if there is an interface.
 bool Interfaces::opens() {
     if (name_bytes_ == 0 && !is_verbs(interfaces_[0]->fabric_attr->prov_name)) return true;
     Rail rail;
@@ -331,7 +333,7 @@ sennit_status Interfaces::choose(const Settings &settings) {
     return SENNIT_ERR_UNSUPPORTED;
 }
 
-// An interface may be listed several times, with other attributes.
+// Whether the interface is already selected: it may be listed several times, with other attributes.
 bool Interfaces::has(const fi_info &info) const {
     for (unsigned i = 0; i < count_; ++i) {
         const fi_info &one = *interfaces_[i];
@@ -346,8 +348,8 @@ bool Interfaces::has(const fi_info &info) const {
     return false;
 }
 
-// Peers learn the port before the rank knows on which interface it will listen. A socket that does
-// not listen keeps it free on all of them.
+// Reserves a port: peers receive it before the rank knows on which interface it will listen. A
+// socket that does not listen keeps it free on all interfaces.
 sennit_status Interfaces::take_port() {
     port_holder_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int yes = 1;
@@ -370,7 +372,7 @@ sennit_status Interfaces::find(const Library &library, const Settings &settings)
     sennit_status status = choose(settings);
     if (status == SENNIT_OK && name_bytes_ == 0) status = take_port();
     if (status == SENNIT_OK) {
-        *thread_error() = before;  // the error of earlier tries
+        *thread_error() = before;  // earlier tries have changed it
         return status;
     }
     const sennit_error error = *thread_error();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This rank's provider of libfabric, its usable interfaces, and the port on all of them if they
-// have IPv4 addresses. All ranks' cards decide which become rails (choice.hpp). Owned by the
-// transport; a Rail uses this as long as it is open.
+// This rank's libfabric provider, its usable interfaces, and the port reserved on all of them if
+// they have IPv4 addresses. The cards of all ranks decide which interfaces become rails
+// (choice.hpp). Owned by the transport; a Rail uses this object while it is open.
 #pragma once
 
 #include "transport/fabric/library.hpp"
@@ -9,11 +9,11 @@
 
 namespace sennit::transport::fabric {
 
-// What a provider may require for registering memory.
+// The modes of memory registration that Sennit supports.
 inline constexpr int kRegistrationModes =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_RAW | FI_MR_ENDPOINT;
 
-// In order of preference. `net` of 1.17 is `tcp` from 1.18 on, which has no `net`.
+// In order of preference. The provider `net` of libfabric 1.17 is called `tcp` from 1.18 on.
 inline constexpr const char *kProviders[] = {"verbs;ofi_rxm", "cxi", "efa", "opx",
                                              "psm3",          "net", "tcp", "tcp;ofi_rxm"};
 
@@ -26,35 +26,35 @@ inline constexpr unsigned kMostIndexBits = 24;
 
 // The user's settings, after the path's name in SENNIT_PATHS: "fabric:provider=tcp;host=IP".
 struct Settings {
-    char provider[64] = "";                // "": the best that is there
-    char host[64] = "";                    // local address of the one card; "": all
-    char interfaces[kMostRails][32] = {};  // their names; none: all
+    char provider[64] = "";                // "": the first usable one of kProviders
+    char host[64] = "";                    // local address of the only interface to use; "": all
+    char interfaces[kMostRails][32] = {};  // names of the interfaces to use; none: all
     unsigned interface_count = 0;
-    unsigned rails = 0;  // most rails; 0: InterfaceChoice decides
-    // The most bytes of an event's data in one message with it, and of runs in a message; limited
-    // by the room of a message.
+    unsigned rails = 0;  // limit of the rails; 0: InterfaceChoice decides
+    // The most bytes of a notified put, and of packed runs, that are sent in one message; limited
+    // by the message's room.
     unsigned eager = kEagerBytes;
     unsigned packed = kMostDataBytes;
-    unsigned copied = 0;      // bytes up to which a transfer is copied and not registered, where a
-                              // provider wants one of the two; 0: kCopiedBytes
+    unsigned copied = 0;      // if the provider needs registrations: transfers up to this many
+                              // bytes are copied instead; 0: kCopiedBytes
     unsigned events = 64;     // most bits of completion data
     unsigned index = 0;       // Traits::event_index_bits
-    bool needs_ipv4 = false;  // not set by users: for the watch
+    bool needs_ipv4 = false;  // for the watch; users cannot set it
 };
 
 // Errors: ARG.
 sennit_status read_settings(const char *text, Settings *out);
 
-// Whether it is the provider with sockets as connections, under either of its names.
+// Whether this is the provider over TCP sockets, under either of its names.
 bool is_of_sockets(const fi_info &info);
 
-// The obstacle to one way of using a provider, as libfabric lists them.
+// Why Sennit cannot use one of the ways to use a provider that libfabric lists.
 struct Hindrance {
-    int nearness = -1;           // the higher, the nearer to usable
-    const char *text = nullptr;  // null: it is not listed; "": nothing
+    int nearness = -1;           // higher: nearer to usable
+    const char *text = nullptr;  // null: not listed; "": usable
 };
 Hindrance hindrance_of(const fi_info &info);
-// The obstacle of the nearest way in the list.
+// The hindrance of the provider's most nearly usable way in the list.
 Hindrance nearest_hindrance(const fi_info *list, const char *provider);
 
 class Interfaces {
@@ -64,21 +64,21 @@ class Interfaces {
     Interfaces(const Interfaces &) = delete;
     Interfaces &operator=(const Interfaces &) = delete;
 
-    // Finds the first provider with interfaces, and takes a port that is free on all of them. A
-    // provider with its own cards is really opened: the permission may be missing. Errors:
+    // Finds the first provider with interfaces, and reserves a port that is free on all of them.
+    // Opens a rail of a provider with its own cards, since the permission may be missing. Errors:
     // UNSUPPORTED (no provider, with what was searched), OS.
     sennit_status find(const Library &library, const Settings &settings);
     void close();
-    // Writes the result, for peers.
+    // Fills the card for peers.
     void describe(RailCard *card) const;
-    // For people: provider, name and address of an interface.
+    // Describes an interface to users: provider, name and address.
     void describe(unsigned interface, sennit_rail *out) const;
 
     const Library &library() const { return *library_; }
-    // By its number in the card.
+    // The interface with this number in the card.
     fi_info *info(unsigned interface) const { return interfaces_[interface]; }
     std::uint16_t port() const { return port_; }
-    // The length of the provider's names of endpoints; 0: they are addresses and ports.
+    // The length of endpoint names that the provider chooses; 0: names are addresses and ports.
     std::size_t name_bytes() const { return name_bytes_; }
     // The longest payload of a task.
     std::size_t payload_bytes() const;
@@ -93,8 +93,8 @@ class Interfaces {
     sennit_status take_port();
 
     const Library *library_ = nullptr;
-    fi_info *found_ = nullptr;               // a list
-    fi_info *interfaces_[kInterfaces] = {};  // the first ones of one kind in the list
+    fi_info *found_ = nullptr;               // the list from libfabric
+    fi_info *interfaces_[kInterfaces] = {};  // the usable ones, entries of found_
     unsigned count_ = 0;
     unsigned most_rails_ = 0;  // the user's limit; 0: none
     int port_holder_ = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keys that the owner's provider chooses, or places that only the owner knows. They come with the
-// answers of the fence, since a new endpoint has new ones. Not used if the keys are chosen here
+// Exchanges keys that the owner's provider chooses, and bases that only the owner knows. The
+// fence's answers carry them, since they change with each endpoint. Not used if keys are computed
 // (key_of()).
 //
 // Everything here runs with the lock held.
@@ -11,7 +11,7 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// The start of the piece of the control block that the handle names; 0: it names a segment.
+// The start of the handle's piece of the control block; 0 for a segment.
 std::uint64_t begin_of(std::uint64_t handle) {
     const std::uint64_t piece = (handle & ~kControlHandle) >> 32;
     if ((handle & kControlHandle) == 0 || piece >= kControlPieces) return 0;
@@ -27,7 +27,7 @@ std::uint64_t Network::handle_for(const RailLink &link, const Operation &operati
     return control_handle(control_piece_at(operation.offset));
 }
 
-// `asked`: the peer has not answered yet. *key is set if `known`.
+// Sets *key if it returns `known`. `asked`: the peer has not answered yet.
 KeyTable::State Network::find_key(const Posted &posted, RemoteKey *key) {
     RailLink &link = link_of(posted.peer, posted.rail);
     if (!link.gives_keys) return KeyTable::State::known;
@@ -44,8 +44,8 @@ KeyTable::State Network::find_key(const Posted &posted, RemoteKey *key) {
     return row->state;
 }
 
-// The handles that this rank asks about: of transfers in doubt, and missing keys. Returns the
-// number of bytes.
+// Writes the handles for a question: those of transfers in doubt, and those without a key. Returns
+// the number of bytes.
 std::size_t Network::fill_question(const RailLink &link, std::byte *handles) const {
     std::size_t bytes = 0;
     const auto add = [&](std::uint64_t handle) {
@@ -61,7 +61,7 @@ std::size_t Network::fill_question(const RailLink &link, std::byte *handles) con
     return bytes;
 }
 
-// kPlaces: no such memory now.
+// Returns kPlaces if there is no such memory.
 std::size_t Network::place_for(std::uint64_t handle) {
     if ((handle & kControlHandle) == 0)
         return live_record(handle) != nullptr ? handle >> 32 : kPlaces;
@@ -82,7 +82,7 @@ std::size_t Network::row_bytes(unsigned rail) const {
     return sizeof(KeyRow) + rails_[rail].rail.raw_key_bytes();
 }
 
-// The row of the handle for a peer, of row_bytes(). False: none now.
+// Writes the handle's row for a peer, row_bytes() long. False: there is none now.
 bool Network::fill_row(unsigned rail, std::uint64_t handle, std::byte *out) {
     const std::size_t place = place_for(handle);
     KeyRow row{handle, 0, kDeadKey};
@@ -123,7 +123,7 @@ KeyTable::Row *Network::add_key(RailLink &link, unsigned rail, std::uint64_t han
     });
 }
 
-// The peer's endpoint was opened again: all keys have changed.
+// Called for a new endpoint of the peer: all keys have changed.
 void Network::forget_keys(RailLink &link, unsigned rail) {
     link.keys.each(KeyTable::State::known,
                    [&](const KeyTable::Row &row) { rails_[rail].rail.forget_key(row.key.key); });
@@ -139,7 +139,7 @@ void Network::take_rows(RailLink &link, const Message &answer) {
         KeyTable::Row *const known = link.gives_keys ? add_key(link, rail, row.handle) : nullptr;
         if (known == nullptr) continue;
         const bool is_gone = row.key == kDeadKey;
-        // If it can not be taken now, the row stays without an answer and is asked for again.
+        // If it cannot be mapped now, the row stays `asked`, and this rank asks again.
         if (!is_gone && each != sizeof row &&
             rails_[rail].rail.take_raw_key(answer.body() + at + sizeof row, row.base, &row.key) !=
                 0)

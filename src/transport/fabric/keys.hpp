@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The known keys of one peer's memory on one rail, if the peer's provider chooses them. Owned by
-// the transport and used with its lock held.
+// The keys of one peer's memory on one rail, if the peer's provider chooses them. Owned by the
+// transport and used with its lock held.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace sennit::transport::fabric {
 
-// A peer's name of memory for libfabric: the base added to offsets, and the key.
+// The base to add to offsets, and the libfabric key, of a transfer.
 struct RemoteKey {
     std::uint64_t base = 0;
     std::uint64_t key = 0;
 };
 
 // The control block has holes where chunks of team slots are not mapped yet, and a provider that
-// chooses keys may not accept memory with holes. So it has a key for each piece: the part before
-// the chunks, each chunk, and the part after them.
+// chooses keys may refuse memory with holes. So it has a key for each piece: the part before the
+// chunks, each chunk, and the part after them.
 inline constexpr unsigned kControlPieces = kTeamChunks + 2;
 inline constexpr unsigned kLastPiece = kControlPieces - 1;
 
@@ -42,8 +42,8 @@ class KeyTable {
         State state;
     };
 
-    // Null: none, and no memory for one. Of two handles with one slot the later one stays:
-    // `replaced` is called with the earlier row.
+    // Null: find(): no such row; add(): no memory. A slot has one row: add() calls `replaced` with
+    // a row of an earlier handle with the same slot, and overwrites it.
     Row *find(std::uint64_t handle);
     template <class Visit>
     Row *add(std::uint64_t handle, const Visit &replaced) {
@@ -56,7 +56,6 @@ class KeyTable {
     void clear();
     void free_memory();
 
-    // Calls `visit` with each row of that state.
     template <class Visit>
     void each(State state, const Visit &visit) const {
         for (std::uint32_t i = 0; i < room_; ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of operations if the provider requires a descriptor for it. Messages are in pools that are
-// registered as a whole. A very short put is copied by the provider itself. Another small transfer
-// uses its own place in registered memory. The memory of a larger one is registered until the
+// Registers the memory of operations if the provider requires a descriptor of it. Pools of messages
+// are registered as a whole. The provider copies very short puts itself. Other small transfers are
+// copied to or from a place in registered memory; the memory of larger ones is registered until the
 // transfer ends. docs/design/fabric-providers.md has the costs.
 //
 // Everything here runs with the lock held.
@@ -16,11 +16,11 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr std::size_t kCopiedBytes = 16384;                 // measured: lend_figures
-constexpr std::size_t kMostCopies = std::size_t{16} << 20;  // bytes of all places
+constexpr std::size_t kCopiedBytes = 16384;                 // measured by lend_figures
+constexpr std::size_t kMostCopies = std::size_t{16} << 20;  // of all transfers
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kPageBytes = 4096;
-constexpr std::int64_t kUnlentNs = 1'000'000'000;  // how long memory may find no room
+constexpr std::int64_t kUnlentNs = 1'000'000'000;  // how long registrations may lack room
 
 }  // namespace
 
@@ -47,8 +47,8 @@ std::byte *Network::copy_of(const Posted *posted) const {
     return copies_ + static_cast<std::size_t>(posted - posts_) * copied_bytes_;
 }
 
-// Whether a lack of room for registrations may pass, since others end. Not for ever: every wait
-// ends.
+// Whether to retry a registration that failed for lack of room, since others end; limited, so that
+// every wait ends.
 bool Network::may_pass(int code, RailState &state) {
     if (code != -FI_EAGAIN && code != -FI_ENOMEM) return false;
     const std::int64_t now = boot_ns();
@@ -58,7 +58,7 @@ bool Network::may_pass(int code, RailState &state) {
     return false;
 }
 
-// 0, or an error of libfabric; FI_EAGAIN: no room now.
+// Returns 0, or an error of libfabric; -FI_EAGAIN: no room now.
 int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
     RailState &state = rails_[posted->rail];
     transfer->is_injected = posted->operation->kind != Operation::Kind::get &&
@@ -81,20 +81,19 @@ int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
     return 0;
 }
 
-// The transfer's try has ended.
 void Network::end_lent(Posted *posted) {
     drop_object(&posted->lent, "a registration");
 }
 
-// Copies the data of a get to its destination.
+// Copies the data of a get to its destination, if it was received in a copy.
 void Network::take_copy(const Posted &posted) {
     const Operation &operation = *posted.operation;
     if (posted.is_copied && operation.kind == Operation::Kind::get)
         std::memcpy(operation.local, copy_of(&posted), operation.bytes);
 }
 
-// Closes the endpoint for transfers and the registrations of private memory: these first if they
-// belong to it, else after it, since the provider may still use them. False: not closed.
+// Closes the endpoint for transfers, and the registrations of private memory: before the endpoint
+// if they are bound to it, else after it, since the provider may still use them. False: not closed.
 bool Network::end_transfers(unsigned rail) {
     const auto end_all = [&] {
         for (std::size_t i = 0; i < post_count_; ++i)
@@ -106,7 +105,7 @@ bool Network::end_transfers(unsigned rail) {
     return true;
 }
 
-// False: no memory, or the provider refuses it.
+// False: no memory, or the provider refuses to register it.
 bool Network::make_messages() {
     auto *const pool = new (std::nothrow) MessagePool;
     if (pool == nullptr || !pool->make(body_bytes())) {
@@ -120,7 +119,7 @@ bool Network::make_messages() {
         if (code == 0) code = rails_[rail].rail.lend(Rail::Use::receive, pool->received + rail);
         if (code == 0) code = rails_[rail].rail.lend(Rail::Use::send, pool->sent + rail);
     }
-    // A rail keeps what it has accepted, so the pool stays too; there will be no other.
+    // Some rails may have registered the pool, so it stays. No other pool is made.
     pool->next = pools_;
     pools_ = pool;
     if (code != 0) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens libfabric, and prevents harm to the host program by that.
 #include "transport/fabric/library.hpp"
 
 #include <dlfcn.h>
@@ -16,14 +15,14 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr const char *kName = "libfabric.so.1";
-// The version of the functions determines the length of the structs. These have all used fields;
-// newer headers have more fields after them, which the library then takes as 0.
+// The version of the functions determines the length of the structs. This version has all fields
+// that Sennit uses; fields that newer headers add count as 0.
 constexpr const char *kInfoVersion = "FABRIC_1.3";
 
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-Library opened;  // handle is null until everything was found
+Library opened;  // handle is null until all functions were found
 
-// Debian's build loads the psm libraries, which catch SEGV, BUS, ILL, ABRT, TERM and INT unless
+// Debian's libfabric loads the psm libraries, which catch SEGV, BUS, ILL, ABRT, TERM and INT unless
 // both of these are set. Values set by the user stay.
 void keep_signal_handlers_away() {
     (void)setenv("HFI_NO_BACKTRACE", "1", 0);

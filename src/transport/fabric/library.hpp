@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libfabric, opened at run time: a job on one node never loads it, and a machine without it can
-// still run one node. The build needs only its headers. Everything except the functions here is
-// inline in those headers and goes through objects of the library.
+// Loads libfabric at run time: a job on one node never loads it, and a machine without it can still
+// run one node. The build needs only its headers. All other functions are inline in the headers and
+// call through libfabric's objects.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -13,7 +13,7 @@
 
 namespace sennit::transport::fabric {
 
-// The oldest accepted version. Its structs are used.
+// The oldest accepted version, whose structs are used.
 inline constexpr std::uint32_t kVersion = FI_VERSION(1, 17);
 
 struct Library {
@@ -26,12 +26,13 @@ struct Library {
     decltype(&fi_version) version = nullptr;
 };
 
-// The error of a call that returned `code`: "libfabric: WHAT: why". The program gets the code too.
+// Reports the error of a call that returned `code`: "libfabric: WHAT: why". The program gets the
+// code too.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] sennit_status fail_call(
     sennit_status status, const Library &library, int code, const char *format, ...);
 
-// Closes an object of the library, if not null. Returns 0, or an error (FI_EBUSY: still in use) and
-// the object stays.
+// Closes an object of libfabric, if not null. Returns 0; or an error (FI_EBUSY: still in use), and
+// the object stays open.
 template <class Object>
 int close_object(Object **object) {
     const int code = *object != nullptr ? fi_close(&(*object)->fid) : 0;
@@ -39,8 +40,8 @@ int close_object(Object **object) {
     return code;
 }
 
-// The same if nothing depends on it: an object that can not be closed is left to the library, with
-// a line in the log.
+// The same where nothing depends on the close: an object that cannot be closed is left open and
+// logged.
 [[gnu::cold, gnu::noinline]] void note_left(int code, const char *what);
 template <class Object>
 void drop_object(Object **object, const char *what) {
@@ -49,8 +50,8 @@ void drop_object(Object **object, const char *what) {
     *object = nullptr;
 }
 
-// Opens it once for the process; it stays open. Errors: UNSUPPORTED (not installed, older than
-// 1.17, or a statically linked program).
+// Loads the library once per process; it stays loaded. Errors: UNSUPPORTED (not installed, older
+// than 1.17, or a statically linked program).
 sennit_status library_open(const Library **out);
 
 }  // namespace sennit::transport::fabric

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operations posted with libfabric: transfers and messages. A message has one buffer, which is
-// also the context of its operation.
+// Operations posted to libfabric: transfers and messages. A message's buffer is also the context of
+// its operation.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -13,29 +13,28 @@
 
 namespace sennit::transport::fabric {
 
-// The object of a completion: libfabric gives back the address of `context`.
+// Completions return the address of `context`.
 struct Posted {
     enum class Kind : std::uint8_t { unused, transfer, send, receive };
     fi_context2 context;
     Kind kind = Kind::unused;
-    bool is_out = false;                // the provider has it
-    bool has_left = false;              // transfer: the provider has had it at some time
-    std::uint8_t failures = 0;          // transfer: number of failures, alone or with others
-    std::uint8_t attempts = 0;          // number of failures certainly by itself
-    bool is_alone = false;              // nothing else to the peer is in progress
-    std::uint16_t looks = 0;            // transfer: looks of look_for_outages() since it was posted
-    std::uint32_t completed = 0;        // transfer: RailLink::completed when it was posted
-    std::uint8_t rail = 0;              // its rail
+    bool is_out = false;          // the provider has it
+    bool has_left = false;        // transfer: the provider had it at some time
+    std::uint8_t failures = 0;    // transfer: failures, alone or with others
+    std::uint8_t attempts = 0;    // transfer: failures that were surely its own
+    bool is_alone = false;        // transfer: posted with no other to the peer
+    std::uint16_t looks = 0;      // transfer: outage checks since it was posted
+    std::uint32_t completed = 0;  // transfer: RailLink::completed when it was posted
+    std::uint8_t rail = 0;
     std::uint64_t number = 0;           // transfer: number of its target endpoint
-    fi_addr_t to = FI_ADDR_UNSPEC;      // name of the target endpoint
+    fi_addr_t to = FI_ADDR_UNSPEC;      // address of the target endpoint
     int peer = -1;                      // transfer, send
     int error = 0;                      // FI_*, 0: done
-    sennit_status verdict = SENNIT_OK;  // transfer: not OK: it has ended, whatever `error` is
-    std::size_t bytes = 0;              // receive: bytes that arrived
+    sennit_status verdict = SENNIT_OK;  // transfer: if not OK, its result, whatever `error` is
+    std::size_t bytes = 0;              // receive: bytes received
     Operation *operation = nullptr;     // transfer
-    bool is_copied = false;             // transfer: by copy_of()
-    fid_mr *lent =
-        nullptr;  // transfer: registration of its private memory, until the try has ended
+    bool is_copied = false;             // transfer: its data is in copy_of()
+    fid_mr *lent = nullptr;             // transfer: registration of its private memory
     Posted *next = nullptr;
 };
 
@@ -44,11 +43,11 @@ struct MessagePool;
 struct Message : Posted {
     MessagePool *pool = nullptr;
     bool is_again = false;  // a repeated task
-    bool is_room = false;   // the body is lent to the engine for a task's payload
-    bool is_back = false;   // sent by the endpoint for receives, or received by the one for sends
+    bool is_room = false;   // the engine uses the body for a task's payload
+    bool is_back = false;   // sent from the endpoint for receives, or received at the one for sends
     MessageHeader header;
 
-    // After the message, in its pool.
+    // The body follows the message in the pool.
     std::byte *body() { return reinterpret_cast<std::byte *>(&header + 1); }
     const std::byte *body() const { return reinterpret_cast<const std::byte *>(&header + 1); }
 };
@@ -60,8 +59,8 @@ inline LateAnswer late_answer(const Message &message, unsigned number) {
     return late;
 }
 
-// All messages of the rank are in pools, each with room for a body after it. Untouched pages of a
-// body take no memory.
+// All messages of the rank are in pools, each followed by room for a body. Untouched pages of a
+// body use no memory.
 struct MessagePool {
     static constexpr std::size_t kMessages = 64;
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The implementation of the path `fabric`, shared by its sources: start.cpp (opening, and the end),
-// cards.cpp (the data that ranks exchange at start), trial.cpp (the trial of other nodes),
-// reach.cpp (which rails lead to which peers, and the first use of a peer), transfer.cpp (puts and
-// gets), events.cpp (completion data of peers' puts), fence.cpp (failed transfers), outage.cpp
-// (overdue operations, and rails that carry nothing), task.cpp (messages), answers.cpp (answers
-// that wait) and thread.cpp (progress while the rank computes). One object per rank.
+// The class of the path `fabric`: one object per rank. Its members are in start.cpp (opening and
+// closing), cards.cpp (data that ranks exchange at start), trial.cpp (trial of other nodes),
+// reach.cpp (usable rails, first use of a peer), transfer.cpp (puts and gets), events.cpp
+// (completion data of peers' puts), fence.cpp (failed transfers), outage.cpp (overdue operations,
+// dead rails), task.cpp (messages), answers.cpp (delayed answers) and thread.cpp (progress while
+// the rank computes).
 //
-// Locks: `lock_` guards all objects of libfabric and all lists. It is taken with or without the
-// engine's lock held, never the other way round: nobody calls the engine while holding it, except
-// for what EventSink permits. The polling thread puts completions on a list; progress(), which the
-// engine calls, processes it.
+// `lock_` guards all libfabric objects and all lists. It may be locked with the engine's lock held.
+// Never call the engine while holding it, except as EventSink permits. The polling thread puts
+// completions on a list; the engine calls progress(), which processes the list.
 #pragma once
 
 #include <pthread.h>
@@ -31,21 +30,21 @@
 
 namespace sennit::transport::fabric {
 
-// A peer's name of memory: the slot of the segment's record, and its live word. A handle is never
-// reused, so nothing must be exchanged. No segment has the handle of the control block.
+// A peer names memory by a handle: the slot of the segment's record, and its live word. Handles are
+// never reused, so ranks need not exchange them. No segment has the handle of the control block.
 inline constexpr std::uint64_t kControlHandle = std::uint64_t{1} << 62;
 constexpr std::uint64_t handle_of(std::uint32_t slot, std::uint32_t live) {
     static_assert(kSegmentsPerTeam <= 1 << 14);
     return static_cast<std::uint64_t>(slot) << 32 | live;
 }
-// libfabric's key also has the tag of the owner's passive endpoint. So transfers to an earlier
-// endpoint are refused, even if its address is reused.
+// A libfabric key is a handle with the tag of the owner's passive endpoint: a transfer to an
+// earlier endpoint is refused even if the endpoint's address is reused.
 constexpr std::uint64_t key_of(std::uint64_t handle, std::uint16_t tag) {
     return handle | static_cast<std::uint64_t>(tag) << 46;
 }
 
-// The places of exposed memory: segments by their slot; the control block, whole in its first place
-// or in pieces; then the places of trials.
+// The places of exposed memory: first the segments, by their slot; then the control block, whole in
+// its first place or in pieces; then the memory of trials.
 inline constexpr std::size_t kControlPlace = kSegmentsPerTeam;
 inline constexpr std::size_t kTrialPlace = kControlPlace + kControlPieces;
 inline constexpr std::size_t kPlaces = kTrialPlace + 1;
@@ -55,55 +54,54 @@ constexpr std::uint64_t control_handle(unsigned piece) {
 inline constexpr std::uint64_t kTrialHandle = control_handle(kControlPieces);
 static_assert(kControlPieces < 1 << 14);
 
-// Memory that peers may reach, by every rail.
+// Memory exposed to peers, on every rail.
 struct Exposed {
     void *memory = nullptr;  // null: the place is free
     std::size_t bytes = 0;
     std::uint64_t handle = 0;
 };
 
-// The interval of looks for overdue operations.
+// The interval of checks for overdue operations.
 inline constexpr std::int64_t kOutageLookNs = 250'000'000;
-// How long the provider may accept no message for a peer; doubles with each new endpoint.
+// If the provider accepts no message for a peer for this long, messages go from a new endpoint. The
+// time doubles with each new endpoint.
 inline constexpr std::int64_t kFirstStuckNs = 200'000'000;
-// The limit of the doubling.
+// Limit of RailLink::patience_ns, which doubles.
 inline constexpr std::int64_t kMostPatienceNs = 5'000'000'000;
 
-// The bit of a rail in a set.
+// A rail's bit in a set of rails.
 constexpr std::uint8_t bit(unsigned rail) {
     return static_cast<std::uint8_t>(1u << rail);
 }
 
-// A rail of this rank, and its state.
 struct RailState {
     Rail rail;
     LentMemory copies;
-    fid_mr **registrations = nullptr;     // [kPlaces], of the Exposed with that number;
-                                          // null: not yet again, see expose_again()
-    std::size_t receives = 0;             // receives posted at the endpoint for messages
-    std::size_t receives_back = 0;        // receives posted where messages come back to
-    std::size_t receives_wanted = 0;      // number wanted of each
-    std::size_t transfers = 0;            // its transfers: with the provider, or to be repeated
-    std::uint64_t number = 1;             // of the passive endpoint
-    std::uint16_t tag = 0;                // tag of its keys
-    std::int64_t outgoing_opened_ns = 0;  // last opening of the endpoint for sends
+    fid_mr **registrations = nullptr;                // [kPlaces], of exposed_[i]; null: none now
+    std::size_t receives = 0;                        // receives posted at the endpoint for messages
+    std::size_t receives_back = 0;                   // the same at the endpoint for sends
+    std::size_t receives_wanted = 0;                 // wanted number of each
+    std::size_t transfers = 0;                       // transfers posted, or to be repeated
+    std::uint64_t number = 1;                        // number of the passive endpoint
+    std::uint16_t tag = 0;                           // tag of its keys
+    std::int64_t outgoing_opened_ns = 0;             // last opening of the endpoint for sends
     std::int64_t outgoing_pause_ns = kFirstStuckNs;  // pause before it may be opened again
     std::int64_t closed_ns = 0;        // last close of the passive endpoint for a peer
-    std::int64_t unlent_since_ns = 0;  // since when the provider has no room for memory; 0: it has
-    bool was_out_of_reach = false;     // a peer was out of reach at start
-    bool must_close = false;           // its passive endpoint must still be closed
+    std::int64_t unlent_since_ns = 0;  // since when registrations lack room; 0: they do not
+    bool was_out_of_reach = false;     // some peer was unreachable at start
+    bool must_close = false;           // close_passive() was called; not closed yet
 };
 
-// The state of the way to a node, and so to unused peers there.
+// The rails to a node, for peers there that were not used yet.
 struct NodeWay {
-    std::atomic<std::uint8_t> usable{0};  // bits of the rails that carry to it
+    std::atomic<std::uint8_t> usable{0};  // set of the rails that reach it
     std::uint8_t lossy = 0;               // rails that lost data in the trial
     std::uint8_t error = 0;               // errno of the missing answer
     bool is_settled = false;              // the nodes have agreed on the rails
-    bool brings_data = false;             // completion data comes by each of them
+    bool brings_data = false;             // completion data arrives by each of them
 };
 
-// The rails that carry to a used peer, with this bit; 0: those of its node.
+// The set of rails that reach a used peer, with the bit kOfPeer; 0: use those of its node.
 using PeerRails = std::atomic<std::uint16_t>;
 inline constexpr unsigned kOfPeer = 0x100;
 
@@ -144,7 +142,7 @@ class Network final : public Transport {
     void note_wakeup(const ThreadSleep &sleep);
 
   private:
-    // A peer gets its rows at its first use. With the lock held.
+    // Makes the peer's rows at its first use. With the lock held.
     PeerLink &use(int peer) {
         PeerLink *const known = links_.find(peer);
         return known != nullptr ? *known : make_link(peer);
@@ -397,19 +395,19 @@ class Network final : public Transport {
                    .payload_bytes = kShortPayloadBytes};
     Settings settings_;
     Interfaces interfaces_;
-    Interfaces watched_;  // interfaces with IPv4 addresses, if the others have none
+    Interfaces watched_;  // interfaces for the watch, if interfaces_ have no IPv4 addresses
     InterfaceChoice choice_;
     RailState rails_[kMostRails];
     unsigned rail_count_ = 0;
-    std::size_t longest_payload_ = 0;  // of a task, whatever this rank's knobs are
+    std::size_t longest_payload_ = 0;  // of any rank's task, independent of this rank's knobs
     std::uint16_t watch_port_ = 0;
-    std::uint32_t news_seen_ = 0;  // news of the watch already seen
+    std::uint32_t news_seen_ = 0;  // count of the watch's news already read
     Reason missing_{};             // the reason for having no rail
     NodeRoom node_room_;
     bool settles_ = false;  // settle() was called for a peer
     Cards cards_;
-    // If endpoints have no IPv4 addresses: the names of the endpoints for messages of each rank on
-    // each rail, and the cards with the addresses of its watch; null: none.
+    // If endpoints have no IPv4 addresses: each rank's names of its message endpoints by rail, and
+    // the cards with the addresses of its watch; null: none.
     NodeTable names_;
     Cards named_cards_;
     InterfaceChoice named_choice_;
@@ -422,12 +420,12 @@ class Network final : public Transport {
     Exposed *exposed_ = nullptr;           // [kPlaces]
     TrialRoom *trials_ = nullptr;  // [rail_count_][node_count_], zero_pages(); null: no speaker
     unsigned node_count_ = 0;
-    std::uint8_t ended_trials_ = 0;            // rails on which no trial data can come any more
+    std::uint8_t ended_trials_ = 0;            // rails closed by end_data_of_trials()
     std::atomic<bool> expects_events_{false};  // a peer may send events
-    bool reads_data_first_ = false;            // reads data before progress() hands anything over
-    EventList events_;                         // arrived events
-    EventList handed_;                         // events that progress() hands to the sink
-    bool hands_over_ = false;                  // no passive endpoint is closed meanwhile
+    bool reads_data_first_ = false;            // before tasks, progress() reads all data
+    EventList events_;                         // received events
+    EventList handed_;                         // events that progress() is handing to the sink
+    bool hands_over_ = false;                  // while set, no passive endpoint is closed
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
     Posted *posts_ = nullptr;  // [post_count_], of transfers
@@ -435,15 +433,15 @@ class Network final : public Transport {
     Posted *free_posts_ = nullptr;
     Message *free_messages_ = nullptr;
     MessagePool *pools_ = nullptr;
-    std::byte *copies_ = nullptr;   // a place for each of posts_; null: no provider needs it
-    std::size_t copied_bytes_ = 0;  // of a place
+    std::byte *copies_ = nullptr;   // one place per entry of posts_; null: the provider needs none
+    std::size_t copied_bytes_ = 0;  // size of a place
     bool no_more_messages_ = false;
     std::size_t messages_made_ = 0;
     std::size_t rooms_out_ = 0;     // messages whose bodies are lent to the engine
-    PostedList done_;               // completed, not yet processed
+    PostedList done_;               // completed, not processed yet
     PostedList late_;               // messages completed by the close of their endpoint
     PostedList outbox_;             // messages for which the queue was full
-    std::size_t held_answers_ = 0;  // of these, all except goodbyes
+    std::size_t held_answers_ = 0;  // entries of outbox_, except goodbyes
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
     std::size_t open_tasks_ = 0;
@@ -451,27 +449,27 @@ class Network final : public Transport {
     std::size_t held_peers_ = 0;
     unsigned looks_ = 0;
     std::size_t uneasy_links_ = 0;
-    std::int64_t look_ns_ = 0;       // start of the last look, by boot_ns() like all times here
-    std::int64_t tried_ns_ = 0;      // last look at operations to retry
-    std::int64_t outages_ns_ = 0;    // the last look for outages
-    std::uint32_t outage_look_ = 1;  // its number
+    std::int64_t look_ns_ = 0;       // start of the last poll, by boot_ns() like all times here
+    std::int64_t tried_ns_ = 0;      // last check of operations to retry
+    std::int64_t outages_ns_ = 0;    // last check for outages
+    std::uint32_t outage_look_ = 1;  // number of this check
     std::uint16_t overdue_looks_ = 0;
-    std::uint8_t mute_looks_ = 0;  // looks before a peer is mute: a rail's queue may be long
-    std::int64_t windows_ns_ = 0;  // no window is limited again before
+    std::uint8_t mute_looks_ = 0;  // checks without a message that make a peer mute
+    std::int64_t windows_ns_ = 0;  // no window is limited before this time
     bool some_want_windows_ = false;
-    bool some_are_unsent_ = false;  // messages
-    bool some_wait_ = false;        // the engine must be called to retry refused operations
+    bool some_are_unsent_ = false;  // some messages were refused by the provider
+    bool some_wait_ = false;        // the thread must make the engine retry
     bool some_are_lost_ = false;
     bool some_leave_ = false;
-    bool some_are_hidden_ = false;  // some of exposed_ have no keys
+    bool some_are_hidden_ = false;  // some entries of exposed_ have no key
     bool some_must_close_ = false;
-    bool said_full_ = false;  // logged that no more peers can connect
+    bool said_full_ = false;  // the lack of descriptors was logged
 
     std::atomic<bool> has_engine_{false};
     std::atomic<bool> is_awaited_{false};  // a peer waits for this rank
-    std::atomic<std::uint64_t> polls_{0};  // polls by callers, which the thread does not disturb
+    std::atomic<std::uint64_t> polls_{0};  // number of polls by callers
     ProgressSettings progress_;
-    // The thread's state after the last look.
+    // The thread's data about this rank, after its last poll.
     struct Tended {
         Network *next = nullptr;  // in the thread's list
         std::uint64_t polls = 0;
@@ -479,14 +477,14 @@ class Network final : public Transport {
         std::uint64_t waits = 0;
         std::int64_t busy_until_ns = 0;
         std::int64_t polled_pause_ns = 0;  // doubles while callers poll
-        std::int64_t timed_pause_ns = 0;   // doubles while nothing comes
+        std::int64_t timed_pause_ns = 0;   // doubles while nothing arrives
         std::int64_t came_ns = 0;          // time of the last arrival
         std::int64_t awaited_ns = 0;       // last time that is_awaited_ was set
         std::size_t first_descriptor = 0;  // in the last ThreadSleep
         std::size_t descriptors = 0;
-        unsigned lies = 0;           // consecutive false wake-ups by descriptors
+        unsigned lies = 0;           // number of consecutive false wake-ups by descriptors
         std::int64_t asked_ns = 0;   // time of the last check for others_compute
-        std::int64_t others_ns = 0;  // processor time of the process's other threads at that time
+        std::int64_t others_ns = 0;  // processor time of the process's other threads then
         bool others_compute = true;
         bool caller_starts = false;  // ProgressBell::starts
         bool is_placed = false;

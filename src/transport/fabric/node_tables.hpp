@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tables that are equal on all ranks of a node, such as the addresses of all ranks. Each rank first
 // makes its own. The lowest rank of the node copies its tables to a range of its memory file and
-// publishes the place; the others map that range and free their own. A rank that can not map it
-// keeps its own.
+// publishes the offset; the others map that range and free their own. A rank that cannot map it
+// uses its own.
 #pragma once
 
 #include <initializer_list>
@@ -12,7 +12,7 @@
 
 namespace sennit::transport::fabric {
 
-// Filled before anybody else reads it; its data moves only with its readers' lock held.
+// Filled before anybody reads it; use() needs the lock that readers hold.
 class NodeTable {
   public:
     // Zeroed. False: no memory.
@@ -26,7 +26,7 @@ class NodeTable {
     std::size_t bytes() const { return bytes_; }
     std::byte *to_fill() const { return own_; }
     const std::byte *begin() const { return place_; }
-    // Uses equal bytes at `place`, which stay as long as this table is used.
+    // Uses the equal bytes at `place`, which must outlive this table's use.
     void use(const std::byte *place) {
         place_ = place;
         own_ = Array<std::byte>();
@@ -38,7 +38,7 @@ class NodeTable {
     std::size_t bytes_ = 0;
 };
 
-// The room of the shared tables. It outlives them.
+// The mapped range of the shared tables. Outlives the tables.
 class NodeRoom {
   public:
     using Tables = std::initializer_list<NodeTable *>;
@@ -48,11 +48,10 @@ class NodeRoom {
     NodeRoom(const NodeRoom &) = delete;
     NodeRoom &operator=(const NodeRoom &) = delete;
 
-    // Called by the lowest rank of a node, before the others look. Does nothing if it is alone
-    // there.
+    // Called by the lowest rank of a node, before the others call take(). Does nothing if it is
+    // alone there.
     void publish(Rank &rank, Tables tables);
-    // Called by the others. Does nothing without published tables, or if load and store do not
-    // reach them.
+    // Called by the others. Does nothing without published tables, or if the rank cannot map them.
     void take(const Rank &rank, Tables tables);
 
   private:

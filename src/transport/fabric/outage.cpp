@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Overdue operations of which no provider has reported a failure. docs/design/fabric.md has the
-// protocol ("Overdue", "Rails").
-//   - Transfers that do not end, while the peer answers: they are ended as if their connection had
+// Finds failures that no provider reports. docs/design/fabric.md has the protocol ("Overdue",
+// "Rails").
+//   - Transfers that do not complete although the peer answers: ended as if their connection had
 //     broken. If that does not help, the rail carries no data, and they fail.
 //   - Rails that carry nothing while others do: found by silence, left out, fenced by another rail,
-//     and taken back when they work again. A provider gives no sign of a cut cable for minutes.
-//   - Peers of which nothing is heard by any rail: the watch decides.
-// A stopped peer answers nothing and is waited for.
+//     and used again when they work. A provider may not report a cut cable for minutes.
+//   - Peers that send nothing by any rail: the watch decides. This rank waits for a stopped peer.
 //
 // Everything here runs with the lock held.
 #include <algorithm>
@@ -20,45 +19,44 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr std::uint8_t kSilentLooks = 4;  // after these the peer is asked
+constexpr std::uint8_t kSilentLooks = 4;  // after this many checks the peer is asked
 constexpr std::uint8_t kDeadLooks = 6;
 constexpr std::uint8_t kMostLooks = 100;
-constexpr std::uint16_t kIdleLooks = 2;  // likewise; from then on looks count at which it answers
-// The most times in a row that transfers may be overdue: then the rail carries none, by any
-// provider.
+constexpr std::uint16_t kIdleLooks = 2;  // likewise; later checks count only if the peer answers
+// After transfers were overdue this many times in a row, the rail carries no data.
 constexpr std::uint8_t kMostOverdue = 2;
-// Transfers to a peer end roughly in the order in which they were posted. If this many later ones
-// have ended, the end of an earlier one is lost.
+// Transfers to a peer complete roughly in the order in which they were posted. If this many later
+// ones have completed, the completion of an earlier one is lost.
 constexpr std::uint32_t kPassedOver = 128;
-// Nothing is heard of a peer that is asked: the watch finds the reason. After mute_looks_ it is
-// asked by a new endpoint, and again after this many looks.
+// After this many checks without a message from a peer that was asked, the watch finds the reason.
+// After mute_looks_ checks this rank asks by a new endpoint, and again every kFreshLooks.
 constexpr std::uint8_t kMuteLooks = 2;
 constexpr std::uint32_t kFreshLooks = 8;
-// A rail that was left out is not taken back before this time; twice as long the next time, if that
-// was soon.
+// A rail that was left out is not used before this time. The time doubles if the rail fails again
+// soon (kSoonNs).
 constexpr std::int64_t kFirstOutNs = 250'000'000;
 constexpr std::int64_t kLastOutNs = 16'000'000'000;
 constexpr std::int64_t kSoonNs = 60'000'000'000;
-// TCP waits long before it resends what a dead rail has lost, so questions go from a new endpoint;
-// rarely, if that makes others lose their operations to the peers.
+// TCP waits long before it resends data lost by a dead rail, so questions go from a new endpoint;
+// rarely if that disturbs messages to other peers.
 constexpr std::int64_t kKnockNs = 1'000'000'000;
 constexpr std::int64_t kSeldomKnockNs = 30'000'000'000;
 
 }  // namespace
 
 std::uint8_t Network::usable(int peer) const {
-    // relaxed twice: each set stands alone.
+    // relaxed twice: no other data depends on a set.
     const unsigned own = peer_rails_[peer].load(std::memory_order_relaxed);
     if (own == 0) return way_to_node_of(peer).usable.load(std::memory_order_relaxed);
     return static_cast<std::uint8_t>(own);
 }
 
 void Network::set_usable(int peer, unsigned rails) {
-    // relaxed: the set stands alone.
+    // relaxed: no other data depends on the set.
     peer_rails_[peer].store(static_cast<std::uint16_t>(kOfPeer | rails), std::memory_order_relaxed);
 }
 
-// The next rail in the set, cyclically; the rail itself if there is no other.
+// The next rail in the set, cyclically; `rail` itself if there is no other.
 unsigned Network::rail_after(std::uint8_t usable, unsigned rail) {
     for (unsigned i = 1; i < kMostRails; ++i) {
         const unsigned next = (rail + i) % kMostRails;
@@ -67,7 +65,7 @@ unsigned Network::rail_after(std::uint8_t usable, unsigned rail) {
     return rail;
 }
 
-// The rail, or another one if it carries nothing.
+// `rail`, or another one if `rail` was left out.
 unsigned Network::way_to(int peer, unsigned rail) const {
     return (usable(peer) & bit(rail)) != 0 ? rail : rail_after(usable(peer), rail);
 }
@@ -85,19 +83,19 @@ void Network::look_for_outages() {
         for (unsigned rail = 0; rail < rail_count_ && uneasy_links_ != 0; ++rail) {
             RailLink &link = link_of(peer, rail);
             if (std::exchange(link.wanted, false)) note_waiting(peer, rail, true);
-            // No answer is expected by a rail that was left out.
+            // A rail that was left out brings no answer.
             if (link.asks && (!link.is_out || link.in_doubt)) note_asked(peer, rail);
         }
     for (const OpenTask &open : tasks_) {
         if (open.operation == nullptr) continue;
         const int peer = open.operation->peer;
         note_asked(peer, way_to(peer, open.rail));
-        // A repeated task is not answered by its first rail.
+        // The answer to a repeated task does not use the first rail.
         if (open.rail != open.first_rail) note_waiting(peer, open.first_rail, false);
     }
 }
 
-// Whether transfers that were posted much later have ended.
+// Whether many transfers that were posted later have completed.
 bool Network::is_passed_over(Posted *posted) const {
     if (!posted->is_out) return false;
     if (posted->looks < overdue_looks_) ++posted->looks;
@@ -105,8 +103,8 @@ bool Network::is_passed_over(Posted *posted) const {
            link_of(posted->peer, posted->rail).completed - posted->completed > kPassedOver;
 }
 
-// Maybe nobody else has told: the job's launcher has ended, or a goodbye was lost. Operations to
-// the peer end now or soon. True: it is gone.
+// Asks the detector: the job's launcher may have ended, or a goodbye may be lost. True: the peer
+// has died; operations to it end now. If it has left, they end soon.
 bool Network::has_gone(int peer) {
     PeerLink &link = links_[peer];
     const Gone how = peer_gone(*rank_, peer);
@@ -118,7 +116,7 @@ bool Network::has_gone(int peer) {
     return how == Gone::died;
 }
 
-// Something to the peer is in progress on the rail.
+// Called for an operation in progress to the peer on the rail.
 void Network::note_waiting(int peer, unsigned rail, bool is_transfer) {
     RailLink &link = link_of(peer, rail);
     const PeerLink &there = links_[peer];
@@ -146,17 +144,18 @@ void Network::note_silent(int peer, unsigned rail) {
         (is_over || link.silent_looks == kSilentLooks) && has_moved(link, rail, &link.silent_bytes);
     if (!is_over) return ask(link);
     if (!moves) return leave_out(peer, rail);
-    link.silent_looks = kSilentLooks;  // the peer is slow
+    link.silent_looks = kSilentLooks;  // the peer is only slow
 }
 
-// Whether bytes of transfers have moved since the last count.
+// Whether bytes have moved on the connection since the last count.
 bool Network::has_moved(const RailLink &link, unsigned rail, std::uint64_t *count) const {
     const std::uint64_t moved = rails_[rail].rail.bytes_moved(link.passive);
     return std::exchange(*count, moved) != moved;
 }
 
-// No transfer has ended since the last look. A rank that answers looks at its network and serves
-// transfers in the same look: so they are overdue if that continues and no byte of them moves.
+// Counts checks without a completed transfer. A rank that answers also serves transfers in the same
+// poll. So transfers are overdue if the rank keeps answering while none completes and no byte
+// moves.
 void Network::note_idle(int peer, unsigned rail, bool has_answered) {
     RailLink &link = link_of(peer, rail);
     if (link.is_out || link.in_doubt) return;
@@ -174,8 +173,8 @@ void Network::note_idle(int peer, unsigned rail, bool has_answered) {
         end_overdue(peer, rail);
 }
 
-// Treats it as a broken connection. Transfers that have not ended soon after the peer's answer are
-// ended then.
+// Handles overdue transfers like those of a broken connection: look_after() ends them soon after
+// the peer's answer.
 void Network::end_overdue(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     link.idle_looks = 0;
@@ -192,19 +191,19 @@ void Network::end_overdue(int peer, unsigned rail) {
     set_in_doubt(link);
 }
 
-// Whether no transfer has ended since they were overdue several times.
+// Whether transfers were overdue kMostOverdue times and none has completed since.
 bool Network::carries_nothing(const RailLink &link) {
     return link.overdue_times == kMostOverdue && link.completed == link.completed_before;
 }
 
-// The peer was asked for something by a message.
+// Called for a message to the peer that needs an answer.
 void Network::note_asked(int peer, unsigned rail) {
     PeerLink &there = links_[peer];
     if (there.last_look == outage_look_ || has_gone(peer)) return;
     const bool is_heard = std::exchange(there.messages_before, there.messages) != there.messages;
     there.last_look = outage_look_;
     const bool was_missing = there.mute_looks >= kMuteLooks;
-    // Also if it was not asked at the last look: then it has answered earlier questions.
+    // A message counts even if the peer was not asked at the last check.
     if (is_heard) {
         there.mute_looks = 0;
         there.blind_looks = there.awake_looks = 0;
@@ -216,13 +215,13 @@ void Network::note_asked(int peer, unsigned rail) {
         watch::watch_note_hearing(*rank_, peer, watch::Hearing::heard);
 }
 
-// If the peer does not look at its network it is stopped, or its host is out of reach. After an
-// outage TCP waits as long again before it resends. So the following looks count against the peer
-// only once it has looked for longer than it had not.
+// A peer that does not poll is stopped, or its host is unreachable. After an outage TCP waits once
+// more as long before it resends. So later checks count against the peer only when it has polled
+// for longer than it had not.
 void Network::note_mute(int peer, unsigned rail) {
     PeerLink &there = links_[peer];
-    if (there.is_refused) return;  // already decided
-    // A task may wait for the peer's engine. A question only waits for its looks.
+    if (there.is_refused) return;  // the lease has ended
+    // Ask: a task may wait for the peer's engine, a question only for a poll.
     ask(link_of(peer, rail));
     const bool is_long = there.mute_looks >= mute_looks_;
     const bool is_just_long = there.mute_looks == mute_looks_;
@@ -234,20 +233,19 @@ void Network::note_mute(int peer, unsigned rail) {
         const bool is_turn = is_just_long || there.awake_looks % kFreshLooks == 1;
         if (there.is_reached && is_long && is_turn) send_afresh(peer);
     }
-    // A peer that was never reached has no operations in progress: waits for it end without the
-    // lease, which is for its whole node. See look_for_unreached().
+    // A peer that was never reached has no operations in progress. Waits for it end without the
+    // lease, which is for its whole node: see look_for_unreached().
     const bool is_mute = there.is_reached && is_long && looks_in_vain(there);
     watch::watch_note_hearing(*rank_, peer,
                               is_mute ? watch::Hearing::mute : watch::Hearing::missing);
 }
 
-// Whether nothing is heard of the peer although it has looked at its network for longer than it had
-// not.
+// Whether the peer has polled for longer than it had not, still without a message from it.
 bool Network::looks_in_vain(const PeerLink &link) {
     return link.awake_looks > link.blind_looks;
 }
 
-// Sends again by new endpoints, which need not wait as TCP does.
+// Sends from new endpoints, because TCP waits before it resends on old connections.
 void Network::send_afresh(int peer) {
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         if ((usable(peer) & bit(rail)) == 0) continue;
@@ -256,7 +254,7 @@ void Network::send_afresh(int peer) {
     }
 }
 
-// Operations on the rail are in doubt; the engine gives it no new ones.
+// Puts transfers on the rail in doubt, and hides it from the engine.
 void Network::leave_out(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     const auto others = static_cast<std::uint8_t>(usable(peer) & ~bit(rail));
@@ -275,7 +273,7 @@ void Network::leave_out(int peer, unsigned rail) {
         ask(link);
 }
 
-// The peer has answered by the rail.
+// The peer has answered by the rail: uses it again.
 void Network::take_back(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     if (boot_ns() < link.back_after_ns) return;
@@ -285,14 +283,14 @@ void Network::take_back(int peer, unsigned rail) {
     log(SENNIT_LOG_INFO, "rail %u carries to rank %d again", rail, peer);
 }
 
-// Whether the rail is out for all peers with which it was tried.
+// Whether the rail is left out for all reached peers.
 bool Network::is_out_for_all(unsigned rail) const {
     for (const int peer : links_.used())
         if (links_[peer].is_reached && (usable(peer) & bit(rail)) != 0) return false;
     return true;
 }
 
-// Makes the next question about a rail that was left out use a new connection.
+// Makes the next question about a rail that was left out use a new connection, if it is time.
 void Network::knock(int peer, unsigned rail, std::int64_t now) {
     RailLink &link = link_of(peer, rail);
     RailState &state = rails_[rail];
@@ -303,8 +301,8 @@ void Network::knock(int peer, unsigned rail, std::int64_t now) {
     link.next_question_ns = now;
 }
 
-// Moves an operation that is fenced on its rail. It precedes new operations on the other rail.
-// False: no other rail accepts anything now.
+// Moves a transfer that is fenced on its rail to another rail, before new ones there. False: no
+// other rail accepts transfers now.
 bool Network::move_to_another(Posted *posted) {
     const std::uint8_t set = usable(posted->peer);
     for (unsigned rail = 0; rail < rail_count_; ++rail) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The providers of libfabric on this machine, for people: the one that ranks take, and why not the
-// others. Determined once per process.
+// Describes libfabric's providers on this machine to users: the provider that ranks use, and why
+// the others are not used. Determined once per process.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -28,7 +28,7 @@ sennit_provider *find(const char *name) {
     return nullptr;
 }
 
-// libfabric's own providers have the release in their version: 117.0 for 1.17.0.
+// Providers that are part of libfabric have its release in their version: 117.0 for 1.17.0.
 void note_version(const Library &library, const fi_info &info, sennit_provider *out) {
     const std::uint32_t whole = library.version();
     const std::uint32_t own = info.fabric_attr->prov_version;
@@ -37,8 +37,8 @@ void note_version(const Library &library, const fi_info &info, sennit_provider *
                         FI_MINOR(whole) % 1000, carries ? FI_MINOR(own) / 10 % 1000 : 0);
 }
 
-// The most bits of any way to use the provider. FI_CONTEXT returns an address at each completion of
-// this process's own; the owner is not told of gets.
+// The most bits of all ways to use the provider. A local completion returns an address
+// (FI_CONTEXT). The target of a get receives no completion.
 void note_bits(const fi_info &info, sennit_provider *out) {
     if ((info.caps & FI_RMA) == 0 || info.ep_attr->type != FI_EP_RDM) return;
     constexpr int kContextBits = 8 * sizeof(void *);
@@ -49,8 +49,8 @@ void note_bits(const fi_info &info, sennit_provider *out) {
     out->level = support_level(static_cast<unsigned>(out->put_remote_bits));
 }
 
-// Finds its name, and the names of its interfaces. False: unusable, and the thread's error has the
-// reason.
+// Finds the name of the provider `wanted` and the names of its interfaces. False: it is unusable,
+// and the thread's error has the reason.
 bool is_found(const Library &library, const char *wanted, char (&name)[64], char (&cards)[96]) {
     Settings settings;
     (void)std::snprintf(settings.provider, sizeof settings.provider, "%s", wanted);
@@ -107,8 +107,8 @@ void explain_all(const Library &library, const fi_info *all) {
     }
 }
 
-// Adds providers that Sennit would prefer but libfabric does not list: it lists only those with a
-// card here.
+// Adds the providers of kProviders that libfabric does not list: it lists only those with a card
+// here.
 void add_missing() {
     for (const char *name : kProviders) {
         if (providers.count == kMost || find(name) != nullptr) continue;

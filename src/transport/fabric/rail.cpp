@@ -13,14 +13,14 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// Every this many reads, queues of messages are read between transfers, and queues from which
-// nothing is expected.
+// While transfers are in progress, each message queue is read in one of this many polls; all queues
+// are read in one of kAllEvery.
 constexpr unsigned kTurns = 4;
 constexpr unsigned kAllEvery = 64;
-// After completion data has come, this many looks also read its queue.
+// After completion data has arrived, this many polls read its queue too.
 constexpr unsigned kDataReads = 1u << 16;
 constexpr std::size_t kMostDepth = 2048;
-// A provider allocates room for this many names of peers at a time, and writes to all of it.
+// A provider allocates room for this many addresses at a time, and writes to all of it.
 constexpr std::size_t kNames = 256;
 
 sennit_status failed(const Library &library, int code, const char *what) {
@@ -39,7 +39,7 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
     table.count = std::min(peers, kNames);
     code = fi_av_open(domain_, &table, &addresses_, nullptr);
     if (code != 0) return failed(*library_, code, "fi_av_open");
-    // With ports, peers know only the port of this endpoint.
+    // Peers know only the port of the incoming endpoint.
     auto *const own = has_addresses() ? static_cast<sockaddr_in *>(info_->src_addr) : nullptr;
     if (own != nullptr) own->sin_port = port;
     if (one_read_drives_all_) (void)open_queue(FI_WAIT_FD, &bell_);
@@ -65,8 +65,9 @@ int Rail::open_queue(fi_wait_obj wait, Endpoint *out) {
     return code;
 }
 
-// With net and tcp the descriptor of each queue reports arrivals for the whole domain, and stays
-// readable after a completion. So a queue without an endpoint provides it.
+// With `net` and `tcp` the descriptor of each queue reports arrivals for the whole domain, and
+// stays readable after a completion. So with them only bell_, a queue without an endpoint, has a
+// descriptor.
 sennit_status Rail::open_endpoint(Endpoint *out) {
     int code = -FI_ENOSYS;
     if (!one_read_drives_all_) code = open_queue(FI_WAIT_FD, out);
@@ -100,8 +101,8 @@ int Rail::find_port(const Endpoint &endpoint, std::uint16_t *port) {
     return code;
 }
 
-// Ends connections to the endpoint whose first bytes have not come: when they come, `net` and `tcp`
-// access the endpoint, which may be gone.
+// Ends connections to the endpoint of which nothing was read: at their first bytes `net` and `tcp`
+// would access the endpoint after its close.
 void Rail::end_unread(const Endpoint &endpoint) {
     constexpr int kMostReads = 1000;  // peers may reconnect repeatedly meanwhile
     sockaddr_in name{};
@@ -161,7 +162,7 @@ sennit_status Rail::open(const Interfaces &interfaces, unsigned interface, std::
     return open_objects(interfaces.port(), peers);
 }
 
-// As many receives as completions of data can be outstanding.
+// Makes as many receives as completions of data can be outstanding.
 bool Rail::has_room_for_data() {
     if (!takes_receives()) return true;
     data_receives_ = static_cast<DataReceive *>(std::calloc(receives(), sizeof(DataReceive)));
@@ -183,7 +184,7 @@ void Rail::close() {
     info_ = nullptr;  // owned by the interfaces
 }
 
-// psm3 and opx report no limit.
+// Limits the depth, since psm3 and opx report no limit.
 std::size_t Rail::depth() const {
     return std::clamp<std::size_t>(info_->tx_attr->size, 1, kMostDepth);
 }
@@ -192,7 +193,7 @@ std::size_t Rail::receives() const {
     return std::clamp<std::size_t>(info_->rx_attr->size, 1, kMostDepth);
 }
 
-// Whole pages, so that no piece ends within a word.
+// Rounds to whole pages, so that no piece ends within a word.
 std::size_t Rail::most_bytes() const {
     constexpr std::size_t kPageBytes = 4096;
     return std::max(info_->ep_attr->max_msg_size / kPageBytes, std::size_t{1}) * kPageBytes;
@@ -231,8 +232,8 @@ void Rail::remove(fi_addr_t *address) {
     *address = FI_ADDR_UNSPEC;
 }
 
-// `net`, `tcp` and `tcp;ofi_rxm` of 1.17 must not close an endpoint during an answer to a get: they
-// would end the get twice and free its record twice.
+// Cuts the connection, because `net`, `tcp` and `tcp;ofi_rxm` of 1.17 must not close an endpoint
+// while an answer to a get arrives: they end the get twice and free its record twice.
 void Rail::cut(fi_addr_t peer) {
     if (!has_addresses()) return;
     sockaddr_in name{};
@@ -254,7 +255,7 @@ void Rail::limit_windows(fi_addr_t peer) const {
     fabric::limit_windows(own, there);
 }
 
-// Only for a name of a socket.
+// Finds only names that are socket addresses.
 bool Rail::find_name(fi_addr_t peer, sockaddr_in *name) const {
     std::size_t bytes = sizeof *name;
     return peer != FI_ADDR_UNSPEC && fi_av_lookup(addresses_, peer, name, &bytes) == 0 &&
@@ -279,7 +280,7 @@ ssize_t Rail::put(const Transfer &transfer) {
     message.rma_iov_count = 1;
     message.context = transfer.context;
     message.data = transfer.data;
-    // By default a put completes when sent, which does not mean that it arrived.
+    // By default a put completes when it is sent, not when it has arrived.
     const std::uint64_t arrival = transfer.is_hint ? 0 : FI_DELIVERY_COMPLETE;
     const std::uint64_t more =
         (transfer.has_data ? FI_REMOTE_CQ_DATA : 0) | (transfer.is_injected ? FI_INJECT : 0);
@@ -311,7 +312,7 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
     if (endpoint.completions == nullptr || most == 0) return 0;
     const ssize_t result = fi_cq_read(endpoint.completions, entries, std::min(most, kBatch));
     const auto count = static_cast<std::size_t>(std::max<ssize_t>(result, 0));
-    // Some providers also set the flag on completions of the data's sender.
+    // Some providers also set the flag at the sender of the data.
     const bool is_passive = &endpoint == &passive_;
     for (std::size_t i = 0; i < count; ++i)
         events[i] =
@@ -328,7 +329,8 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
     return over;
 }
 
-// Receives without memory: only data takes one, and data without one waits at its sender.
+// The receives have no memory: only completion data uses them. Data without a receive waits at its
+// sender.
 void Rail::post_data_receives() {
     if (!some_are_unposted_) return;
     some_are_unposted_ = false;
@@ -341,7 +343,7 @@ void Rail::post_data_receives() {
     }
 }
 
-// The endpoint has started only receives of data. One of them may complete twice.
+// Only receives of data complete here; one may complete twice.
 std::size_t Rail::read_passive(Event events[], std::size_t most, bool *is_empty) {
     const std::size_t count = read_queue(passive_, events, most);
     if (is_empty != nullptr) *is_empty = count == 0;
@@ -363,7 +365,7 @@ std::size_t Rail::read_passive(Event events[], std::size_t most, bool *is_empty)
 }
 
 // Reading an empty queue drives the provider and costs a system call. If one read drives all
-// endpoints, one read per look is enough: of the queue from which most is expected.
+// endpoints, a poll reads only the queue from which most is expected.
 const Rail::Endpoint &Rail::next_read() {
     const unsigned turn = reads_++ % kTurns;
     if (turn == 1 && sends_out_ != 0 && !is_two_way()) return outgoing_;
@@ -376,9 +378,9 @@ std::size_t Rail::poll(Event events[], std::size_t most) {
     return count + read_queue(next_read(), events + count, most - count);
 }
 
-// If one read drives all, a queue from which nothing is awaited is empty, except that of completion
-// data, which may come at any time. A completion that the last read drives into another queue is
-// awaited there.
+// If one read drives all, a queue without an awaited completion is empty and is not read.
+// Completion data may arrive at any time, so its queue is always read. A completion that the last
+// read drives into another queue stays awaited there.
 std::size_t Rail::poll_all(Event events[], std::size_t most) {
     const bool each = !one_read_drives_all_ || reads_++ % kAllEvery == 0;
     std::size_t count = read_passive(events, most);

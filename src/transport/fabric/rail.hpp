@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One network card: its objects of libfabric, four endpoints on it, and the memory that peers may
-// reach through it. Owned by the transport, which holds its lock around every call.
+// One network card: its libfabric objects, four endpoints, and the memory exposed to peers through
+// it. Owned by the transport, which holds its lock around every call.
 //
-// Only closing an endpoint ends the operations to or from it. So there is one for each kind that
-// may have to be ended alone (docs/design/fabric.md):
-//   incoming   receives messages; its name never changes. If is_two_way() it sends some back
-//   outgoing   sends them; nobody knows its name, unless is_two_way(): then it receives some
-//   active     starts puts and gets; nobody knows its name
-//   passive    the target of the peers' puts and gets; starts nothing
+// Only closing an endpoint ends the operations to or from it. So operations that may have to be
+// ended alone have their own endpoint (docs/design/fabric.md):
+//   incoming   receives messages; its name never changes
+//   outgoing   sends messages; peers do not know its name
+//   active     starts puts and gets; peers do not know its name
+//   passive    the target of peers' puts and gets; starts nothing
+//
+// If is_two_way(), messages may also go back, from an incoming to an outgoing endpoint.
 #pragma once
 
 #include <netinet/in.h>
@@ -31,14 +33,14 @@ struct Event {
     std::size_t bytes;  // of a received message
     int error;          // FI_*, 0: done
     bool has_data = false;
-    std::uint64_t data = 0;  // data of a peer's put; then without a context
+    std::uint64_t data = 0;  // completion data of a peer's put; `context` is null
 };
 
-// Memory that this rank's operations reuse, if the provider must know it.
+// Memory that many operations of this rank use, registered if the provider requires it.
 struct LentMemory {
     iovec memory{};
     fid_mr *registration = nullptr;  // null: not needed by the provider
-    LentMemory *next = nullptr;      // of the same endpoint
+    LentMemory *next = nullptr;      // next of the same endpoint
 
     void *descriptor() const {
         return registration != nullptr ? fi_mr_desc(registration) : nullptr;
@@ -53,95 +55,95 @@ class Rail {
     Rail &operator=(const Rail &) = delete;
 
     // Opens the interface with this number in the card. `peers` is the number of peers that will be
-    // named. Errors: FABRIC.
+    // inserted. Errors: FABRIC.
     sennit_status open(const Interfaces &interfaces, unsigned interface, std::size_t peers);
     void close();
-    // Whether each of its connections is a descriptor of this process.
+    // Whether each connection uses a file descriptor of this process.
     bool takes_descriptors() const { return takes_descriptors_; }
-    // Whether an operation from here is in progress, so that a completion is awaited.
+    // Whether an operation of this rank is in progress, so a completion is awaited.
     bool is_busy() const { return transfers_out_ != 0 || sends_out_ != 0; }
 
-    // The most operations posted at a time on each endpoint, and receives; the most bytes of a put
+    // The most operations in progress on each endpoint; the most receives; the most bytes of a put
     // or get.
     std::size_t depth() const;
     std::size_t receives() const;
     std::size_t most_bytes() const;
-    // The most bytes that a provider claims to copy; it may still refuse.
+    // The most bytes of a put that the provider claims to copy at once; it may still refuse.
     std::size_t most_injected() const { return most_injected_; }
     void inject_no_more() { most_injected_ = 0; }
 
-    // The bits of completion data that the provider claims for puts: 0, 8, 16, 32 or 64. Whether
-    // they arrive must be tested.
+    // The bits of completion data that the provider claims for puts: 0, 8, 16, 32 or 64. A trial
+    // must show whether they arrive.
     unsigned data_bits() const;
-    // Sets whether data may come now. If not, it is checked rarely, until some has come.
+    // Sets whether completion data is expected. If not, its queue is read rarely, until some
+    // arrives.
     void expect_data(bool expects) {
         expects_data_ = expects;
         data_reads_ = 0;
     }
     bool awaits_data() const { return expects_data_ || data_reads_ != 0; }
 
-    // The name of the endpoint for peers' puts. Errors: FABRIC (too long, or no endpoint because it
-    // could not be opened again).
+    // The name of the passive endpoint. Errors: FABRIC (the name is too long, or there is no
+    // endpoint because it could not be opened again).
     sennit_status passive_name(std::uint8_t name[kNameBytes]) const;
-    // The name of the endpoint for messages.
+    // The name of the incoming endpoint.
     sennit_status message_name(std::uint8_t name[kNameBytes]) const;
     // The name as text, for people.
     void print(const void *name, char *out, std::size_t bytes) const;
-    // Inserts such a name into the table. Errors: FABRIC.
+    // Inserts a name into the address table. Errors: FABRIC.
     sennit_status insert(const void *name, fi_addr_t *address);
-    // Removes it from the table; no operation to it may be in progress.
+    // Removes an address from the table; no operation to it may be in progress.
     void remove(fi_addr_t *address);
 
-    // Closes the endpoint and opens a new one with another name. After OK nothing that was sent to
-    // the old one can reach this rank's memory any more. Errors: FABRIC: it could not be closed and
-    // is open as before, or there is none until a later call.
+    // Closes the passive endpoint and opens a new one with another name. After OK nothing sent to
+    // the old one can reach this rank's memory. Errors: FABRIC: it could not be closed and is still
+    // open, or there is none until a later call.
     sennit_status reopen_passive();
     bool has_passive() const { return passive_.endpoint != nullptr; }
-    // Whether messages may go back on the connection of others' messages, from the endpoint for
-    // receives to the one that sent them. Then both complete in one queue.
+    // Whether a message to a peer may use the connection that the peer made for its messages: from
+    // this rank's incoming endpoint to the peer's outgoing one. Then both complete in one queue.
     bool is_two_way() const {
         return info_ != nullptr && one_read_drives_all_ && has_addresses() && !wants_descriptors();
     }
-    // The port of the endpoint that sends messages; 0: none, or is_two_way() is false.
+    // The port of the outgoing endpoint; 0: none, or is_two_way() is false.
     std::uint16_t port_to_send_from() const { return outgoing_port_; }
-    // Closes an endpoint: of this rank's transfers, or of its messages. After true no put reads a
-    // private buffer any more, no get writes to one, and unpolled operations never complete; if
-    // is_two_way(), messages may have completed, and poll_messages() finds them. A peer may still
-    // receive what was sent. False: open as before.
+    // Closes the endpoint for transfers or for messages. After true no put reads a private buffer,
+    // no get writes to one, and operations whose completion was not read never complete. But if
+    // is_two_way(), poll_messages() may return completions of messages. A peer may still receive
+    // what was sent. False: the endpoint is still open.
     enum class Use : std::uint8_t { receive, send, transfer };
     bool close(Use use) { return close_endpoint(&endpoint_for(use)) == 0; }
-    // Whether it is open; opens it if not. Call it before memory for an operation is lent, and
-    // before each put, get and send.
+    // Opens the endpoint if it is closed. False: that failed. Call this before memory for an
+    // operation is lent, and before each put, get and send.
     bool make_ready(Use use);
 
-    // Ends this rank's operations to the name by breaking its connection, if the provider has
+    // Ends this rank's operations to the address by breaking its connection, if the provider has
     // connections: each operation then completes when polled.
     void cut(fi_addr_t peer);
-    // The bytes to and from the name on its connections; 0: unknown.
+    // The bytes moved to and from the address on its connections; 0: unknown.
     std::uint64_t bytes_moved(fi_addr_t peer) const;
-    // Limits the windows of incoming connections for messages: those of `peer`, and all connections
-    // to this rank.
+    // Limits the TCP windows of message connections: those to `peer`, and those to this rank.
     void limit_windows(fi_addr_t peer) const;
 
-    // registration.cpp. The provider's requirements: that peers learn keys and places from the
-    // owner; that each operation has a descriptor of its memory; that a registration ends before
-    // its endpoint.
+    // registration.cpp. The provider's requirements: the owner must send keys and bases to peers;
+    // each operation must have a descriptor of its memory; a registration must end before its
+    // endpoint.
     bool gives_keys() const;
     bool wants_descriptors() const { return (mr_mode() & FI_MR_LOCAL) != 0; }
     bool binds_memory() const { return (mr_mode() & FI_MR_ENDPOINT) != 0; }
-    // Exposes the memory to peers: under `key`, or under remote_key() if the provider chooses keys.
+    // Exposes memory to peers: under `key`, or under remote_key() if the provider chooses keys.
     // Errors: FABRIC.
     sennit_status expose(const iovec &memory, std::uint64_t key, fid_mr **out);
     RemoteKey remote_key(fid_mr *registration, const void *memory) const;
-    // Keys that are longer than a word: their bytes, 0 if keys are words. The owner gives the bytes
-    // to peers; a peer converts them to a word for its own operations, until it forgets it. 0, or
-    // an error of libfabric.
+    // For keys longer than a word: their length; 0 if keys are words. The owner sends the bytes to
+    // peers. A peer maps them to a word for its own operations, until forget_key(). These return 0,
+    // or an error of libfabric.
     std::size_t raw_key_bytes() const;
     int raw_key(fid_mr *registration, std::byte *raw, std::uint64_t *base) const;
     int take_raw_key(const std::byte *raw, std::uint64_t base, std::uint64_t *key);
     void forget_key(std::uint64_t key);
-    // Registers memory for operations until close(), also if the endpoint is reopened. 0, or an
-    // error of libfabric; so does lend_once().
+    // Registers memory for operations until close(); it stays registered when the endpoint is
+    // reopened. lend() and lend_once() return 0, or an error of libfabric.
     int lend(Use use, LentMemory *lent);
     // Registers memory for transfers until the caller closes it.
     int lend_once(void *memory, std::size_t bytes, fid_mr **out);
@@ -154,43 +156,42 @@ class Rail {
         void *local;
         std::size_t bytes;
         void *context;
-        void *descriptor;      // of `local`, if the provider needs one
-        bool is_hint = false;  // for a put
-        bool is_injected =
-            false;  // for a put: the provider copies it at once, without a descriptor
+        void *descriptor;          // of `local`, if the provider needs one
+        bool is_hint = false;      // for a put
+        bool is_injected = false;  // for a put: the provider copies it at once
         bool has_data = false;
         std::uint64_t data = 0;
     };
     // Completes when the data is in the target's memory; a hint when sent.
     ssize_t put(const Transfer &transfer);
     ssize_t get(const Transfer &transfer);
-    // Sends from the endpoint for sends, or back from the one for receives.
+    // Sends from the outgoing endpoint, or back from the incoming one.
     ssize_t send(Use from, fi_addr_t peer, const iovec &message, void *descriptor, void *context);
-    // A send from there has ended.
+    // Call this when a send from the outgoing endpoint has completed.
     void end_send() { sends_out_ -= std::min<std::size_t>(sends_out_, 1); }
     ssize_t receive(Use at, const iovec &room, void *descriptor, void *context);
 
-    // Drives the provider and reads up to `most` completions; returns their number. Fewer than
-    // `most`, or none, does not mean that there are no more.
+    // Drives the provider and reads up to `most` completions; returns their number. There may be
+    // more, even if it is less than `most`.
     std::size_t poll(Event events[], std::size_t most);
 
-    // The same for each queue that may have some.
+    // The same, from each queue that may have completions.
     std::size_t poll_all(Event events[], std::size_t most);
-    // Reads only the queue of completion data. *is_empty: it was empty.
+    // Reads only the queue of completion data. *is_empty: the queue was empty.
     std::size_t poll_data(Event events[], std::size_t most, bool *is_empty) {
         return read_passive(events, most, is_empty);
     }
-    // The same for incoming messages, and if is_two_way() for sent ones.
+    // Reads only the queue of received messages, which has the sent ones too if is_two_way().
     std::size_t poll_messages(Event events[], std::size_t most) {
         return read_queue(incoming_, events, most);
     }
 
-    // Prepares a sleep on descriptors, which become readable at an arrival and end with their
-    // endpoints. A completion that was already in an unread queue does not make them readable. 0:
-    // something has come, or the provider has none.
+    // Prepares a sleep on descriptors, which become readable at an arrival and are closed with
+    // their endpoints. A completion that was in an unread queue before does not make them readable.
+    // Returns their number; 0: do not sleep, or the provider has none.
     static constexpr std::size_t kQueues = 4;
     std::size_t arm(int descriptors[kQueues]);
-    // Whether they are readable exactly when something has come.
+    // Whether the descriptors are readable exactly when something has arrived.
     bool are_descriptors_sure() const { return one_read_drives_all_; }
 
   private:
@@ -200,8 +201,8 @@ class Rail {
     bool has_room_for_data();
     void post_data_receives();
     std::size_t read_passive(Event events[], std::size_t most, bool *is_empty = nullptr);
-    // Each has its own queue, which ends with it: a leftover completion would be taken for one of a
-    // later operation. If is_two_way(), outgoing_ uses the queue of incoming_.
+    // Each endpoint has its own queue, closed with it: a leftover completion would be taken for a
+    // later operation's. If is_two_way(), outgoing_ uses the queue of incoming_.
     struct Endpoint {
         fid_ep *endpoint = nullptr;
         fid_cq *completions = nullptr;
@@ -231,7 +232,7 @@ class Rail {
 
     // A receive for completion data, if the provider needs it.
     struct DataReceive {
-        fi_context2 context;  // of its operation
+        fi_context2 context;
         bool is_posted = false;
     };
 
@@ -242,19 +243,19 @@ class Rail {
     fid_av *addresses_ = nullptr;
     Endpoint incoming_;
     Endpoint outgoing_;
-    std::size_t sends_out_ = 0;        // sends with the provider
+    std::size_t sends_out_ = 0;        // sends posted and not completed
     std::uint16_t outgoing_port_ = 0;  // if is_two_way()
     Endpoint active_;
     Endpoint passive_;
-    Endpoint bell_;                         // only a queue, if one read drives all
+    Endpoint bell_;                         // only a queue, to sleep on, if one read drives all
     DataReceive *data_receives_ = nullptr;  // [receives()]; null: the provider needs none
-    bool some_are_unposted_ = false;        // of these
+    bool some_are_unposted_ = false;        // of data_receives_
     bool expects_data_ = false;
-    unsigned data_reads_ = 0;           // remaining looks for data after some has come
+    unsigned data_reads_ = 0;           // further polls that read data, after some has arrived
     std::size_t most_injected_ = 0;     // bytes of a put that the provider copies
     bool one_read_drives_all_ = false;  // one read drives all endpoints of the domain
     bool takes_descriptors_ = false;
-    std::size_t transfers_out_ = 0;  // operations on the active endpoint
+    std::size_t transfers_out_ = 0;  // operations posted on the active endpoint
     unsigned reads_ = 0;
     std::uint64_t keys_made_ = 0;
 };

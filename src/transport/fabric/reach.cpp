@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rails lead to which peers: the results of the trial of other nodes (trial.cpp), and the
-// first use of a peer. docs/design/fabric.md, "Start", has the reasons.
+// The usable rails to peers: results of the trial of other nodes (trial.cpp), and the first use of
+// a peer. docs/design/fabric.md, "Start", has the reasons.
 //
-// A pair of ranks connects when one of them first uses the other. Until the peer has answered a
-// question, nothing but the question for its endpoint is sent to it.
+// Two ranks connect when one first uses the other. Until the peer has answered, only the question
+// for its endpoint is sent to it.
 #include <arpa/inet.h>
 #include <unistd.h>
 
@@ -21,12 +21,11 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// The time limit of a connection to a port.
 constexpr std::int64_t kProbeNs = 1'000'000'000;
 
 }  // namespace
 
-// Takes the earlier news of the watch now. With the lock held.
+// Also reads earlier news of the watch. With the lock held.
 PeerLink &Network::make_link(int peer) {
     PeerLink &link = links_.make(peer);
     const int first = peer * static_cast<int>(rail_count_);
@@ -41,7 +40,7 @@ bool Network::is_lossy(int peer, unsigned rail) const {
     return (way_to_node_of(peer).lossy & bit(rail)) != 0;
 }
 
-// With the lock held. Nothing is awaited any more on a rail that loses data.
+// Leaves out the unusable rails, except lossy ones, which are never used again. With the lock held.
 void Network::leave_out_others(int peer) {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if ((usable(peer) & bit(rail)) == 0 && !is_lossy(peer, rail)) leave_out(peer, rail);
@@ -49,7 +48,7 @@ void Network::leave_out_others(int peer) {
 
 void Network::settle(int peer, const NodeTrial &found) {
     const MutexLock guard(lock_);
-    // All ranks have done start() and ended their trials.
+    // By now all ranks have called start() and ended their trials.
     if (!settles_) {
         node_room_.take(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
         for (unsigned rail = 0; rail < rail_count_; ++rail) {
@@ -61,15 +60,16 @@ void Network::settle(int peer, const NodeTrial &found) {
     NodeWay &way = way_to_node_of(peer);
     PeerLink *const link = links_.find(peer);
     const bool is_reached = link != nullptr && link->is_reached;
-    // A rail that this rank has tried may have been left out since.
+    // A tried rail may have been left out since its trial.
     const unsigned known = is_reached ? usable(peer) : (1u << rail_count_) - 1;
     const auto carry = static_cast<std::uint8_t>(found.rails & ((1u << rail_count_) - 1));
-    way.usable.store(carry, std::memory_order_relaxed);  // relaxed: it stands alone
+    way.usable.store(carry, std::memory_order_relaxed);  // relaxed: no other data depends on it
     if (link != nullptr) set_usable(peer, found.rails & known);
     way.lossy = found.lossy;
     way.error = found.is_tried() ? found.error : 0;
     way.is_settled = true;
-    // A rail that did not work may work later, and nobody has tested its data.
+    // Every rail must bring data: one that did not work in the trial may work later, with untested
+    // data.
     const unsigned brings = (found.rails & ~found.dataless) | found.lossy;
     way.brings_data = found.rails != 0 && (~brings & ((1u << rail_count_) - 1)) == 0;
     if (link != nullptr) link->asked_since_ns = 0;
@@ -78,11 +78,11 @@ void Network::settle(int peer, const NodeTrial &found) {
 }
 
 Reason Network::reach(int peer) {
-    // A computing rank must be served, as with load and store.
+    // Peers of the node need progress while this rank computes, as with load and store.
     if (rank_->peers[peer].same_node && (rank_->rail_share == 0 || !progress_.is_on))
         return Reason{Reason::Code::same_node};
     if (rail_count_ == 0) return missing_;
-    // Each of the two ranks knows what the other lacks.
+    // Both ranks check both cards, so they agree.
     const Reason lacks[] = {lack_of(rank_->world_rank), lack_of(peer)};
     for (const Reason &lack : lacks)
         if (lack.code != Reason::Code::taken) return lack;
@@ -98,9 +98,9 @@ void Network::forget(int peer) {
     rank_->peers[peer].control_handle = 0;
 }
 
-// ---- The first use. With the lock held.
+// ---- The first use of a peer. With the lock held.
 
-// Nothing requested has come from the peer yet.
+// Asks a peer that has not answered yet.
 Submit Network::contact(int peer, unsigned rail) {
     PeerLink &link = links_[peer];
     if (link.asked_since_ns == 0) link.asked_since_ns = boot_ns();
@@ -127,9 +127,9 @@ void Network::note_reached(int peer) {
 }
 
 // A peer that has not answered for SENNIT_PEER_TIMEOUT may be stopped, or compute without a
-// progress thread: then its kernel accepts connections, and it is waited for. If nobody accepts one
-// on any rail, or its node reports that it looks at its network, it is out of reach. Questions
-// continue, and their first answer ends that.
+// progress thread: then its kernel accepts connections, and this rank waits. The peer is
+// unreachable if no rail's port accepts a connection, or its node reports that it polls. Questions
+// continue; the first answer makes it reachable again.
 void Network::look_for_unreached(int peer, std::int64_t now) {
     PeerLink &link = links_[peer];
     if (!way_to_node_of(peer).is_settled || link.is_reached || link.is_unreachable ||
@@ -137,7 +137,7 @@ void Network::look_for_unreached(int peer, std::int64_t now) {
         return;
     int error = 0;
     if (link.probe < 0) {
-        // If endpoints have no port, the port of its watch.
+        // If endpoints have no port, tries the port of the peer's watch.
         const bool by_names = names_.exists();
         const RailCard card = (by_names ? named_cards_ : cards_).of(peer);
         const unsigned interface = by_names ? 0 : choice_.of(card, link.probe_rail);
@@ -164,7 +164,7 @@ void Network::look_for_unreached(int peer, std::int64_t now) {
         peer, strerror_r(link.error, text, sizeof text));
 }
 
-// ---- For people.
+// ---- For users.
 
 namespace {
 

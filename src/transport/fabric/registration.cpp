@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registers memory for a rail's provider: for peers, and for this rank's own operations.
+// Registers memory with a rail's provider: for peers, and for this rank's own operations.
 // docs/design/fabric-providers.md has the requirements of each mode.
 #include <cstdint>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr int kMostTries = 16;  // tries if a key is taken
+constexpr int kMostTries = 16;  // tries if a key is in use
 
 }  // namespace
 
@@ -51,8 +51,8 @@ void Rail::forget_key(std::uint64_t key) {
     if (raw_key_bytes() != 0) (void)fi_mr_unmap_key(domain_, key);
 }
 
-// A key that nothing on this rail has now, unless keys are short. The transport's own keys have a
-// highest bit of 0.
+// A key that is unused on this rail, unless keys are short. The highest bit separates it from
+// key_of().
 std::uint64_t Rail::new_key() {
     ++keys_made_;
     if (has_room_for_keys()) return std::uint64_t{1} << 63 | keys_made_;

@@ -22,7 +22,7 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kMostReceives = 32;
-// How long an ending rank serves others that have not finished.
+// How long a closing rank serves others that have not said goodbye.
 constexpr std::int64_t kLingerNs = 1'000'000'000;
 
 }  // namespace
@@ -68,9 +68,9 @@ sennit_status Network::open_rails() {
     return make_pools();
 }
 
-// As many as if each rank uses every other one on all rails.
+// Raises the limit of descriptors: each rank may use all others on all rails.
 void Network::make_room_for_connections() const {
-    constexpr std::uint64_t kConnections = 4;  // for messages and for transfers, in each direction
+    constexpr std::uint64_t kConnections = 4;  // messages and transfers, in each direction
     std::uint64_t others = 0;
     for (int peer = 0; peer < world_size(*rank_); ++peer)
         others += rank_->peers[peer].same_node && rank_->rail_share == 0 ? 0 : 1;
@@ -78,7 +78,7 @@ void Network::make_room_for_connections() const {
         runtime::raise_descriptor_limit(kConnections * rail_count_ * others);
 }
 
-// There are rails from here on.
+// Also sets rail_count_.
 sennit_status Network::make_pools() {
     const auto size = static_cast<std::size_t>(world_size(*rank_));
     const unsigned rails = choice_.rails();
@@ -105,16 +105,16 @@ sennit_status Network::make_pools() {
         give_back(posts_ + i);
     }
     traits_.rails = rail_count_ = rails;
-    // Half a lease, and at least two seconds.
+    // Half a lease, but at least two seconds.
     overdue_looks_ = static_cast<std::uint16_t>(
         std::clamp<std::int64_t>(runtime::knobs().peer_timeout / 32 * 13 / kOutageLookNs, 8, 4000));
-    // Half the timeout, and at most two seconds.
+    // Half the timeout, but at most two seconds.
     mute_looks_ = static_cast<std::uint8_t>(
         std::clamp<std::int64_t>(runtime::knobs().peer_timeout / 2 / kOutageLookNs, 2, 8));
     return make_copies();
 }
 
-// Without a rail the path is useless, and reach() reports why.
+// Succeeds without a rail; then reach() reports the reason.
 sennit_status Network::open(Rank &rank, const char *settings, const EventSink &sink) {
     rank_ = &rank;
     sink_ = sink;
@@ -148,7 +148,7 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
     return watch::watch_open(rank, &watch_port_);
 }
 
-// Posts as many as wanted; may wait while at least half of them are posted.
+// Posts receives up to the wanted number. `may_wait`: not while at least half are posted.
 void Network::post_receives(unsigned rail, bool may_wait) {
     RailState &state = rails_[rail];
     const bool has_way_back = state.rail.port_to_send_from() != 0;
@@ -194,7 +194,7 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     sennit_status status = open_rails();
     if (status == SENNIT_OK) make_room_for_connections();
     if (status == SENNIT_OK) status = expose_control();
-    // Peers can be found now, unless names must be told first.
+    // With names, ranks exchange them first and read_more() calls start().
     if (status == SENNIT_OK && interfaces_.name_bytes() == 0) status = start();
     return status;
 }
@@ -219,7 +219,7 @@ sennit_status Network::start() {
 }
 
 sennit_status Network::attach(int, const SegmentRecord &record, RemoteMemory *out) {
-    // relaxed: the caller's own copy of the record.
+    // relaxed: the record is the caller's copy.
     const std::uint32_t live = record.live.load(std::memory_order_relaxed);
     *out = RemoteMemory{nullptr, handle_of(record.owner_slot, live)};
     return SENNIT_OK;
@@ -238,7 +238,7 @@ sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
         const sennit_status status =
             state.rail.expose({memory.memory, memory.bytes}, key_of(memory.handle, state.tag),
                               &state.registrations[place]);
-        // Without an endpoint for now, like all memory exposed before.
+        // Without an endpoint it is registered later, by expose_again().
         if (status == SENNIT_OK || !state.rail.has_passive()) continue;
         withdraw_from(place);
         exposed_[place] = Exposed{};
@@ -247,8 +247,8 @@ sennit_status Network::expose_at(std::size_t place, const Exposed &memory) {
     return SENNIT_OK;
 }
 
-// As a whole if the keys are chosen here: such providers do not check what is mapped. Else in
-// pieces; those of chunks follow when a peer asks for them.
+// Exposes the control block: as a whole if keys are computed, since such providers do not check the
+// mapping; else the first and the last piece, and those of chunks when a peer asks for them.
 sennit_status Network::expose_control() {
     const std::uint64_t bytes = rank_->control->header.control_bytes;
     if (!rails_[0].rail.gives_keys())
@@ -266,9 +266,9 @@ sennit_status Network::expose_piece(unsigned piece) {
                              control_handle(piece)});
 }
 
-// Makes the keys of all memory without keys, after a passive endpoint was opened again. A failure
-// is retried at each look; until then transfers to that memory fail and are repeated, at most
-// kMostAttempts times.
+// Registers all exposed memory without a key, after a passive endpoint was opened again. A failure
+// is retried; until then transfers to the memory fail and are repeated, at most kMostAttempts
+// times.
 void Network::expose_again() {
     some_are_hidden_ = false;
     for (std::size_t place = 0; place < kPlaces; ++place) {
@@ -294,7 +294,7 @@ void Network::withdraw_from(std::size_t place) {
         withdraw_from_rail(place, rail);
 }
 
-// A SegmentWatch: called when this rank's segments appear and go, under the rank's cold mutex.
+// A SegmentWatch: called when this rank makes and frees segments, under the rank's cold mutex.
 sennit_status Network::expose(void *network, const SegmentRecord &record, std::uint32_t live) {
     auto &self = *static_cast<Network *>(network);
     if (record.bytes == 0) return SENNIT_OK;
@@ -306,8 +306,8 @@ sennit_status Network::expose(void *network, const SegmentRecord &record, std::u
 
 void Network::withdraw(void *network, const SegmentRecord &record) {
     auto &self = *static_cast<Network *>(network);
-    // The record is no longer live: later tasks do not find it. Tasks are executed with the lock
-    // held, so none works on it now.
+    // The record is no longer live, so later tasks do not find it. Tasks run with the lock held, so
+    // none uses the memory now.
     const MutexLock guard(self.lock_);
     self.withdraw_from(record.owner_slot);
     self.exposed_[record.owner_slot] = Exposed{};
@@ -318,8 +318,8 @@ void Network::stop_thread() {
     rank_->progress_bell.descriptor = -1;
 }
 
-// Says goodbye, once, to a peer with which messages were exchanged. True: it has said so too, or
-// there is nothing to wait for. With the lock held.
+// Says goodbye, once, to a peer with which messages were exchanged. True: the peer has said
+// goodbye, or none is expected. With the lock held.
 bool Network::part_from(int peer) {
     PeerLink &link = links_[peer];
     if (!link.is_contacted || known_gone(*rank_, peer) == Gone::died) return true;
@@ -333,12 +333,12 @@ bool Network::part_from(int peer) {
     return link.said_goodbye;
 }
 
-// Others may still wait for the acknowledgement of their last puts: this rank serves them until
-// they have said goodbye too.
+// Serves peers until they have said goodbye too: they may wait for the completion of their last
+// puts.
 void Network::say_goodbye(const Deadline &deadline) {
     const Deadline limit = Deadline::after(kLingerNs);
     bool all = true;
-    // Once even without time left: nobody else would tell that this rank has not died.
+    // Run once even without time left: without a goodbye, peers would take this rank for dead.
     do {
         PostedList done;
         {
@@ -374,7 +374,7 @@ void Network::close(const Deadline &deadline) {
         state.rail.close();
     interfaces_.close();
     watched_.close();
-    // Nothing moves any more, so the buffers are returned.
+    // Nothing moves any more, so the operations may end.
     for (std::size_t i = 0; i < post_count_ && rail_count_ != 0; ++i) {
         Posted &posted = posts_[i];
         if (posted.kind != Posted::Kind::transfer) continue;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages: tasks, their answers, goodbyes, and the transport of the fence's. A lost message gives
-// no sign, so a task is repeated until its answer comes. Its number, from the engine, lets the
-// owner detect a repetition; its id, from here, detects a second answer.
+// Sends and receives messages: tasks, answers, goodbyes and fence messages. A lost message is not
+// reported, so a task is repeated until its answer is received. The task's number, from the engine,
+// lets the owner detect a repetition. The message's id, from here, lets the sender detect a second
+// answer.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -20,17 +21,17 @@ namespace {
 
 constexpr std::int64_t kFirstPauseNs = 100'000'000;  // before a task is repeated; doubles
 constexpr std::int64_t kLastPauseNs = 2'000'000'000;
-// After this rank's own endpoint for sends had to be reopened, its messages do not go back on
-// equally old connections for this long.
+// After this rank reopened its outgoing endpoint, messages do not go back on old connections for
+// this long.
 constexpr std::int64_t kNotBackNs = 2'000'000'000;
-// The largest time in which the provider may accept no message for a peer.
+// Limit of kFirstStuckNs, which doubles.
 constexpr std::int64_t kLastStuckNs = 5'000'000'000;
 
 std::size_t length_of(const MessageHeader &header) {
     return sizeof header + header.body_bytes + header.answers * sizeof(LateAnswer);
 }
 
-// Whether the message's sender, or a caller there, waits for it.
+// Whether the sender of the message waits for an answer.
 bool is_waited_for(const MessageHeader &header) {
     if (header.kind == MessageKind::task) return header.task.may_wait == 0;
     return header.kind == MessageKind::hurry || header.kind == MessageKind::question;
@@ -54,8 +55,8 @@ void Network::give_back(Message *message) {
     free_messages_ = message;
 }
 
-// Shorter payloads are copied: a message takes its own pages. Half of all messages are left for
-// arrivals and answers, without which no room would come back.
+// Shorter payloads are copied instead, since a body uses pages of its own. Half of all messages are
+// reserved for arrivals and answers, which are needed to get rooms back.
 std::byte *Network::take_room(std::size_t bytes) {
     constexpr std::size_t kLeastBytes = 4096;
     if (bytes < kLeastBytes || bytes > longest_payload_) return nullptr;
@@ -74,7 +75,7 @@ Message *Network::message_of(std::byte *room) const {
         reinterpret_cast<Message *>(room - (any.body() - reinterpret_cast<std::byte *>(&any))));
 }
 
-// Room that the provider still uses is given back later.
+// If the provider still uses the message, finish_send() gives it back later.
 void Network::give_room_back(std::byte *room) {
     const MutexLock guard(lock_);
     Message *const message = message_of(room);
@@ -83,7 +84,8 @@ void Network::give_room_back(std::byte *room) {
     if (message->kind == Posted::Kind::unused) give_back(message);
 }
 
-// The message that contains the payload, if the provider has finished with it. Null: no memory.
+// The message whose body is the payload, unless the provider still uses it; else another one. Null:
+// no memory.
 Message *Network::take_message_for(const Operation &operation) {
     if (operation.is_in_room) {
         Message *const message = message_of(static_cast<std::byte *>(operation.local));
@@ -92,17 +94,16 @@ Message *Network::take_message_for(const Operation &operation) {
     return take_message();
 }
 
-// Ranks that send to each other use one connection, which the rank with the lower number makes:
-// messages to it go from the endpoint for receives back to the one that sent its own. Not for
-// messages of the fence, so that there is another way; nor for goodbyes, which are not repeated if
-// their connection ends.
+// Two ranks that send to each other use one connection, made by the lower rank: the higher rank
+// sends back on it, from its incoming to the other's outgoing endpoint. Not for fence messages,
+// which need another way; nor for goodbyes, which nobody repeats if the connection ends.
 bool Network::goes_back(const Message &message, const RailLink &link) const {
     const MessageKind kind = message.header.kind;
     return link.back.is_open && kind != MessageKind::question && kind != MessageKind::endpoint &&
            kind != MessageKind::goodbye;
 }
 
-// A message has come. If it permits, messages may go back.
+// Lets messages to the sender go back on its connection, if the message permits it.
 void Network::open_back(RailLink &link, const Message &message) {
     const int peer = message.header.from;
     const std::uint16_t port = message.header.back_port;
@@ -111,7 +112,7 @@ void Network::open_back(RailLink &link, const Message &message) {
     if (port != link.back.port) {
         link.back.is_open = false;
         link.back.not_before_ns = 0;
-        // Messages in progress go to the earlier endpoint.
+        // The old address is in use while messages to it are in progress.
         if (link.back.out != 0) return;
         if (link.back.address != FI_ADDR_UNSPEC) rail.remove(&link.back.address);
         sockaddr_in name = messages_name(peer, message.rail);
@@ -130,7 +131,7 @@ ssize_t Network::post_back(Message *message, std::size_t length, RailLink *link)
                                                          iovec{&message->header, length}, nullptr,
                                                          &message->context);
     if (code == 0) ++link->back.out;
-    // The connection has ended. The peer makes the next one.
+    // The connection has ended; the peer must make the next one.
     if (code != 0) link->back.is_open = false;
     return code;
 }
@@ -141,7 +142,7 @@ ssize_t Network::post_message(Message *message, std::size_t length, RailLink *li
     if (!rail.make_ready(Rail::Use::send)) return -FI_EAGAIN;
     const bool may_come_back = message->peer > rank_->world_rank;
     message->header.back_port = may_come_back ? rail.port_to_send_from() : 0;
-    // The descriptor belongs to the endpoint, which may have been reopened.
+    // Get the descriptor last: it belongs to the endpoint, which may have been reopened above.
     return rail.send(Rail::Use::send, link->messages, iovec{&message->header, length},
                      message->pool->sent[message->rail].descriptor(), &message->context);
 }
@@ -175,9 +176,10 @@ bool Network::send(Message *message) {
     return true;
 }
 
-// A message for a peer that accepts none does not delay those for others. The number of held ones
-// is limited, however many peers there are: a task and a question are repeated, and an answer with
-// them. Nothing repeats a goodbye, of which there is one per peer.
+// Sends a message, or stores it while the provider refuses it, so that it does not delay those to
+// other peers. The number of stored messages is limited, independent of the number of peers: tasks
+// and questions are repeated, and answers with them. Goodbyes are not repeated; there is one per
+// peer.
 void Network::send_or_keep(Message *message) {
     if (send(message)) return;
     if (message->header.kind != MessageKind::goodbye) {
@@ -187,18 +189,17 @@ void Network::send_or_keep(Message *message) {
     outbox_.append(message);
 }
 
-// A provider may never remake a connection that breaks while it is made: `net` of 1.17 answers each
-// send with "again", and the peer's provider refuses each new connection from the same endpoint. So
-// this rank sends from a new endpoint. That costs a resend of messages in progress to others, so it
-// is done rarely, and less and less often while it does not help, as with a stopped peer.
+// If a connection breaks while it is made, `net` of 1.17 never makes it again: each send returns
+// "again", and the peer's provider refuses new connections from the same endpoint. So this rank
+// sends from a new endpoint. Messages in progress to others must then be resent, so this is done
+// rarely, and less often while it does not help, as with a stopped peer.
 void Network::look_for_stuck_messages(std::int64_t now) {
     some_are_unsent_ = false;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (look_for_stuck_messages(rail, now)) some_are_unsent_ = true;
 }
 
-// Whether there are messages that the provider does not accept. knock() handles rails that were
-// left out.
+// True: the provider still refuses messages. Rails that were left out are knock()'s.
 bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
     RailState &state = rails_[rail];
     std::int64_t since = INT64_MAX;
@@ -221,8 +222,8 @@ bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
     return true;
 }
 
-// Messages that the old endpoint has not reported may have arrived or not. Tasks and questions are
-// repeated in time, and their answers with them; goodbyes are repeated here.
+// Opens a new outgoing endpoint. Messages without a completion may have arrived or not. Tasks and
+// questions are repeated anyway, and answers with them; goodbyes are sent again here.
 void Network::reopen_outgoing(unsigned rail) {
     RailState &state = rails_[rail];
     if (!state.rail.close(Rail::Use::send)) return;
@@ -249,26 +250,25 @@ void Network::reopen_outgoing(unsigned rail) {
         }
 }
 
-// Whether it used the endpoint for sends.
+// Whether the operation used the outgoing endpoint.
 bool Network::was_outgoing(const Message &message) {
     return (message.kind == Posted::Kind::receive) == message.is_back;
 }
 
-// That endpoint was closed. Its completions are in a shared queue and must not be found there when
-// its records are reused. The next look processes them.
+// Reads the completions of the closed outgoing endpoint from the shared queue: they must not be
+// there when its records are reused. The next poll processes them.
 void Network::take_late(unsigned rail) {
     Event event;
     while (rails_[rail].rail.poll_messages(&event, 1) != 0) {
         const auto *const message = static_cast<const Message *>(event.context);
         if (message == nullptr) continue;
         const bool is_receive = message->kind == Posted::Kind::receive;
-        // Treated as not completed at all.
+        // reopen_outgoing() handles these as not completed.
         if (was_outgoing(*message) && (event.error != 0 || !is_receive)) continue;
         if (Posted *const posted = take_end(event)) late_.append(posted);
     }
 }
 
-// A task whose message is lost is repeated, and so is a question; nothing depends on the others.
 void Network::finish_send(Message *message) {
     RailLink &link = link_of(message->peer, message->rail);
     if (message->is_back) {
@@ -284,7 +284,7 @@ void Network::finish_send(Message *message) {
     give_back(message);
 }
 
-// The polling thread executes messages of the fence at once: they need no engine.
+// The polling thread handles fence messages at once: they do not need the engine.
 void Network::finish_receive(Message *message) {
     RailState &state = rails_[message->rail];
     --(message->is_back ? state.receives_back : state.receives);
@@ -315,7 +315,7 @@ Submit Network::start_task(Operation *operation) {
     if (open_tasks_ == kOpenTasks) return Submit::again;
     Message *message = take_message_for(*operation);
     if (message == nullptr) return comes_again(nullptr);
-    // An id contains the number of its place, and is not 0.
+    // id % kOpenTasks is the index in tasks_. last_task_ starts at 0, so no id is 0.
     do
         ++last_task_;
     while (tasks_[last_task_ % kOpenTasks].operation != nullptr);
@@ -346,7 +346,7 @@ void Network::count_message(const Message &message, std::size_t bytes) {
     if (is_task) kind = message.is_again ? CountedMessage::task_again : CountedMessage::task;
     if (is_answer) kind = CountedMessage::answer;
     runtime::note_message(*rank_, kind, bytes);
-    // An answer that needs no message of its own.
+    // Answers that needed no message of their own.
     unsigned along = 0;
     for (unsigned i = 0; i < header.answers; ++i)
         along += (late_answer(message, i).id & kOfSubject) == 0 ? 1 : 0;
@@ -405,7 +405,7 @@ bool Network::is_well_formed(const Message &message) const {
         return false;
     if (header.from < 0 || header.from >= world_size(*rank_)) return false;
     if (header.rail >= rail_count_) return false;
-    // Nothing may be longer than its room.
+    // No part may be longer than its room.
     if (message.bytes != length_of(header) || header.answers > kMostLateAnswers) return false;
     if (header.answers != 0 && !may_bring_answers(header)) return false;
     if (header.kind == MessageKind::task)
@@ -418,15 +418,15 @@ bool Network::is_well_formed(const Message &message) const {
     return header.body_bytes >= name && (header.body_bytes - name) % each == 0;
 }
 
-// Handles a well-formed arrival: a task or an answer. With the lock held, which each time costs
-// 20 ns that delay the next put of a caller that waits for this arrival. `answered` has room.
+// Handles a received task or answer. `answered` has room. With the lock held: locking costs 20 ns
+// each time, which delay the next put of a caller that waits for this message.
 void Network::take_in(Message *message, Answered *answered) {
     end_answered(*message, answered);
     if (message->header.kind == MessageKind::task) serve(*message);
     give_back(message);
 }
 
-// The same for messages at the head of the list, while there is room for their answers.
+// Does so with the tasks and answers at the head of the list, while `answered` has room.
 void Network::take_in_first(PostedList *done, Answered *answered) {
     while (done->first != nullptr && done->first->kind != Posted::Kind::transfer &&
            answered->has_room()) {
@@ -447,7 +447,7 @@ void Network::take_notice(const Message &message) {
     note_gone(*rank_, from, Gone::left);
 }
 
-// The record of a live segment; null: none with that handle.
+// The record of the live segment with this handle, or null.
 const SegmentRecord *Network::live_record(std::uint64_t handle) const {
     const std::uint64_t slot = handle >> 32;
     if (slot >= kSegmentsPerTeam) return nullptr;
@@ -457,8 +457,8 @@ const SegmentRecord *Network::live_record(std::uint64_t handle) const {
     return live != 0 && live == static_cast<std::uint32_t>(handle) ? &record : nullptr;
 }
 
-// The memory of a task; null: no live segment has that handle, or the range exceeds it. *segment:
-// null for the control block.
+// The memory of a task; null: there is no such live segment, or the range exceeds it. *segment: its
+// record; unchanged for the control block.
 std::byte *Network::memory_of(const MessageHeader &header, const SegmentRecord **segment) const {
     std::byte *base = reinterpret_cast<std::byte *>(rank_->control);
     std::uint64_t size = rank_->control->header.control_bytes;
@@ -484,11 +484,11 @@ sennit_status Network::carry_out(const Message &message, std::byte *reply) const
 
 // Executes a task, and holds or sends its answer.
 void Network::serve(const Message &task) {
-    // The task may have arrived before the end of a lease, and this rank been stopped since.
+    // Check again: this rank may have been stopped over the end of a lease since the task arrived.
     if (watch::watch_has_news(*rank_, boot_ns(), &news_seen_)) take_news();
     const MessageHeader &header = task.header;
     if (links_[header.from].is_refused) return;
-    // Without memory there is no answer now; the task is repeated.
+    // Without memory for an answer, do nothing: the task is repeated.
     Message *const answer = take_message();
     if (answer == nullptr) return;
     const sennit_status status = carry_out(task, answer->body());
@@ -506,7 +506,7 @@ void Network::serve(const Message &task) {
     send_or_keep(answer);
 }
 
-// Ends the answered tasks: those whose answers have waited, then the message's own.
+// Ends the tasks answered by the message: first those of delayed answers.
 void Network::end_answered(const Message &message, Answered *answered) {
     const MessageHeader &header = message.header;
     const std::byte *const late_ones = message.body() + header.body_bytes;
@@ -528,7 +528,7 @@ void Network::end_answered(const Message &message, Answered *answered) {
 
 void Network::end_task(int from, std::uint64_t id, const Answer &answer, Answered *answered) {
     OpenTask &open = tasks_[id % kOpenTasks];
-    // Otherwise it is a second answer to a repeated task.
+    // Ignore a second answer to a repeated task.
     if (open.operation == nullptr || open.id != id || open.operation->peer != from) return;
     Operation *const operation = std::exchange(open.operation, nullptr);
     --open_tasks_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's records of its sent tasks, and of answers to received ones.
+// A rank's records of sent tasks without an answer, and of answers to received tasks.
 #pragma once
 
 #include <sennit/error.h>
@@ -13,19 +13,19 @@
 
 namespace sennit::transport::fabric {
 
-// Answers to a peer that wait for a message to it.
+// Delayed answers to a peer, sent with the next message to it.
 struct HeldAnswers {
     int peer = -1;  // -1: free
     std::uint8_t count = 0;
-    std::uint8_t rail = 0;    // the last task's
-    bool is_in_vain = false;  // no message to the peer was sent in time
+    std::uint8_t rail = 0;    // rail of the last task
+    bool is_in_vain = false;  // no message to the peer was sent in time for them
     std::int64_t since_ns = 0;
     LateAnswer answers[kMostLateAnswers];
     std::uint32_t subjects[kMostLateAnswers];  // 0: none
 };
 
-// The latest information that a peer has on the subjects of its latest tasks. Any message with room
-// updates it.
+// What a peer knows about the subjects of its latest tasks: the last reply that it received for
+// each. Messages to it with room carry updates.
 class KnownSubjects {
   public:
     struct Known {
@@ -41,31 +41,31 @@ class KnownSubjects {
     Known known_[kMostLateAnswers];
 };
 
-// A sent task without an answer yet.
+// A sent task without an answer.
 struct OpenTask {
     Operation *operation = nullptr;
     std::uint64_t id = 0;
-    std::int64_t resend_ns = 0;  // time of the repetition; 0: see resend_tasks()
+    std::int64_t resend_ns = 0;  // time of the next repetition; 0: not set yet
     std::int64_t pause_ns = 0;
     std::uint32_t events_put = 0;  // PeerLink::events_put when the task was sent
     std::uint8_t first_rail = 0;
-    std::uint8_t rail = 0;  // its last rail
+    std::uint8_t rail = 0;  // rail of the last repetition
 };
 
-// An answer to a task of this rank. The reply is in the message that brought it.
+// An answer to a task of this rank; `reply` is in the received message.
 struct Answer {
     sennit_status status;
     const std::byte *reply;
     std::size_t bytes;
 };
 
-// The operations that answers have ended.
+// The operations ended by answers.
 struct Answered {
     struct Ended {
         Operation *operation;
         sennit_status status;
     };
-    // In a message: those that waited for it, and its own.
+    // A message has its own answer and delayed ones.
     static constexpr std::size_t kMostInMessage = kMostLateAnswers + 1;
     static constexpr std::size_t kMost = 4 * kMostInMessage;
 

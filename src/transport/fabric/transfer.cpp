@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Puts and gets, and the polling that completes them. fence.cpp handles failed ones.
+// Starts puts and gets, and polls for their completions. fence.cpp handles failed ones.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -14,22 +14,21 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kMostPolled = 64;
-constexpr std::int64_t kLookNs = 1'000'000;  // interval of looks at operations to retry
-// For a provider that accepts nothing: the reason may be the end of the peer's endpoint, or of the
-// peer.
+constexpr std::int64_t kLookNs = 1'000'000;  // interval of checks for operations to retry
+// If the provider refuses transfers for this long, the peer is asked: its endpoint may be closed,
+// or the peer dead.
 constexpr std::int64_t kStalledNs = 10'000'000;
-// The pause between questions to the peer about it: its answer shows that a connection is stuck.
+// The largest pause between such questions. An answer means that the connection is stuck.
 constexpr std::int64_t kMostPauseNs = 300'000'000;
-// The pause between tries of a rail that carries no transfers.
+// The pause between transfers that try a rail which carries no data.
 constexpr std::int64_t kTryNs = 1'000'000'000;
 constexpr std::int64_t kStuckNs =
-    300'000'000;  // RailLink::patience_ns after something was accepted
-// One peer has at most one in this many of all transfers that may be posted.
+    300'000'000;  // RailLink::patience_ns after a transfer was accepted
+// The transfers to one peer are at most 1/kShares of those that may be posted.
 constexpr std::size_t kShares = 4;
 
 }  // namespace
 
-// Counts the transfer at the rail and at the peer.
 void Network::put_on_rail(Posted *posted, unsigned rail) {
     posted->rail = static_cast<std::uint8_t>(rail);
     ++rails_[rail].transfers;
@@ -41,7 +40,7 @@ void Network::take_off_rail(const Posted &posted) {
     --link_of(posted.peer, posted.rail).posted;
 }
 
-// At most as many as the rail's endpoint may have.
+// Null: the rail's endpoint is full.
 Posted *Network::take_posted(Operation *operation) {
     Posted *posted = free_posts_;
     const RailState &state = rails_[operation->rail];
@@ -72,14 +71,14 @@ Submit Network::submit(Operation *operation) {
     const bool is_trial = operation->remote.handle == kTrialHandle;
     if (is_event && !is_trial && event_bits_to(operation->peer) == 0)
         return refuse_event(operation->peer);
-    // First, so that waits for the peer's lease get its news.
+    // Call use() first: without a link no news about the peer's lease is read.
     const PeerLink &there = use(operation->peer);
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
     if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
     RailLink &peer = link_of(operation->peer, operation->rail);
     if (!there.is_reached) return contact(operation->peer, operation->rail);
-    // Since the engine chose the rail, the thread may have left it out or lost the peer: nobody
-    // would handle an operation that is posted there now.
+    // After the engine chose the rail, the thread may have left it out or lost the peer. Nobody
+    // would handle an operation posted there now.
     if (peer.is_out || there.is_lost) return comes_again(nullptr);
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     if (carries_nothing(peer)) {
@@ -92,7 +91,7 @@ Submit Network::submit(Operation *operation) {
     }
     if (peer.number == 0) ask(peer);
     if (peer.number == 0 || peer.in_doubt || !peer.to_repeat.empty()) return comes_again(&peer);
-    // A stopped peer accepts nothing and keeps its operations for long.
+    // Limit the share of a peer: transfers to a stopped peer do not complete for long.
     if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
     Posted *posted = take_posted(operation);
     if (posted == nullptr) return Submit::again;
@@ -110,14 +109,14 @@ Submit Network::refuse_event(int peer) const {
     return Submit::failed;
 }
 
-// An event in doubt is never repeated, since it may have come. Its target endpoint is closed when
-// the doubt is over.
+// Whether the transfer is an event in doubt: never repeated, since it may have arrived. Its target
+// endpoint is closed before the doubt ends.
 bool Network::is_lost_event(const Posted &posted) {
     return posted.has_left && posted.operation->kind == Operation::Kind::put_event;
 }
 
-// No completion calls the engine again, so the thread does. The looks for overdue operations do not
-// see a transfer that was not accepted.
+// The engine must retry, although no completion will call it: the thread does. `wanted` makes
+// checks for overdue operations include the link, which may have no posted transfer.
 Submit Network::comes_again(RailLink *wanted) {
     some_wait_ = true;
     if (wanted != nullptr) {
@@ -127,7 +126,7 @@ Submit Network::comes_again(RailLink *wanted) {
     return Submit::again;
 }
 
-// Gives the transfer to the provider. `again`: it was not accepted.
+// Posts the transfer. `again`: the provider refused it for now.
 Submit Network::start_transfer(Posted *posted) {
     const Operation &operation = *posted->operation;
     RailLink &peer = link_of(posted->peer, posted->rail);
@@ -144,7 +143,7 @@ Submit Network::start_transfer(Posted *posted) {
     posted->error = 0;
     posted->number = peer.number;
     posted->to = peer.passive;
-    // The endpoint comes first: registrations belong to it.
+    // Open the endpoint first: registrations are bound to it.
     if (!rail.make_ready(Rail::Use::transfer)) return Submit::again;
     ssize_t code = lend_to(posted, &transfer);
     if (code == -FI_EAGAIN) return Submit::again;
@@ -155,7 +154,8 @@ Submit Network::start_transfer(Posted *posted) {
     }
     code = operation.kind == Operation::Kind::get ? rail.get(transfer) : rail.put(transfer);
     if (code != 0) end_lent(posted);
-    // No descriptor for its connection. Nothing was sent, and describe_trouble() reports why.
+    // There is no descriptor for the connection, and nothing was sent. describe_trouble() reports
+    // it.
     if (code == -FI_EMFILE) return end_unstarted(posted, SENNIT_ERR_FABRIC);
     if (code != 0 && code != -FI_EAGAIN && transfer.is_injected) {
         rail.inject_no_more();
@@ -189,29 +189,27 @@ Submit Network::start_transfer(Posted *posted) {
     return Submit::accepted;
 }
 
-// Ends a transfer that the provider has not had.
+// Ends a transfer that was not posted.
 Submit Network::end_unstarted(Posted *posted, sennit_status verdict) {
     posted->verdict = verdict;
     done_.append(posted);
     return Submit::accepted;
 }
 
-// Whether a completion of any rail is awaited.
 bool Network::awaits_something() const {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (rails_[rail].rail.is_busy()) return true;
     return false;
 }
 
-// Whether data of peers' puts is awaited.
 bool Network::awaits_data() const {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (rails_[rail].rail.awaits_data()) return true;
     return false;
 }
 
-// Whether it is the rail's turn. Rails without an awaited completion take turns, and are read
-// rarely while one is awaited.
+// Whether to read the rail in this poll. Rails without an awaited completion are read one per poll,
+// and rarely while one is awaited.
 bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
     constexpr unsigned kSeldom = 4;
     if (rails_[rail].rail.is_busy()) return true;
@@ -245,9 +243,9 @@ void Network::take_event(unsigned rail, const Event &event) {
         finish(static_cast<Message *>(posted));
 }
 
-// The object that the event ends; null: none, or it came twice.
+// The operation that the event completes; null: none, or the completion is a duplicate.
 Posted *Network::take_end(const Event &event) {
-    // The context is the first member of what was posted.
+    // The context is the first member of Posted.
     auto *const posted = static_cast<Posted *>(event.context);
     if (posted == nullptr || !posted->is_out) return nullptr;
     posted->error = event.error;
@@ -263,19 +261,18 @@ void Network::finish(Message *message) {
         finish_receive(message);
 }
 
-// An arrived task may refer to events that came before it, by any rail: they are handed over first.
-// An owner that missed them would take an old event for a new one when its number comes again. The
-// sender says whether there may be some.
+// Reads all events before tasks are executed: a task may refer to events that arrived earlier by
+// any rail. An owner that missed them would take an old event for a new one when its number is
+// reused. The task's sender says whether there may be such events.
 void Network::read_data_before_tasks() {
     constexpr std::size_t kBatch = 16;
     Event events[kBatch];
-    // relaxed: stored with the lock held, as here.
+    // relaxed: the lock is held at the store too.
     const bool expects_events = expects_events_.load(std::memory_order_relaxed);
     if (!std::exchange(reads_data_first_, false) || !expects_events) return;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         for (bool is_empty = false; !is_empty;) {
-            // A read may return fewer completions than there are, an error, or something that does
-            // not count.
+            // 0 events does not mean that the queue is empty: read until *is_empty.
             const std::size_t count = rails_[rail].rail.poll_data(events, kBatch, &is_empty);
             for (std::size_t i = 0; i < count; ++i)
                 take_event(rail, events[i]);
@@ -310,7 +307,7 @@ std::size_t Network::poll_rails(bool all) {
         }
     }
     if (held_peers_ != 0) send_due(now);
-    // Arrivals are awaited, room for more is not.
+    // After arrivals, reposting may wait for the next poll.
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         post_receives(rail, seen != 0);
     PostedList held = outbox_.take_all();
@@ -327,8 +324,7 @@ int Network::progress() {
     bool has_new = false;
     {
         const MutexLock guard(lock_);
-        // relaxed three times: a count that only has to change, written only under the lock; the
-        // engine already exists, see tend().
+        // relaxed twice: a count that only has to change, written only under the lock.
         polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         // SYNC fabric-engine: pairs with the acquire in tend(); the engine's hook comes before.
         has_engine_.store(true, std::memory_order_release);
@@ -341,7 +337,7 @@ int Network::progress() {
         hands_over_ = has_events();
         has_new = hands_over_;
         if (has_new) handed_.swap(events_);
-        // Tasks may refer to events, which are handed over first and without the lock.
+        // Tasks may refer to events. If there are some, hand_over() is first, without the lock.
         if (!has_new) take_in_first(&done, &answered);
     }
     if (has_new) hand_over();
@@ -384,7 +380,7 @@ int Network::finish_transfer(Posted *posted) {
             end_lent(posted);
             link.to_repeat.append(posted);
             unsettle(link);
-            // Transfers to an earlier endpoint are already fenced.
+            // A transfer to an earlier endpoint is already fenced.
             if (posted->number == link.number) set_in_doubt(link);
             return 0;
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The trial of other nodes at start. docs/design/fabric.md, "Start" and "The trial", has the
+// Tries the rails to other nodes at start. docs/design/fabric.md, "Start" and "The trial", has the
 // reasons.
 //
-// The lowest rank with a rail of each node is its *speaker*. Speakers try each other by every rail,
-// and their nodes use the results. Each trial of a rail is a put of a word and one of its
-// complement, with as much completion data as events will have, and a get of the places where they
-// should be. The owner also stores there which data has come.
+// The *speaker* of a node is its lowest rank with a rail. Speakers try each other by every rail for
+// their nodes. A trial of a rail puts a random word and its complement, with completion data as
+// wide as events', and gets the places that they should be in. The owner also stores in these
+// places which data has arrived.
 #include <sys/random.h>
 
 #include <algorithm>
@@ -20,21 +20,21 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// The pause between trials of a failing peer, and between looks at one that does not fail. Yielding
-// instead could keep all others, including the peer, from the processor for seconds: waiting.md.
+// The pause between polls while a trial fails, and otherwise. Yielding instead could keep other
+// ranks, including the peer, from the processor for seconds: docs/design/waiting.md.
 constexpr std::int64_t kTrialPauseNs = 1'000'000;
 constexpr std::int64_t kLookPauseNs = 20'000;
-// How long the first probes of a peer may fail, and those of others after one is out of reach.
+// How long trials of a peer may fail: at first; then after a peer was out of reach, or after
+// another rail has reached this peer.
 constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
 constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
-// The same on a rail that did not reach another peer, after another rail has reached this one.
+// The latter for a rail that did not reach an earlier peer.
 constexpr std::int64_t kKnownUnreachedNs = 100'000'000;
-// How long a completed put may not have arrived, and its completion data.
+// A rail is lossy if data of completed puts is missing for this long, in this many gets.
 constexpr std::int64_t kLossyNs = 300'000'000;
-// And how many times.
 constexpr unsigned kLossyMisses = 6;
-constexpr std::int64_t kDataNs = 200'000'000;
-constexpr std::int64_t kPutAgainNs = 25'000'000;
+constexpr std::int64_t kDataNs = 200'000'000;  // how long the data of an arrived put may be missing
+constexpr std::int64_t kPutAgainNs = 25'000'000;  // pause between tries meanwhile
 
 void pause(std::int64_t ns) {
     const timespec length{0, static_cast<long>(ns)};
@@ -43,7 +43,7 @@ void pause(std::int64_t ns) {
 
 }  // namespace
 
-// The trial of one rail to a peer. It outlives a call that gave it up.
+// The trial of one rail to a peer. If abandoned, it exists until its operation completes.
 struct Network::Trial {
     enum class Step : std::uint8_t { put, put_complement, look };
 
@@ -53,22 +53,23 @@ struct Network::Trial {
     sennit_status status = SENNIT_OK;
     Step step = Step::put;
     bool brings_data = false;
-    unsigned tries = 0;  // tries with data so far
-    unsigned place = 0;  // place of this try
+    unsigned tries = 0;  // number of tries with data
+    unsigned place = 0;  // index of this try's places
     std::uint64_t word = 0;
     std::uint64_t put = 0;   // the word, or its complement
-    std::uint64_t room = 0;  // start of the sender's room
+    std::uint64_t room = 0;  // offset of this rank's TrialRoom
     TrialRoom seen{};
 
     void set_step(Step next);
-    // Takes places without an earlier put with data. If none is left it continues without data.
+    // Starts a try at places that no put with data has used. If there are none left, continues
+    // without data.
     void begin() {
         (void)getrandom(&word, sizeof word, 0);
         brings_data = brings_data && tries < TrialRoom::kTries;
         place = brings_data ? tries++ : TrialRoom::kTries;
         set_step(Step::put);
     }
-    // Whether the puts have arrived; likewise their data.
+    // Whether both puts have arrived; and their completion data.
     bool has_come() const {
         return seen.places[place][0].put == word && seen.places[place][1].put == ~word;
     }
@@ -98,16 +99,16 @@ void Network::Trial::set_step(Step next) {
 
 struct Network::RailTrial {
     Trial *trial = nullptr;
-    bool is_open = false;  // submitted
+    bool is_open = false;  // an operation is submitted
     bool is_decided = false;
     std::int64_t started_ns = boot_ns();
-    std::int64_t put_ns = 0;      // time of the last put
-    unsigned misses = 0;          // consecutive looks without the put data
-    std::int64_t missing_ns = 0;  // since when, if any
-    std::int64_t came_ns = 0;     // time when it was first found
+    std::int64_t put_ns = 0;
+    unsigned misses = 0;          // consecutive gets without the put words
+    std::int64_t missing_ns = 0;  // time of the first of them
+    std::int64_t came_ns = 0;     // time when the put words were first found
 };
 
-// ---- The owner.
+// ---- The target of trials.
 
 sennit_status Network::expose_trials() {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
@@ -117,14 +118,15 @@ sennit_status Network::expose_trials() {
     return expose_at(kTrialPlace, Exposed{trials_, trial_bytes(), kTrialHandle});
 }
 
-// A provider in software writes with the lock held; the completion reports what a card has written.
+// Reads memory that peers write: a provider in software writes with the lock held, and a card has
+// written before the completion.
 bool Network::is_of_trial(unsigned rail, std::uint64_t data) const {
     for (unsigned node = 0; trials_ != nullptr && node < node_count_; ++node)
         if (trial_room(rail, static_cast<int>(node)).tell(data, traits_.event_bits)) return true;
     return false;
 }
 
-// ---- Who tries.
+// ---- The sender of trials.
 
 // The speaker of the node whose lowest rank is `first`; -1: none of its ranks has a rail.
 int Network::speaker_of(int first) const {
@@ -155,7 +157,7 @@ NodeTrial Network::try_node(int first) {
     return found;
 }
 
-// The peer is also at this step of start-up, and its thread answers. All rails are tried at the
+// The peer is in this step of start-up too, and its progress thread answers. Tries all rails at the
 // same time: the first one that carries nothing costs a second, later ones less.
 void Network::try_rails(int peer) {
     if (unreached_limit_ns_ == 0) unreached_limit_ns_ = kFirstUnreachedNs;
@@ -180,7 +182,7 @@ void Network::try_rails(int peer) {
             poll_rails();
             done = done_.take_all();
         }
-        // Without the engine nothing else can end.
+        // Only trials can complete: there is no engine yet.
         while (Posted *posted = done.take())
             (void)work_off(posted);
         const MutexLock guard(lock_);
@@ -194,13 +196,13 @@ void Network::try_rails(int peer) {
                      (trials[rail].misses != 0 || trials[rail].came_ns != 0));
         }
         if (first_taken_ns == 0 && usable(peer) != 0) first_taken_ns = boot_ns();
-        // A failed trial is retried after at least 20 ms.
+        // Poll rarely: a failed trial is retried after at least 20 ms.
         if (!all) pause(fails ? kTrialPauseNs : kLookPauseNs);
     }
     end_trials(peer, trials);
 }
 
-// Whether the rail's trial is decided. With the lock held.
+// Returns whether the rail's trial is decided. With the lock held.
 bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
                             std::int64_t first_taken_ns) {
     if (trial->trial == nullptr) return true;
@@ -208,11 +210,11 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
     const RailLink &link = link_of(peer, rail);
     const std::int64_t now = boot_ns();
     const std::int64_t limit = rails_[rail].was_out_of_reach ? kKnownUnreachedNs : kNextUnreachedNs;
-    // Also for a peer that connects and then says nothing, as a stopped process.
+    // The limit also covers a peer that connects and then sends nothing, like a stopped process.
     const bool is_over = is_silent(link, now) || start_limit_.over() ||
                          now - trial->started_ns > 2 * unreached_limit_ns_ ||
                          (first_taken_ns != 0 && now - first_taken_ns > limit);
-    // The rail completes operations, but the data does not arrive.
+    // Lossy: the rail completes operations, but data does not arrive.
     if (trial->misses >= kLossyMisses && now - trial->missing_ns > kLossyNs) {
         std::uint8_t &lossy = way_to_node_of(peer).lossy;
         lossy = static_cast<std::uint8_t>(lossy | bit(rail));
@@ -222,16 +224,16 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
     return is_over || is_lossy(peer, rail);
 }
 
-// The operation of a step has ended. True: the rail is accepted. With the lock held.
+// Called when the operation of a step has completed. True: the rail works. With the lock held.
 bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
     Trial &trial = *state->trial;
     RailLink &link = link_of(peer, rail);
     trial.over = state->is_open = false;
-    // On a rail that was left out meanwhile, as the peer reported, it may have gone by another
+    // If the rail was left out meanwhile, on the peer's report, the operation may have used another
     // rail.
     if (link.is_out) return false;
     if (trial.status != SENNIT_OK) {
-        // A provider that can not put with data may put without. One failed try means nothing: its
+        // A provider that cannot put with data may put without. One failed try means nothing: its
         // connection may have broken.
         if (trial.status == SENNIT_ERR_UNSUPPORTED) trial.brings_data = false;
         if (trial.status == SENNIT_ERR_UNSUPPORTED || trial.status == SENNIT_ERR_FABRIC)
@@ -272,7 +274,7 @@ void Network::end_trials(int peer, RailTrial trials[]) {
             delete trial;
         } else {
             trial->abandoned = true;
-            // If the provider has not had it yet, it carries no data.
+            // If it is not posted yet, post it without data.
             if (trial->operation.kind == Operation::Kind::put_event)
                 trial->operation.kind = Operation::Kind::put;
         }
@@ -304,8 +306,7 @@ Network::Trial *Network::make_trial(int peer, unsigned rail) {
     return trial;
 }
 
-// Whether the peer has not been reached for so long that it counts as out of reach. With the lock
-// held.
+// Whether the peer was not reached for so long that it counts as out of reach. With the lock held.
 bool Network::is_silent(const RailLink &link, std::int64_t now) const {
     const std::int64_t failing =
         link.failing_since_ns != 0 ? now - link.failing_since_ns : std::int64_t{0};

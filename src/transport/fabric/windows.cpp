@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Limits the TCP windows of connections for messages (docs/design/fabric-providers.md, "Who
-// acknowledges"). The limit is set from outside when the messages of a connection have become
-// longer: the kernel opens a window again when it learns the length of segments, and for a new
-// connection.
+// Limits the TCP windows of message connections (docs/design/fabric-providers.md, "Who
+// acknowledges"). The kernel opens the window of a new connection again, and when it learns the
+// length of segments. So the limit is set again when messages of a connection become longer.
 #include <algorithm>
 #include <utility>
 
@@ -11,9 +10,10 @@
 namespace sennit::transport::fabric {
 namespace {
 
-// The pause after a search, as a multiple of its time: searching many descriptors takes long.
+// The pause after setting a limit, as a multiple of the time that it took: it searches all
+// descriptors.
 constexpr std::int64_t kPausePerLook = 50;
-// Shorter messages are at most one TCP segment over Ethernet, which is acknowledged later.
+// Shorter messages fit into one TCP segment over Ethernet, whose acknowledgement is delayed anyway.
 constexpr std::size_t kSegmentBytes = 1448;
 
 }  // namespace

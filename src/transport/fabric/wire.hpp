@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data that ranks exchange for the path fabric: at start-up the addresses for messages, then
-// messages: tasks with their answers, the fence, and goodbyes.
+// The data that ranks exchange for the path fabric: at start the addresses of message endpoints,
+// later messages: tasks, answers, fence messages and goodbyes.
 #pragma once
 
 #include <cstring>
@@ -9,28 +9,27 @@
 
 namespace sennit::transport::fabric {
 
-inline constexpr std::size_t kInterfaces = 8;  // of one rank that others know
-inline constexpr std::size_t kNameBytes = 48;  // of libfabric's name of an endpoint
-inline constexpr unsigned kMostRails = 8;      // of a rank
+inline constexpr std::size_t kInterfaces = 8;  // most interfaces in a rank's card
+inline constexpr std::size_t kNameBytes = 48;  // longest name of an endpoint
+inline constexpr unsigned kMostRails = 8;      // most rails of a rank
 
-// The contents of the 64 bytes of an Address. Endpoints have names of two kinds: an IPv4 address
-// and a port that the rank has reserved; or names that the provider chooses, known when the rails
-// are open. Then the ranks exchange more: this struct again, with IPv4 addresses by which they
-// watch each other, followed by a name for each of kMostRails rails.
+// The 64 bytes of an Address. Endpoints have one of two kinds of names: an IPv4 address and a port
+// that the rank has reserved; or a name that the provider chooses when the rail is opened. In the
+// second case ranks later exchange more: this struct again, with IPv4 addresses for the watch, then
+// a name for each of kMostRails rails.
 struct RailCard {
-    std::uint64_t machine;                 // equal if the interfaces are the same ones
-    std::uint32_t addresses[kInterfaces];  // IPv4, in the order of the network, the best first;
-                                           // or a word of the network's name
-    std::uint8_t prefixes[kInterfaces];    // how many bits of each name its subnet; or its number
-                                           // among those of the same network
-    std::uint16_t port;                    // on each, in the order of the network
+    std::uint64_t machine;                 // equal for ranks of one network namespace
+    std::uint32_t addresses[kInterfaces];  // IPv4 in network order, best first; or the network's
+                                           // hash
+    std::uint8_t prefixes[kInterfaces];    // subnet bits; or the interface's number in its network
+    std::uint16_t port;                    // on each interface, in network byte order
     std::uint16_t watch_port;              // port of its watch
     std::uint8_t interfaces;               // number of interfaces; 0: the rank has no rail
     std::uint8_t most_rails;               // the user's limit; 0: none
-    std::uint8_t speeds[kInterfaces];      // bits of the number of Mbit/s; 0: not known
-    std::uint8_t provider;                 // its place in kProviders, from 1; of others, which
-                                           // somebody has named: 128 and 7 bits of a hash
-    std::uint8_t more;                     // words of 8 bytes that are told later; 0: IPv4
+    std::uint8_t speeds[kInterfaces];      // bit length of the speed in Mbit/s; 0: unknown
+    std::uint8_t provider;                 // place in kProviders, from 1; of others: 128 | 7 hash
+                                           // bits
+    std::uint8_t more;                     // words of 8 bytes exchanged later; 0: IPv4
 };
 static_assert(sizeof(RailCard) == kAddressBytes && offsetof(RailCard, port) == 48);
 static_assert(offsetof(RailCard, more) == kAddressBytes - 1);
@@ -45,7 +44,7 @@ inline RailCard card_of(const Address &address) {
     return card;
 }
 
-// The cards of all ranks, in an array with more data of each.
+// The cards of all ranks, each at the start of an array element.
 struct CardList {
     const void *first;
     std::size_t stride;
@@ -58,23 +57,24 @@ struct CardList {
     }
 };
 
-// The passive endpoint of a rail, the target of puts and gets, has a number, from 1; a new one has
-// the next. A rank in doubt about its transfers to one asks for its close, and learns the endpoint
-// that is now open. The number 0 only asks for that. Question and answer may go by another rail.
+// The passive endpoint of a rail, the target of puts and gets, has a number, from 1; each new one
+// has the next number. A rank in doubt about transfers to an endpoint asks the owner to close it,
+// and receives the one that is now open. Number 0 in a question only asks for the open one.
+// Question and answer may go by another rail.
 enum class MessageKind : std::uint8_t {
     none = 0,
     task = 1,
     answer = 2,
     goodbye = 3,
-    hurry = 6,     // a wait has started: for answers that may wait, or for anything
-    question = 4,  // id: the number; body: handles of the transfers in doubt or without a key
-    endpoint = 5   // id: the number; body: its name, then a KeyRow for each handle that is dead, or
-                   // whose key is not what key_of() says
+    hurry = 6,     // the sender waits: send delayed answers now, and poll often
+    question = 4,  // id: the number; body: handles of transfers in doubt or without a key
+    endpoint = 5   // id: the number; body: its name, then a KeyRow for each handle that is dead or
+                   // has a key other than key_of()
 };
-inline constexpr std::size_t kMostHandles = 16;  // of a question
+inline constexpr std::size_t kMostHandles = 16;  // in a question
 
-// The owner's answer about memory. If keys are longer than a word, the key's bytes follow, and each
-// row has room for them.
+// The owner's answer about a handle. If keys are longer than a word, the bytes of the key follow;
+// all rows then have room for them.
 struct KeyRow {
     std::uint64_t handle;
     std::uint64_t base;  // added to offsets
@@ -84,48 +84,47 @@ inline constexpr std::size_t kMostRawKeyBytes = 64;
 inline constexpr std::uint64_t kDeadKey = UINT64_MAX;
 static_assert(sizeof(KeyRow) == 24 && offsetof(KeyRow, key) == 16);
 
-// The cookie of a message to the rank: an endpoint's port may belong to another rank by the time it
-// arrives.
+// The cookie of messages to a rank. It differs by rank, because the endpoint's port may belong to
+// another rank when a message arrives.
 constexpr std::uint64_t cookie_for(std::uint64_t job_cookie, int rank) {
     return job_cookie ^ (static_cast<std::uint64_t>(rank) + 1) * 0x9e3779b97f4a7c15u;
 }
 
 struct MessageHeader {
-    std::uint64_t job_cookie;  // cookie_for() its receiver
+    std::uint64_t job_cookie;  // cookie_for() the receiver
     MessageKind kind;
-    std::uint8_t rail;          // rail of the passive endpoint that the fence is about
+    std::uint8_t rail;          // fence: rail of the passive endpoint
     std::uint8_t answers;       // task, answer: number of LateAnswers after the body
-    std::uint8_t after_events;  // task: the queues of events are read first
+    std::uint8_t after_events;  // task: the owner reads its event queues first
     std::int32_t from;          // world rank of the sender
-    std::uint64_t id;           // of the task, chosen by who sent it, not 0; in its answer too. A
-                                // number. Answer: 0: there are late ones alone
-    std::uint64_t handle;       // task: of the segment. endpoint: its tag
-    std::uint64_t offset;       // task: into it
-    std::uint64_t bytes;        // task: how much of it the task works on. endpoint: 1: all keys are
-                                // given in rows
-    std::uint32_t body_bytes;   // what follows the header: payload, reply, or what the kind says
-    std::uint16_t status;       // answer: sennit_status. question, endpoint: those below
-    std::uint16_t back_port;    // to a rank with a higher number: by which messages may go back, in
-                                // the order of the network; 0: none
+    std::uint64_t id;           // of a task, chosen by its sender, not 0; its answer has the same.
+                                // Answer with id 0: only delayed answers. Fence: the endpoint's
+                                // number
+    std::uint64_t handle;       // task: its segment. endpoint: its tag
+    std::uint64_t offset;       // task: offset in the segment
+    std::uint64_t bytes;        // task: size of its memory. endpoint: 1: rows have all keys
+    std::uint32_t body_bytes;   // payload, reply, or the kind's body
+    std::uint16_t status;       // answer: sennit_status. question, endpoint: kIsNew, kIsOut
+    std::uint16_t back_port;    // outgoing port for messages back, in network order; 0: none
     Task task;
 };
-// Whether answers that waited for a message to its receiver may follow the body.
+// Whether delayed answers may follow the body.
 constexpr bool may_bring_answers(const MessageHeader &header) {
     return header.kind == MessageKind::task || header.kind == MessageKind::answer;
 }
-// An answer to an executed task with a reply of one word.
+// A delayed answer: to an executed task with a reply of one word.
 struct LateAnswer {
-    std::uint64_t id;     // of the task; or kOfSubject and the subject of earlier ones, of which
-    std::uint64_t reply;  // this would be the reply now
+    std::uint64_t id;     // of the task; or kOfSubject and a subject
+    std::uint64_t reply;  // to the task; or the present reply to tasks with that subject
 };
 inline constexpr std::uint64_t kOfSubject = std::uint64_t{1} << 63;
 inline constexpr std::size_t kMostLateAnswers = 8;
 inline constexpr std::size_t kAnswersBytes = kMostLateAnswers * sizeof(LateAnswer);
-// The longest payload of a task on providers that put long messages into pinned memory or into
-// memory of a card. On sockets it is kMostPayloadBytes.
+// The longest payload of a task on providers that receive messages into pinned memory or memory of
+// a card. On sockets it is kMostPayloadBytes.
 inline constexpr std::size_t kShortPayloadBytes = kEventBytes + 8192;
-inline constexpr std::uint32_t kIsNew = 1;  // endpoint: opened for this question
-inline constexpr std::uint32_t kIsOut = 2;  // the rail carries nothing now, as in the question
+inline constexpr std::uint32_t kIsNew = 1;  // endpoint: the old one was closed for this question
+inline constexpr std::uint32_t kIsOut = 2;  // question: the rail is left out; the answer repeats it
 static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);
 static_assert(kNameBytes + kMostHandles * sizeof(KeyRow) <= kMostTaskBytes);
 static_assert(kNameBytes + sizeof(KeyRow) + kMostRawKeyBytes <= kMostTaskBytes);
