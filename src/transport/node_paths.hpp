@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The makers of the paths within a node, for the tables of transports. Null: no memory.
+// Functions that make the transports within a node, for the tables of transports. Null: no memory.
 #pragma once
 
 #include "transport/transport.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The common part of the paths within a node: they take no operations, since attach() gives a
-// pointer or copy() does everything.
+// The common part of the load/store and immediate paths within a node, to which no operation is
+// submitted.
 #pragma once
 
 #include "transport/transport.hpp"

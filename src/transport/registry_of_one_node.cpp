@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The transports of a build without the headers of libfabric, best first: registry.cpp without the
-// path between nodes.
+// The transports of a build without libfabric's headers, best first.
 #include "base/build_info.hpp"
 #include "transport/node_paths.hpp"
 #include "transport/sim/sim.hpp"
@@ -15,7 +14,7 @@ const Maker kMakers[] = {
 };
 
 sennit_status describe_provider(int, sennit_provider *) {
-    return fail(SENNIT_ERR_UNSUPPORTED, "this build has no libfabric, so ranks reach one node: %s",
+    return fail(SENNIT_ERR_UNSUPPORTED, "this build has no libfabric, so jobs have one node: %s",
                 build_info().without_libfabric);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves bytes between private memory and memory that other threads poll, for message transports
-// that use the processor (sim, template). Moves every aligned word of up to 8 bytes whole, like a
-// network card, so that a word for which a rank waits is never torn.
+// Copies between private memory and memory that other threads poll, for message transports that
+// copy by the processor (sim, template). Moves every aligned word of up to 8 bytes whole, like a
+// network card, so that a rank never reads a torn word.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ void store_word(std::byte *shared, const std::byte *from) {
     Word word;
     std::memcpy(&word, from, sizeof word);
     // SYNC word-delivery: pairs with the acquire load by which the target's program waits for the
-    // word, and with the one in load_word(); all data that landed earlier comes before.
+    // word, and with the one in load_word(); all data stored earlier comes before.
     std::atomic_ref<Word>(*reinterpret_cast<Word *>(shared)).store(word, std::memory_order_release);
 }
 
@@ -29,7 +29,7 @@ void load_word(std::byte *to, std::byte *shared) {
     std::memcpy(to, &word, sizeof word);
 }
 
-// The longest aligned word at `address` that fits into `left` bytes.
+// The size of the longest aligned word at `address` within `left` bytes.
 inline std::size_t word_bytes(const std::byte *address, std::uint64_t left) {
     const auto place = reinterpret_cast<std::uintptr_t>(address);
     std::size_t bytes = 8;
@@ -38,8 +38,8 @@ inline std::size_t word_bytes(const std::byte *address, std::uint64_t left) {
     return bytes;
 }
 
-// Calls move(at, Word{}) for each word, of up to 8 bytes, of the range. Always inlined: the archive
-// must not have templates with other names than the library's.
+// Calls move(offset, Word{}) for each word of the range. Always inlined: the archive must not have
+// templates with other names than the library's.
 template <class Move>
 [[gnu::always_inline]] inline void each_word(const std::byte *shared, std::uint64_t bytes,
                                              Move move) {

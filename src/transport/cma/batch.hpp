@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranges of memory in the kernel's form: two lists of addresses and lengths, and the rest after a
-// partial copy. Owned by one copy, on the stack of its caller.
+// The two lists of ranges for one system call, and the rest after a partial copy. Owned by one
+// copy, on its caller's stack.
 #pragma once
 
 #include <limits.h>
@@ -10,20 +10,20 @@
 
 namespace sennit::transport {
 
-// The runs of one system call. A longer list gains nothing: a call takes about a microsecond, a
-// list of this length tens of them.
+// The most runs of one system call. A longer list gains nothing: a call costs about a microsecond,
+// a list of this length tens of microseconds.
 inline constexpr std::size_t kBatchRuns = 256;
 static_assert(kBatchRuns <= IOV_MAX);
 
 class RunBatch {
   public:
-    // Takes runs from the front and returns their number. A run that continues the one before on a
-    // side extends that side's last entry.
+    // Takes runs from the front and returns their number. A run that is adjacent to the last entry
+    // on a side extends that entry.
     std::size_t fill(std::uint64_t base, const CopyRun *runs, std::size_t count) {
         const std::size_t taken = count < kBatchRuns ? count : kBatchRuns;
         for (std::size_t i = 0; i < taken; ++i) {
             append(local_, &local_count_, runs[i].local, runs[i].bytes);
-            // The owner's address: only a number here; the kernel uses it in the owner's memory.
+            // An address in the owner's process, for the kernel.
             append(remote_, &remote_count_, reinterpret_cast<void *>(base + runs[i].offset),
                    runs[i].bytes);
             bytes_ += runs[i].bytes;
@@ -72,8 +72,9 @@ class RunBatch {
     std::size_t remote_count_ = 0;
     std::size_t local_first_ = 0;
     std::size_t remote_first_ = 0;
-    iovec local_[kBatchRuns];   // used up to the counts
-    iovec remote_[kBatchRuns];  // used up to the counts
+    // Used up to the counts.
+    iovec local_[kBatchRuns];
+    iovec remote_[kBatchRuns];
 };
 
 }  // namespace sennit::transport

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Path cma: the kernel copies between this process and a peer's (process_vm_readv, _writev). It
-// needs no help of the peer's program, only the kernel's permission, which is tested at start-up by
-// real reads and writes. Never preferred for memory that can be mapped; it is the path for private
-// memory that a peer registered. The handle of a segment is its address in the owner.
+// Path cma: the kernel copies between this process and a peer's (process_vm_readv, _writev). The
+// peer's program need not help, but the kernel must permit it, which a test by real reads and
+// writes shows at start. Used for private memory that a peer registered, never for memory that can
+// be mapped. The handle of a segment is its address in the owner.
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -26,8 +26,8 @@
 namespace sennit::transport {
 namespace {
 
-// The data for a peer's test: the process, the address of the control block, and the word in its
-// header that identifies the right process.
+// The data with which a peer tests the path. `token` is also in the control block's header, and
+// identifies the process.
 struct CmaAddress {
     std::int64_t process_id;
     std::uint64_t control_address;
@@ -37,8 +37,7 @@ static_assert(sizeof(CmaAddress) <= kAddressBytes);
 
 constexpr Traits kTraits{"cma", SENNIT_PATH_CMA, false, true, 1, 0, SIZE_MAX, true, true};
 
-// The number, in this process, of the process behind a pidfd, which may be in another pid
-// namespace; -1 if unknown.
+// The process ID of a pidfd in this process's pid namespace; -1 if unknown.
 pid_t process_of(int pid_fd) {
     char name[64];
     (void)std::snprintf(name, sizeof name, "/proc/self/fdinfo/%d", pid_fd);
@@ -60,7 +59,7 @@ class Cma final : public NodeTransport {
             if (getrandom(&token_, sizeof token_, 0) != static_cast<ssize_t>(sizeof token_))
                 return fail_os(SENNIT_ERR_OS, errno, "getrandom");
         }
-        // Stored before any peer knows the address: the bootstrap's allgather orders it.
+        // The bootstrap's allgather orders this store before any peer's read.
         rank.control->header.probe_token = token_;
         return SENNIT_OK;
     }
@@ -84,7 +83,7 @@ class Cma final : public NodeTransport {
     Reason reach(int peer) override {
         Peer &other = rank_->peers[peer];
         if (!other.same_node) return {Reason::Code::other_node, 0};
-        // Ranks of one process without each other's descriptors use plain pointers.
+        // Ranks of one process without each other's memory files use plain pointers.
         if (other.same_process && other.memory_file < 0) return {Reason::Code::same_process, 0};
         const Reason tried = probe(peer);
         if (tried.code != Reason::Code::taken || other.control != nullptr) return tried;
@@ -108,8 +107,8 @@ class Cma final : public NodeTransport {
         if (is_gone(peer)) [[unlikely]]
             return lost(peer);
         if (count == 1) [[likely]] {
-            // After a system call branch prediction is cold, and every jump costs several times as
-            // much; so this way is short.
+            // Keep this case short: after a system call branch prediction is cold, and each jump
+            // costs several times as much.
             const iovec local{runs->local, runs->bytes};
             const iovec there{reinterpret_cast<void *>(remote.handle + runs->offset), runs->bytes};
             const ssize_t moved =
@@ -123,9 +122,9 @@ class Cma final : public NodeTransport {
     }
 
   private:
-    // The process number of a dead peer may be reused. So the first copy in each tick of the
-    // kernel's clock (at most 10 ms) checks the peer itself: a number returns only after all
-    // others, which takes longer.
+    // The process ID of a dead peer may be reused. So the first copy in each tick of the kernel's
+    // clock (at most 10 ms) checks the peer: the kernel reuses an ID only after all others, which
+    // takes longer.
     bool is_gone(int peer) {
         timespec now{};
         (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -138,7 +137,7 @@ class Cma final : public NodeTransport {
         return known_gone(*rank_, peer) != Gone::no;
     }
 
-    // Also repeats a single run that was not moved at once.
+    // Also repeats a single run that was not moved whole.
     [[gnu::noinline]] sennit_status copy_in_batches(int peer, Operation::Kind kind,
                                                     const RemoteMemory &remote, const CopyRun *runs,
                                                     std::size_t count) {
@@ -180,8 +179,8 @@ Reason Cma::probe(int peer) {
     return seen <= 0 || seen == own.process_id ? named : probe_process(peer, seen);
 }
 
-// Reads the header and writes a word of it: a filter of system calls may permit reading but not
-// writing. Every peer writes the same word, so none disturbs another.
+// Reads the header and writes a word of it: a filter of system calls may permit only reads. All
+// peers write the same word, so they do not disturb each other.
 Reason Cma::probe_process(int peer, pid_t process) {
     CmaAddress own;
     std::memcpy(&own, addresses_[peer].bytes, sizeof own);
@@ -209,8 +208,8 @@ Reason Cma::probe_process(int peer, pid_t process) {
     return {Reason::Code::taken, 0};
 }
 
-// The kernel moves at most 2 GiB per call and stops at the first unreachable page: the rest is
-// requested again, and then it reports why.
+// The kernel moves at most 2 GiB per call and stops at the first unreachable page. Another call for
+// the rest then returns the error.
 sennit_status Cma::move(int peer, Operation::Kind kind, RunBatch &batch) {
     const auto call = kind == Operation::Kind::get ? process_vm_readv : process_vm_writev;
     for (;;) {
@@ -246,7 +245,7 @@ sennit_status Cma::move(int peer, Operation::Kind kind, RunBatch &batch) {
         default:
             (void)fail_os(SENNIT_ERR_OS, error,
                           "the kernel refuses to copy between this process and that of rank %d, "
-                          "which it did in start-up",
+                          "though it permitted that at start",
                           peer);
             thread_error()->peer = peer;
             thread_error()->path = "cma";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Path inproc: ranks that are threads of one process use each other's own pointers. The address
-// blob carries the process cookie and the address of the control block.
+// Path inproc: ranks that are threads of one process use each other's pointers. The address has the
+// process cookie and the address of the control block.
 #include <cstring>
 #include <new>
 
@@ -35,7 +35,7 @@ class Inproc final : public NodeTransport {
         std::memcpy(&blob, addresses_[peer].bytes, sizeof blob);
         if (blob.process_cookie != process_cookie()) return {Reason::Code::other_process, 0};
         auto *control = reinterpret_cast<ControlBlock *>(blob.control_address);
-        // The peer may have given up its start-up after it sent the address.
+        // The peer's start may have failed after it sent the address.
         if (!process_use_control(control, memory::control_use, control))
             return {Reason::Code::wrong_content, 0};
         if (control->header.magic != kControlMagic || control->header.rank != peer) {
@@ -43,7 +43,7 @@ class Inproc final : public NodeTransport {
             return {Reason::Code::wrong_content, 0};
         }
         rank_->peers[peer].control = control;
-        rank_->peers[peer].team_chunks = UINT64_MAX;  // in the owner's own mapping
+        rank_->peers[peer].team_chunks = UINT64_MAX;  // the owner's mapping has all chunks
         return {Reason::Code::taken, 0};
     }
 
@@ -55,7 +55,7 @@ class Inproc final : public NodeTransport {
 
     sennit_status attach(int, const SegmentRecord &record, RemoteMemory *out) override {
         out->pointer = reinterpret_cast<std::byte *>(record.owner_address);
-        // Registered memory is the program's and has no pages of Sennit.
+        // Registered memory belongs to the program and is not counted.
         if (record.mechanism == Mechanism::file) out->mapped_bytes = record.mapped_bytes;
         return SENNIT_OK;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Path mapped: reaches a peer of the same node by mapping ranges of its memory file. The descriptor
-// arrived in the exchange of the node; the peer need not do anything else.
+// Path mapped: reaches a peer of the same node by mapping ranges of its memory file. The file's
+// descriptor was received in the node's exchange; the peer need not help.
 #include <new>
 
 #include "base/array.hpp"

@@ -10,8 +10,8 @@
 namespace sennit::transport::sim {
 namespace {
 
-// State of the address space, not of a rank: the worlds that a rank or a test holds. Ranks find the
-// world of their job here by its number, so none ever uses a stale address.
+// Process-wide: the worlds that a rank or a test holds. Ranks find the world of their job by its
+// number, so they never use a stale address.
 pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 World *all_worlds = nullptr;
 std::uint64_t last_id = 0;

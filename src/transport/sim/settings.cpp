@@ -68,7 +68,8 @@ sennit_status settings_parse(const char *text, Settings *out) {
                     static_cast<int>(refused.size()), refused.data());
     for (const Strike &failure : settings.rail_failures)
         if (failure.victim >= static_cast<int>(settings.rails))
-            return fail(SENNIT_ERR_ARG, "path sim: fail_rail=%d names no rail", failure.victim);
+            return fail(SENNIT_ERR_ARG, "path sim: fail_rail=%d, but there is no such rail",
+                        failure.victim);
     *out = settings;
     return SENNIT_OK;
 }

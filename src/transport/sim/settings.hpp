@@ -3,20 +3,20 @@
 //
 //   sim:seed=7+rails=2+order=0+depth=8+delay=20+events=64+max_piece=4096+lockstep=1+kill=2@900
 //
-// Settings are joined by '+', because paths are joined by ','. All ranks must have the same.
+// Settings are joined by '+', because ',' joins paths. All ranks must have the same settings.
 //
-//   seed=N         of everything that is drawn; default 1
+//   seed=N         seed of all random choices; default 1
 //   rails=N        1 to 8; default 1
 //   order=0|1      1: puts of one pair on one rail arrive in order; default 1
-//   depth=N        operations that a rank may have open per rail before submit says "again"; 64
+//   depth=N        most open operations of a rank per rail; then submit returns `again`; default 64
 //   delay=N        the longest delay of a part of an operation, in steps; default 8
 //   events=N       bits of completion data, 0 to 128; default 64
-//   eager=N        bytes of data that an event's task brings, 0 to 488; default 488
-//   max_piece=N    bytes; default 65536
+//   eager=N        most bytes of data in an event's task, 0 to 488; default 488
+//   max_piece=N    longest piece in bytes; default 65536
 //   lockstep=0|1   1: the threads of the ranks run one at a time, chosen by the seed; default 0
-//   patience=N     milliseconds a turn may last before lockstep is given up; default 60000
+//   patience=N     milliseconds after which a turn without progress ends lockstep; default 60000
 //   shaky=N        one operation in N on each rail but the last ends with FABRIC, though its rail
-//                  lives on; 0 for none, the default
+//                  works; 0: none; default 0
 //   fail_rail=R@S  rail R fails at step S; up to eight times
 //   kill=R@S       rank R dies at step S (1 or later); up to eight times
 #pragma once

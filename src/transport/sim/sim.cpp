@@ -57,7 +57,8 @@ class SimTransport final : public Transport {
         traits_.in_software = true;
         for (const Strike &death : settings_.kills)
             if (death.victim >= rank.bootstrap.size)
-                return fail(SENNIT_ERR_ARG, "path sim: kill=%d names no rank", death.victim);
+                return fail(SENNIT_ERR_ARG, "path sim: kill=%d, but there is no such rank",
+                            death.victim);
         if (rank.world_rank != 0) return SENNIT_OK;
         world_ = World::make(settings_, rank.bootstrap.size);
         return world_ != nullptr ? SENNIT_OK : fail(SENNIT_ERR_NOMEM, "no memory for the path sim");
@@ -160,7 +161,7 @@ class SimTransport final : public Transport {
     }
 
   private:
-    // Executes a task for this rank on its own thread, as a network's progress would.
+    // Executes a task for this rank on this rank's thread, as a network's progress would.
     void execute(Flight *flight) {
         // SYNC segment-live: pairs with the release of the owner, which is this rank.
         const bool is_there =
@@ -185,7 +186,7 @@ class SimTransport final : public Transport {
     }
 
     void note_losses() {
-        // A killed rank is cut off from all others, so that its own waits end.
+        // A killed rank loses all others, so that its own waits end.
         const bool cut_off = world_->state_of(rank_->world_rank) == MemberState::dead;
         for (int peer = 0; peer < rank_->bootstrap.size; ++peer) {
             if (peer == rank_->world_rank) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The path sim: a small asynchronous network between rank objects of one process, for tests. This
-// is the interface for tests: the common world of the ranks, its counters, and the means to break
-// it. docs/design/sim.md has its contract, settings.hpp its settings.
+// header is for tests: the common world of the ranks, its counters, and functions that break it.
+// docs/design/sim.md has its contract, settings.hpp its settings.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +27,17 @@ void release_world(World *world);
 
 struct Counters {
     std::uint64_t steps;       // progress calls of all ranks: the clock of the world
-    std::uint64_t trace_hash;  // of everything that was submitted, moved, completed, broken
+    std::uint64_t trace_hash;  // hash of all submissions, moves, completions and failures
     std::uint64_t puts;        // puts whose data is at the target
     std::uint64_t gets;
-    std::uint64_t events;  // handed to their targets
-    std::uint64_t tasks;   // handed to their targets
-    std::uint64_t
-        lost_answers;  // tasks that were executed and whose rail failed before the answer arrived
-    std::uint64_t unacknowledged_events;  // events that had arrived and whose rail failed before
-                                          // the put completed
+    std::uint64_t events;        // passed to their targets
+    std::uint64_t tasks;         // passed to their targets
+    std::uint64_t lost_answers;  // executed tasks whose rail failed before the answer arrived
+    std::uint64_t unacknowledged_events;  // arrived events whose rail failed before completion
     std::uint64_t
         lost_events;  // events that had not arrived when their rail failed, and never arrived
     std::uint64_t dropped_events;    // events that had arrived but were unread when a rail failed
-    std::uint64_t parts;             // pieces of data moved on their own: more than puts and gets
+    std::uint64_t parts;             // separately moved parts of puts and gets
     std::uint64_t overtakings;       // a put arrived before an earlier one of its pair and rail
     std::uint64_t rail_overtakings;  // the same over different rails
     std::uint64_t agains;            // submissions refused because a queue was full
@@ -50,7 +48,7 @@ struct Counters {
 };
 Counters counters(World &world);
 
-// From now on; operations in progress there end with FABRIC or PEER_LOST.
+// Break a rail or a rank permanently: its operations end with FABRIC or PEER_LOST.
 void fail_rail(World &world, unsigned rail);
 void kill(World &world, int rank);
 bool is_dead(World &world, int rank);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lockstep of the path sim: of all joined rank threads one runs. A rank joins with its first submit
-// or progress call and waits until all ranks of the job have joined (or left), so that the first
-// choice does not depend on the speed of starting threads. The generator draws for how many
-// progress calls the rank keeps the turn (one as often as all longer times together), and then the
-// next rank, perhaps the same. A rank leaves with close().
+// Lockstep of the path sim: only one of the joined rank threads runs at a time. A rank joins with
+// its first submit or progress call and waits until all ranks of the job have joined (or left), so
+// that the first choice does not depend on how fast threads start. The generator draws for how many
+// progress calls the rank has the turn (about half of the turns last one), and then the next rank,
+// perhaps the same. A rank leaves with close().
 //
-// The rank with the turn must not block outside progress, or nobody runs. If that lasts longer than
-// the patience, lockstep ends permanently with a message, and the threads run freely.
+// If the rank with the turn blocks outside progress, no rank runs. After `patience` lockstep then
+// ends permanently with a message, and the threads run freely.
 #include "base/log.hpp"
 #include "transport/sim/world.hpp"
 
 namespace sennit::transport::sim {
 
-// A change of turns is a change of threads, a thousand times as expensive as a step.
+// A change of turns switches threads, which costs a thousand times as much as a step.
 constexpr std::uint64_t kLongestTurn = 24;
 
 int World::next_in_turn() {
@@ -56,7 +56,7 @@ void World::open_gate() {
     pass_to(next_in_turn());
 }
 
-// True if the rank has just joined; then it has the turn.
+// True if the rank has joined in this call; then it has the turn.
 bool World::join_turns(int rank) {
     if (members_[rank].has_turns || counters_.lockstep_broken) return false;
     members_[rank].has_turns = true;

@@ -13,7 +13,7 @@
 namespace sennit::transport::sim {
 namespace {
 
-// Kinds of lines in the trace.
+// Kinds of trace entries.
 enum Trace : std::uint64_t {
     turn,
     submitted,
@@ -86,7 +86,7 @@ void World::detach(int rank, std::uint64_t handle) {
     if ((attachment.generation & 0x7FFFFFFFu) == handle >> 32) attachment.live_value = 0;
 }
 
-// Writes the memory that the operation uses into the flight. False: refused, error set.
+// Sets the flight's memory from the operation. False: refused, with an error.
 bool World::resolve(int rank, const Operation &operation, Flight *flight) {
     const std::uint64_t handle = operation.remote.handle;
     std::byte *base = nullptr;
@@ -103,7 +103,7 @@ bool World::resolve(int rank, const Operation &operation, Flight *flight) {
         if (found == nullptr || found->live_value == 0 || found->owner != operation.peer ||
             (found->generation & 0x7FFFFFFFu) != handle >> 32) {
             (void)fail_peer(SENNIT_ERR_NOT_REGISTERED, operation.peer, "sim",
-                            "the handle names no segment that is attached");
+                            "the handle belongs to no attached segment");
             return false;
         }
         base = found->base;
@@ -245,7 +245,7 @@ void World::schedule(Flight *flight) {
         heap_.push(Due{begin + draw(2 * delay), ++order_, flight, 0, 0, Due::What::loss});
     }
     if (flight->is_task) {
-        // The answer is due after the target has given it.
+        // answer() schedules the acknowledgement.
         flight->parts_left = 1;
         ++flight->references;
         heap_.push(Due{begin, ++order_, flight, 0, 0, Due::What::task});
@@ -322,7 +322,7 @@ void World::land_event(Flight *flight) {
     trace(Trace::arrived, flight->number, flight->event.low, pair(flight->from, flight->to));
 }
 
-// The target's end of the rail is replaced: unread data there is lost, of any sender.
+// Drops unread events of all senders, as if the target's end of the rail was replaced.
 void World::drop_unread(int rank, unsigned rail) {
     Member &member = members_[rank];
     FlightQueue<&Flight::next_event> kept;
@@ -345,10 +345,9 @@ void World::land_task(Flight *flight) {
     trace(Trace::reached, flight->number, flight->task.sequence, pair(flight->from, flight->to));
 }
 
-// Hands over the remaining tasks.
+// Passes received tasks, unless events remain, which precede them.
 void World::fill_tasks(Member &member, Handover *out) {
     out->task_count = 0;
-    // Events are handed over first.
     while (out->task_count < kHandoversPerProgress && member.events.is_empty()) {
         Flight *flight = member.tasks.pop();
         if (flight == nullptr) return;
@@ -371,7 +370,7 @@ void World::answer(Flight *flight, sennit_status status) {
     }
     flight->status = status;
     trace(Trace::answered, flight->number, static_cast<std::uint64_t>(status), 0);
-    // The answer takes over the reference of the target's list.
+    // The answer owns the reference of the target's list.
     const std::uint64_t step = counters_.steps + 1 + draw(settings_.delay);
     if (!heap_.reserve(1)) {
         complete(flight, status);
@@ -381,7 +380,7 @@ void World::answer(Flight *flight, sennit_status status) {
     heap_.push(Due{step, ++order_, flight, 0, 0, Due::What::acknowledgement});
 }
 
-// Tells the initiator. From here on the operation belongs only to the initiator.
+// Puts the completion on the sender's list. Afterwards only the sender uses the operation.
 void World::complete(Flight *flight, sennit_status status) {
     if (flight->over) return;
     flight->over = true;
@@ -402,7 +401,7 @@ void World::cancel(Flight *flight, sennit_status status) {
     ++counters_.cancelled;
     if (flight->has_event)
         ++(flight->event_landed ? counters_.unacknowledged_events : counters_.lost_events);
-    // The target has executed it, and the initiator will never know.
+    // The target has executed it, but the sender gets no answer.
     if (flight->is_task && flight->parts_left == 0) ++counters_.lost_answers;
     trace(Trace::cancelled, flight->number, static_cast<std::uint64_t>(flight->parts_left), 0);
     complete(flight, status);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The world of the path sim: members, flights, the clock, and the due parts. One per job, shared by
-// the transports of its ranks; its mutex guards everything. Made by rank 0's open(), reference
-// counted. Called only by sim.cpp.
+// The world of the path sim: members, flights, the clock, and the due parts. There is one per job,
+// shared by the transports of its ranks and reference counted; rank 0's open() makes it. Its mutex
+// guards everything. Called only by sim.cpp.
 //
 // The clock counts progress calls of all ranks. An operation becomes a flight: parts that move
-// bytes, the acknowledgement that completes it, perhaps an event, each due at its own step. The
-// rank that makes progress executes all due parts, in the order of (step, draw), also for targets
-// that do nothing.
+// bytes, the acknowledgement that completes it, perhaps an event, each due at its own step. A rank
+// that makes progress executes all due parts, in the order of (step, draw), also for targets that
+// make no progress.
 #pragma once
 
 #include "base/array.hpp"
@@ -17,7 +17,7 @@
 
 namespace sennit::transport::sim {
 
-// The handle of rank r's control block is this bit and r; a segment's never has it.
+// The handle of rank r's control block is this bit and r; segments' handles never have the bit.
 inline constexpr std::uint64_t kControlHandle = std::uint64_t{1} << 63;
 inline constexpr int kMostMembers = 64;
 inline constexpr int kPartsPerFlight = 4;
@@ -34,21 +34,21 @@ struct Flight {
     bool is_task;
     Task task;
     bool event_landed;
-    bool over;       // its completion is on the initiator's list, or was handed over
-    bool cancelled;  // no part of it happens any more
+    bool over;       // its completion is on the sender's list, or was handed over
+    bool cancelled;  // its parts do nothing any more
     sennit_status status;
-    std::byte *remote;  // first byte at the owner
+    std::byte *remote;  // first byte in the owner's memory
     std::byte *local;
     std::uint64_t bytes;
-    const SegmentRecord *segment;  // `live` equals `live_value` while the memory may be used
+    const SegmentRecord *segment;  // the memory may be used while its `live` equals `live_value`
     std::uint32_t live_value;
     int parts_left;
-    int references;  // dues, the flying list, completion list, event list
+    int references;  // from dues, and the lists of flying flights, completions and events
     EventData event;
-    std::uint64_t number;  // in the order of submission
-    Flight *next_flying;   // in the list of flights that are neither completed nor cancelled
+    std::uint64_t number;  // counts submissions
+    Flight *next_flying;   // list of flights neither completed nor cancelled
     Flight *previous_flying;
-    Flight *next_completed;  // also the list of free flights
+    Flight *next_completed;  // also in the list of free flights
     Flight *next_event;      // also in its target's list of tasks
     std::byte payload[kMostTaskBytes];
     std::byte reply[kMostTaskBytes];
@@ -67,11 +67,11 @@ struct Due {
     What what;
 };
 
-// The due parts as a heap, the first due first.
+// A heap of due parts, ordered by due time.
 class DueHeap {
   public:
     bool reserve(std::size_t more);
-    void push(const Due &due);  // reserved before
+    void push(const Due &due);  // needs reserve()
     const Due *first() const { return count_ == 0 ? nullptr : &dues_[0]; }
     Due pop();
     void close();
@@ -85,7 +85,7 @@ class DueHeap {
     std::size_t capacity_ = 0;
 };
 
-// How one member reaches a segment of another rank.
+// A member's attachment of another rank's segment.
 struct Attachment {
     int owner = -1;
     std::uint32_t generation = 0;
@@ -105,7 +105,7 @@ struct Member {
     std::uint32_t attachment_count = 0;
     FlightQueue<&Flight::next_completed> completed;
     FlightQueue<&Flight::next_event> events;
-    FlightQueue<&Flight::next_event> tasks;  // arrived tasks; executed in this rank's next progress
+    FlightQueue<&Flight::next_event> tasks;  // received tasks, for the next progress
     std::uint64_t open[kMostRails] = {};
     Condition turn;
 };
@@ -116,7 +116,7 @@ struct FlightChunk {
     Flight flights[64];
 };
 
-// The results that a progress call hands to its rank, outside the lock.
+// The results that a progress call passes to its rank without the lock.
 struct Handover {
     struct Done {
         Operation *operation;
@@ -136,7 +136,7 @@ class World {
   public:
     // Null: no memory.
     static World *make(const Settings &settings, int size);
-    static World *find(std::uint64_t id);  // counts a reference; null if there is none
+    static World *find(std::uint64_t id);  // adds a reference; null: there is none
     static World *find_of(const Rank &rank);
     void release();
 
@@ -156,7 +156,7 @@ class World {
     void step(int rank, Handover *out);
     // The target has executed or refused a task: sends the answer.
     void answer(Flight *flight, sennit_status status);
-    // Delivers the results that are left, without a step.
+    // Passes remaining results, without a step.
     void collect(int rank, Handover *out);
 
     // Whether the state of any member has changed since *seen.
@@ -210,7 +210,7 @@ class World {
     const Settings settings_;
     const int size_;
     std::uint64_t id_ = 0;
-    int references_ = 1;     // this and the next two: guarded by the lock of the list of worlds
+    int references_ = 1;     // guarded, like the next two, by the lock of the list of worlds
     World *next_ = nullptr;  // in the list of all worlds
     const Rank *objects_[kMostMembers] = {};
 
@@ -227,7 +227,7 @@ class World {
     Flight *flying_ = nullptr;
     Flight *free_flights_ = nullptr;
     FlightChunk *chunks_ = nullptr;
-    Array<std::uint64_t> last_end_;     // [pair * rails + rail]: step the last put there ends
+    Array<std::uint64_t> last_end_;     // [pair * rails + rail]: step of the last put's end
     Array<std::uint64_t> last_number_;  // [pair * rails + rail]: latest put that has arrived
 
     int gate_ = 0;  // members that have reached their first turn, or left before it

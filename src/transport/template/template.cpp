@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The smallest message transport, to be copied and filled with a network: ranks of one process, and
-// a queue of copies that are executed when their rank makes progress. Comments say what every
-// message transport must do, and what this one omits. transport.hpp has the contract.
+// The smallest message transport, a model for a new one: ranks of one process, and a queue of
+// copies that are executed when their rank makes progress. Comments say what every message
+// transport must do, and what this one omits. transport.hpp has the contract.
 //
-// Owns one object per rank, which the op engine uses under its lock, so the queue needs no lock.
+// There is one object per rank. The op engine calls it under its lock, so the queue needs no lock.
 // Ranks share `presences`, one entry per rank, each with a lock.
 #include "transport/template/template.hpp"
 
@@ -19,19 +19,19 @@
 namespace sennit::transport {
 namespace {
 
-constexpr unsigned kQueue = 16;        // operations that may be open: a full queue says "again"
+constexpr unsigned kQueue = 16;        // most operations in progress; submit() then returns `again`
 constexpr int kCopiesPerProgress = 4;  // bounded work per call
 constexpr std::uint64_t kControlHandle = UINT64_MAX;
 
-// The shared state of ranks. A peer may leave at any time, and then its memory is freed. So before
-// a rank touches a peer's memory it checks under this lock that the peer still exists. (A network
-// card checks its own tables. Find out what your provider does with a packet for a target that is
-// gone: the result must become PEER_LOST.)
+// The shared state of a rank. A peer may leave at any time, and then its memory is freed. So before
+// a rank uses a peer's memory it checks under this lock that the peer still exists. (A network card
+// checks its own tables. Find out what your provider does with a packet for a target that is gone:
+// the operation must end with PEER_LOST.)
 struct Presence {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    std::uint64_t number = 0;  // of the rank that uses the entry; 0: free. Never reused.
+    std::uint64_t number = 0;  // number of the rank in this entry, never reused; 0: free
     ControlBlock *control = nullptr;
-    // Tasks for the rank, at the place of their sender; it executes them in its progress().
+    // Tasks for the rank, by the place of their sender. The rank executes them in its progress().
     struct Posted {
         Operation *operation = nullptr;
         int from = -1;
@@ -43,13 +43,13 @@ struct Presence {
 // The values of scratch[0] of a task. Guarded by the lock of the target.
 enum : std::uint64_t { kFresh = 0, kPosted = 1, kAnswered = 2 };
 
-// State of the address space, like the memory it guards. Entries are reused and never freed, so an
-// old index finds another number, not freed memory.
+// Process-wide. Entries are reused and never freed, so an old index finds another number, not freed
+// memory.
 Presence presences[kRanksPerProcess];
 std::atomic<std::uint64_t> last_number{0};
 
-// The 64 bytes of an Address, sent to the peers at start-up. Use a pointer from it only if it is of
-// your own process: the cookie says that. A rank without this transport sends zeros.
+// The 64 bytes of an Address, sent to the peers at start. Use a pointer from it only if the cookie
+// is that of this process. A rank without this transport sends zeros.
 struct TemplateAddress {
     std::uint64_t cookie;
     std::uint64_t number;
@@ -61,8 +61,8 @@ class TemplateTransport final : public Transport {
   public:
     // The properties. Promise only what holds for every operation: `ordered` is true because the
     // queue is executed from its head. event_bits is 0: there is no completion data, so submit()
-    // refuses put_event. A transport with events calls sink.arrived() from the target's progress(),
-    // after the data is visible. Tasks have a payload of up to 512 bytes.
+    // refuses put_event. A transport with completion data calls sink.arrived() from the target's
+    // progress(), after the data is visible.
     const Traits &traits() const override {
         static constexpr Traits kTraits{.name = "sim",
                                         .path = SENNIT_PATH_SIM,
@@ -76,9 +76,9 @@ class TemplateTransport final : public Transport {
         return kTraits;
     }
 
-    // Start-up, in this order. open() checks that the needed parts exist. Its error, with a
+    // The start, in this order. open() checks that the needed parts exist. Its error, with a
     // sentence, ends sennit_init: return one only if the user asked for something that is missing.
-    // A path that is only useless on this machine opens, and reach() returns the reason.
+    // If the path just cannot work on this machine, return OK and let reach() return the reason.
     sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override {
         sink_ = sink;
         if (settings[0] != '\0')
@@ -103,15 +103,15 @@ class TemplateTransport final : public Transport {
         std::memcpy(out->bytes, &card, sizeof card);
     }
 
-    // `addresses` stays valid, so nothing is copied. A network would open its endpoints here and
+    // `addresses` stays valid, so it is not copied. A network would open its endpoints here and
     // return by the deadline even if a peer does not answer.
     sennit_status connect(const Address *addresses, const Deadline &) override {
         addresses_ = addresses;
         return SENNIT_OK;
     }
 
-    // Whether the peer is reachable. Really try it, do not infer it. On success control_handle
-    // reaches the peer's control block for reads and writes; barrier and allocation need that.
+    // Whether the peer is reachable. Try it, do not infer it. On success control_handle reaches the
+    // peer's control block for reads and writes; barriers and allocation need that.
     Reason reach(int peer) override {
         const TemplateAddress card = card_of(peer);
         if (card.cookie == 0) return Reason{Reason::Code::not_allowed_there};
@@ -126,21 +126,21 @@ class TemplateTransport final : public Transport {
 
     void forget(int peer) override { rank_->peers[peer].control_handle = 0; }
 
-    // Segments. attach() turns the owner's record into a handle for submit(). This one needs no
-    // memory: the index of the record in the owner's table, and its live word. So a handle that
-    // outlives its segment is detected, not used. (With RDMA the handle would find the remote key,
-    // and attach() would fetch it.)
+    // Segments. attach() makes a handle for submit() from the owner's record: here the index of the
+    // record in the owner's table, and its live word, so a stale handle is detected. (With RDMA
+    // attach() would fetch the remote key, and the handle would find it.)
     sennit_status attach(int, const SegmentRecord &record, RemoteMemory *out) override {
-        // relaxed: the caller's own copy of the record.
+        // relaxed: the record is the caller's copy.
         const std::uint32_t live = record.live.load(std::memory_order_relaxed);
         *out = RemoteMemory{nullptr, static_cast<std::uint64_t>(record.owner_slot) << 32 | live};
         return SENNIT_OK;
     }
     void detach(int, const RemoteMemory &) override {}
 
-    // Data. submit() never waits: it accepts the operation, returns "again" if there is no room, or
+    // Data. submit() never waits: it accepts the operation, returns `again` if there is no room, or
     // refuses with the reason in the thread's last error. An accepted operation belongs to the
-    // transport until completed() is called with it, exactly once; its `scratch` is yours.
+    // transport until completed() is called with it, exactly once; the transport may use its
+    // `scratch`.
     Submit submit(Operation *operation) override {
         if (operation->kind == Operation::Kind::put_event) {
             (void)fail_peer(SENNIT_ERR_UNSUPPORTED, operation->peer, traits().name,
@@ -154,8 +154,8 @@ class TemplateTransport final : public Transport {
         return Submit::accepted;
     }
 
-    // Called by every wait, so it must be cheap when there is nothing to do. Here the data moves
-    // only now; a network card would already have moved it, and this would read its completion
+    // Called by every wait, so it must be cheap if there is nothing to do. Here the data moves now;
+    // a network card would have moved it already, and this function would read its completion
     // queue.
     int progress() override {
         serve();
@@ -163,12 +163,12 @@ class TemplateTransport final : public Transport {
         while (completed < kCopiesPerProgress && count_ > 0) {
             sennit_status status = SENNIT_OK;
             if (queue_[first_]->kind == Operation::Kind::execute) {
-                // Operations after a task wait until it is answered, which keeps the order.
+                // To keep the order, later operations wait until the task is answered.
                 if (!is_answered(queue_[first_], &status)) break;
             } else {
                 status = carry_out(*queue_[first_]);
             }
-            // Removed from the queue first: completed() may submit the next operation at once.
+            // Remove it from the queue first: completed() may submit the next operation.
             Operation *operation = take();
             operation->completed(operation, status);
             ++completed;
@@ -180,9 +180,9 @@ class TemplateTransport final : public Transport {
     // The engine then repeats them on other rails.
 
     // The end, also after a failed connect(), so check what exists. After a failed open() only the
-    // destructor is called. No operation may stay open: its buffers are lent until it completes.
+    // destructor is called. Complete every operation: the engine needs its buffers back.
     void close(const Deadline &) override {
-        // The target must not write into a task that is returned.
+        // The target must not write to a task after its completion.
         if (count_ > 0 && queue_[first_]->kind == Operation::Kind::execute)
             withdraw(queue_[first_]);
         if (place_ >= 0 && place_ < kRanksPerProcess) {
@@ -190,7 +190,7 @@ class TemplateTransport final : public Transport {
             const MutexLock guard(mine.lock);
             mine.number = 0;
             mine.control = nullptr;
-            // The senders of these tasks find another number here.
+            // Their senders find that this entry's number has changed.
             for (Presence::Posted &task : mine.tasks)
                 task = Presence::Posted{};
             mine.task_count = 0;
@@ -228,7 +228,7 @@ class TemplateTransport final : public Transport {
         return reinterpret_cast<std::byte *>(record.owner_address) + operation.offset;
     }
 
-    // The initiator's side of a task: post it once, then check. True when it has ended.
+    // The sender's side of a task: posts it once, then checks. True: it has ended.
     bool is_answered(Operation *operation, sennit_status *status) {
         const TemplateAddress card = card_of(operation->peer);
         Presence &there = presences[card.place];
@@ -259,7 +259,7 @@ class TemplateTransport final : public Transport {
         --there.task_count;
     }
 
-    // The target's side: this rank's thread executes the tasks that others have posted.
+    // The target's side: executes the tasks that others have posted.
     void serve() {
         if (place_ < 0 || place_ >= kRanksPerProcess) return;
         Presence &mine = presences[place_];
@@ -283,20 +283,20 @@ class TemplateTransport final : public Transport {
         }
     }
 
-    // The initiator gets this status: OK only when the data of a put is in the target's memory.
+    // Executes a put or get. The status is OK only when a put's data is in the target's memory.
     // Nothing may move after an error.
     sennit_status carry_out(const Operation &operation) {
         const TemplateAddress card = card_of(operation.peer);
         Presence &there = presences[card.place];
         const MutexLock guard(there.lock);
         if (there.number != card.number) {
-            // Reports it to the rest of the rank, so that waits for this peer end too.
+            // Notify the rank, so that its waits for this peer end too.
             note_gone(*rank_, operation.peer, Gone::left);
             return SENNIT_ERR_PEER_LOST;
         }
         std::byte *remote = memory_of(operation, there);
         if (remote == nullptr) return SENNIT_ERR_NOT_REGISTERED;
-        // Not memcpy(), which may tear a word: another rank may wait for it.
+        // Not memcpy(), which may tear a word that another rank polls.
         auto *local = static_cast<std::byte *>(operation.local);
         if (operation.kind == Operation::Kind::put) {
             copy_to_shared(remote, local, operation.bytes);

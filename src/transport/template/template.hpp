@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The smallest message transport (template.cpp). Not in the table of the shipped library; the tests
-// add it to theirs.
+// The smallest message transport. Not in the library; tests have their own table with it.
 #pragma once
 
 #include "transport/transport.hpp"
