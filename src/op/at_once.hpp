@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shortest way to memory that the kernel copies: one check, one system call. After a system
-// call branch prediction is cold, and every call and return costs some ten nanoseconds; hence this
-// in addition to transfer() in op/rma.hpp.
+// The fast path to memory that the kernel copies: one check, one system call. After a system call
+// branch prediction is cold, and every call and return costs about ten nanoseconds, so transfer()
+// in op/rma.hpp would be slower.
 #pragma once
 
 #include "memory/entry.hpp"
@@ -9,8 +9,8 @@
 
 namespace sennit::op {
 
-// True if the bytes were moved. False in any unusual case: the caller then takes the general way,
-// which finds the reason. `entry` is that of `gptr`, or null.
+// True if the bytes were moved. False in any unusual case: the caller then uses transfer(), which
+// finds the reason. `entry` is the entry of the global pointer, or null.
 inline bool copied_at_once(Rank &rank, const memory::SegmentEntry *entry,
                            transport::Operation::Kind kind, const transport::CopyRun &run,
                            int peer) {

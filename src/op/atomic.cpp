@@ -50,7 +50,7 @@ sennit_status check_actor(const memory::SegmentEntry &entry, sennit_gptr gptr) {
     return SENNIT_OK;
 }
 
-// Does the operation at once, by this rank.
+// Executes the operation on this rank.
 sennit_status update(Rank &rank, const memory::SegmentEntry &entry, std::byte *place,
                      const AtomicArgs &args) {
     const ElementsArgs elements{args.operation,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Atomic operations for api/ and team/. Memory that load and store reach is changed here at once;
-// the rest goes to the op engine as tasks for the owner.
+// Atomic operations for api/ and team/. Memory that load and store reach is changed here; for other
+// memory the op engine sends tasks to the owner.
 #pragma once
 
 #include "op/direct.hpp"
@@ -9,8 +9,8 @@
 
 namespace sennit::op {
 
-// The address for an atomic operation on the word at `gptr` at once; null in any unusual case: the
-// caller then takes the cold path, which finds the reason.
+// The address of the word at `gptr` for a direct atomic operation. Null in any unusual case: the
+// caller then uses atomic(), which finds the reason.
 template <class T, Look kLook>
 inline T *direct_word(Rank &rank, sennit_gptr gptr) {
     const memory::SegmentEntry *entry = direct_entry<kLook>(rank, gptr, sizeof(T));
@@ -28,11 +28,11 @@ struct AtomicArgs {
     sennit_type type = SENNIT_INT64;
     sennit_gptr target = SENNIT_GPTR_NULL;
     const void *source = nullptr;  // `count` elements; expected and new value for kCompareSwap
-    void *result = nullptr;        // null: without the old elements
+    void *result = nullptr;        // receives the old elements; null: they are not wanted
     std::size_t count = 1;
 };
 
-// The general way. Errors: ARG, RANGE, NOT_REGISTERED, OTHER_NODE, UNSUPPORTED, and those of
+// Handles all cases. Errors: ARG, RANGE, NOT_REGISTERED, OTHER_NODE, UNSUPPORTED, and those of
 // op/engine.hpp.
 sennit_status atomic(Rank &rank, const AtomicArgs &args, const Completion &completion);
 

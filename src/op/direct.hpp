@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shortest way: finds the plain pointer of a global one. This file and base/copy.hpp have the
+// The fast path: converts a global pointer to a plain one. This file and base/copy.hpp have the
 // whole cost of a put or get of load/store memory.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace sennit::op {
 
-// Whether load and store reach `bytes` bytes at `gptr` by its entry, with nothing unusual (a size
-// of 0 is unusual). If the inlined size is a constant, one test is saved.
+// Whether load and store reach `bytes` bytes at `gptr` through its entry. Unusual cases, such as 0
+// bytes, return false. A constant size saves one test after inlining.
 inline bool reaches(const memory::SegmentEntry &entry, const sennit_gptr &gptr, std::size_t bytes) {
     if (!memory::is_live(entry)) [[unlikely]]
         return false;
@@ -17,13 +17,13 @@ inline bool reaches(const memory::SegmentEntry &entry, const sennit_gptr &gptr, 
     return bytes != 0 && gptr.offset <= reach && bytes <= reach - gptr.offset;
 }
 
-// The recently found entry for `bytes` bytes at `gptr`, or null, which means unknown.
+// The cached entry for `bytes` bytes at `gptr`; null: unknown.
 inline const memory::SegmentEntry *near_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     const memory::SegmentEntry *entry = memory::find_near(rank, gptr);
     return entry != nullptr && reaches(*entry, gptr, bytes) ? entry : nullptr;
 }
 
-// The entry of `gptr` from the tables, for any path and whether it lives or not, or null.
+// The entry of `gptr` from the tables, or null. Its path may be any, and its segment may be freed.
 inline memory::SegmentEntry *named_entry(Rank &rank, sennit_gptr gptr) {
     const std::uint32_t size = size_of(rank);
     if (static_cast<std::uint32_t>(gptr.rank) >= size || gptr.segment == 0) [[unlikely]]
@@ -31,8 +31,8 @@ inline memory::SegmentEntry *named_entry(Rank &rank, sennit_gptr gptr) {
     return memory::find_named(rank, size, gptr);
 }
 
-// Whether the entry of named_entry() reaches `bytes` bytes at `gptr`; if so, it is remembered.
-// False in any unusual case: the caller takes the cold path, which finds the reason.
+// Whether the entry from named_entry() reaches `bytes` bytes at `gptr`; if so, caches it. False in
+// any unusual case: the caller then uses the cold path, which finds the reason.
 inline bool reaches_by(Rank &rank, memory::SegmentEntry *entry, sennit_gptr gptr,
                        std::size_t bytes) {
     if (entry == nullptr || !reaches(*entry, gptr, bytes)) [[unlikely]]
@@ -41,13 +41,13 @@ inline bool reaches_by(Rank &rank, memory::SegmentEntry *entry, sennit_gptr gptr
     return true;
 }
 
-// The same as near_entry() from the tables; null if reaches_by() is false.
+// Like near_entry(), but from the tables; null if reaches_by() is false.
 inline const memory::SegmentEntry *far_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     memory::SegmentEntry *entry = named_entry(rank, gptr);
     return reaches_by(rank, entry, gptr, bytes) ? entry : nullptr;
 }
 
-// Where a call looks for the entry.
+// Where to search for the entry: in the cache, in the tables, or both.
 enum class Look : std::uint8_t { near, far, both };
 
 template <Look kLook = Look::both>
@@ -59,7 +59,8 @@ inline const memory::SegmentEntry *direct_entry(Rank &rank, sennit_gptr gptr, st
     return entry;
 }
 
-// The same for the library itself, also while its rank is observed.
+// The plain pointer for the library's own accesses, also while the rank is observed; null: not
+// reached.
 inline std::byte *reached(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     const std::uint32_t size = size_of(rank);
     if (static_cast<std::uint32_t>(gptr.rank) >= size) return nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arithmetic of accumulate. Elements are changed in containers: one element, or, if the memory
-// is aligned to 8 bytes, as many small ones as fit into 8 bytes, which then cost one locked
-// instruction together. Every element is still changed by one atomic step, and processors order
-// atomic operations of different sizes on the same bytes.
+// The arithmetic of accumulate. Elements are changed in containers: one element; or, if the memory
+// is aligned to 8 bytes, the small elements in 8 bytes, which then need only one locked
+// instruction. Each element is still changed in one atomic step. Processors order atomic operations
+// of different sizes on the same bytes.
 #include "op/elements.hpp"
 
 #include <atomic>
@@ -22,12 +22,12 @@ static_assert(std::atomic_ref<std::uint8_t>::is_always_lock_free &&
               std::atomic_ref<std::uint32_t>::is_always_lock_free &&
               std::atomic_ref<std::uint64_t>::is_always_lock_free);
 
-// Integer sums and products wrap around, as unsigned arithmetic does; the low bits of a 64-bit
-// result are right for every size and sign.
+// Integer sums and products wrap around, so 64-bit unsigned arithmetic gives the right low bits for
+// every size and sign.
 template <class T>
 T combine(std::uint8_t operation, T old, T value) {
     if (operation == SENNIT_MIN || operation == SENNIT_MAX) {
-        // A NaN loses against a number.
+        // If one value is a NaN, the other one is the result.
         if (std::is_floating_point_v<T> && old != old) return value;
         const bool is_new = operation == SENNIT_MIN ? value < old : value > old;
         return is_new ? value : old;
@@ -41,7 +41,7 @@ T combine(std::uint8_t operation, T old, T value) {
     }
 }
 
-// All elements of type T in one container.
+// Combines all elements of type T in one container.
 template <class T, class Container>
 Container combine_all(std::uint8_t operation, Container old, Container value) {
     constexpr std::size_t kElements = sizeof(Container) / sizeof(T);
@@ -63,18 +63,18 @@ Container combine_by_compare(std::atomic_ref<Container> word, std::uint8_t opera
     Container old = word.load(std::memory_order_acquire);
     for (;;) {
         const Container made = combine_all<T>(operation, old, value);
-        // Nothing to change, as often for a minimum: the line stays in its cache.
+        // Often a minimum changes nothing: do not write, so that the cache line stays shared.
         if (made == old) return old;
-        // SYNC atomic-word: release and acquire in one, with update_bits() of other ranks; who sees
-        // a change also sees what its rank did before.
+        // SYNC atomic-word: release and acquire in one, with update_bits() of other ranks; a rank
+        // that sees a change also sees everything before it.
         if (word.compare_exchange_weak(old, made, std::memory_order_acq_rel,
                                        std::memory_order_acquire))
             return old;
     }
 }
 
-// Operators without arithmetic: the same for every type, one atomic step per container. Returns the
-// old value if `keep`.
+// Executes operators without arithmetic, which are the same for every type, in one atomic step per
+// container. Returns the old value if `keep`.
 template <class Container>
 [[gnu::noinline]] Container update_bits(Container *place, std::uint8_t operation, Container value,
                                         bool keep) {
@@ -86,7 +86,7 @@ template <class Container>
         return value;
     };
     // SYNC atomic-word: each of these is release and acquire in one, and pairs with the same in
-    // another rank; who sees a change also sees what its rank did before.
+    // another rank; a rank that sees a change also sees everything before it.
     switch (operation) {
         case SENNIT_AND:
             // SYNC atomic-word: pairs with itself in another rank.
@@ -110,7 +110,7 @@ template <class Container>
     }
 }
 
-// The operators that do arithmetic on elements of type T.
+// Executes operators with arithmetic on elements of type T.
 template <class T, class Container>
 Container update_numbers(Container *place, std::uint8_t operation, Container value) {
     const std::atomic_ref<Container> word(*place);

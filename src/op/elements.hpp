@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Atomic operations on elements in memory, by the processor: the end of both a direct atomic
-// operation and an arrived task. Called by op/atomic.cpp and op/task.cpp; owns nothing.
+// Executes atomic operations on elements in memory, both for direct operations and for received
+// tasks. Called by op/atomic.cpp and op/task.cpp; owns nothing.
 #pragma once
 
 #include <sennit/type.h>
@@ -13,11 +13,11 @@ namespace sennit::op {
 // 0 for an invalid type, and for long double, which no processor changes atomically.
 std::size_t element_bytes(int type);
 
-// Whether the operator exists for elements of that type. kCompareSwap exists for 4 and 8 bytes.
+// Whether the operator exists for elements of this type. kCompareSwap exists for 4 and 8 bytes.
 bool operator_fits(int operation, int type);
 
 // memory[i] := memory[i] OPERATION source[i], each element by one atomic step. `memory` is aligned
-// to the element; `source` and `result` need not be. `result` gets the old elements and may be
+// to the element; `source` and `result` need not be. `result` receives the old elements and may be
 // null. `source` may be null for NO_OP, and has two elements for kCompareSwap. The operation must
 // fit the type.
 struct ElementsArgs {
@@ -30,7 +30,7 @@ struct ElementsArgs {
 };
 void update_elements(const ElementsArgs &args);
 
-// The same by plain vector instructions, for memory that nobody else changes meanwhile.
+// Does the same with plain vector instructions, for memory that no other rank changes meanwhile.
 void update_elements_alone(const ElementsArgs &args);
 
 }  // namespace sennit::op

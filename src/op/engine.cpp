@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of the op engine: start, wait, take. engine_pump.cpp moves the operations;
+// The calls of the op engine: start, wait, test, flush. engine_pump.cpp moves the operations;
 // docs/design/engine.md has the reasons.
 #include "op/engine.hpp"
 
@@ -31,7 +31,7 @@ const char *path_name(const MessagePath *path) {
     return path == nullptr ? "" : path->transport->traits().name;
 }
 
-// The reason of a failed operation on the peer, if more is known than the status.
+// The reason of a failed operation on the peer, if more than the status is known.
 struct Trouble {
     char text[160] = "";
 
@@ -45,7 +45,7 @@ struct Trouble {
     }
 };
 
-// Sets the error of a failed operation for the thread that takes its status.
+// Sets the error of a failed operation for the thread that returns its status.
 sennit_status report(Engine &engine, const OperationRecord &record) {
     if (record.why != nullptr)
         return fail_peer(record.status, record.peer, path_name(path_to(engine, record.peer)), "%s",
@@ -60,7 +60,7 @@ sennit_status report(Engine &engine, const OperationRecord &record) {
                      Trouble(engine, record.peer, record.status).text);
 }
 
-// Passes the answer to the caller, if it still waits when the record has ended.
+// Passes the answer of a complete record to its caller, if the caller still waits.
 void hand_over_answer(const OperationRecord &record) {
     if (record.answer_to == nullptr || record.status != SENNIT_OK) return;
     if (record.payload_bytes != 0) {
@@ -77,21 +77,20 @@ sennit_status take_status(Engine &engine, OperationRecord *record) {
     return status;
 }
 
-// Decides whether nobody needs the record's error once nobody takes the record: so for a get into
-// its buffer.
+// Sets is_forgotten for a released record: nobody needs its error, nor a get's data in the record's
+// buffer.
 void forget(OperationRecord *record, Abandoned kind) {
     record->is_forgotten = kind == Abandoned::library_s || is_question(*record) ||
                            (record->direction == Direction::get && record->buffer != nullptr);
 }
 
-// Nobody takes the record any more: it will free itself and leave its error to flush.
+// Releases a record whose operation continues: it frees itself, and flush reports its error.
 void let_go_on(Engine &engine, OperationRecord *record, Abandoned kind = Abandoned::program_s) {
     record->answer_to = nullptr;
     record->mode = Completion::Mode::implicit;
     forget(record, kind);
     const bool cancels = record->then != nullptr && kind != Abandoned::goes_on;
-    // Events of the message that are in progress may still come; the task that undoes them comes
-    // last.
+    // Events in progress may still arrive, so the task that undoes them must be last.
     if (cancels && record->carried.parts != 0)
         record->cancels_then = true;
     else if (cancels)
@@ -104,12 +103,12 @@ bool covers(const PeerQueue &queue, std::uint64_t number) {
     return queue.open_first == nullptr || queue.open_first->number > number;
 }
 
-// The part of a peer's current flush list for which a flush waits.
+// The part of a peer's flush list for which a flush waits.
 enum class FlushScope : std::uint8_t { all, lent };
 
-// If the peer is gone, the wait continues until the transport has ended its operations, which may
-// write into the caller's memory until then. So it is a wait for this rank itself, which the death
-// of another rank never ends.
+// If the peer is gone, continues to wait until the transport has ended the operations, which may
+// write to the caller's memory until then. This second wait is for this rank itself, so another
+// rank's death does not end it.
 template <class Ready>
 sennit_status wait_until_ended(Engine &engine, const Deadline &deadline, int peer, Ready ready) {
     Rank &rank = *engine.rank;
@@ -169,7 +168,8 @@ sennit_status fill_paths(Engine &engine) {
                     ? path->task_bytes
                     : std::min(traits.payload_bytes, transport::kMostPayloadBytes);
         path->eager_bytes = std::min(data_room(*path), traits.eager_bytes);
-        // Messages with events end by tasks. Only the events of one path can be distinguished.
+        // Events need tasks, which confirm them. Only one path can have events, since they do not
+        // name their path.
         if (path->payload_bytes < sizeof(EventTask) || traits.event_bits == 0 ||
             engine.width.bits != 0)
             continue;
@@ -210,7 +210,7 @@ bool carries_task(const MessagePath &path, const OperationArgs &args) {
 
 namespace {
 
-// *is_recorded: a record that is complete or in progress exists.
+// Sets *is_recorded if a record was made, which may be complete already.
 sennit_status start_record(Engine &engine, const OperationArgs &args, OperationRecord **out,
                            bool *is_recorded) {
     const int peer = args.target->peer;
@@ -246,14 +246,14 @@ sennit_status start_record(Engine &engine, const OperationArgs &args, OperationR
     *is_recorded = true;
     record->is_forgotten = args.completion.mode == Completion::Mode::implicit &&
                            (is_question(*record) || args.completion.at_end.takes_error);
-    // The library's own requests are not for the program to wait for.
+    // The program does not wait for the library's own requests.
     const bool is_own =
         args.completion.mode == Completion::Mode::request && args.completion.is_buffered;
     if (args.completion.mode == Completion::Mode::implicit ||
         (args.direction != Direction::get && !is_own))
         append_to_flush_list(queue, record);
-    // The event comes after its data in the list, so a flush of private buffers does not wait for
-    // the event.
+    // Move the event after its data in the list, so that a flush of private buffers does not wait
+    // for the event.
     if (record->then != nullptr && record->then->on_flush_list) {
         leave_flush_list(queue, record->then);
         append_to_flush_list(queue, record->then);
@@ -275,7 +275,7 @@ sennit_status start_record(Engine &engine, const OperationArgs &args, OperationR
         return SENNIT_OK;
     }
     const sennit_status status = record->status;
-    // If the very first piece was refused, the thread's error has the transport's own text.
+    // If the first piece was refused, the thread's error has the transport's own text.
     if (status != SENNIT_OK && (record->moved || thread_error()->status != status))
         (void)report(engine, *record);
     hand_over_answer(*record);
@@ -324,7 +324,7 @@ void engine_free(Engine *engine) {
 }
 
 sennit_status engine_create(Rank &rank) {
-    // relaxed: start-up has one thread.
+    // relaxed: only one thread runs at start.
     const unsigned hooks = rank.hook_count.load(std::memory_order_relaxed);
     if (hooks == kProgressHooks) return fail(SENNIT_ERR_INTERNAL, "too many progress hooks");
     auto *engine = new (std::nothrow) Engine;
@@ -346,7 +346,7 @@ sennit_status engine_create(Rank &rank) {
     rank.progress_yields = engine->path_count != 0;
     for (unsigned i = 0; i < engine->path_count; ++i)
         rank.progress_yields &= engine->paths[i].transport->traits().yields;
-    // relaxed: start-up has one thread.
+    // relaxed: only one thread runs at start.
     rank.hook_count.store(hooks + 1, std::memory_order_relaxed);
     return SENNIT_OK;
 }
@@ -354,7 +354,7 @@ sennit_status engine_create(Rank &rank) {
 void engine_destroy(Rank &rank, const Deadline &deadline) {
     Engine *engine = rank.engine;
     if (engine == nullptr) return;
-    // A wait for this rank itself, which the death of another rank never ends.
+    // Wait for this rank itself, so that another rank's death does not end the wait.
     (void)wait_until(rank, deadline, rank.world_rank, [&] {
         const MutexLock locked(engine->lock);
         if (engine->records.in_use() == 0) return true;
@@ -365,7 +365,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
             if (has_work(engine->queues[peer])) return false;
         return engine->with_transports == 0;
     });
-    // All relaxed: no other thread of the rank is in Sennit any more.
+    // All relaxed: no other thread of the rank is in Sennit now.
     unsigned hooks = rank.hook_count.load(std::memory_order_relaxed);
     for (unsigned i = 0; i < hooks; ++i) {
         if (rank.hooks[i].context != engine) continue;
@@ -384,7 +384,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
 
 namespace {
 
-// While it lives, a progress thread leaves the rank alone.
+// While it exists, a progress thread does not serve the rank.
 class Starting {
   public:
     // relaxed: a hint.
@@ -428,7 +428,7 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
 
 namespace {
 
-// The record of a caller's handle, or null.
+// The record of a caller's request, or null.
 OperationRecord *find_request(Engine &engine, sennit_request request) {
     OperationRecord *record = engine.records.find(request);
     return record != nullptr && record->mode == Completion::Mode::request ? record : nullptr;
@@ -451,7 +451,7 @@ void engine_warn(Rank &rank, sennit_request request, int seconds) {
 
 sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *done) {
     if (request.handle == 0) {
-        // Another rank may wait for a rank that polls: its tasks are executed here.
+        // Make progress: other ranks may wait for tasks that this rank must execute.
         if (make && rank.engine != nullptr) poll(rank.engine.get());
         *done = 1;
         return SENNIT_OK;
@@ -491,7 +491,8 @@ void engine_abandon(Rank &rank, sennit_request request, Abandoned kind) {
 
 namespace {
 
-// The error of implicit operations to the lowest peer that has one. Reported once.
+// The error of implicit operations to the lowest peer that has one. Later calls do not return it
+// again.
 sennit_status take_implicit_error(Engine &engine, std::span<const int> peers) {
     const MutexLock locked(engine.lock);
     int failed = -1;
@@ -522,7 +523,7 @@ sennit_status take_implicit_error(Engine &engine, std::span<const int> peers) {
     return error;
 }
 
-// The peer, or all peers that are used so far.
+// The peer, or all peers used so far.
 std::span<const int> peers_to_flush(Engine &engine, const int *peer) {
     if (*peer != kAnyPeer) return std::span(peer, 1);
     const MutexLock locked(engine.lock);
@@ -532,7 +533,8 @@ std::span<const int> peers_to_flush(Engine &engine, const int *peer) {
 sennit_status flush(Rank &rank, int peer, FlushScope scope, const Deadline &deadline) {
     if (rank.engine == nullptr) return SENNIT_OK;
     Engine &engine = *rank.engine;
-    // Also if nothing is open: a loop of flushes executes the tasks of others.
+    // Make progress even if nothing is open: a program may loop over flushes while others wait for
+    // their tasks.
     poll(&engine);
     const std::span<const int> peers = peers_to_flush(engine, &peer);
     for (const int each : peers) {
@@ -586,7 +588,8 @@ sennit_status engine_fence(Rank &rank, int to) {
     for (const int peer : engine.queues.used()) {
         PeerQueue &queue = engine.queues[peer];
         if (queue.path == nullptr || (to != kAnyPeer && peer != to)) continue;
-        // Ordered rails deliver puts in order, but a put may overtake the execution of a task.
+        // Ordered rails deliver puts in order, but a put may arrive before an earlier task is
+        // executed.
         if (queue.path->keeps_order && queue.tasks_started == 0) continue;
         // Queued records may be puts; an unnecessary barrier put only costs time.
         if (queue.puts_open > 0 || !queue.pending.is_empty() || !queue.bulk.is_empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events: puts that carry them in completion data, and tasks that bring them. engine_pump.cpp cuts
-// and completes.
+// Events: in completion data of puts, and in tasks. engine_pump.cpp cuts and completes the
+// operations.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -147,7 +147,7 @@ void hurry_if_slow(PeerQueue &queue, std::int64_t since_ns) {
     queue.path->transport->hurry(queue.peer);
 }
 
-// Any thread may run this, so it keeps that thread's last error.
+// Any thread may run this, so restore that thread's last error.
 void end_event(Engine &engine, OperationRecord *record) {
     EventTask task;
     std::memcpy(&task, record->operands, sizeof task);
@@ -202,11 +202,11 @@ sennit_status engine_await_answers(Rank &rank, int peer, const Deadline &deadlin
 }
 
 void engine_take_events(Rank &rank, const EventHandlers *handlers) {
-    // SYNC engine-handlers: pairs with the acquire in handlers_of(); the signals come before.
+    // SYNC engine-handlers: pairs with the acquire in handlers_of(); the signals are made before.
     if (rank.engine != nullptr) rank.engine->handlers.store(handlers, std::memory_order_release);
 }
 
-// Null: the rank has no signals, or is leaving.
+// Null: the rank has no signals, or is closing.
 const EventHandlers *handlers_of(const Rank &rank) {
     // SYNC engine-handlers: pairs with the release in engine_take_events().
     return rank.engine == nullptr ? nullptr : rank.engine->handlers.load(std::memory_order_acquire);
@@ -214,7 +214,7 @@ const EventHandlers *handlers_of(const Rank &rank) {
 
 void engine_event_arrived(void *context, const transport::EventData &event) {
     Rank &rank = *static_cast<Rank *>(context);
-    // If null, the rank has given out no index.
+    // If null, no peer has an index of this rank.
     if (const EventHandlers *const all = handlers_of(rank); all != nullptr)
         all->take(rank, rank.engine->width, event);
 }

@@ -35,8 +35,8 @@ void append_to_flush_list(PeerQueue &queue, OperationRecord *record) {
 
 namespace {
 
-// For an event that would confirm a message of which some events may have come: it now reports that
-// the message has failed. False: not such an event.
+// Turns the task that would confirm a message into one that cancels it, since some of its events
+// may have arrived. False: `held` is not such a task.
 bool cancel_message(OperationRecord *held) {
     if (held->payload_bytes == 0 || held->operation != kEventTask) return false;
     EventTask task;
@@ -51,12 +51,11 @@ bool cancel_message(OperationRecord *held) {
 
 }  // namespace
 
-// Serves the records that wait for this one, and its AtEnd.
 void follow(Engine &engine, OperationRecord *record) {
     if (record->at_end.call != nullptr)
         record->at_end.call(*engine.rank, record->at_end.context, record->peer, record->status);
     if (record->then == nullptr) return;
-    // Records that wait for a question get its answer as their reason.
+    // Records that wait for a question have its answer as their reason.
     const bool is_reported = record->is_forgotten && record->why != nullptr;
     char *const why = is_reported ? strdup(record->why) : nullptr;
     const bool is_cancelled = record->cancels_then && record->status == SENNIT_OK;
@@ -89,7 +88,7 @@ void count_down(Engine &engine, OperationRecord *held, sennit_status status, cha
         activate(engine, queue);
         return;
     }
-    held->is_forgotten |= is_event;  // its message was already reported
+    held->is_forgotten |= is_event;  // its message's error was reported
     if (cancel_message(held)) {
         enqueue_event(queue, held);
         activate(engine, queue);
@@ -156,7 +155,7 @@ void warn_of_open(Rank &rank, const void *call, int seconds) {
 sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const char *call,
                                 const Deadline &deadline) {
     Engine &engine = *rank.engine;
-    constexpr std::uint32_t kLooksPerHurry = 64;  // since there may be many peers
+    constexpr std::uint32_t kLooksPerHurry = 64;  // rarely, since there may be many peers
     const std::int64_t since_ns = boot_ns();
     std::uint32_t looks = 0;
     // The transports end operations to a lost rank.

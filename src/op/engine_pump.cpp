@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cutting, submitting, completing: the moving part of the op engine.
+// Cuts, submits and completes the pieces of operations.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -26,23 +26,23 @@ bool is_packed(const OperationPiece &piece) {
     return piece.record->packed.count != 0;
 }
 
-// The bytes that the piece moves; its runs may be far apart.
+// The bytes that the piece moves, without gaps between runs.
 std::uint64_t moved_bytes(const OperationPiece &piece) {
     return is_packed(piece) ? piece.operation.task.payload_bytes : piece.operation.bytes;
 }
 
-// The bytes of all pieces together, roughly.
+// The approximate bytes of all pieces of the record.
 std::uint64_t whole_bytes(const OperationPiece &piece) {
     const OperationRecord &record = *piece.record;
     return is_packed(piece) ? record.packed.count * moved_bytes(piece) : record.bytes;
 }
 
-// The load that a piece adds to its rail. Small pieces are not free.
+// The load that a piece adds to its rail; small pieces cost something too.
 std::uint64_t cost(const OperationPiece &piece) {
     return moved_bytes(piece) + 64;
 }
 
-// Only these pieces read the clock.
+// Whether the piece measures its rail's speed; only such pieces read the clock.
 bool is_large(const MessagePath &path, const OperationPiece &piece) {
     return path.rails > 1 && moved_bytes(piece) >= kLargePiece;
 }
@@ -57,7 +57,7 @@ PeerQueue *next_active(Engine &engine) {
     return queue;
 }
 
-// Called by the transport, within submit, progress or close.
+// Called by the transport, in submit, progress or close.
 void piece_completed(transport::Operation *operation, sennit_status status) {
     auto *piece = reinterpret_cast<OperationPiece *>(operation);
     Engine &engine = *piece->engine;
@@ -75,9 +75,9 @@ std::uint64_t usable_rails(const MessagePath &path, int peer) {
     return path.transport->rails_to(peer) & (~std::uint64_t{0} >> (kRails - path.rails));
 }
 
-// The rail for small pieces: each rail serves other peers, and a program's small operations on one
-// peer do not wait for the slowest rail. Equal for both ranks of a pair: a rank that waits for its
-// own and the other's messages polls one rail.
+// The rail for small pieces. It differs by peer, which spreads the load; a peer's small operations
+// all use one rail, so they do not wait for the slowest rail. Both ranks of a pair have the same
+// rail: a rank that waits for its own and the other's messages polls one rail.
 unsigned home_rail(std::uint64_t usable, int rank, int peer) {
     const int pair = std::min(rank, peer) + std::max(rank, peer) / 2;
     for (int before = pair % std::popcount(usable); before > 0; --before)
@@ -86,7 +86,7 @@ unsigned home_rail(std::uint64_t usable, int rank, int peer) {
 }
 
 // For a piece of a large operation: the usable rail that will finish it first; for others the home
-// rail, unless it must be avoided. -1: none.
+// rail, unless it is in `avoided`. -1: none.
 int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_t avoided) {
     const int rank = piece.engine->rank->world_rank;
     const int peer = piece.operation.peer;
@@ -105,14 +105,15 @@ int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_
     return static_cast<int>(best);
 }
 
-// Tries the rails in turn. `failed`: piece->status and the thread's error have the reason.
+// Tries the rails one after another. `failed`: piece->status and the thread's error have the
+// reason.
 Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
     std::uint64_t full_rails = 0;
     for (;;) {
         const int rail = pick_rail(path, *piece, piece->tried_rails | full_rails);
         if (rail < 0) break;
         piece->operation.rail = static_cast<std::uint8_t>(rail);
-        // Counted first, because the transport may complete it before submit() returns.
+        // Count first: the transport may complete the piece before submit() returns.
         RailLoad &load = path.loads[rail];
         load.out_bytes += cost(*piece);
         if (is_large(path, *piece)) note_submitted(load, moved_bytes(*piece), now_ns());
@@ -144,7 +145,7 @@ bool changes(const OperationRecord &record) {
     return record.direction != Direction::get;
 }
 
-// Fills in a task's piece, including its number.
+// Fills in the task of a piece, including its number.
 void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Operation *operation) {
     const std::uint64_t bytes = operation->bytes;
     std::uint64_t payload = bytes;
@@ -156,7 +157,7 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
         reply = sizeof record.answer;
     }
     if (record.packed.count != 0) payload = packed_task(record, record.cut).payload_bytes;
-    // With narrow completion data only few messages can be in progress without an answer.
+    // With narrow completion data, few messages can be in progress without an answer.
     constexpr unsigned kWideBits = 64;
     const bool may_wait = record.may_wait && !queue.is_hurried &&
                           (!record.is_of_message || queue.path->event_bits >= kWideBits);
@@ -174,8 +175,8 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
         operation->reply = &packed_task(record, record.cut).answer;
 }
 
-// Messages of several tasks are numbered in the order of sending: a held one is started before it
-// is sent.
+// Numbers a message of several tasks, when its first task is sent: a held message is started
+// earlier.
 void number_message(PeerQueue &queue, OperationRecord *record) {
     PackedTasks &packed = record->packed;
     if (!packed.is_numbered) return;
@@ -184,7 +185,7 @@ void number_message(PeerQueue &queue, OperationRecord *record) {
                 &packed.word, sizeof packed.word);
 }
 
-// Sets the part of the record in its next piece.
+// Sets the record's part that the next piece moves.
 void place_piece(OperationRecord *record, transport::Operation *operation) {
     if (record->packed.count != 0) {
         operation->offset = record->offset;
@@ -203,12 +204,12 @@ void place_piece(OperationRecord *record, transport::Operation *operation) {
     operation->bytes = std::min(record->piece_bytes, part.bytes);
 }
 
-// The part of the record in the piece.
+// The amount by which the piece advances OperationRecord::cut.
 std::uint64_t cut_bytes(const OperationPiece &piece) {
     return is_packed(piece) ? 1 : piece.operation.bytes;
 }
 
-// A task has ended: the window moves to the oldest that has not.
+// Called when a task has ended: moves the window to the oldest open task.
 void end_task(PeerQueue &queue, std::uint64_t sequence) {
     SENNIT_INVARIANT(sequence - queue.first_task < kTaskWindow);
     queue.tasks_done |= 1u << (sequence - queue.first_task);
@@ -234,7 +235,7 @@ bool waits_for_data(const OperationRecord &record) {
            record.cut == carried.plain_bytes && record.open > 0;
 }
 
-// Cuts the next piece of a record; null if the most pieces are already out.
+// Cuts the next piece of a record; null: the most pieces or tasks are open.
 OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *record) {
     OperationPiece *piece = nullptr;
     const bool is_task = record->direction == Direction::execute;
@@ -260,7 +261,7 @@ OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *rec
     if (is_task) fill_task(queue, *record, &operation);
     const CarriedEvents &carried = record->carried;
     if (carried.parts != 0 && record->cut >= carried.plain_bytes) {
-        SENNIT_INVARIANT(carried.uncut != 0);  // as many pieces as counted
+        SENNIT_INVARIANT(carried.uncut != 0);  // there are as many pieces as events
         carry_event(record, piece);
     }
     record->cut += cut_bytes(*piece);
@@ -284,7 +285,7 @@ void release_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
 
 void uncut_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     piece->record->cut -= cut_bytes(*piece);
-    // No transport has seen the task, so its number is free again.
+    // The task was not submitted, so its number is free again.
     if (piece->operation.kind == transport::Operation::Kind::execute) --queue.next_task;
     if (piece->has_event) ++piece->record->carried.uncut;
     release_piece(engine, queue, piece);
@@ -325,7 +326,7 @@ namespace {
 
 void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sennit_status status);
 
-// Its rail has failed: uses another one, if any is left.
+// Repeats a piece whose rail has failed, on another rail if there is one.
 void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     if (pick_rail(*queue.path, *piece, piece->tried_rails) < 0)
         return complete_piece(engine, queue, piece, SENNIT_ERR_FABRIC);
@@ -333,16 +334,17 @@ void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     activate(engine, queue);
 }
 
-// The peer has answered, or can not; then nothing of the message can be known.
+// Called when the question about a message has ended. Without an answer, its pieces end with the
+// question's status.
 void end_question(Engine &engine, PeerQueue &queue) {
     const sennit_status status = queue.closing->question.status;
-    // Without memory it is sent again, until there is some or its waits end.
+    // If the peer has no memory, the question is sent again, until waits for it end.
     if (status == SENNIT_ERR_NOMEM) return;
     bool goes_again = false;
     PieceQueue closed = take_closed(queue, &goes_again);
     while (OperationPiece *piece = closed.pop()) {
         piece->operation.kind = transport::Operation::Kind::put;
-        // The rail may still work: for a put without an event the transport finds that out.
+        // The rail may still work for a put without an event.
         piece->tried_rails = 0;
         if (status == SENNIT_OK && goes_again)
             repeat(engine, queue, piece);
@@ -351,7 +353,7 @@ void end_question(Engine &engine, PeerQueue &queue) {
     }
 }
 
-// The piece has finally ended.
+// Ends a piece.
 void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sennit_status status) {
     OperationRecord *record = piece->record;
     if (piece->operation.kind == transport::Operation::Kind::execute)
@@ -360,16 +362,16 @@ void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sen
     release_piece(engine, queue, piece);
     if (status != SENNIT_OK) {
         if (record->status == SENNIT_OK) record->status = status;
-        // A record with pieces out and bytes left is the head of its queue.
+        // A record with open and uncut pieces is the first of its queue.
         if (record->state == RecordState::pending)
             pop_pending(queue, record == queue.bulk.first() ? queue.bulk : queue.pending);
     }
     if (record->open == 0 && record->state == RecordState::in_flight) finish(engine, queue, record);
 }
 
-// Submits one piece, or returns that the pump must stop.
+// Submits one piece. False: the pump must stop.
 bool pump_retry(Engine &engine, PeerQueue &queue) {
-    // Removed first: a completion inside submit() links the piece elsewhere.
+    // Remove it first: a completion in submit() puts the piece on another list.
     OperationPiece *piece = queue.retry.pop();
     const Submit answer = submit_piece(engine, *queue.path, piece);
     if (answer == Submit::again) {
@@ -380,7 +382,7 @@ bool pump_retry(Engine &engine, PeerQueue &queue) {
     return true;
 }
 
-// Not after pending records: they may wait for pieces that wait for this question.
+// Submits the question before pending records: they may wait for pieces that wait for the answer.
 bool pump_question(Engine &engine, PeerQueue &queue) {
     prepare_question(engine, queue);
     OperationRecord &message = queue.closing->question;
@@ -397,7 +399,7 @@ bool pump_question(Engine &engine, PeerQueue &queue) {
     return answer == Submit::accepted;
 }
 
-// Submits the next piece of the first record.
+// Submits the next piece of the first record. False: the pump must stop.
 bool pump_first(Engine &engine, PeerQueue &queue, RecordQueue &from) {
     OperationRecord *record = from.first();
     OperationPiece *piece = cut_piece(engine, queue, record);
@@ -416,8 +418,7 @@ bool pump_first(Engine &engine, PeerQueue &queue, RecordQueue &from) {
     return true;
 }
 
-// Whether the record would delay operations that start after it. With ordered puts, puts keep their
-// order.
+// Whether later operations may overtake the record, which would delay them. Not with ordered puts.
 bool is_bulk(const MessagePath &path, const OperationRecord &record) {
     return !path.keeps_order && record.direction == Direction::put && record.layout == nullptr &&
            record.bytes > kBulkPieces * path.max_piece_bytes;
@@ -443,7 +444,7 @@ bool may_cut_bulk(const PeerQueue &queue) {
            !waits_for_data(*record);
 }
 
-// Events that wait for a task number delay nothing, nor do bulk records.
+// Released events and bulk records that cannot be submitted do not stop the others.
 bool pump_records(Engine &engine, PeerQueue &queue) {
     if (!queue.released.is_empty() && pump_first(engine, queue, queue.released)) return true;
     if (may_cut_bulk(queue) && pump_first(engine, queue, queue.bulk)) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a record from the arguments of its caller.
+// Fills a record from the arguments of its caller.
 #include <cstring>
 
 #include "op/engine_state.hpp"
@@ -34,7 +34,7 @@ std::uint64_t payload_of_event(const OperationArgs &args) {
 
 namespace {
 
-// A short payload of a task is inside the record.
+// Fills the record of a task with an event or a word. A short payload is inside the record.
 void fill_event(OperationRecord *record, const OperationArgs &args) {
     const Work &work = *args.target->work;
     const bool is_word = work.word != nullptr;
@@ -46,7 +46,7 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     record->answer_to = work.result;
     record->check = work.check;
     const bool is_implicit = args.completion.mode == Completion::Mode::implicit;
-    // The answer to a question has a waiter.
+    // A caller waits for the answer to a question.
     record->may_wait = is_word || (is_implicit && work.event->messages != 0);
     record->is_checked = work.check != nullptr &&
                          (is_implicit || (args.completion.mode == Completion::Mode::request &&
@@ -87,7 +87,7 @@ bool keep_packed(Engine &engine, OperationRecord *record, const OperationArgs &a
     return true;
 }
 
-// Keeps the event's data; much data in separate memory of the record. False: no memory.
+// Copies the event's data; long data into separate memory of the record. False: no memory.
 bool keep_event(Engine &engine, OperationRecord *record, const void *data) {
     if (data == nullptr) return true;
     const std::size_t head = head_bytes(record->operation);
@@ -125,7 +125,7 @@ void fill_record(OperationRecord *record, const OperationArgs &args) {
     record->type = static_cast<std::uint8_t>(work.type);
     record->element_bytes = static_cast<std::uint8_t>(work.element_bytes);
     record->result = static_cast<std::byte *>(work.result);
-    // One element is copied now, so that the caller's word may go out of scope.
+    // Copy a single operand, so that the caller's variable may go out of scope.
     if (args.bytes != work.element_bytes || args.local == nullptr) return;
     const std::size_t operands = work.operation == kCompareSwap ? 2 : 1;
     std::memcpy(record->operands, args.local, operands * work.element_bytes);

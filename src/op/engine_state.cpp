@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The invariants of the op engine as a function, for the tests and for builds that check them.
+// Checks the invariants of the op engine, for tests and for builds with checks.
 #include "op/engine_state.hpp"
 
 #include <initializer_list>
@@ -11,13 +11,13 @@ namespace sennit::op {
 namespace {
 
 const char *check_record(const OperationRecord &record) {
-    if (record.cut > record.bytes) return "more was cut than there is";
+    if (record.cut > record.bytes) return "a record was cut beyond its end";
     switch (record.state) {
         case RecordState::free:
             break;
         case RecordState::held:
-            if (record.awaited == 0) return "a record is held and waits for nothing";
-            if (record.cut != 0 || record.open != 0) return "a part of a held record has gone";
+            if (record.awaited == 0) return "a held record waits for no operation";
+            if (record.cut != 0 || record.open != 0) return "a part of a held record was submitted";
             break;
         case RecordState::pending:
             if (record.cut == record.bytes && record.bytes != 0)
@@ -26,16 +26,16 @@ const char *check_record(const OperationRecord &record) {
             break;
         case RecordState::in_flight:
             if (record.cut != record.bytes) return "a record in flight is not cut to the end";
-            if (record.open == 0) return "a record in flight has no piece out";
+            if (record.open == 0) return "a record in flight has no open piece";
             if (record.carried.uncut != 0 && record.status == SENNIT_OK)
-                return "events were announced that no piece has";
+                return "a record in flight has events without a piece";
             break;
         case RecordState::complete:
-            if (record.open != 0) return "a complete record has pieces out";
-            if (record.own_in_use) return "a complete record has its own piece out";
+            if (record.open != 0) return "a complete record has open pieces";
+            if (record.own_in_use) return "a complete record uses its own piece";
             if (record.on_flush_list) return "a complete record is on a flush list";
             if (record.mode == Completion::Mode::implicit)
-                return "a complete record nobody takes is kept";
+                return "a complete implicit record was not freed";
             break;
     }
     return nullptr;
@@ -50,14 +50,15 @@ struct Counts {
 const char *check_queue(const PeerQueue &queue, const Counts &counts) {
     if (queue.puts_open != counts.puts_open) return "puts_open is not the number of put pieces out";
     if (queue.answers_waited != counts.answers_waited)
-        return "answers_waited is not the number of events that nobody waits for";
-    if (queue.is_hurried && queue.answers_waited == 0) return "a peer is hurried for nothing";
+        return "answers_waited is not the number of tasks whose answers may wait";
+    if (queue.is_hurried && queue.answers_waited == 0)
+        return "a peer without delayed answers is hurried";
     std::uint32_t events_pending = 0;
     for (const OperationRecord *record = queue.released.first(); record != nullptr;
          record = record->next_pending) {
         if (record->may_wait) ++events_pending;
         if (record->state != RecordState::pending || record->cut != 0)
-            return "an event that is to go is not pending";
+            return "a released event is not pending";
     }
     for (const RecordQueue *from : {&queue.pending, &queue.bulk})
         for (const OperationRecord *record = from->first(); record != nullptr;
@@ -72,8 +73,9 @@ const char *check_queue(const PeerQueue &queue, const Counts &counts) {
     const std::uint64_t tasks = queue.next_task - queue.first_task;
     if (tasks > kTaskWindow) return "more tasks are open than a window";
     if (tasks < kTaskWindow && queue.tasks_done >> tasks != 0)
-        return "a task is over that never began";
-    if (queue.events_pending != events_pending) return "events_pending is not how many are queued";
+        return "a task has ended that was never started";
+    if (queue.events_pending != events_pending)
+        return "events_pending is not the number of queued events";
     std::uint64_t number = 0;
     for (const OperationRecord *record = queue.open_first; record != nullptr;
          record = record->next_open) {
@@ -97,7 +99,7 @@ const char *check_rails(const Engine &engine) {
     for (unsigned i = 0; i < engine.path_count; ++i)
         for (unsigned rail = 0; rail < engine.paths[i].rails; ++rail)
             if (engine.paths[i].loads[rail].out_bytes != 0)
-                return "a rail without pieces has bytes out";
+                return "a rail without open pieces has out_bytes";
     return nullptr;
 }
 
@@ -113,9 +115,9 @@ const char *engine_check(Engine &engine) {
         open += record.open;
         ++in_use;
     }
-    if (in_use != engine.records.in_use()) return "the records in use are not as many as counted";
+    if (in_use != engine.records.in_use()) return "the count of records in use is wrong";
     if (const char *fault = check_rails(engine)) return fault;
-    std::uint64_t waiting = 0;  // pieces that are out but not with a transport
+    std::uint64_t waiting = 0;  // open pieces that no transport has
     for (const OperationPiece *piece = engine.done.first(); piece != nullptr; piece = piece->next)
         ++waiting;
     for (const int peer : engine.queues.used()) {
@@ -141,7 +143,7 @@ const char *engine_check(Engine &engine) {
         if (const char *fault = check_queue(engine.queues[peer], counts)) return fault;
     }
     if (open != waiting + engine.with_transports)
-        return "the pieces out are not those that transports hold or that wait";
+        return "open pieces are neither submitted nor waiting";
     return nullptr;
 }
 

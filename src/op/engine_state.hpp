@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The implementation of the op engine, shared by engine.cpp (start and wait) and engine_pump.cpp
-// (cutting, submitting, completing). docs/design/engine.md has states and invariants. Everything
-// here needs the engine's mutex.
+// The state of the op engine, shared by the sources engine*.cpp and task.cpp. docs/design/engine.md
+// has states and invariants. Everything here needs the engine's mutex, unless noted.
 #pragma once
 
 #include <pthread.h>
@@ -18,41 +17,42 @@ namespace sennit::op {
 inline constexpr unsigned kMessagePaths = 4;
 inline constexpr unsigned kRails = 64;  // further rails are not used
 inline constexpr int kSubmitsPerProgress = 64;
-inline constexpr std::uint32_t kPiecesPerRecord = 64;  // most pieces out at a time
-inline constexpr std::uint64_t kBulkPieces = 8;        // puts of more whole pieces let others pass
-inline constexpr std::uint32_t kBulkOut = 8;           // most pieces of a bulk record out per rail
-inline constexpr std::uint64_t kSharedFromBytes = 524288;  // from this size all rails get a part
-// The most tasks open to one peer, counted from the oldest, so that the target detects a repetition
-// by remembering this many.
+inline constexpr std::uint32_t kPiecesPerRecord = 64;  // most open pieces of a record
+inline constexpr std::uint64_t kBulkPieces = 8;        // longer puts may be overtaken
+inline constexpr std::uint32_t kBulkOut = 8;           // most open pieces of a bulk record per rail
+inline constexpr std::uint64_t kSharedFromBytes = 524288;  // longer operations use all rails
+// The most tasks to one peer from the oldest open one on. The target detects repetitions by
+// remembering this many.
 inline constexpr std::uint32_t kTaskWindow = 32;
-inline constexpr std::uint64_t kCopyBudget = 4 << 20;  // see engine_local_put()
+inline constexpr std::uint64_t kCopyBudget = 4 << 20;  // see Completion::Mode::local
 
 // One message transport.
 struct MessagePath {
     transport::Transport *transport = nullptr;
     unsigned rails = 1;
-    bool keeps_order = false;  // puts to one peer arrive as submitted, so fence is free
+    bool keeps_order = false;  // puts to one peer arrive in order, so a fence does nothing
     std::uint64_t max_piece_bytes = 0;
     std::uint64_t task_bytes = 0;     // a multiple of 8; 0: no tasks
     std::uint64_t payload_bytes = 0;  // of an event's task
-    std::uint64_t eager_bytes = 0;    // of its data, if contiguous
+    std::uint64_t eager_bytes = 0;    // of an event's contiguous data
     unsigned event_bits = 0;          // 0 without tasks
     RailLoad loads[kRails];
 };
 
-// Pieces with an event whose rail failed. The event may already be counted, and its owner may have
-// written to the memory since, so the message is closed first (EventAction::close), one at a time.
+// Pieces with an event whose rail failed. The event may be counted already, and its owner may have
+// written to the memory since. So the peer first closes the message (EventAction::close), one
+// message at a time.
 struct ClosingMessages {
     PieceQueue waiting;
     OperationRecord question{};  // in flight or complete; in no queue or table
 };
 
-// A task found the lock of its segment taken. Its number is not used up, and its sender sends it
-// again.
+// The status of a task that did not get the lock of its segment. The sender repeats it under the
+// same number.
 inline constexpr sennit_status kTaskIsToBeRepeated = SENNIT_ERR_TIMEOUT;
 
-// The tasks that this rank has executed for one peer: entry i holds the latest task whose number is
-// i modulo kTaskWindow, and its answer. Almost all replies have one word.
+// The tasks that this rank has executed for one peer: entry i has the latest task whose number is i
+// modulo kTaskWindow, and its answer. Almost all replies have one word.
 struct TaskHistory {
     struct Answer {
         std::uint64_t sequence;  // 0: none yet
@@ -63,8 +63,8 @@ struct TaskHistory {
     struct LongReply {
         std::byte bytes[transport::kMostTaskBytes];
     };
-    // Messages start in order, and at most a window of tasks is in progress: so no two of them
-    // share a place.
+    // Messages start in order, and at most a window of tasks is in progress, so their places
+    // differ.
     static constexpr std::uint32_t kMessages = 2 * kTaskWindow;
 
     Answer answers[kTaskWindow];
@@ -75,8 +75,7 @@ static_assert(sizeof(TaskHistory) == 784);
 
 using RecordQueue = LinkedQueue<OperationRecord, &OperationRecord::next_pending>;
 
-// The state of a peer to which this rank has started an operation, or that has sent tasks or
-// events.
+// The state of a peer to which this rank has started operations, or which has sent tasks or events.
 struct PeerQueue {
     MessagePath *path = nullptr;  // null: a load/store peer, or none
     int peer = -1;
@@ -86,30 +85,28 @@ struct PeerQueue {
     sennit_status implicit_error = SENNIT_OK;
     Direction implicit_direction = Direction::put;  // of the failed operation
     char *implicit_why = nullptr;                   // its text, or null if unknown
-    std::uint32_t puts_open = 0;                    // pieces of puts and of tasks
+    std::uint32_t puts_open = 0;                    // open pieces of puts and tasks
     std::uint32_t tasks_started = 0;   // records of Direction::execute that are not complete
-    std::uint32_t answers_waited = 0;  // of these, the ones whose answers may wait
-    std::uint32_t events_pending = 0;  // of these, the ones that no transport has seen
-    bool is_hurried =
-        false;  // until all of these have come: the peer knows, and new answers may not wait
-    std::int64_t hurried_ns = 0;      // time of the last hurry by hurry_if_slow()
-    std::int64_t slow_until_ns = 0;   // the peer counts as slow until then
-    std::uint64_t tested_number = 0;  // number of the record that was tested last,
-    std::int64_t tested_ns = 0;       // and the time of its first test
-    std::uint32_t tasks_done = 0;     // bit i: the task first_task + i has ended
-    std::uint64_t first_task = 1;     // the oldest task that has not ended
+    std::uint32_t answers_waited = 0;  // of these, those whose answers may wait
+    std::uint32_t events_pending = 0;  // of these, those not submitted yet
+    bool is_hurried = false;           // answers must not be delayed until answers_waited is 0
+    std::int64_t hurried_ns = 0;       // time of the last hurry by hurry_if_slow()
+    std::int64_t slow_until_ns = 0;    // the peer counts as slow until then
+    std::uint64_t tested_number = 0;   // number of the record tested last
+    std::int64_t tested_ns = 0;        // time of its first test
+    std::uint32_t tasks_done = 0;      // bit i: the task first_task + i has ended
+    std::uint64_t first_task = 1;      // the oldest task that has not ended
     std::uint64_t next_task = 1;
     std::uint32_t next_message = 0;  // number of the next message of several tasks
     std::uint64_t last_number = 0;
     std::uint64_t last_lent = 0;  // number of the last record with a lent buffer
     RecordQueue pending;
-    RecordQueue bulk;      // long puts, few pieces at a time; pending records pass them
-    RecordQueue released;  // events whose data is there; they precede pending records
+    RecordQueue bulk;      // long puts, few pieces at a time; pending records overtake them
+    RecordQueue released;  // events whose data has arrived; they precede pending records
     PieceQueue retry;
     OperationRecord *open_first = nullptr;  // the flush list
     OperationRecord *open_last = nullptr;
     PeerQueue *next_active = nullptr;
-    // Data from the peer.
     TaskHistory *history = nullptr;      // made with its first task
     ClosingMessages *closing = nullptr;  // made with the first put that carries events
 };
@@ -126,16 +123,15 @@ struct Engine {
     int size = 0;
     SparseTable<PeerQueue> queues;  // [size]
     LinkedQueue<PeerQueue, &PeerQueue::next_active> active;
-    PieceQueue done;                     // completed, not yet processed
+    PieceQueue done;                     // completed, not processed yet
     std::uint64_t with_transports = 0;   // pieces accepted and not completed
     std::uint64_t unchecked_rounds = 0;  // for check_invariants()
     std::uint64_t started[3] = {};       // operations so far, by Direction
     bool outlived = false;  // engine_destroy() has returned; the last completion frees the engine
 };
 
-// The message path to the peer; null: a load/store peer, or no path. Also without the mutex.
+// The message path to the peer; null: a load/store peer, or no path. Does not need the mutex.
 MessagePath *path_to(Engine &engine, int peer);
-// A peer gets its queue at its first use.
 [[gnu::cold]] PeerQueue &make_queue(Engine &engine, int peer);
 inline PeerQueue &use_queue(Engine &engine, int peer) {
     PeerQueue *const known = engine.queues.find(peer);
@@ -155,14 +151,15 @@ void fill_record(OperationRecord *record, const OperationArgs &args);
 bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args);
 // The most data of an event's task.
 std::size_t data_room(const MessagePath &path);
-// The payload length of an event's task, and whether the record is one that counts nothing.
+// The payload length of an event's task; whether the record is a task that counts no message.
 std::uint64_t payload_of_event(const OperationArgs &args);
 bool is_question(const OperationRecord &record);
-// The direction from the caller's view: tasks with data are puts.
+// The direction for error texts: tasks with data are puts.
 inline Direction reported_direction(const OperationRecord &record) {
     return record.payload_bytes != 0 ? Direction::put : record.direction;
 }
-// OK and *out null: already complete. An error: it has ended, and there is nothing to take.
+// Starts an operation. OK with *out null: it is complete. An error: it has ended, and there is no
+// record.
 sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out);
 // Waits for the record of start(). Called without the mutex. If the wait ends first, the operation
 // continues as an implicit one.
@@ -171,37 +168,36 @@ sennit_status wait_for_record(Engine &engine, OperationRecord *record);
 // The length of the pieces of a transfer.
 std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes);
 
-// Appends a new record to its peer's queue, which need not be empty.
+// Appends a new record to its peer's queue.
 void enqueue(Engine &engine, OperationRecord *record);
-// The same for an event that was held: appends it to the queue that goes first.
+// Appends an event that was held to the queue that is submitted first.
 void enqueue_event(PeerQueue &queue, OperationRecord *record);
 // Cuts and submits the queued records of one peer; decreases `budget`. Processes completions.
 void pump(Engine &engine, PeerQueue &queue, int *budget);
-// One round: every transport, then the queues with work.
+// One round: progress of every transport, then the queues with work.
 void progress(Engine &engine);
 // Processes the pieces that transports have completed.
 void work_off(Engine &engine);
-// Makes the queue active; it must have work.
 void activate(Engine &engine, PeerQueue &queue);
 const EventHandlers *handlers_of(const Rank &rank);
-// Hurries delayed answers, since a wait for them has started.
+// Asks the peer for delayed answers, since a wait for them has started.
 void hurry(PeerQueue &queue);
-// A wait for the peer has lasted since `since_ns`. A computing peer's thread may be idle, so the
-// peer is notified if it is slow, or was lately.
+// Notifies the peer if it is slow, or was lately: a computing peer's thread may sleep. A wait for
+// the peer has lasted since `since_ns`.
 void hurry_if_slow(PeerQueue &queue, std::int64_t since_ns);
-// For an event's task without a caller to check its answer: checks it, and stores the reason of a
+// Checks the answer to an event's task if no caller waits for it, and stores the reason of a
 // failure in the record.
 void end_event(Engine &engine, OperationRecord *record);
-// Leaves the record's failure to flush, unless an earlier one is waiting.
+// Stores the record's failure for flush, unless there is an earlier one.
 void leave_error(PeerQueue &queue, OperationRecord *record);
-// Ends the record.
+// Makes the record complete.
 void finish(Engine &engine, PeerQueue &queue, OperationRecord *record);
-// Serves the record's AtEnd, and records that are held until its end.
+// Calls the record's AtEnd, and notifies the record that is held until its end.
 void follow(Engine &engine, OperationRecord *record);
-// The same for an operation without a record.
+// follow() for an operation without a record.
 void end_at_once(Engine &engine, const Completion &completion, int peer, sennit_status status);
-// One operation that the held record waits for has ended; `why`, which is taken over, has the text
-// of a failure, or is null.
+// Notifies the held record that one of its operations has ended. `why` is the text of a failure, or
+// null; the record owns it from now on.
 void count_down(Engine &engine, OperationRecord *held, sennit_status status, char *why);
 // Whether the peer must be asked about a message.
 bool has_to_close(const PeerQueue &queue);
@@ -211,20 +207,20 @@ bool has_work(const PeerQueue &queue);
 bool carry_events(Engine &engine, OperationRecord *record, const EventForm &form);
 // Fills the record of the next question.
 void prepare_question(Engine &engine, PeerQueue &queue);
-// After the question: returns its pieces, and whether their data must be sent again.
+// After the question: returns the message's pieces, and whether their data must be sent again.
 PieceQueue take_closed(PeerQueue &queue, bool *goes_again);
-// Fails everything that is queued for the peer and not with a transport.
+// Ends everything that is queued for the peer and not submitted.
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status);
 void append_to_flush_list(PeerQueue &queue, OperationRecord *record);
 void leave_flush_list(PeerQueue &queue, OperationRecord *record);
 void free_history(TaskHistory *history);  // may be null
-// Frees the memory of the engine; no transport may hold a piece.
+// Frees the engine; no transport may have a piece.
 void engine_free(Engine *engine);
 
-// Checks the invariants of docs/design/engine.md; null if they hold, else the text of the first
-// broken one.
+// Checks the invariants of docs/design/engine.md. Returns null, or the text of the first broken
+// one.
 const char *engine_check(Engine &engine);
-// Ends the process if one is broken. Checks less often with more records and queues.
+// Ends the process if an invariant is broken. Checks less often with more records and queues.
 void check_invariants(Engine &engine);
 
 }  // namespace sennit::op

@@ -31,14 +31,14 @@ bool widen(Hull *hull, std::uint64_t count, std::int64_t stride) {
     return !__builtin_add_overflow(*end, reach, end) && size_of_stride(*end) <= kMost;
 }
 
-// The dimensions that have more than one element, in the user's order.
+// Dimensions with more than one element, in the user's order.
 struct Dimensions {
     int count = 0;
     int index[kBoxDimensions];
 };
 
-// Whether the elements do not overlap: if the dimensions, sorted by stride, are nested, each stride
-// is at least the span of all shorter ones.
+// Whether the elements do not overlap: with the dimensions sorted by stride, each stride must be at
+// least the span of all shorter ones.
 bool elements_are_apart(const sennit_box &box, const std::int64_t *strides, Dimensions dimensions) {
     std::uint64_t span = box.element_bytes;
     for (int *left = dimensions.index; dimensions.count > 0; --dimensions.count, ++left) {
@@ -80,7 +80,7 @@ bool is_empty(const sennit_box &box) {
     return box.counts[0] == 0 || box.counts[1] == 0 || box.counts[2] == 0;
 }
 
-// Copies a run of a size known to the compiler, or (0) not. Words are moved whole, since others
+// Copies a run; `bytes` is its constant size, or 0: unknown. Words are moved whole, since others
 // poll them.
 template <std::size_t bytes>
 void copy_run(std::byte *to, const std::byte *from, std::uint64_t run_bytes) {
@@ -152,7 +152,7 @@ void copy_list(const Layout &layout, Direction direction, std::byte *remote, std
     }
 }
 
-// Copies one side into a buffer, or out of it, run by run.
+// Copies one side to a buffer, or from it, run by run.
 void pack(const Layout &layout, std::byte *packed, std::byte *place, bool is_remote, bool is_in) {
     Cursor cursor;
     for (std::uint64_t at = 0; at < layout.bytes;) {
@@ -214,7 +214,7 @@ sennit_status layout_of_box(const sennit_box &box, Direction direction, Layout *
 }
 
 bool layout_of_plain_box(const sennit_box &box, Direction direction, Layout *layout) {
-    // Below this, products of two and sums of three such products stay below 62 bits.
+    // Products of two smaller numbers, and sums of three products, fit 62 bits.
     constexpr std::uint64_t kSmall = std::uint64_t{1} << 30;
     std::uint64_t remote_end = box.element_bytes;
     std::uint64_t local_end = box.element_bytes;

@@ -9,7 +9,7 @@
 namespace sennit::op {
 namespace {
 
-// The longest mean run that several tasks carry, and the least number of runs in a payload.
+// Packing pays up to this mean length of runs, and with at least this many runs in a payload.
 constexpr std::uint64_t kPackedRunBytes = 2048;
 constexpr std::uint64_t kRunsOfPayload = 4;
 // A payload with less room does not pay.
@@ -17,13 +17,13 @@ constexpr std::size_t kLeastRoom = 8 * sizeof(RunWord);
 constexpr std::uint64_t kMostTasks = EventTask::parts_in(UINT32_MAX);
 
 struct Taken {
-    std::uint64_t at = 0;    // end position in the layout
+    std::uint64_t at = 0;    // position in the layout after them
     std::uint32_t runs = 0;  // the last one perhaps in part
     std::size_t bytes = 0;   // with their words
 };
 
-// Passes the runs from `at` on that fit into one payload to `take`. A run that does not fit goes
-// into the next payload if it fits there, so that words stay whole.
+// Calls `take` with the runs from `at` on that fit into one payload. A run that does not fit is
+// left for the next payload if it fits there, so that words stay whole.
 template <class Take>
 Taken take_runs(const Layout &layout, std::size_t room, std::uint64_t at, Cursor *cursor,
                 Take take) {
@@ -44,7 +44,7 @@ Taken take_runs(const Layout &layout, std::size_t room, std::uint64_t at, Cursor
 
 constexpr auto kNothing = [](const LayoutPart &, std::uint64_t) {};
 
-// Runs of one size, none of them cut.
+// For runs of one size that are not cut.
 PackedSize size_of_box(const Layout &layout, std::size_t room) {
     const std::uint64_t each = layout.run_bytes + sizeof(RunWord);
     const std::uint64_t runs = layout.bytes / layout.run_bytes;

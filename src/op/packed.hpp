@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of a put in tasks: the owner's processor stores each run. A payload has one word per run,
-// then the bytes of all runs, one after another (docs/design/layouts.md, Task). Both ends are here:
-// RunPacker is the sender's, the rest the owner's.
+// Packs the runs of a put into tasks; the owner's processor stores each run. A payload has one word
+// per run, then the bytes of all runs, one after another (docs/design/layouts.md, Task). RunPacker
+// is the sender's side, the last two functions are the owner's.
 #pragma once
 
 #include <span>
@@ -10,11 +10,10 @@
 
 namespace sennit::op {
 
-// The word of a run: its start, relative to the lowest byte that the layout touches (48 bits), and
-// above that its length.
+// The word of a run: its offset from the lowest byte of the layout (48 bits), and its length above.
 using RunWord = std::uint64_t;
 inline constexpr unsigned kRunOffsetBits = 48;
-inline constexpr std::uint64_t kMostRunBytes = 0xFFF8;  // a longer one is cut between words
+inline constexpr std::uint64_t kMostRunBytes = 0xFFF8;  // longer runs are cut between words
 
 constexpr RunWord run_word(std::uint64_t offset, std::uint64_t bytes) {
     return bytes << kRunOffsetBits | offset;
@@ -30,11 +29,10 @@ inline std::uint64_t hull_bytes(const Hull &hull) {
     return static_cast<std::uint64_t>(hull.end - hull.begin);
 }
 
-// The payloads for the runs of a layout, with `room` bytes each. No tasks: the runs do not fit into
-// any.
+// The number of payloads of `room` bytes for the runs of a layout. 0: the runs do not fit.
 struct PackedSize {
     std::uint64_t tasks = 0;
-    std::size_t longest = 0;  // bytes of the longest payload, or more
+    std::size_t longest = 0;  // at least the bytes of the longest payload
 };
 PackedSize packed_size(const Layout &layout, std::size_t room);
 
@@ -43,8 +41,8 @@ inline std::uint64_t bytes_with_words(const Layout &layout) {
     return layout.bytes + run_count(layout) * sizeof(RunWord);
 }
 
-// Whether it is faster if the owner spreads the runs than to write each of them.
-// docs/design/strided.md has the measurements.
+// Whether packed runs are faster than a write for each run. docs/design/strided.md has the
+// measurements.
 bool pays_to_pack(const Layout &layout, std::size_t room);
 
 // Fills payloads one after another.
@@ -54,7 +52,8 @@ class RunPacker {
     RunPacker(const Layout &layout, std::size_t room, const std::byte *local)
         : layout_(layout), room_(room), local_(local) {}
 
-    // Fills the next payload at `to`. Returns its bytes, 0 after the last.
+    // Fills the next payload at `to`, and sets the number of its runs. Returns its bytes, 0 after
+    // the last.
     std::size_t fill(std::byte *to, std::uint32_t *runs);
 
   private:
@@ -65,8 +64,8 @@ class RunPacker {
     Cursor cursor_;
 };
 
-// Whether a payload is valid: its runs are within `memory_bytes` bytes, and its bytes are those of
-// all runs.
+// Whether a payload is valid: its runs are within `memory_bytes` bytes, and together as long as its
+// data.
 bool runs_are_sound(std::span<const std::byte> payload, std::uint32_t runs,
                     std::uint64_t memory_bytes);
 // Stores the runs of a valid payload.

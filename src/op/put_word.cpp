@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short data and the operation are one task. Longer data is a put, and the operation follows it as
-// after a fence. The operation is not held (Completion::held), since a fence of the program orders
-// only operations that are in the queue.
+// Short data and the operation are one task. Longer data is a put, a fence and the operation. Not a
+// held operation (Completion::held): a fence of the program orders only queued operations.
 #include "op/put_word.hpp"
 
 #include "base/fail.hpp"
@@ -28,7 +27,7 @@ sennit_status check_put_word(const PutWordArgs &args) {
     return SENNIT_OK;
 }
 
-// *goes: data and operation were sent as one task.
+// Sets *goes if data and operation were sent as one task.
 sennit_status send_together(Rank &rank, const PutWordArgs &args, bool *goes) {
     *goes = false;
     const int peer = args.destination.rank;
@@ -66,7 +65,7 @@ sennit_status put_word(Rank &rank, const PutWordArgs &args) {
     bool is_gone = false;
     if (status == SENNIT_OK) status = send_together(rank, args, &is_gone);
     if (status != SENNIT_OK || is_gone) return status;
-    // Errors of the word are found before the data is sent.
+    // Check the word before the data is sent.
     memory::SegmentEntry *entry = nullptr;
     status = resolve(rank, args.word, &entry);
     if (status == SENNIT_OK) status = check_range(*entry, args.word, sizeof args.value);

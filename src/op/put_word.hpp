@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A put, then an operation on a word of the same rank: sennit_put_word().
+// sennit_put_word(): a put, then an operation on a word of the same rank.
 #pragma once
 
 #include <sennit/atomic.h>
@@ -15,7 +15,7 @@ struct PutWordArgs {
     sennit_gptr word;
     sennit_operator operation;
     std::uint64_t value;
-    Completion::Mode mode;  // of the put: local or implicit
+    Completion::Mode mode;  // mode of the put: local or implicit
 };
 
 // Sends data of at most engine_most_word_data() bytes and the operation on a word of the same

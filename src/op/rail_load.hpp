@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The load and speed of the rails of a path, so that a large operation is divided in proportion: a
-// piece goes by the rail that will finish it first. Pure functions, with the engine's mutex held.
+// The load and measured speed of a path's rails: a piece of a large operation uses the rail that
+// will finish it first. Pure functions, called with the engine's mutex held.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +10,24 @@
 namespace sennit::op {
 
 struct RailLoad {
-    std::uint64_t out_bytes = 0;  // bytes of its open pieces
-    // Bytes of large pieces per nanosecond, 0 before the first look: the bytes of the last looks
-    // divided by their time; older looks count less. So a short look, which may have seen an empty
-    // queue, counts little.
+    std::uint64_t out_bytes = 0;  // bytes of the rail's open pieces
+    // Bytes of large pieces per nanosecond; 0: not measured. It is the bytes of the last
+    // measurements divided by their time; older ones count less, and so do short ones, in which the
+    // queue may have been empty.
     double rate = 0;
     double last_bytes = 0;
     double last_ns = 0;
-    // The current look: its start, and the bytes done.
+    // The current measurement: its start, and the completed bytes.
     std::int64_t since_ns = 0;
     std::uint64_t done_bytes = 0;
-    std::uint32_t large_out = 0;  // number of large pieces out
+    std::uint32_t large_out = 0;  // number of open large pieces
 };
 
-// Smaller pieces measure the round trip rather than the rail.
+// Smaller pieces would measure the round trip instead of the rail.
 inline constexpr std::uint64_t kLargePiece = 65536;
-// A look lasts as long as the rail is busy, but at most this long.
+// A measurement lasts while the rail is busy, but at most this long.
 inline constexpr std::int64_t kLongestLookNs = 50'000'000;
-// The weight of a look that is left after the next one.
+// The weight that a measurement has after the next one.
 inline constexpr double kLeftOfLook = 7.0 / 8;
 inline constexpr std::int64_t kLongUnseenNs = 2'000'000'000;
 
@@ -54,12 +54,12 @@ inline void note_done(RailLoad &load, std::uint64_t bytes, bool is_good, std::in
     load.done_bytes = 0;
 }
 
-// Undoes the note of a piece that was not submitted.
+// Undoes note_submitted() for a piece that the transport did not accept.
 inline void unnote_submitted(RailLoad &load, std::uint64_t bytes) {
     if (bytes >= kLargePiece) --load.large_out;
 }
 
-// Whether `a` would finish this many more bytes before `b` does. A rail of unknown speed counts as
+// Whether `a` would finish this many more bytes before `b`. A rail of unknown speed counts as
 // equally fast.
 inline bool is_sooner(const RailLoad &a, const RailLoad &b, std::uint64_t bytes) {
     const double by_a = static_cast<double>(a.out_bytes + bytes);
@@ -68,8 +68,8 @@ inline bool is_sooner(const RailLoad &a, const RailLoad &b, std::uint64_t bytes)
     return by_a * b.rate < by_b * a.rate;
 }
 
-// The piece length of a large operation over the rails in `usable`. Rails of about equal speed get
-// one piece each; otherwise there are enough pieces for each rail to get its share.
+// The length of the pieces of a large operation on the rails in `usable`. Rails of similar speed
+// get one piece each; otherwise there are enough pieces to give each rail its share.
 inline std::uint64_t share_of(RailLoad *loads, std::uint64_t usable, std::uint64_t bytes) {
     constexpr double kAlike = 1.5;
     constexpr std::uint64_t kPiecesForEach = 8;
@@ -82,7 +82,7 @@ inline std::uint64_t share_of(RailLoad *loads, std::uint64_t usable, std::uint64
     double fastest = 0;
     for (std::uint64_t left = usable; left != 0; left &= left - 1) {
         RailLoad &load = loads[std::countr_zero(left)];
-        // A rail that was idle while others were busy may have become faster: it is tried again.
+        // A rail that was idle while others were busy may be faster now: measure it again.
         if (load.large_out == 0 && latest_ns - load.since_ns > kLongUnseenNs) load.rate = 0;
         const double rate = load.rate;
         if (rate == 0) continue;

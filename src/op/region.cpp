@@ -86,7 +86,7 @@ sennit_status deregister_region(Rank &rank, sennit_region region) {
     // relaxed: only this rank writes the id, under the lock held here.
     if (record.id.load(std::memory_order_relaxed) != region.gptr.segment)
         return not_registered(region);
-    // A region in memory of sennit_alloc_local, which lives on.
+    // A region in a segment of sennit_alloc_local, which stays allocated.
     if (record.kind != SegmentKind::registered) return SENNIT_OK;
     if (memory::continues_region(record)) return not_registered(region);
     if (region.gptr.offset != 0)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions of existing memory: makes and ends them. Behind the public calls of the same names, and
-// used by opening and closing a channel.
+// Registers and deregisters regions of existing memory, for the public calls and for channels.
 #pragma once
 
 #include "memory/registration.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocation attaches the segments of a team. So a segment without an entry is either unknown or
-// allocated by one rank, whose control block has its record.
+// Segments of a team are attached at their allocation. So a segment without an entry is either
+// unknown or allocated by one rank, whose control block has its record.
 #include "op/resolve.hpp"
 
 #include "base/fail_rank.hpp"
@@ -10,7 +10,7 @@
 namespace sennit::op {
 namespace {
 
-// No entry fits the pointer. A segment of a peer out of reach was never attached, live or not.
+// Reports a pointer without an entry. Segments of a peer without a path were never attached.
 sennit_status unknown(const Rank &rank, sennit_gptr gptr) {
     if (gptr.rank != rank.world_rank && rank.peers[gptr.rank].transport == nullptr)
         return path::fail_no_path(gptr.rank);
@@ -23,7 +23,7 @@ sennit_status unknown(const Rank &rank, sennit_gptr gptr) {
         of_a_team ? " there (global pointers carry world ranks, not those of a team)" : "");
 }
 
-// Fetches the record of a local segment, by whatever path reads its owner's control block.
+// Fetches the record of a local segment from its owner's control block, by any path.
 sennit_status fetch_record(Rank &rank, sennit_gptr gptr, SegmentRecord *copy) {
     const Peer &peer = rank.peers[gptr.rank];
     if (peer.control != nullptr || gptr.rank == rank.world_rank)
@@ -33,7 +33,7 @@ sennit_status fetch_record(Rank &rank, sennit_gptr gptr, SegmentRecord *copy) {
         offsetof(ControlBlock, records) + sizeof(SegmentRecord) * memory::index_of(gptr.segment);
     const sennit_status status = get_control(rank, gptr.rank, offset, copy, sizeof *copy);
     if (status != SENNIT_OK) return status;
-    // relaxed: a private copy.
+    // relaxed: the copy is private.
     return copy->id.load(std::memory_order_relaxed) == gptr.segment ? SENNIT_OK
                                                                     : unknown(rank, gptr);
 }
@@ -70,7 +70,7 @@ sennit_status read_segment(Rank &rank, sennit_gptr gptr, SegmentRecord *record) 
 
 sennit_status check_range(const memory::SegmentEntry &entry, sennit_gptr gptr, std::size_t bytes) {
     if (bytes <= entry.bytes && gptr.offset <= entry.bytes - bytes) return SENNIT_OK;
-    // Negative sizes and offsets have wrapped around; print them as negative.
+    // Print sizes and offsets as signed: negative ones have wrapped around.
     return fail_peer(SENNIT_ERR_RANGE, gptr.rank, "",
                      "%lld byte%s at offset %lld leave%s the segment of %llu byte%s",
                      static_cast<long long>(bytes), plural(bytes),

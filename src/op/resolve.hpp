@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the entry of a global pointer, attaching the segment at its first use. The cold half of
+// Finds the entry of a global pointer, and attaches the segment at its first use. The cold part of
 // memory::find().
 #pragma once
 
@@ -13,7 +13,7 @@ namespace sennit::op {
 // Errors: ARG (null pointer), RANGE (rank), NOT_REGISTERED, OTHER_NODE, PEER_LOST, NOMEM, OS.
 sennit_status resolve(Rank &rank, sennit_gptr gptr, memory::SegmentEntry **entry);
 
-// The same with the record at hand. Replaces the entry of an earlier segment with this id.
+// Attaches a segment whose record is known. Replaces the entry of an earlier segment with this id.
 sennit_status attach_known(Rank &rank, sennit_gptr gptr, const SegmentRecord &record);
 
 // Copies the owner's record of a segment that one rank made alone (memory::kLocalSlot). The rank

@@ -20,14 +20,14 @@ void copy_here(Direction direction, std::byte *place, std::byte *local, std::siz
     }
 }
 
-// A rail carries the end of the data while this processor copies the rest; both are complete on
-// return, so for everything else it is a copy. Data that no rail carries is copied too. After
-// TIMEOUT the rail may still deliver its part, as in every operation (docs/design/copies.md).
+// Copies the start of the data while a rail carries the end; both are complete on return, and the
+// caller sees an ordinary copy. Data that no rail carries is copied too. After TIMEOUT the rail may
+// still deliver its part, as in every operation (docs/design/copies.md).
 sennit_status copy_split(Rank &rank, Direction direction, const memory::SegmentEntry &entry,
                          sennit_gptr remote, std::byte *local, std::size_t bytes) {
     std::byte *const place = entry.base + remote.offset;
     Target target{remote.rank, {}, remote.offset};
-    // Pieces of overlapping ranges could be read after others have overwritten them.
+    // With overlapping ranges, one part could overwrite data that the other has not read.
     if (!are_apart(place, local, bytes) ||
         !path::reach_by_rail(rank, remote.rank, entry, &target.remote)) {
         copy_here(direction, place, local, bytes);
@@ -48,7 +48,7 @@ sennit_status copy_split(Rank &rank, Direction direction, const memory::SegmentE
     }
     path::let_go_by_rail(rank, remote.rank, target.remote);
     if (status == SENNIT_OK) return SENNIT_OK;
-    // The rail moves nothing any more, and this is no error of the call.
+    // The rail has ended. Copy its part; the call has no error.
     log(SENNIT_LOG_INFO,
         "the part of a transfer to or from rank %d that a rail should carry is copied: %s",
         remote.rank, thread_error()->text);

@@ -10,7 +10,7 @@
 namespace sennit::op {
 namespace {
 
-// The touched bytes must be inside; the named place need not be.
+// The touched bytes must be inside; the call's address need not be.
 sennit_status check_hull(const memory::SegmentEntry &entry, sennit_gptr remote, const Hull &hull) {
     if (lies_inside(hull, remote.offset, entry.bytes)) return SENNIT_OK;
     return fail_peer(SENNIT_ERR_RANGE, remote.rank, "",
@@ -20,8 +20,7 @@ sennit_status check_hull(const memory::SegmentEntry &entry, sennit_gptr remote, 
                      static_cast<unsigned long long>(entry.bytes), plural(entry.bytes));
 }
 
-// Copies at once, by the kernel or another immediate transport: lists of runs, as many at a time as
-// fit on the stack.
+// Copies by an immediate transport, in lists of as many runs as fit on the stack.
 sennit_status copy_now(transport::Transport &transport, Direction direction, const Target &target,
                        void *local, const Layout &layout) {
     constexpr std::size_t kRuns = 256;
@@ -43,7 +42,7 @@ sennit_status copy_now(transport::Transport &transport, Direction direction, con
     return SENNIT_OK;
 }
 
-// The same as message_target() for the runs of a layout.
+// Like message_target(), for the runs of a layout.
 sennit_status layout_target(Rank &rank, sennit_gptr remote, const Layout &layout, Target *target,
                             bool *by_message) {
     memory::SegmentEntry *entry = nullptr;
@@ -56,7 +55,7 @@ sennit_status layout_target(Rank &rank, sennit_gptr remote, const Layout &layout
     return SENNIT_OK;
 }
 
-// Starts a put or get directly, or as tasks with the runs of a put.
+// Starts a put or get as pieces, or a put as tasks with packed runs.
 sennit_status start_runs(Rank &rank, Direction direction, Target target, void *local,
                          std::size_t bytes, const Completion &completion) {
     const Layout *const layout = target.layout;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The target's side of atomic operations in messages: a task is executed once, however often it
-// arrives. Called by the transports from progress(), with the engine's mutex held.
+// The target's side of tasks: executes each task once, even if it is received several times. Called
+// by the transports from progress(), with the engine's mutex held.
 //
-// A sender numbers its tasks to one target from 1 and keeps at most kTaskWindow of them open,
-// counted from the oldest. So when number s arrives, all numbers up to s - kTaskWindow have ended
-// at the sender, and a history of kTaskWindow answers is enough. The entry for s holds s itself (a
-// repetition: same answer again), a later number (a late copy: the sender no longer waits for it),
-// or an earlier one, which nobody will repeat.
+// A sender numbers its tasks to one target from 1, and has at most kTaskWindow of them from the
+// oldest open one on. So when number s is received, the sender has ended all tasks up to s -
+// kTaskWindow, and a history of kTaskWindow answers is enough. The history's entry for s is s (s is
+// a repetition: same answer), a later number (s is a late copy for which the sender no longer
+// waits), or an earlier number, which is never repeated.
 #include <cstdlib>
 #include <cstring>
 
@@ -21,7 +21,7 @@
 namespace sennit::op {
 namespace {
 
-// Checks data from the network before it is used.
+// Whether a received atomic operation is valid.
 bool well_formed(const transport::Arrived &arrived) {
     const transport::Task &task = *arrived.task;
     const std::size_t element = element_bytes(task.type);
@@ -51,19 +51,19 @@ bool is_event(const transport::Arrived &arrived) {
     return data == 0 || data == arrived.bytes;
 }
 
-// The arrived parts of a message. Null: no memory.
+// The counter of a message's received tasks. Null: no memory.
 ComingParts *coming_parts(TaskHistory &history, std::uint32_t word) {
     if (history.messages == nullptr)
         history.messages =
             static_cast<ComingParts *>(std::calloc(TaskHistory::kMessages, sizeof(ComingParts)));
     if (history.messages == nullptr) return nullptr;
     ComingParts &parts = history.messages[EventTask::message_in(word) % TaskHistory::kMessages];
-    // The parts of another message here belong to one that has failed or ended.
+    // Another message in this place has failed or ended.
     if (parts.word != word) parts = ComingParts{word, 0};
     return &parts;
 }
 
-// A rank without signals answers kNoSuchSignal. False: no memory.
+// Executes an event's task. A rank without signals answers kNoSuchSignal. False: no memory.
 bool take_event_task(Rank &rank, TaskHistory &history, const transport::Arrived &arrived,
                      std::byte *reply) {
     ArrivedEvent event{arrived.from,
@@ -94,7 +94,7 @@ TaskHistory *history_of(Engine &engine, int from) {
     return history;
 }
 
-// The place of the reply of the task with that number. Null: no memory.
+// The memory for the task's reply in the history. Null: no memory.
 std::byte *place_of_reply(TaskHistory &history, const transport::Task &task) {
     const std::uint64_t place = task.sequence % kTaskWindow;
     if (task.reply_bytes <= sizeof TaskHistory::Answer::word) return history.answers[place].word;
@@ -104,7 +104,8 @@ std::byte *place_of_reply(TaskHistory &history, const transport::Task &task) {
     return history.long_replies != nullptr ? history.long_replies[place].bytes : nullptr;
 }
 
-// False: another rank holds the lock of the segment, and nothing was done.
+// Executes an atomic operation. False: another rank has the lock of the segment, and nothing was
+// done.
 bool carry_out(Rank &rank, const transport::Arrived &arrived, std::byte *reply) {
     const transport::Task &task = *arrived.task;
     const ElementsArgs args{task.operation,
@@ -132,8 +133,8 @@ bool is_word_task(const transport::Arrived &arrived) {
            arrived.task->reply_bytes == sizeof(std::uint64_t);
 }
 
-// The segment of the data exists and contains the word. False: as carry_out(), and both are
-// repeated.
+// Stores the data, then executes the operation on the word, if the segment contains the word.
+// False: as carry_out(); both are repeated.
 bool take_word_task(Rank &rank, const transport::Arrived &arrived, sennit_status *status,
                     std::byte *reply) {
     WordTask task;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kBriefTries = 256;
 
-// The dead rank that holds the lock, as in the word; 0: none.
+// The value of the lock's word if its holder is dead; else 0.
 std::uint32_t dead_holder(Rank &rank, const UpdateLock &lock) {
     // relaxed: the exchange in take_from_dead() acquires.
     const std::uint32_t holder = lock.holder.load(std::memory_order_relaxed);
@@ -17,11 +17,12 @@ std::uint32_t dead_holder(Rank &rank, const UpdateLock &lock) {
     return peer_gone(rank, static_cast<int>(holder) - 1) != Gone::no ? holder : 0;
 }
 
-// False: another rank was faster. The number of a dead rank never comes back.
+// False: another rank was faster. The compare is safe, since a dead rank never takes the lock
+// again.
 bool take_from_dead(const Rank &rank, UpdateLock &lock, std::uint32_t dead) {
     // SYNC update-lock: pairs with the release in release_update_lock(), for stores of holders
     // before the dead one; the dead one's own stores ended with its process. relaxed on failure:
-    // the caller looks again.
+    // the caller tries again.
     return lock.holder.compare_exchange_strong(dead, mark_of(rank), std::memory_order_acquire,
                                                std::memory_order_relaxed);
 }
@@ -31,7 +32,7 @@ struct HolderWatch {
     mutable std::uint32_t dead;
 };
 
-// What a waiting rank checks about once a millisecond.
+// Called by a waiting rank about once a millisecond.
 int look_at_holder(Rank &rank, const void *context) {
     const HolderWatch &watch = *static_cast<const HolderWatch *>(context);
     watch.dead = dead_holder(rank, *watch.lock);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The lock of a segment of SENNIT_ALLOC_ACCUMULATE, under which atomic operations change its memory
-// by plain instructions. Called by op/atomic.cpp and op/task.cpp; the lock is after the bytes of
-// the segment (rank/control_block.hpp). docs/design/atomics.md has states and failures;
-// tests/models/update_lock.pml searches all runs.
+// by plain instructions. Called by op/atomic.cpp and op/task.cpp. The lock follows the bytes of the
+// segment (rank/control_block.hpp). docs/design/atomics.md has states and failures;
+// tests/models/update_lock.pml is the model.
 #pragma once
 
 #include "base/clock.hpp"
@@ -10,7 +10,6 @@
 
 namespace sennit::op {
 
-// The lock of the segment of `bytes` bytes at `base`.
 inline UpdateLock &update_lock_of(std::byte *base, std::uint64_t bytes) {
     return *reinterpret_cast<UpdateLock *>(base + update_lock_offset(bytes));
 }
@@ -23,7 +22,7 @@ inline std::uint32_t mark_of(const Rank &rank) {
 inline bool try_update_lock(const Rank &rank, UpdateLock &lock) {
     std::uint32_t free = 0;
     // SYNC update-lock: pairs with the release in release_update_lock(); the last holder's stores
-    // come before. relaxed on failure: the caller looks again.
+    // come before. relaxed on failure: the caller tries again.
     return lock.holder.compare_exchange_strong(free, mark_of(rank), std::memory_order_acquire,
                                                std::memory_order_relaxed);
 }
@@ -34,11 +33,11 @@ inline void release_update_lock(UpdateLock &lock) {
     lock.holder.store(0, std::memory_order_release);
 }
 
-// Waits for the lock, or takes it over from a dead rank. Makes progress meanwhile. Errors: TIMEOUT,
+// Waits for the lock, or takes it from a dead rank. Makes progress meanwhile. Errors: TIMEOUT,
 // naming the holder.
 sennit_status wait_for_update_lock(Rank &rank, UpdateLock &lock, const Deadline &deadline);
 
-// The same for progress, which must not wait: tries for some microseconds.
+// For progress, which must not wait: tries for some microseconds.
 bool try_update_lock_briefly(Rank &rank, UpdateLock &lock);
 
 }  // namespace sennit::op
