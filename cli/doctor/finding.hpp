@@ -60,12 +60,12 @@ struct Figures {
 struct Network {
     std::string libfabric;  // its version, "1.17.0"; "" if it can not be used or was not asked
     std::string libfabric_error;  // why it can not be used
-    bool is_built_with_libfabric = true;
     std::vector<Interface> interfaces;
     // By address: errno of a connection to a listening port of the interface; 0: connected.
     std::map<std::string, int> connections;
     std::string progress;  // SENNIT_PROGRESS
     std::string provider;  // that ranks use, and why; "": none
+    bool is_built_with_libfabric = true;
 };
 
 // The result of `sennit run` with two ranks that try to reach each other.
