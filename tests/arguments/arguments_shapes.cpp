@@ -89,7 +89,7 @@ std::vector<Row> wrong_questions_about_regions() {
          [](Fixture &it) {
              return sennit_region_mechanism({memory.freed_local, 8}, &it.mechanism);
          }},
-        {"sennit_region_mechanism", "segment 0", kRunning, SENNIT_ERR_NOT_REGISTERED,
+        {"sennit_region_mechanism", "segment 0", kRunning, SENNIT_ERR_ARG,
          [](Fixture &it) {
              return sennit_region_mechanism({{0, 0, 0}, 8}, &it.mechanism);
          }},
@@ -141,7 +141,7 @@ std::vector<Row> wrong_regions() {
          [](Fixture &) {
              return sennit_deregister({memory.freed_local, 8});
          }},
-        {"sennit_deregister", "segment 0", kRunning, SENNIT_ERR_NOT_REGISTERED,
+        {"sennit_deregister", "segment 0", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) {
              return sennit_deregister({{0, 0, 0}, 8});
          }},
