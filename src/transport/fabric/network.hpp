@@ -344,6 +344,7 @@ class Network final : public Transport {
     void finish_send(Message *message);
     void finish_receive(Message *message);
     void note_length(RailLink &link, const Message &message);
+    void note_arrival(const MessageHeader &header);
     void limit_windows(std::int64_t now);
     void fill_header(Message *message, int peer, unsigned rail, MessageKind kind);
     void fill_task(Message *message, const OpenTask &open);
@@ -450,6 +451,8 @@ class Network final : public Transport {
     unsigned looks_ = 0;
     std::size_t uneasy_links_ = 0;
     std::int64_t look_ns_ = 0;       // start of the last poll, by boot_ns() like all times here
+    std::int64_t called_ns_ = 0;     // the same of a caller's last poll
+    std::int64_t unawaited_ns_ = 0;       // last arrival for which no peer waits
     std::int64_t tried_ns_ = 0;      // last check of operations to retry
     std::int64_t outages_ns_ = 0;    // last check for outages
     std::uint32_t outage_look_ = 1;  // number of this check
@@ -478,7 +481,7 @@ class Network final : public Transport {
         std::int64_t busy_until_ns = 0;
         std::int64_t polled_pause_ns = 0;  // doubles while callers poll
         std::int64_t timed_pause_ns = 0;   // doubles while nothing arrives
-        std::int64_t came_ns = 0;          // time of the last arrival
+        std::int64_t called_ns = 0;        // called_ns_, read by may_gather()
         std::int64_t awaited_ns = 0;       // last time that is_awaited_ was set
         std::size_t first_descriptor = 0;  // in the last ThreadSleep
         std::size_t descriptors = 0;

@@ -284,6 +284,16 @@ void Network::finish_send(Message *message) {
     give_back(message);
 }
 
+// A hurry also comes where this rank calls a little later than its peer waits. The thread cannot
+// help there, and would take the processor from the rank that the peer waits for.
+void Network::note_arrival(const MessageHeader &header) {
+    constexpr std::int64_t kAwayNs = 1'500'000;  // less than the wait before a hurry
+    if (!is_waited_for(header))
+        unawaited_ns_ = look_ns_;
+    else if (header.kind != MessageKind::hurry || look_ns_ - called_ns_ > kAwayNs)
+        is_awaited_.store(true, std::memory_order_relaxed);  // relaxed: a hint
+}
+
 // The polling thread handles fence messages at once: they do not need the engine.
 void Network::finish_receive(Message *message) {
     RailState &state = rails_[message->rail];
@@ -298,8 +308,7 @@ void Network::finish_receive(Message *message) {
     ++sender.messages;
     open_back(link, *message);
     note_length(link, *message);
-    // relaxed: a hint.
-    if (is_waited_for(message->header)) is_awaited_.store(true, std::memory_order_relaxed);
+    note_arrival(message->header);
     if (message->header.kind == MessageKind::question)
         answer_question(*message);
     else if (message->header.kind == MessageKind::endpoint)

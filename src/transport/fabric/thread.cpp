@@ -30,7 +30,7 @@ constexpr std::int64_t kLeastPollsNs =
 constexpr std::int64_t kLooksPerTimed = 20;      // intervals between looks without descriptors
 constexpr std::int64_t kMostPerTimed = 160;      // the same while callers keep polling
 constexpr std::int64_t kUneasyNs = 1'000'000;    // between looks at operations to retry
-constexpr std::int64_t kGatherNs = 5'000'000;    // while the rank is not disturbed
+constexpr std::int64_t kGatherNs = 5'000'000;    // arrivals gather after a look
 constexpr std::int64_t kAwaitedNs = 50'000'000;  // how long a peer that has waited will wait again
 constexpr std::int64_t kFirstTimed = 4;  // intervals before a look besides descriptors; doubles
 constexpr int kMostPasses = 4;           // passes of a look
@@ -285,23 +285,21 @@ void Network::look(bool has_engine, std::int64_t now) {
         ++passes;
     if (passes != 0) {
         tended_.busy_until_ns = now + kBusyNs;
-        tended_.came_ns = now;
         tended_.timed_pause_ns = 0;
     }
-    // relaxed: a hint.
-    if (is_awaited_.exchange(false, std::memory_order_relaxed)) tended_.awaited_ns = now;
 }
 
-// Whether arrivals may gather: the process computes, this rank has nothing in progress, and the
-// messages are of peers that continue without its answer. On the same processor the thread would
-// delay the program and help nobody.
+// Whether arrivals may gather until nobody has looked for kGatherNs: the process computes, this
+// rank has nothing in progress, and the messages are of peers that continue without its answer. On
+// the same processor the thread would delay the program and help nobody.
 bool Network::may_gather(std::int64_t now) {
-    if (now - tended_.came_ns > kAwaitedNs || now - tended_.awaited_ns < kAwaitedNs ||
-        !others_compute(now))
-        return false;
+    // relaxed: a hint.
+    if (is_awaited_.exchange(false, std::memory_order_relaxed)) tended_.awaited_ns = now;
+    if (now - tended_.awaited_ns < kAwaitedNs || !others_compute(now)) return false;
     const MutexLock guard(lock_);
-    bool has_more = uneasy_links_ != 0 || some_are_unsent_ || some_wait_ || some_are_hidden_ ||
-                    !outbox_.empty();
+    tended_.called_ns = called_ns_;
+    bool has_more = now - unawaited_ns_ > kAwaitedNs || uneasy_links_ != 0 || some_are_unsent_ ||
+                    some_wait_ || some_are_hidden_ || !outbox_.empty();
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         has_more |= rails_[rail].transfers != 0;
     return !has_more;
@@ -356,6 +354,10 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     const bool started = std::exchange(tended_.caller_starts, starts);
     if (starts) {
         sleep->end_by(progress_.interval_ns * (started ? kLooksPerTimed : 1));
+        return true;
+    }
+    if (may_gather(now) && now - tended_.called_ns < kGatherNs) {
+        sleep->end_by(tended_.called_ns + kGatherNs - now);
         return true;
     }
     if (!polled) {

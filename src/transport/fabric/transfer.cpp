@@ -331,6 +331,7 @@ int Network::progress() {
         if (rail_count_ == 0) return 0;
         some_wait_ = false;
         poll_rails();
+        if (!is_progress_thread()) called_ns_ = look_ns_;
         read_data_before_tasks();
         done = done_.take_all();
         has_lost = std::exchange(some_are_lost_, false);

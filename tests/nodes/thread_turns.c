@@ -1,0 +1,54 @@
+/* A rank computes for 0.8 ms, sends a message to the other rank, and waits for that rank's message,
+ * in turn. It takes all messages itself, so the thread that serves other nodes mostly sleeps. Would
+ * break: a thread that takes the processor from the rank to look for messages for which nobody
+ * waits, soon after the rank has looked itself.
+ */
+#include <sennit/sennit.h>
+#include <stdio.h>
+
+#include "must.h"
+#include "thread_named.h"
+
+/* At intervals of 5 ms it would be 200. */
+enum { BYTES = 1024, FIRST = 300, STEPS = 1500, MOST_SLEEPS = 600 };
+
+static void compute(double seconds) {
+    const double end = sennit_wtime() + seconds;
+    while (sennit_wtime() < end)
+        ;
+}
+
+int main(void) {
+    static char buffer[BYTES];
+    must(sennit_init(NULL));
+    const int rank = sennit_rank();
+    sennit_region mine = SENNIT_REGION_NULL;
+    sennit_gptr memory;
+    sennit_signal arrived;
+    sennit_block block, all[2];
+    sennit_peer_block there;
+    must(sennit_alloc(SENNIT_TEAM_WORLD, BYTES, 0, 0, &memory));
+    must(sennit_signal_create(1, 1, 0, &arrived));
+    mine.gptr = sennit_gptr_at(memory, rank);
+    mine.bytes = BYTES;
+    must(sennit_block_init(mine, 0, BYTES, SENNIT_SIGNAL_NULL, arrived, &block));
+    must(sennit_allgather(SENNIT_TEAM_WORLD, &block, all, sizeof block, SENNIT_FOREVER));
+    must(sennit_block_attach(&all[1 - rank], &there));
+    const int thread = thread_named("sennit-progress");
+    long before = 0;
+    for (int step = 0; step < STEPS; ++step) {
+        if (step == FIRST) before = sleeps_of(thread);
+        compute(0.8e-3);
+        must(sennit_put_notify(there, 0, buffer, BYTES));
+        must(sennit_signal_wait(arrived, SENNIT_FOREVER));
+        must(sennit_signal_reset(arrived));
+    }
+    const long sleeps = sleeps_of(thread) - before;
+    printf("rank %d: the thread went to sleep %ld times in %d steps\n", rank, sleeps,
+           STEPS - FIRST);
+    const int is_rare = before >= 0 && sleeps >= 0 && sleeps < MOST_SLEEPS;
+    must(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
+    must(sennit_block_detach(there));
+    must(sennit_finalize());
+    return is_rare ? 0 : 1;
+}
