@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notified puts and gets of a batch. Parts by load and store are executed one by one. Parts by
-// messages are in progress together, in steps: ask the owners that may refuse the event, move all
-// data, count all events. So a batch takes as many trips as one long put. No data of a part moves
-// before all earlier parts were accepted. A short put carries its event; any other event follows
-// its data. Each event covers only its own data.
+// Parts that load and store reach are executed one by one. Up to kTogether parts by messages are
+// executed together, in steps: ask the owners that may refuse the event, move the data, count the
+// events. So they take as many round trips as one long put. The data of a part moves only after all
+// earlier parts were accepted. The event of a short put is in the same message; any other event
+// follows its data. An event is ordered after the data of its own part only.
 #include "signal/batch.hpp"
 
 #include <algorithm>
@@ -29,8 +29,7 @@ constexpr sennit_status kNoneYet = SENNIT_ERR_INTERNAL;
 // The answer of an owner that was not asked in this step.
 constexpr std::uint64_t kNoAnswer = UINT64_MAX;
 
-// A part in progress.
-struct Flying {
+struct PartInProgress {
     Prepared prepared;
     Seen seen{};
     std::uint64_t answer = kNoAnswer;
@@ -49,7 +48,7 @@ struct BatchSlice {
     const std::size_t first;  // number of its first part in the batch
     std::size_t gathered = 0;
     std::size_t count = 0;  // number of parts, from the first on, that continue
-    Flying parts[kTogether];
+    PartInProgress parts[kTogether];
     std::size_t failed = kTogether;  // the first part that failed
     sennit_status status = SENNIT_OK;
     sennit_error why{};
@@ -78,37 +77,37 @@ void note_failure(BatchSlice &slice, std::size_t number, sennit_status status) {
     slice.why = *thread_error();
 }
 
-// Which parts continue after a failure: only the parts ahead, or all.
-enum class After : std::uint8_t { those_ahead, all };
+// The parts that continue after a part has failed: only those before it, or all.
+enum class After : std::uint8_t { earlier_only, all };
 
-// Starts an operation for each part that wants it, and waits for all of them.
+// Starts an operation for each part that needs it, and waits for all of these operations.
 template <class Wants, class Start>
 void take_step(BatchSlice &slice, After after, bool is_buffered, Wants wants, Start start) {
     std::size_t begun = 0;
     for (; begun < slice.count; ++begun) {
-        Flying &part = slice.parts[begun];
+        PartInProgress &part = slice.parts[begun];
         part.request = SENNIT_REQUEST_NULL;
         if (part.status != SENNIT_OK || !wants(part)) continue;
         const sennit_status status =
             start(part, begun, Completion{Completion::Mode::request, &part.request, is_buffered});
         if (status == SENNIT_OK) continue;
         note_failure(slice, begun, status);
-        if (after == After::those_ahead) break;
+        if (after == After::earlier_only) break;
     }
     const Deadline deadline = default_deadline();
     for (std::size_t i = 0; i < begun; ++i) {
-        Flying &part = slice.parts[i];
+        PartInProgress &part = slice.parts[i];
         if (part.request.handle == 0) continue;
         const sennit_status status = request::wait(slice.rank, &part.request, deadline);
         // The wait has timed out: the operation continues by itself and is counted once as a whole.
         op::engine_abandon(slice.rank, part.request, op::Abandoned::goes_on);
         if (status != SENNIT_OK) note_failure(slice, i, status);
     }
-    if (after == After::those_ahead) slice.count = std::min(slice.count, slice.failed);
+    if (after == After::earlier_only) slice.count = std::min(slice.count, slice.failed);
 }
 
-// Whether the state of the part depends on a part that is already in the slice: its epoch may, and
-// so may the room in its local signal.
+// Whether the part must wait for the parts already in the slice: they may change its epoch, or fill
+// its local signal.
 bool depends_on_slice(const BatchSlice &slice, const Prepared &next, const sennit_notice *notice) {
     std::uint32_t local_events = 0;
     for (std::size_t i = 0; i < slice.count; ++i) {
@@ -134,7 +133,7 @@ void gather(BatchSlice &slice) {
         const sennit_peer_block block = batch.parts[number].block;
         Attached *attached = find_attached(slice.rank, block);
         if (attached != nullptr && attached->base != nullptr) return;
-        Flying &part = slice.parts[slice.count];
+        PartInProgress &part = slice.parts[slice.count];
         const sennit_status status =
             attached == nullptr
                 ? no_block(block)
@@ -144,32 +143,32 @@ void gather(BatchSlice &slice) {
     }
 }
 
-// Asks the owner of the part whether it accepts the event.
-sennit_status start_question(BatchSlice &slice, Flying &part, const Completion &how) {
+sennit_status start_question(BatchSlice &slice, PartInProgress &part, const Completion &how) {
     const Prepared &prepared = part.prepared;
     return start_event(slice.rank, {.remote = &prepared.remote, .messages = {prepared.epoch, 0}},
                        &part.answer, how);
 }
-sennit_status check_answer_of(BatchSlice &slice, const Flying &part) {
+sennit_status check_answer_of(BatchSlice &slice, const PartInProgress &part) {
     if (part.status != SENNIT_OK || part.answer == kNoAnswer) return SENNIT_OK;
     const Prepared &prepared = part.prepared;
     return check_answer(slice.rank, prepared.remote, {prepared.epoch, 0}, part.answer);
 }
 
-bool is_known_to_be_let_in(const BatchSlice &slice, const Flying &part) {
+bool is_known_to_be_let_in(const BatchSlice &slice, const PartInProgress &part) {
     const Prepared &prepared = part.prepared;
     return prepared.is_current() || is_let_in_soon(slice.rank, prepared.remote, prepared.epoch);
 }
 
-// Finds out which parts are accepted; asks the owners if that is unknown.
-void look_all(BatchSlice &slice) {
+// Stops the slice before the first part whose event is refused. Asks the owners where the answer is
+// unknown.
+void check_epochs(BatchSlice &slice) {
     take_step(
-        slice, After::those_ahead, true,
-        [&](const Flying &part) {
+        slice, After::earlier_only, true,
+        [&](const PartInProgress &part) {
             return !part.prepared.remote.is_none() &&
                    !(part.is_by_message() && is_known_to_be_let_in(slice, part));
         },
-        [&](Flying &part, std::size_t, const Completion &how) {
+        [&](PartInProgress &part, std::size_t, const Completion &how) {
             const Prepared &prepared = part.prepared;
             return part.is_by_message()
                        ? start_question(slice, part, how)
@@ -187,8 +186,8 @@ void look_all(BatchSlice &slice) {
 // Moves the data; all owners have accepted their events.
 void move_all(BatchSlice &slice) {
     take_step(
-        slice, After::those_ahead, false, [](const Flying &) { return true; },
-        [&](Flying &part, std::size_t number, const Completion &how) {
+        slice, After::earlier_only, false, [](const PartInProgress &) { return true; },
+        [&](PartInProgress &part, std::size_t number, const Completion &how) {
             const NotifyArgs args = args_of(slice.batch, slice.first + number);
             const Prepared &prepared = part.prepared;
             part.is_sent = part.is_by_message();
@@ -201,18 +200,20 @@ void move_all(BatchSlice &slice) {
         });
 }
 
-// Counts events that load and store reach. From here on each part ends separately: a counted event
-// stays counted.
+// Counts the events of signals that load and store reach. From here on each part ends separately,
+// since a counted event stays counted.
 void count_all(BatchSlice &slice) {
     take_step(
         slice, After::all, true,
-        [](const Flying &part) { return !part.prepared.remote.is_none() && !part.is_by_message(); },
-        [&](Flying &part, std::size_t, const Completion &) {
+        [](const PartInProgress &part) {
+            return !part.prepared.remote.is_none() && !part.is_by_message();
+        },
+        [&](PartInProgress &part, std::size_t, const Completion &) {
             return count_event(slice.rank, part.prepared.remote, part.prepared.epoch, &part.seen);
         });
 }
 
-// Waits until all is sent. A message that is late continues by itself.
+// Waits until all messages are sent. After a timeout they continue by themselves.
 void await_sent(const BatchSlice &slice) {
     for (std::size_t i = 0; i < slice.gathered; ++i)
         if (slice.parts[i].is_by_message())
@@ -223,7 +224,7 @@ void await_sent(const BatchSlice &slice) {
 // Ends all parts that were sent, also those after a failed one.
 void conclude_all(BatchSlice &slice) {
     for (std::size_t i = 0; i < slice.gathered; ++i) {
-        Flying &part = slice.parts[i];
+        PartInProgress &part = slice.parts[i];
         if (i >= slice.count && !part.is_sent) continue;
         if (part.status == SENNIT_OK) {
             const sennit_status status = conclude(slice.rank, part.prepared);
@@ -233,17 +234,17 @@ void conclude_all(BatchSlice &slice) {
     }
 }
 
-// On a timeout before anything is counted: no part continues, since it could not be waited for.
+// After a timeout no part continues: the call has no time left to wait for it.
 void stop_if_late(BatchSlice &slice) {
     if (slice.status == SENNIT_ERR_TIMEOUT) slice.count = 0;
 }
 
 // Handles the parts from *at on that need messages; at least the first one does.
-sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
+sennit_status notify_by_messages_from(Rank &rank, const Batch &batch, std::size_t *at) {
     BatchSlice slice(rank, batch, *at);
     gather(slice);
     slice.gathered = slice.count;
-    if (slice.count != 0) look_all(slice);
+    if (slice.count != 0) check_epochs(slice);
     stop_if_late(slice);
     move_all(slice);
     count_all(slice);
@@ -254,7 +255,6 @@ sennit_status fly(Rank &rank, const Batch &batch, std::size_t *at) {
     return slice.status;
 }
 
-// Handles a part by load and store.
 sennit_status notify_one(Rank &rank, Attached &attached, const Batch &batch, std::size_t number) {
     const NotifyArgs args = args_of(batch, number);
     if (args.notice != nullptr || find_short(batch.parts[number].block) == nullptr)
@@ -267,11 +267,11 @@ sennit_status notify_one(Rank &rank, Attached &attached, const Batch &batch, std
     return how == AtOnce::surplus ? SENNIT_ERR_SIGNAL_OVERFLOW : notify(rank, attached, args);
 }
 
-sennit_status go_on(Rank &rank, const Batch &batch, std::size_t *at) {
+sennit_status notify_next(Rank &rank, const Batch &batch, std::size_t *at) {
     const sennit_peer_block block = batch.parts[*at].block;
     Attached *attached = find_attached(rank, block);
     if (attached == nullptr) return no_block(block);
-    if (attached->base == nullptr) return fly(rank, batch, at);
+    if (attached->base == nullptr) return notify_by_messages_from(rank, batch, at);
     const sennit_status status = notify_one(rank, *attached, batch, *at);
     batch.parts[*at].status = status;
     if (status == SENNIT_OK) ++*at;
@@ -305,9 +305,9 @@ sennit_status notify_batch(Rank &rank, const Batch &batch, std::size_t *done) {
         EarlyWait wait(batch.parts[*done].notice);
         const std::size_t first = *done;
         do
-            status = go_on(rank, batch, done);
+            status = notify_next(rank, batch, done);
         while (status == SENNIT_ERR_SIGNAL_EARLY && *done == first && wait.pause(rank));
-        // Another part than the one whose time limit this was.
+        // The refused part is a later one, which has its own time limit.
         if (status == SENNIT_ERR_SIGNAL_EARLY && *done != first) status = SENNIT_OK;
     }
     for (std::size_t i = *done; i < batch.count; ++i)
@@ -319,7 +319,7 @@ sennit_status look_at_batch(Rank &rank, const Batch &batch) {
     for (std::size_t at = 0; at < batch.count;) {
         BatchSlice slice(rank, batch, at);
         gather(slice);
-        look_all(slice);
+        check_epochs(slice);
         if (slice.status != SENNIT_OK) {
             *thread_error() = slice.why;
             return slice.status;

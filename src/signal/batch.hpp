@@ -15,12 +15,12 @@ struct Batch {
     const op::Direction *directions = nullptr;  // [count], of a plan; null: all have `direction`
 };
 
-// *done: the number of parts from the first on that are complete; their `status` tells the result.
+// *done: the number of complete parts, from the first on. The `status` of each part is its result.
 // Errors: as the public calls.
 sennit_status notify_batch(Rank &rank, const Batch &batch, std::size_t *done);
 
-// Checks whether the signals of the parts, which go by messages, take the parts' epochs, as far as
-// is known. Asks all others together; nothing moves. Errors: as check_epoch().
+// Checks whether the signals of the parts accept the parts' epochs. Asks all owners together whose
+// answer is unknown; nothing moves. All parts go by messages. Errors: as check_epoch().
 sennit_status look_at_batch(Rank &rank, const Batch &batch);
 
 }  // namespace sennit::signal

@@ -28,7 +28,7 @@ sennit_status no_block(const char *why) {
     return fail(SENNIT_ERR_ARG, "this is no block: %s", why);
 }
 
-// The record of the caller's own segment that has this entry.
+// The record of the segment, which is the caller's own.
 const SegmentRecord &record_of(const memory::SegmentEntry &entry) {
     return *reinterpret_cast<const SegmentRecord *>(
         reinterpret_cast<const std::byte *>(entry.live) - offsetof(SegmentRecord, live));
@@ -51,8 +51,8 @@ sennit_status has_ended(int owner) {
                      "the region of rank %d that the block was made of has ended", owner);
 }
 
-// Checks that the region of the block still lives. Fetches the owner's words if they are out of
-// reach.
+// Checks that the region of the block still exists. Gets the owner's record by a message if load
+// and store do not reach it.
 sennit_status check_region(Rank &rank, const BlockRecord &block,
                            const memory::SegmentEntry &entry) {
     bool lives = false;
@@ -73,7 +73,7 @@ sennit_status check_region(Rank &rank, const BlockRecord &block,
     return lives ? SENNIT_OK : has_ended(block.rank);
 }
 
-// Takes an entry for another block. Needs the cold mutex.
+// Needs the cold mutex.
 sennit_status take_entry(Rank &rank, Signals &all, Attached **entry) {
     if (all.blocks == nullptr) all.blocks = new (std::nothrow) AttachedBlocks;
     if (all.blocks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the table of blocks");
@@ -85,7 +85,6 @@ sennit_status take_entry(Rank &rank, Signals &all, Attached **entry) {
     return SENNIT_OK;
 }
 
-// Gives the block a place and a handle.
 sennit_status publish(Rank &rank, const ReachedBlock &block, sennit_peer_block *attached) {
     Signals *all = nullptr;
     sennit_status status = make_signals(rank, &all);
@@ -96,7 +95,7 @@ sennit_status publish(Rank &rank, const ReachedBlock &block, sennit_peer_block *
     if (status != SENNIT_OK) return status;
     Attached &place = *entry;
     static_cast<ReachedBlock &>(place) = block;
-    // A rail may bring a part of a large block.
+    // The short way can not send a part of large data by a rail.
     const bool is_short = place.base != nullptr && place.live != nullptr &&
                           rank.observer == nullptr && place.bytes < rank.split_from_bytes;
     const std::uint32_t handle = all->blocks->table.publish(place);
@@ -214,8 +213,7 @@ void block_detach(Rank &rank, Attached &attached) {
     const RemoteSignal of_puts = attached.put.remote;
     {
         const ColdLock lock(rank);
-        // relaxed: a call that still finds the handle runs at the same time, which is the program's
-        // error.
+        // relaxed: a call at the same time is the program's error.
         attached.short_handle.store(0, std::memory_order_relaxed);
         blocks.table.give_back(attached);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks: makes and checks their records, and has the table of attached blocks, with everything
-// that a notified put or get by load and store needs.
+// The records of blocks, and the table of attached blocks: an entry has everything that a notified
+// put or get by load and store needs.
 #pragma once
 
 #include <sennit/notify.h>
@@ -17,7 +17,8 @@ namespace sennit::signal {
 struct Notified {
     RemoteSignal remote;
     Expected expected;
-    // The epoch of a call that names none. Calls that name one also change it, in any thread.
+    // The epoch for the next call that names none. A call that names an epoch also changes this
+    // one; any thread may.
     alignas(std::atomic_ref<std::uint64_t>::required_alignment) mutable std::uint64_t next_epoch;
 
     std::uint64_t next() const {
@@ -42,12 +43,12 @@ struct ReachedBlock {
 };
 
 struct AttachedHandles {
-    // `handle` if calls may take the short way, else 0. Handle 0 is at place 0, whose words are all
-    // ones. SYNC block-handle.
+    // `handle` if calls may take the short way, else 0. Handle 0 has place 0, where this is not 0
+    // but all ones. SYNC block-handle.
     std::atomic<std::uint32_t> short_handle;
     std::atomic<std::uint32_t> handle;  // 0: not attached; SYNC handle
 };
-// The handles come first, on the line that a call reads next.
+// The handles are on the same line as the fields that a call reads next.
 struct alignas(kLineBytes) Attached : AttachedHandles, ReachedBlock {};
 
 using BlockHandles = HandleLayout<std::uint32_t, 20, 11>;
@@ -57,7 +58,7 @@ struct AttachedBlocks {
     BlockTable table;
 };
 
-// At the end of a rank. Null: it never attached a block.
+// At the end of a rank. Null: the rank never attached a block.
 void blocks_close(AttachedBlocks *blocks);
 
 // The region must be the rank's own. Errors: NOT_REGISTERED, RANGE, ARG.
@@ -78,8 +79,8 @@ sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecor
 sennit_status check_lives(Rank &rank, const Attached &attached);
 
 sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_block *attached);
-// Makes the target for events in `signal`, of any rank or none, from `epoch` on. Errors: as reach()
-// and look().
+// Fills *notified for events in `signal` from `epoch` on. The signal may be of any rank, or null.
+// Errors: as reach() and look().
 sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epoch,
                              Notified *notified);
 void block_detach(Rank &rank, Attached &attached);
@@ -147,8 +148,8 @@ NotifyArgs args_of_layout(op::Direction direction, std::size_t offset, void *loc
 sennit_status check_inside(const Attached &attached, std::uint64_t offset, std::uint64_t bytes,
                            const op::Layout *layout);
 sennit_status notify(Rank &rank, Attached &attached, const NotifyArgs &args);
-// The same without a wait: `request` completes when the caller may reuse the private buffer. Null:
-// flush or the local signal shows that.
+// The same without a wait: *request completes when the caller may reuse the private buffer. If
+// `request` is null, flush or the local signal shows that.
 sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
                         sennit_request *request);
 

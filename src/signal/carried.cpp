@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An event that is early, late or surplus is not counted here: the task of its message decides, and
-// answers the sender.
+// An event that is early, late or surplus is not counted here. The task that ends its message
+// decides, and its answer reports that to the sender.
 #include "signal/carried.hpp"
 
 #include "base/fail.hpp"
@@ -21,9 +21,9 @@ static_assert(is_sound(layout_of(128)) && is_sound(layout_of(64)) && is_sound(la
               is_sound(layout_of(16)) && is_sound(layout_of(8)));
 
 // Marks the signal for waits on its waitset. The caller has made a full fence after the stores that
-// these must see.
+// the waits must see.
 void mark_in_set(const Signals &all, const Own &own) {
-    // relaxed: after a full fence. An owner that is missed here reads the slot after its own fence.
+    // relaxed: after a full fence. An owner whose store this load misses then sees the count.
     if (own.record->in_set.load(std::memory_order_relaxed) == 0) return;
     const std::uint32_t handle = handle_of(own);
     // relaxed: the handle was published after it.
@@ -31,10 +31,10 @@ void mark_in_set(const Signals &all, const Own &own) {
 }
 
 // The steps after a count that left `counter` in the slot.
-void tell_counted(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
-                  std::uint64_t counter) {
+void after_count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
+                 std::uint64_t counter) {
     const std::uint64_t value = value_of(counter, own.events, epoch);
-    // A strict signal must not get an event of the next epoch.
+    // For a strict signal, an event of the next epoch is an error to report.
     const bool is_ahead = is_strict(own) && epoch != own_epoch(own);
     if (value == 0 || is_overflown(value, own.event_bits) || is_ahead) mark_in_set(all, own);
     ring_doorbell(*rank.control);
@@ -47,7 +47,7 @@ void count(Rank &rank, const Signals &all, const Own &own, std::uint64_t epoch,
     // the data comes before its event. SYNC signal-set: pairs with the fence in set_add(); the add
     // is also a full fence between the count and the load of in_set.
     const std::uint64_t counter = add_at_once(record.slot[slot_of(epoch)], addend);
-    tell_counted(rank, all, own, epoch, counter + addend);
+    after_count(rank, all, own, epoch, counter + addend);
 }
 
 enum class Added : std::uint8_t {
@@ -56,8 +56,8 @@ enum class Added : std::uint8_t {
     not_now   // the slot or the owner's epoch has changed
 };
 
-// Adds a message to an epoch that has room for it, while the owner is in epoch `receivers`. The
-// owner does not leave that epoch meanwhile: see count_current().
+// Adds a message to its epoch, if that has room and the owner is in epoch `receivers`. The owner
+// does not leave its epoch meanwhile: see count_current().
 Added add_in_room(Rank &rank, const Own &own, std::uint64_t receivers, const Messages &messages,
                   std::uint64_t addend) {
     SignalRecord &record = *own.record;
@@ -78,7 +78,7 @@ Added add_in_room(Rank &rank, const Own &own, std::uint64_t receivers, const Mes
     // SYNC signal-set: pairs with the fence in set_add(); the count comes before the load of
     // in_set.
     store_load_fence();
-    tell_counted(rank, *signals_of(rank), own, messages.epoch, counter + addend);
+    after_count(rank, *signals_of(rank), own, messages.epoch, counter + addend);
     return Added::yes;
 }
 
@@ -86,13 +86,13 @@ Own *find_by_handle(const Rank &rank, std::uint32_t handle) {
     return find_own(rank, {rank.world_rank, handle});
 }
 
-// Whether the owner accepts a message, whatever its sender knows.
+// Whether the owner, now in epoch `receivers`, accepts a message of `epoch`.
 bool is_taken(const Own &own, std::uint64_t epoch, std::uint64_t receivers) {
     return is_counted(epoch, receivers, is_unchecked(handle_of(own)) ? 1 : own.record->most_ahead);
 }
 
-// Reports to the owner now: the sender, which also gets the error, may send nothing more before the
-// next reset.
+// Undoes the message's parts and reports it to the owner now: the task that ends the message, whose
+// answer has the error for the sender, may arrive after the owner's next reset.
 void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t epoch) {
     const std::uint64_t sum = refuse_message(message, epoch);
     if (sum != 0) count(rank, *signals_of(rank), own, epoch, 0 - sum);
@@ -102,9 +102,8 @@ void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t 
         tell_refused(self, epoch);
 }
 
-// Adds to the signal, if the epoch is not over and has room for the message. A started message
-// stays in its epoch, which can not end without it; the first part of a message is in epoch_of(the
-// owner's epoch).
+// Adds a part to the signal, if the message's epoch is not over and has room. The first part sets
+// that epoch to epoch_of(the owner's epoch); it can not end without the other parts.
 template <class EpochOf>
 void take_addend(Rank &rank, const Own &own, const Subscriber &subscriber, ArrivingMessage &message,
                  std::uint64_t addend, EpochOf epoch_of) {
@@ -151,7 +150,7 @@ unsigned number_bits_of(const Rank &rank) {
     return layout_of(width.bits, width.index_bits).number_bits;
 }
 
-// Null: the message is complete, or never existed.
+// Null: the message has ended, or never existed.
 ArrivingMessage *find_message(Rank &rank, int sender, const op::EventTask &task, Subscriber **of) {
     *of = signals_of(rank)->subscribers.find_of(task.index, sender);
     if (*of == nullptr) return nullptr;
@@ -175,7 +174,7 @@ void subscribe(Rank &rank, const RemoteSignal &remote, const SubscriptionKey &ki
     if (status != SENNIT_OK) signals_of(rank)->subscriptions.forget(kind);
 }
 
-// Gives indices without pending messages back to their owners.
+// Gives back to their owners the indices that this rank has left and that have no pending messages.
 void give_back_left(Rank &rank) {
     sennit_signal signal;
     std::uint32_t index = 0;
@@ -196,9 +195,9 @@ void give_back_left(Rank &rank) {
     }
 }
 
-// Whether `bits` bits, which may be fewer than the owner reads, are enough. The epoch for an
-// unchecked signal may be any: the tag must be long enough for the owner to detect a wrong epoch at
-// the first event, not at the end of the message.
+// Whether completion data of `bits` bits, which may be fewer than the owner reads, is enough. A
+// message to an unchecked signal may be of any epoch: its tag must be long enough for the owner to
+// detect a wrong epoch at the first event, not at the end of the message.
 bool has_enough_bits(const NumberedMessage &message, const RemoteSignal &remote, unsigned bits) {
     constexpr unsigned kFewestTagBits = 3;
     const CarriedLayout layout = layout_of(message.event_bits, message.index_bits);
@@ -217,7 +216,7 @@ void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messa
     Subscriptions &subscriptions = signals_of(rank)->subscriptions;
     const SubscriptionKey kind = kind_of(remote.signal, messages);
     const Subscriptions::Begun begun = subscriptions.begin(kind, message);
-    // First, since the owner may have no index left.
+    // Before subscribe(), since the owner may have no index left.
     give_back_left(rank);
     if (begun == Subscriptions::Begun::is_to_subscribe)
         subscribe(rank, remote, kind, messages.epoch);
@@ -306,9 +305,9 @@ CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool i
     if (message == nullptr) return CarriedEnd::to_count;
     const Own *const own = find_by_handle(rank, it->handle);
     const std::uint64_t whole = is_whole ? kWholeMessage * it->events : 0;
-    // The tag was read as another epoch: only a sender that does not check can be that far away.
+    // The owner misread the tag: only a sender that does not check can be that far away.
     const bool is_astray = task.epoch != SENNIT_EPOCH_CURRENT && task.epoch != message->epoch;
-    // The part with its events has not arrived, and the epoch may have no room for them any more.
+    // The part with the events is missing, and the epoch may have no room for them any more.
     if (own != nullptr && message->sum != 0 && is_whole && !is_astray &&
         !has_events(*message, event_mask(own->event_bits)))
         take_addend(rank, *own, *it, *message, whole - message->sum,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events in the completion data of puts: support levels 1 to 3. Has the layout of the bits, and
-// both ends: the sender's form and the owner's count. The widths, the losses of each and the
-// protocol are in docs/design/decisions/0005-notified-puts-in-one-message.md: each message ends by
-// a task (event_task.hpp), which ensures that it is counted once.
+// Events in the completion data of puts (support levels 1 to 3): the layout of the bits, the
+// sender's side and the owner's side. Each message ends with a task (event_task.hpp), which ensures
+// that the message is counted once. docs/design/decisions/0005-notified-puts-in-one-message.md has
+// the protocol and the losses of each width.
 #pragma once
 
 #include <sennit/notify.h>
@@ -19,7 +19,7 @@ namespace sennit::signal {
 struct CarriedLayout {
     unsigned bits;
     unsigned number_bits;
-    unsigned code_bits;  // 0: a message is in one part
+    unsigned code_bits;  // 0: a message has one part
     unsigned tag_bits;
     unsigned index_bits;
 
@@ -50,7 +50,7 @@ constexpr CarriedLayout layout_of(unsigned event_bits, unsigned index_bits = 0) 
 
 // The contents of a part of a message.
 struct CarriedEvent {
-    std::uint32_t number;  // its low bits, as many as there are; the tag likewise
+    std::uint32_t number;  // of the number and of the tag, the low bits that fit
     std::uint64_t code;
     std::uint64_t tag;
     std::uint32_t index;
@@ -92,7 +92,7 @@ constexpr unsigned most_parts(const CarriedLayout &layout) {
     return layout.code_bits == 0 ? 1 : static_cast<unsigned>(further_code(layout.code_bits));
 }
 
-// The value that the event adds to a signal with N event bits; its message counts as `events`.
+// The value that the event adds to a signal with N = `event_bits`; its message counts as `events`.
 constexpr std::uint64_t addend_of(const CarriedLayout &layout, const CarriedEvent &event,
                                   unsigned event_bits, std::uint32_t events) {
     if (layout.code_bits == 0) return kWholeMessage * events;
@@ -110,18 +110,18 @@ constexpr SubscriptionKey kind_of(sennit_signal signal, const Messages &messages
     return {signal, kind_of_epoch(messages.epoch), messages.count};
 }
 
-// Takes a number for a message, if completion data can bring its events; else message->index is 0.
-// Asks the owner for a subscription if there is none, without waiting for it.
+// Takes a number for a message, if completion data can carry its events; else message->index is 0.
+// If there is no subscription, asks the owner for one without a wait.
 void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                    NumberedMessage *message);
 // Undoes begin_carried() for a message that is not sent.
 void unbegin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                      const NumberedMessage &message);
-// The form of such a message.
+// How completion data carries the events of the message.
 op::EventForm form_of(const NumberedMessage &message, std::uint64_t epoch);
-// Holds the event that ends a message. If completion data can bring the message's own events, they
-// go with its data as in *form; divide(form) tells whether they fit. Else form->index is 0, and the
-// held event counts the message. Errors: as hold_event().
+// Starts the task that ends a message, and holds it until the message's data has moved. If
+// completion data can carry the events and divide(form) returns true, *form says how, and the task
+// confirms them. Else form->index is 0, and the task counts the message. Errors: as hold_event().
 template <class Divide>
 sennit_status hold_message(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                            op::Held *event, op::EventForm *form, Divide divide) {
@@ -137,7 +137,7 @@ sennit_status hold_message(Rank &rank, const RemoteSignal &remote, const Message
     if (status != SENNIT_OK) unbegin_carried(rank, remote, messages, message);
     return status;
 }
-// The caller does not send to the signal for now: gives its index back.
+// For a caller that does not send to the signal for now: gives the index back.
 void leave_subscription(Rank &rank, sennit_signal signal);
 
 // Accepts events for the rank's signals. Called before any peer knows the first of them.
@@ -150,7 +150,7 @@ std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &tas
 void take_subscription_back(Rank &rank, int sender, const op::EventTask &task);
 // Whether all events of the message have arrived. From now on none is accepted.
 bool close_carried(Rank &rank, int sender, const op::EventTask &task);
-// The message has ended: it is complete or has failed. The result for its event.
+// Ends the message, which is complete (`is_whole`) or has failed.
 enum class CarriedEnd : std::uint8_t {
     counted,
     late,     // a part was counted, and its epoch is over

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counting events without the short way of signal.hpp: errors, and signals by messages.
+// Counts events that the inline functions of signal.hpp do not: errors, and signals by messages.
 #include <cstdio>
 
 #include "base/fail.hpp"
@@ -61,7 +61,7 @@ void mark_fired(std::byte *chunk, std::uint32_t handle) {
 
 namespace {
 
-// Makes a waiting owner check the signal although it has not fired.
+// Makes a waiting owner check a signal that has not fired.
 void call_owner(const RemoteSignal &to) {
     mark_fired(to.chunk, to.signal.handle);
     ring_doorbell(*to.control);
@@ -75,8 +75,8 @@ void tell_refused(const RemoteSignal &to, std::uint64_t epoch, Uncounted what) {
     call_owner(to);
 }
 
-// The epoch is checked when the message is counted, so that an owner that has advanced meanwhile
-// accepts more messages. An old epoch does no harm: docs/design/signals.md.
+// Checks the epoch only when the message is counted: the owner may have advanced since the call
+// began, and accept a later epoch. An outdated epoch does no harm: docs/design/signals.md.
 bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Messages &messages) {
     // SYNC signal-epoch: pairs with the release in advance(), of the owner.
     const std::uint64_t receivers = to.record->epoch.load(std::memory_order_acquire);
@@ -93,16 +93,16 @@ bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Mes
 
 void take_back(const RemoteSignal &to, const Expected &expected, const Messages &messages,
                std::uint64_t before) {
-    // relaxed: the messages were in no epoch, and no data depends on them.
+    // relaxed: the messages belong to no epoch, and no data depends on them.
     to.record->slot[slot_of(messages.epoch)].fetch_add(messages.count, std::memory_order_relaxed);
-    // The owner may have checked in between and found that the signal had not fired.
+    // In between, the owner may have found that the signal had not fired.
     tell_refused(to, messages.epoch);
     (void)fail_surplus(to.signal, expected, messages, before);
 }
 
-// An owner leaves an epoch only when it is complete. So if the slot had room in the owner's epoch
-// when it was read, and still has the same value at the exchange, the owner is in that epoch. An
-// add that is undone if it was too many would be visible: tests/models/current_epoch_test.cpp.
+// An owner leaves an epoch only when the epoch is complete. So if the slot had room when it was
+// read, and has the same value at the exchange, the owner is still in that epoch. An add that is
+// undone if it was too many would be visible: tests/models/current_epoch_test.cpp.
 bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32_t messages) {
     SignalRecord &record = *to.record;
     for (;;) {
@@ -112,8 +112,8 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
         // SYNC signal-count: pairs with the releases of other senders: whoever sees a value of a
         // later epoch also sees that epoch in the load below.
         std::uint64_t counter = slot.load(std::memory_order_acquire);
-        // relaxed: the load of the slot orders it. Values are compared in few bits, so a value of a
-        // later epoch may look as if this epoch had room.
+        // relaxed: the load of the slot orders it. is_surplus() compares few bits, so a counter of
+        // a later epoch may look as if this epoch had room.
         if (record.epoch.load(std::memory_order_relaxed) != epoch) continue;
         const std::uint64_t before = value_of(counter, expected.events, epoch);
         if (is_surplus(before, messages, expected.events, expected.event_bits)) {
@@ -130,8 +130,7 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
         // in_set. SYNC doorbell: pairs with the fence in announce_sleep(); the count comes before
         // the load of sleepers.
         store_load_fence();
-        // All relaxed: after a full fence. An owner that is missed here reads the slot after its
-        // own fence.
+        // All relaxed: after a full fence. An owner whose store a load misses then sees the count.
         if (before == messages && record.in_set.load(std::memory_order_relaxed) != 0)
             mark_fired(to.chunk, to.signal.handle);
         if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0)
@@ -188,7 +187,7 @@ sennit_status fail_epoch(Rank &rank, sennit_signal signal, const NotTaken &event
     const bool early = is_early(epoch, receivers);
     const sennit_status status = early ? SENNIT_ERR_SIGNAL_EARLY : SENNIT_ERR_SIGNAL_OVERFLOW;
     char advice[112] = "";
-    // For a sender that repeats its call because the owner never resets: the record shows the
+    // A sender may repeat its call for ever because the owner never resets: the trace shows the
     // cause.
     if (early) {
         runtime::note_refused(rank, signal, epoch, receivers);
@@ -225,7 +224,7 @@ sennit_status fail_surplus(sennit_signal signal, const Expected &expected, const
 }
 
 sennit_status fail_too_many(sennit_signal signal, std::uint64_t epoch, std::uint64_t expected,
-                            std::uint64_t come) {
+                            std::uint64_t arrived) {
     if (epoch == SENNIT_EPOCH_CURRENT)
         return fail_peer(SENNIT_ERR_SIGNAL_OVERFLOW, signal.rank, "",
                          "signal %#x of rank %d has fired: it expects %llu event%s in an epoch",
@@ -236,7 +235,7 @@ sennit_status fail_too_many(sennit_signal signal, std::uint64_t epoch, std::uint
                      "%llu have arrived",
                      signal.handle, signal.rank, static_cast<unsigned long long>(expected),
                      plural(expected), static_cast<unsigned long long>(epoch),
-                     static_cast<unsigned long long>(come));
+                     static_cast<unsigned long long>(arrived));
 }
 
 }  // namespace sennit::signal

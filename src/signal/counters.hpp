@@ -6,8 +6,7 @@
 // The value of an epoch, modulo 2^64, from the low bits: N bits with the number of missing events,
 // one bit that is set after more than the expected events, and above it the number of missing parts
 // of split messages. It is zero exactly when everything has arrived. The owner never writes a slot:
-// it starts at zero, messages add to it, and the initial value of an epoch is added when the value
-// is read.
+// a slot starts at zero, messages add to it, and value_of() adds the initial value of the epoch.
 #pragma once
 
 #include <bit>
@@ -65,15 +64,15 @@ constexpr std::uint64_t low_mask(unsigned bits) {
 }
 
 // Messages are counted in the receiver's epoch and in the next one; a strict signal (`most_ahead`
-// 0) accepts only its own epoch. A sender that can read the receiver's epoch compares whole
-// numbers.
+// 0) accepts only its own epoch. A sender that can read the receiver's epoch compares whole epochs,
+// not tags.
 constexpr bool is_counted(std::uint64_t epoch, std::uint64_t receivers,
                           std::uint64_t most_ahead = 1) {
     return epoch - receivers <= most_ahead;
 }
 
-// A message has a tag: the low bits of the epoch. For the receiver it means the nearest epoch with
-// these bits, or the later of two equally near ones.
+// The tag of a message is the low bits of its epoch. The receiver takes it for the nearest epoch
+// with these bits, the later one if two are equally near.
 constexpr std::uint64_t epoch_of_tag(std::uint64_t tag, std::uint64_t receivers,
                                      unsigned tag_bits) {
     const std::uint64_t mask = low_mask(tag_bits);
@@ -82,7 +81,7 @@ constexpr std::uint64_t epoch_of_tag(std::uint64_t tag, std::uint64_t receivers,
     return receivers + (is_later ? ahead : ahead | ~mask);
 }
 
-// For an epoch that is not counted: whether it is later than the receiver's, else earlier.
+// For an epoch that is not counted. True: later than the receiver's; false: earlier.
 constexpr bool is_early(std::uint64_t epoch, std::uint64_t receivers) {
     return static_cast<std::int64_t>(epoch - receivers) > 0;
 }
@@ -110,8 +109,8 @@ static_assert(refused_epoch(refused_word(Uncounted::late, 7)) == 7 &&
 // The value that a whole message adds: one event less.
 inline constexpr std::uint64_t kWholeMessage = UINT64_MAX;
 
-// Whether some of `messages` whole messages, added at once and at most as many as expected, were
-// surplus; `before` is the value of the epoch before them. Bits of pending parts do not matter.
+// Whether some of `messages` whole messages, added at once, were surplus. They are at most as many
+// as expected; `before` is the value of the epoch before them. Bits of pending parts do not matter.
 constexpr bool is_surplus(std::uint64_t before, std::uint32_t messages, std::uint32_t events,
                           unsigned event_bits) {
     return (before & event_mask(event_bits)) - messages > events - messages;

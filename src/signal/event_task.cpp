@@ -28,7 +28,7 @@ constexpr std::uint64_t answer_of(EventResult result, std::uint64_t value) {
 std::uint64_t answer_with_epoch(EventResult result, const Own &own, std::uint64_t epoch) {
     return answer_of(result, epoch) | (is_strict(own) ? kStrictBit : 0);
 }
-// The owner's epoch is near the epoch of the question.
+// The owner's whole epoch: the one nearest to `near` with the bits in the answer.
 constexpr std::uint64_t epoch_in(std::uint64_t answer, std::uint64_t near) {
     const auto ahead = static_cast<std::int64_t>(answer - (near << kResultBits));
     return near + static_cast<std::uint64_t>(ahead >> kResultBits);
@@ -44,9 +44,10 @@ KnownEpoch known_epoch_in(std::uint64_t answer, std::uint64_t near) {
     return {epoch_in(answer, near), std::uint8_t{(answer & kStrictBit) == 0}};
 }
 
-std::uint64_t surplus_answer(const Own &own, std::uint64_t come) {
-    // It does not include events that others have counted since.
-    const std::uint64_t surplus = come <= own.events ? 1 : come - own.events;
+std::uint64_t surplus_answer(const Own &own, std::uint64_t arrived_events) {
+    // `arrived_events` does not include events that others have counted since, so it may be too
+    // small.
+    const std::uint64_t surplus = arrived_events <= own.events ? 1 : arrived_events - own.events;
     const std::uint64_t most = low_mask(kSurplusBits);
     return answer_of(EventResult::surplus,
                      std::uint64_t{own.events} << kSurplusBits | (surplus < most ? surplus : most));
@@ -71,8 +72,8 @@ sennit_status read_answer(Rank &rank, sennit_signal signal, const Messages &mess
     }
     const bool is_current = messages.epoch == SENNIT_EPOCH_CURRENT;
     const KnownEpoch answered = known_epoch_in(answer, is_current ? 0 : messages.epoch);
-    // If the owner reports a message as early that the known epoch accepts, it has a new signal
-    // with this name.
+    // If the known epoch accepts a message that the owner reports as early, the owner has created a
+    // new signal with this name.
     if (is_newest || result == EventResult::early)
         known.begin(signal, answered);
     else
@@ -144,7 +145,7 @@ sennit_status start_event(Rank &rank, const EventArgs &args, std::uint64_t *answ
     work.result = answer;
     work.event = &task;
     work.check = read_late_answer;
-    // Without data, the named memory is the signal's.
+    // A task without data names the memory of the signal.
     const bool has_data = args.bytes != 0;
     const std::size_t bytes = has_data ? args.bytes : sizeof(std::uint64_t);
     op::Target target;
@@ -263,26 +264,27 @@ std::uint64_t count_in_epoch(Rank &rank, const op::ArrivedEvent &arrived) {
     const Expected expected{own->events, own->event_bits, own->record->most_ahead};
     if (!is_counted(wanted, epoch, is_free ? 1 : expected.most_ahead)) {
         const bool early = is_early(wanted, epoch);
-        // No sender waits for the answer to an event without a question.
+        // The sender of an unchecked event waits for no answer, so the owner gets the error.
         if (is_free) tell_refused(self, wanted, early ? Uncounted::early : Uncounted::late);
         return answer_with_epoch(early ? EventResult::early : EventResult::late, *own, epoch);
     }
     const std::uint64_t before = value_of(counter, own->events, wanted);
     const std::uint32_t messages = task.messages == 0 ? 1 : task.messages;
-    const std::uint64_t come = events_come(before, own->events, own->event_bits) + messages;
+    const std::uint64_t arrived_events =
+        events_come(before, own->events, own->event_bits) + messages;
     if (messages > own->events || is_surplus(before, messages, own->events, own->event_bits)) {
         // A refused part of a message's data is reported with the message's event.
         const bool is_part = task.messages == 0 && task.action() == op::EventAction::scatter;
         if (!is_part) tell_refused(self, wanted);
-        return surplus_answer(*own, come);
+        return surplus_answer(*own, arrived_events);
     }
     const bool is_whole = op::store_arrived(arrived);
     if (task.messages == 0 || !is_whole)
         return answer_with_epoch(EventResult::counted, *own, epoch);
-    const ErrorGuard unrelated;  // the thread that happens to run this may have another error
+    const ErrorGuard unrelated;  // the thread that runs this may have an error of its own
     return count_let_in(self, expected, {task.epoch, task.messages})
                ? answer_with_epoch(EventResult::counted, *own, epoch)
-               : surplus_answer(*own, come);
+               : surplus_answer(*own, arrived_events);
 }
 
 std::uint64_t answer_now(EventResult result, const Own &own) {
@@ -291,7 +293,6 @@ std::uint64_t answer_now(EventResult result, const Own &own) {
     return answer_with_epoch(result, own, own.record->epoch.load(std::memory_order_acquire));
 }
 
-// Ends the message.
 std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
     const op::EventTask &task = arrived.task;
     const bool is_whole = task.action() == op::EventAction::confirm;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events as tasks for the owner's processor: both ends. The owner first checks the epoch: if it
-// refuses the event, no data has moved. Then it stores the data of the task, and counts. A task is
-// executed once, even if messages are repeated. docs/design/signals.md has the trips.
+// Events as tasks for the owner's processor: the sender's side and the owner's. The owner first
+// checks the epoch, so a refused event has moved no data; then it stores the data of the task, and
+// counts. A task is executed once, even if messages are repeated. docs/design/signals.md has the
+// number of trips.
 #pragma once
 
 #include "op/engine.hpp"
@@ -14,8 +15,8 @@ namespace sennit::signal {
 std::size_t most_event_data(const Rank &rank, const RemoteSignal &remote);
 // Whether all runs of a put fit into one task.
 bool fits_in_task(const Rank &rank, const RemoteSignal &remote, const op::Layout &layout);
-// Whether all runs go with its event: in one task if they fit, or in several if these are faster
-// than a write for each run and the data may be copied.
+// Whether all runs of a put go with its event, in tasks: the data may be copied, and either the
+// runs fit into one task, or several tasks are faster than a write for each run.
 bool goes_packed(Rank &rank, const RemoteSignal &remote, const op::Layout &layout);
 
 struct EventArgs {
@@ -44,7 +45,7 @@ sennit_status check_answer(Rank &rank, const RemoteSignal &remote, const Message
 
 // Sends the event and checks the answer.
 sennit_status send_event(Rank &rank, const EventArgs &args);
-// As send_event(), unless the owner is known to let the messages in: then as post_let_in().
+// As post_let_in() if the owner is known to let the messages in, else as send_event().
 sennit_status post_event(Rank &rank, const EventArgs &args);
 // For an event that is let in: the call ends when the message is sent, and flush reports errors of
 // the answer.
@@ -52,10 +53,11 @@ sennit_status post_let_in(Rank &rank, const EventArgs &args);
 // As post_let_in(), but the caller waits until the message is sent: op::engine_await_sent().
 sennit_status start_posted(Rank &rank, const EventArgs &args);
 // Holds the event until event->awaited operations that name it are complete; flush reports a later
-// refusal. `message`: the message of these operations in completion data, unless its index is 0.
+// refusal. If message.index is not 0, these operations carry the events in completion data, and the
+// held task confirms them.
 sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                          const NumberedMessage &message, op::Held *event);
-// A put in tasks that count nothing, to an owner that lets it in; `how` is for all of them.
+// A put in tasks that count nothing, to an owner that lets it in; `how` is for all tasks together.
 struct PackedPut {
     sennit_gptr place;
     const void *local;
@@ -70,9 +72,9 @@ bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch)
 // Asks the owner whether it would count one message of the epoch.
 sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 
-// Three of op::EventHandlers. Owner: take_event, renew_answer. Sender: hear_answer. The epoch in an
-// answer of "counted" is updated when it is sent, and it travels with any message of the owner. So
-// ranks that put to each other, and reset before they put again, need not ask.
+// Three of op::EventHandlers. Owner: take_event, renew_answer. Sender: hear_answer. An answer
+// "counted" gets the owner's epoch at the time when it is sent, and travels with any message of the
+// owner. So ranks that put to each other, and reset before they put again, need not ask.
 std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived);
 std::uint64_t renew_answer(Rank &rank, std::uint32_t handle, std::uint64_t answer);
 void hear_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer);

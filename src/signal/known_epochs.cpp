@@ -9,7 +9,7 @@
 
 namespace sennit::signal {
 
-// The signal's place, or the free place for it. There always is one.
+// The signal's place, or the free place for it. At most half of the places are in use.
 KnownEpochs::Entry *KnownEpochs::place_of(sennit_signal signal) const {
     // The high bits of a product with 2^64 / golden ratio (Knuth, volume 3, 6.4).
     const std::uint64_t name =
@@ -23,7 +23,7 @@ KnownEpochs::Entry *KnownEpochs::place_of(sennit_signal signal) const {
     }
 }
 
-// Makes room for another entry. False: no memory.
+// Makes room for another entry; drops all entries if the table can not grow. False: no memory.
 bool KnownEpochs::make_room() {
     const std::size_t places = places_ == 0 ? kFirst : 2 * places_;
     Array<Entry> more = places <= kMost ? Array<Entry>(places) : Array<Entry>();

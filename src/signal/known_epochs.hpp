@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's cache of the epochs of others' signals that only messages reach: for each the latest
-// epoch that its owner has answered. The owner may have advanced since. An event that the cached
-// epoch accepts is therefore accepted by the owner, or too late. Entries may be dropped at any
-// time, and are if there are too many.
+// A rank's cache of the epochs of others' signals that only messages reach: for each signal, the
+// latest epoch that its owner has answered. The owner may have advanced since. So an event that the
+// cached epoch accepts is accepted by the owner, or too late. Entries may be dropped at any time.
 #pragma once
 
 #include <pthread.h>
@@ -19,7 +18,7 @@ struct KnownEpoch {
     std::uint8_t most_ahead = 1;  // 0: the signal is strict and accepts only events of this epoch
 };
 
-// For any thread; calls nothing.
+// For any thread. Takes no other lock.
 class KnownEpochs {
   public:
     ~KnownEpochs() { (void)pthread_mutex_destroy(&lock_); }

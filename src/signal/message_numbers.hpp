@@ -4,10 +4,9 @@
 // protocol and its argument; tests/models/message_numbers_test.cpp searches all cases with these
 // functions.
 //
-// Each message has a number, which determines its place. Its events add to the signal in the order
-// of their arrival, and some may be lost. At the end its sender sends a task, which is executed
-// once, with the sum that the whole message must have added: the owner adds the missing part and
-// accepts no more events of the message.
+// Each message has a number, which determines its place. Its events add to the signal when they
+// arrive, in any order, and some may be lost. At the end the sender sends a task, which is executed
+// once: the owner adds what the events have not added, and accepts no more events of the message.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +15,10 @@ namespace sennit::signal {
 
 inline constexpr unsigned kMostPlaces = 8;
 
-// The number of a sender's messages that may be without that task at a time, for this many bits of
-// the number in completion data. A place has four numbers in turn, so an event that arrives after
-// the task of its message is recognized until the place has been used three more times.
+// The number of places: so many messages of a sender may be pending at a time, if completion data
+// has this many bits of the number. The messages of a place use at least four numbers in rotation.
+// So an event that arrives after the task of its message is recognized until the place has been
+// used three more times.
 constexpr unsigned places_of(unsigned number_bits) {
     const unsigned quarter = number_bits >= 5 ? kMostPlaces : (1u << number_bits) / 4;
     return quarter == 0 ? 1 : quarter;
@@ -61,15 +61,15 @@ constexpr std::uint64_t refuse_message(ArrivingMessage &message, std::uint64_t e
     return sum;
 }
 
-// Called if the sender does not know whether a piece arrived. True: all events have arrived, so all
-// data has, and the program may see that. Else the program sees nothing before the sender's task.
+// Called if the sender does not know whether a piece arrived. True: all events have arrived, and so
+// has all data. Else the signal can not fire before the sender's task.
 constexpr bool close_message(ArrivingMessage &message, std::uint64_t whole) {
     message.is_closed = true;
     return message.sum == whole;
 }
 
-// The task: returns what to add for a message that adds `whole`, or 0 if it has failed. Frees the
-// place for the next message.
+// Executes the task: returns the part that is missing of `whole`, and frees the place for the next
+// message. `whole`: what the message adds; 0 if it has failed.
 constexpr std::uint64_t end_message(ArrivingMessage &message, std::uint64_t whole,
                                     unsigned number_bits) {
     const std::uint64_t missing = whole - message.sum;
@@ -77,15 +77,15 @@ constexpr std::uint64_t end_message(ArrivingMessage &message, std::uint64_t whol
     return missing;
 }
 
-// Initializes the places of a subscription with this use number. Later uses of the same index have
-// other numbers than late events of an earlier use.
+// Initializes the places of a subscription. `use` counts the uses of the index, so that late events
+// of an earlier use have other message numbers.
 constexpr void begin_places(ArrivingMessage (&messages)[kMostPlaces], std::uint32_t use,
                             unsigned number_bits) {
     const unsigned places = places_of(number_bits);
     for (unsigned place = 0; place < places; ++place)
         messages[place] = ArrivingMessage{0, 0, use * places + place};
 }
-// The use number after all earlier uses.
+// The `use` of the next subscription with this index.
 constexpr std::uint32_t next_use(const ArrivingMessage (&messages)[kMostPlaces],
                                  unsigned number_bits) {
     const unsigned places = places_of(number_bits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notified put and get, the general way: all cases that notify_at_once() leaves. The order is the
-// same: check the epoch, move the data, count the event.
+// Notified put and get in all cases that notify_at_once() does not handle. The order is the same:
+// check the epoch, move the data, count the event.
 #include <algorithm>
 
 #include "base/fail.hpp"
@@ -56,7 +56,7 @@ sennit_status check_notice(const Rank &rank, const Attached &attached, const Not
     return SENNIT_OK;
 }
 
-// Finds the local signal. One that has already fired is refused before anything moves.
+// Finds the local signal, and refuses it before anything moves if it has fired.
 sennit_status reach_local(Rank &rank, const NotifyArgs &args, RemoteSignal *local) {
     if (args.notice == nullptr || args.notice->local.handle == 0) return SENNIT_OK;
     const Own *own = find_own(rank, args.notice->local);
@@ -123,7 +123,7 @@ NotifyArgs args_of_layout(op::Direction direction, std::size_t offset, void *loc
         args.layout = &layout;
         return args;
     }
-    // The lowest byte, even if the offset is that of another byte.
+    // A plain call names the lowest byte; a box or list may name a higher one.
     args.offset += static_cast<std::size_t>(layout.remote.begin);
     args.local = static_cast<std::byte *>(local) + layout.local.begin;
     return args;
@@ -173,7 +173,7 @@ sennit_status move(Rank &rank, const Prepared &prepared, const NotifyArgs &args)
     return op::transfer_moved(rank, args.direction, prepared.place, moved_by(args), {});
 }
 
-// Load and store reach the signal, if any.
+// For a signal that load and store reach, or none.
 sennit_status notify_by_pointer(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     const RemoteSignal &remote = prepared.remote;
     if (remote.is_none()) return move(rank, prepared, args);
@@ -183,7 +183,7 @@ sennit_status notify_by_pointer(Rank &rank, const Prepared &prepared, const Noti
     return status == SENNIT_OK ? count_event(rank, remote, prepared.epoch, &seen) : status;
 }
 
-// One message if the data goes with its event, as completion data or in a task; else the data goes
+// One message if the event goes with the data, as completion data or in a task; else the data goes
 // first.
 sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     const RemoteSignal &remote = prepared.remote;
@@ -195,7 +195,7 @@ sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const Not
     if (!is_one_task && !prepared.is_current() && !is_let_in_soon(rank, remote, prepared.epoch))
         status = ask_owner(rank, remote, prepared.epoch);
     if (status != SENNIT_OK) return status;
-    // It is let in, so each of its tasks is.
+    // The event is let in, so each of the tasks is.
     if (is_with_event && !is_one_task) return post_let_in(rank, event_with_data(prepared, args, 1));
     if (is_with_event || args.bytes == 0)
         return post_event(rank, event_with_data(prepared, args, 1));
@@ -210,14 +210,14 @@ sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const Not
                                : status;
 }
 
-// One try of the call. After SIGNAL_EARLY nothing has moved, and nothing prepared is still valid.
+// One try of the call. After SIGNAL_EARLY nothing has moved, and the next try must prepare again.
 sennit_status try_to_notify(Rank &rank, Attached &attached, const NotifyArgs &args,
                             bool asks_first) {
     Prepared prepared;
     sennit_status status = prepare(rank, attached, args, &prepared);
     if (status != SENNIT_OK) return status;
     const bool is_by_message = prepared.remote.record == nullptr && !prepared.remote.is_none();
-    // The data of a short put is sent once for all tries.
+    // Later tries ask first, so that they do not send the data of a short put each time.
     if (is_by_message && asks_first) status = ask_owner(rank, prepared.remote, prepared.epoch);
     if (status == SENNIT_OK)
         status = is_by_message ? notify_by_messages(rank, prepared, args)

@@ -12,9 +12,9 @@ namespace {
 
 using op::Completion;
 
-// An op::AtEnd: the caller, whose signal has this handle, may reuse the private buffer. The
-// signal's owner finds errors of the signal: any thread of the rank may run this, so it keeps that
-// thread's last error.
+// An op::AtEnd: counts in the caller's local signal that the private buffer may be reused. Any
+// thread of the rank may run this, so its last error is restored; a wait for the signal reports
+// errors.
 void count_local(Rank &rank, std::uint64_t handle, int, sennit_status status) {
     const sennit_signal signal{rank.world_rank, static_cast<std::uint32_t>(handle)};
     const Own *own = find_own(rank, signal);
@@ -33,14 +33,14 @@ Completion completion_of(const Prepared &prepared, sennit_request *request) {
     return how;
 }
 
-// Whether tasks bring everything; the data is copied.
+// Whether tasks carry the data, copied, and the event.
 bool is_by_tasks(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
     return !prepared.remote.is_none() && goes_with_event(rank, prepared, args) &&
            op::engine_may_copy(rank, args.bytes);
 }
 
-// Starts one task, or several if the owner is known to let them in. If unknown, its answer ends the
-// call.
+// Starts one task, or several if the owner is known to let them in. If that is unknown, the request
+// completes with the owner's answer.
 sennit_status start_task(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                          bool is_let_in, sennit_request *request) {
     const EventArgs event = event_with_data(prepared, args, 1);
@@ -54,7 +54,7 @@ sennit_status start_task(Rank &rank, const Prepared &prepared, const NotifyArgs 
     return status == SENNIT_OK ? conclude(rank, prepared) : status;
 }
 
-// Asks the owner first; its answer decides about the data.
+// Asks the owner; the data is held, and moves only if the owner lets the event in.
 sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                     sennit_request *request) {
     sennit_request of_data = SENNIT_REQUEST_NULL;
@@ -73,7 +73,7 @@ sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const 
     if (status == SENNIT_OK && request != nullptr) {
         *request = of_data;
     } else {
-        // Nobody waits for it. Errors are reported here, or else by flush.
+        // The data has no waiter. This call reports errors now, flush later ones.
         op::engine_abandon(rank, of_data,
                            status == SENNIT_OK ? op::Abandoned::goes_on : op::Abandoned::library_s);
     }
@@ -154,15 +154,15 @@ sennit_status notify_nb(Rank &rank, Attached &attached, const NotifyArgs &args,
     Prepared prepared;
     sennit_status status = prepare(rank, attached, args, &prepared);
     if (status != SENNIT_OK) return status;
-    // Otherwise it is complete when the call returns, and the blocking call does it.
-    bool goes_on = prepared.remote.record == nullptr && !prepared.remote.is_none();
+    // Without messages the blocking call does the same.
+    bool is_by_message = prepared.remote.record == nullptr && !prepared.remote.is_none();
     if (prepared.remote.is_none() && args.bytes != 0) {
         op::Target target;
-        status = op::target_of_moved(rank, prepared.place, moved_by(args), &target, &goes_on);
+        status = op::target_of_moved(rank, prepared.place, moved_by(args), &target, &is_by_message);
         if (status != SENNIT_OK) return status;
     }
-    return goes_on ? start_by_messages(rank, prepared, args, request)
-                   : notify(rank, attached, args);
+    return is_by_message ? start_by_messages(rank, prepared, args, request)
+                         : notify(rank, attached, args);
 }
 
 }  // namespace sennit::signal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The prepared form of a notified put or get, before anything moves, and its end: shared by the
-// single calls (notify.cpp) and the batches (batch.cpp).
+// The steps of a notified put or get before and after its data moves: shared by the single calls
+// (notify.cpp) and the batches (batch.cpp).
 #pragma once
 
 #include "op/strided.hpp"
@@ -24,8 +24,8 @@ class EarlyWait {
   public:
     explicit EarlyWait(const sennit_notice *notice)
         : wait_ns_(notice == nullptr ? 0 : notice->wait_ns) {}
-    // Makes progress until the next try is due, and keeps the thread's error. False: no more tries;
-    // the error then tells how long this has waited, if at all.
+    // Makes progress until the next try is due, and preserves the thread's error. False: no more
+    // tries; after a wait, its length is then in the error.
     bool pause(Rank &rank);
 
   private:
@@ -35,17 +35,17 @@ class EarlyWait {
     std::int64_t pause_ns_ = 20'000;  // doubles
 };
 
-// Checks place and notice, as far as this rank can see. Errors: ARG, RANGE, and those of
-// check_lives().
+// Checks place and notice, as far as this rank can without a message. Errors: ARG, RANGE, and those
+// of check_lives().
 sennit_status check_arguments(Rank &rank, const Attached &attached, const NotifyArgs &args);
 // The same, and finds the signals. Errors: also those of reach(), SIGNAL_OVERFLOW (the local one
 // has fired).
 sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Prepared *prepared);
-// Whether the data of a put goes with its event in one task, and that task.
+// Whether the data of a put goes with its event in tasks.
 bool goes_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args);
 EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args, std::uint32_t messages);
-// Starts a put or get by messages, and its event with it or after it, to owners that let it in;
-// `how` is for the data, which is not empty.
+// Starts a put or get by messages, and its event with it or after it. The owner lets it in; the
+// data is not empty, and `how` is for the data.
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                op::Completion how);
 inline op::Moved moved_by(const NotifyArgs &args) {

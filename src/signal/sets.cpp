@@ -81,8 +81,7 @@ void unlink(Signals &all, Waitset &set, std::uint32_t index) {
     --list.count;
 }
 
-// Puts the signal into the list of its set where it belongs now. A mark may be of a past or future
-// epoch.
+// Lists the signal in its set by its state, not by the mark, which may be of another epoch.
 void take_in(Signals &all, std::uint32_t index) {
     const Own &own = own_at(all, index);
     if (own.set == 0) return;
@@ -105,7 +104,7 @@ void collect_word(Signals &all, std::uint32_t chunk, std::uint32_t word) {
                          static_cast<std::uint32_t>(std::countr_zero(bits)));
 }
 
-// Brings all marks into the lists. Needs the lock.
+// Lists all marked signals and clears their marks. Needs the lock.
 void collect(Signals &all) {
     for (std::uint32_t chunk = 0; chunk < kSignalChunks; ++chunk) {
         // SYNC signal-chunk: pairs with the release in add_chunk(); the head comes before.
@@ -113,7 +112,7 @@ void collect(Signals &all) {
         if (base == nullptr) return;
         auto *summary = reinterpret_cast<MarkWord *>(base + kSummaryOffset);
         for (std::uint32_t word = 0; word < summary_words(chunk); ++word) {
-            // relaxed: the exchange takes the marks.
+            // relaxed: the exchange reads the marks.
             if (summary[word].load(std::memory_order_relaxed) == 0) continue;
             // SYNC signal-mark: pairs with the releases in mark_fired(); the marks come before.
             std::uint64_t bits = summary[word].exchange(0, std::memory_order_acquire);
@@ -150,7 +149,7 @@ sennit_status report_faults(Signals &all, Waitset &set) {
     return SENNIT_OK;
 }
 
-// Waits until `is_over(set, &status)`, or until the set can not be waited for.
+// Waits until `is_over(set, &status)`, or until an error of the set ends the wait.
 template <class IsOver>
 sennit_status wait_in_set(Rank &rank, Signals &all, sennit_waitset handle, const Deadline &deadline,
                           IsOver is_over) {
@@ -162,7 +161,7 @@ sennit_status wait_in_set(Rank &rank, Signals &all, sennit_waitset handle, const
             status = no_set(handle);
             return true;
         }
-        // Also if some are already in a list: newer ones must get their turn.
+        // Even if signals are listed already: others must be reported too.
         collect(all);
         status = report_faults(all, *set);
         return status != SENNIT_OK || is_over(*set, &status);
@@ -262,7 +261,7 @@ bool advance_in_set(Signals &all, Own &own, std::uint64_t epoch) {
     if (own.set == 0) return true;
     const std::uint32_t index = index_of(handle_of(own));
     unlink(all, set_of(*all.sets, own), index);
-    // All events of the next epoch may have arrived early, and its mark been taken too soon.
+    // All events of the new epoch may be here already, with their mark cleared by collect().
     take_in(all, index);
     return true;
 }

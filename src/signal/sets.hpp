@@ -24,7 +24,7 @@ sennit_status set_destroy(Signals &all, sennit_waitset set);
 sennit_status set_add(Signals &all, sennit_waitset set, sennit_signal signal, std::uint64_t cookie);
 sennit_status set_remove(Signals &all, sennit_waitset set, sennit_signal signal);
 
-// Removes a signal that ends from its set.
+// Removes a signal from its set, if any, before its end.
 void leave_set(Signals &all, Own &own);
 // The same as advance(), for a signal that may be in a set.
 bool advance_in_set(Signals &all, Own &own, std::uint64_t epoch);

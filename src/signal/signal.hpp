@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A signal from the view of its owner and its senders. By load and store, only code of this file is
-// executed to count an event and to wait for it.
+// The state of signals at their owner and at senders, and the inline functions that count an event
+// and poll for it by load and store.
 //
-// Senders change only the slots, the owner everything else. So the owner can end an epoch with one
-// store, which overwrites nothing of a sender.
+// Senders only add to the slots, and only the owner writes the epoch. So the owner can end an epoch
+// with one store, which overwrites nothing of a sender.
 #pragma once
 
 #include <sennit/signal.h>
@@ -74,7 +74,7 @@ constexpr std::uint32_t handle_in(std::uint64_t name) {
     return name == kNoName ? 0 : std::bit_cast<sennit_signal>(name).handle;
 }
 inline std::uint32_t handle_of(const Own &own) {
-    // relaxed: this rank's own signal, which the caller knows.
+    // relaxed: the caller has found the signal.
     return handle_in(own.handle.load(std::memory_order_relaxed));
 }
 
@@ -213,8 +213,8 @@ struct Messages {
 [[gnu::cold]] void tell_refused(const RemoteSignal &to, std::uint64_t epoch,
                                 Uncounted what = Uncounted::surplus);
 
-// Undoes surplus messages; `before` was the value of the epoch. Sets the thread's error; the owner
-// learns of it by SignalRecord::refused.
+// Undoes surplus messages; `before` was the value of the epoch. Sets the thread's error, and
+// SignalRecord::refused for the owner.
 [[gnu::cold, gnu::noinline]] void take_back(const RemoteSignal &to, const Expected &expected,
                                             const Messages &messages, std::uint64_t before);
 
@@ -234,8 +234,7 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
         take_back(to, expected, {epoch, messages}, before);
         return false;
     }
-    // All relaxed: the add is a full fence. An owner that is missed here reads the slot after its
-    // own fence.
+    // All relaxed: the add is a full fence. An owner whose store a load misses then sees the count.
     if (before == messages && record.in_set.load(std::memory_order_relaxed) != 0) [[unlikely]]
         mark_fired(to.chunk, to.signal.handle);
     if (to.control->doorbell.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -243,8 +242,8 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
     return true;
 }
 
-// The same for an unchecked signal, whose messages may be of any epoch: a message of another epoch
-// than the owner's or the next is not counted but reported to the owner.
+// The same for an unchecked signal, whose messages may be of any epoch: a message that is neither
+// of the owner's epoch nor of the next one is reported to the owner and not counted.
 bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Messages &messages);
 
 // The same for messages of the owner's current epoch, if it has room. False: the signal has fired;
@@ -252,7 +251,7 @@ bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Mes
 [[gnu::cold]] bool count_current(const RemoteSignal &to, const Expected &expected,
                                  std::uint32_t messages = 1);
 
-// Calls the one of these that fits the signal and the epoch, for messages that are let in.
+// The same for messages that are let in, of any signal and epoch: calls one of the above.
 bool count_let_in(const RemoteSignal &to, const Expected &expected, const Messages &messages);
 
 // Starts the next epoch, if a store is enough: the signal has fired, is in no set, no other thread
@@ -275,8 +274,8 @@ inline bool reset_at_once(Own &own) {
     return true;
 }
 
-// Polls for the end of the epoch as long as a wait polls. True: it has ended. The pauses between
-// the first polls are short, as in a hand-over of a channel.
+// Polls for the end of the epoch, as long as a wait polls before it sleeps. True: the epoch has
+// ended. The pauses between the first polls are short, as in a hand-over of a channel.
 inline bool poll(const Rank &rank, const Own &own) {
     constexpr unsigned kFastPolls = 6;
     const std::uint64_t epoch = own_epoch(own);

@@ -101,8 +101,7 @@ sennit_status segment_of_chunk(Rank &rank, int peer, std::uint32_t chunk, std::u
     return op::get_control(rank, peer, offset, segment, sizeof *segment);
 }
 
-// If the peer's path only copies its memory, the memory is mapped just for its signals, as for
-// channels.
+// For a peer whose path only copies: maps its memory for the signals alone, as channels do.
 sennit_status map_view(Rank &rank, int peer, sennit_gptr gptr, ChunkView *view) {
     const Peer &the_peer = rank.peers[peer];
     if (the_peer.control == nullptr || the_peer.memory_file < 0)
@@ -210,7 +209,7 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     own.listed = Listed::none;
     own.set = 0;
     own.next = own.previous = 0;
-    // All relaxed: nobody may look before the handle is published.
+    // All relaxed: nobody may read them before the handle is published.
     own.epoch.store(0, std::memory_order_relaxed);
     own.state.store((all->resets_by_exchange ? kExchanges : 0) | (is_to_be_strict ? kStrict : 0),
                     std::memory_order_relaxed);
@@ -244,7 +243,7 @@ void signal_destroy(Rank &rank, Own &own) {
     Signals &all = *signals_of(rank);
     leave_set(all, own);
     const ColdLock lock(rank);
-    // relaxed: a later use is the program's error in any order, and finds the 0 sooner or later.
+    // relaxed: a later use is the program's error in any order; sooner or later it finds the 0.
     own.record->handle.store(0, std::memory_order_relaxed);
     all.table.give_back(own);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The signals of a rank, those of its peers to which it sends, and the slow part of counting and
-// waiting. Called by api/ and at the end of a rank.
+// A rank's own signals, its views of peers' signals, and the cold paths of counting and waiting.
+// Called by api/ and at the end of a rank.
 #pragma once
 
 #include "signal/signal.hpp"
 
 namespace sennit::signal {
 
-// The place of one of the rank's own signals; its chunk must exist.
+// One of the rank's own signals; its chunk must exist.
 inline Own &own_at(Signals &all, std::uint32_t index) {
     return all.table[index];
 }
@@ -41,15 +41,13 @@ struct Seen {
 sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen);
 
 // Checks whether a message of the epoch may be counted. SENNIT_EPOCH_CURRENT always may, and any
-// epoch of an unchecked signal. Fills *seen, unless the owner is asked by a task or not at all.
-// Errors: as look(), SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over), PEER_LOST (the owner never
-// reaches it).
+// epoch of an unchecked signal. Fills *seen if load and store reach the record. Errors: as look(),
+// SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over), PEER_LOST (the owner never reaches it).
 sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
-// Counts it after that check; SENNIT_EPOCH_CURRENT counts in the owner's current epoch. Errors:
-// SIGNAL_OVERFLOW, and by messages those of check_epoch().
+// Counts an event after check_epoch(); SENNIT_EPOCH_CURRENT counts in the owner's current epoch.
+// Errors: SIGNAL_OVERFLOW, and by messages those of check_epoch().
 sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
-// The error of an epoch that is neither of the two that the owner counts (for a strict signal: not
-// its one). SIGNAL_EARLY or SIGNAL_OVERFLOW.
+// The error for an epoch that the owner does not accept: SIGNAL_EARLY or SIGNAL_OVERFLOW.
 struct NotTaken {
     std::uint64_t epoch;
     std::uint64_t receivers;
@@ -61,13 +59,13 @@ struct NotTaken {
 [[gnu::cold]] sennit_status fail_surplus(sennit_signal signal, const Expected &expected,
                                          const Messages &messages, std::uint64_t before);
 [[gnu::cold]] sennit_status fail_too_many(sennit_signal signal, std::uint64_t epoch,
-                                          std::uint64_t expected, std::uint64_t come);
+                                          std::uint64_t expected, std::uint64_t arrived);
 
 // For the rank's own signals.
 sennit_status test(Rank &rank, Own &own, int *done);
 sennit_status wait(Rank &rank, Own &own, const Deadline &deadline);
-// Reports why it is faulty; OK if it is not. An event that was not counted, or was undone, is
-// reported once. Errors: SIGNAL_OVERFLOW, SIGNAL_EARLY.
+// Reports why the signal is faulty; OK if it is not. An event that was not counted, or was undone,
+// is reported once. Errors: SIGNAL_OVERFLOW, SIGNAL_EARLY.
 [[gnu::cold]] sennit_status report_fault(Own &own);
 // Errors: STATE, SIGNAL_OVERFLOW.
 sennit_status reset(Rank &rank, Own &own);

@@ -23,7 +23,7 @@ bool is_same(const SubscriptionKey &a, const SubscriptionKey &b) {
 
 }  // namespace
 
-// The first place of a signal's entries: they are between it and the next free place.
+// The first place of a signal's entries: they are between this place and the next free one.
 std::size_t Subscriptions::first_place(sennit_signal signal) {
     // The high bits of products with 2^64 / golden ratio (Knuth, volume 3, 6.4).
     constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15u;
@@ -32,7 +32,7 @@ std::size_t Subscriptions::first_place(sennit_signal signal) {
     return name * kFactor >> 32;
 }
 
-// The place of the kind, or the free place for it. There always is one.
+// The place of the kind, or the free place for it. At most half of the places are in use.
 Subscriptions::Entry *Subscriptions::place_of(const SubscriptionKey &kind) const {
     std::size_t place = first_place(kind.signal);
     for (;; ++place) {
@@ -129,8 +129,8 @@ void Subscriptions::learn(const SubscriptionKey &kind, const Subscription &given
     list_if_ready(*entry);
 }
 
-// Checks some places at a time. An index is idle if several times as many messages as there are
-// signals have gone without it. Returns whether some were left.
+// Leaves idle indices of the owner, and returns whether there were any. Checks some places at a
+// time. Idle: the last message is older than several messages for each subscription.
 bool Subscriptions::sweep(int owner) {
     constexpr std::size_t kPlaces = 256;
     constexpr unsigned kMost = 4;
@@ -260,7 +260,7 @@ void Subscribers::take_back(std::uint32_t index) {
     free_last_ = index;
 }
 
-// Their late events may still arrive: those have numbers that are not reused soon.
+// Late events of lost ranks may still arrive. Their numbers are not reused soon.
 void Subscribers::take_back_of_lost(const Rank &rank) {
     for (std::uint32_t index = 1; index <= made_; ++index)
         if (entries_[index].sender >= 0 && known_gone(rank, entries_[index].sender) != Gone::no)
@@ -281,7 +281,7 @@ std::uint32_t Subscribers::give(const Rank &rank, int sender, const Subscription
         index = ++made_;
         *use = 0;
     }
-    *use &= 0xFFFF;  // only these bits travel
+    *use &= 0xFFFF;  // only these bits are sent
     Subscriber &it = entries_[index];
     it.sender = sender;
     it.handle = kind.signal.handle;

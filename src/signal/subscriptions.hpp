@@ -26,7 +26,7 @@ struct SubscriptionKey {
 // An owner's answer to a sender, in a word.
 struct Subscription {
     std::uint32_t index = 0;  // 0: none left
-    std::uint32_t use = 0;    // determines its first numbers
+    std::uint32_t use = 0;    // determines its first message numbers
     std::uint8_t event_bits = 0;
     std::uint8_t index_bits = 0;  // as in Traits
 };
@@ -47,7 +47,7 @@ struct NumberedMessage {
     std::uint8_t index_bits = 0;
 };
 
-// The sender's side. For any thread, also with the engine's mutex held; calls nothing.
+// The sender's side. For any thread, also with the engine's mutex held. Takes no other lock.
 class Subscriptions {
   public:
     ~Subscriptions() { (void)pthread_mutex_destroy(&lock_); }
@@ -60,8 +60,9 @@ class Subscriptions {
     };
     Begun begin(const SubscriptionKey &kind, NumberedMessage *message);
     void unbegin(const SubscriptionKey &kind, const NumberedMessage &message);
-    // If the owner has no index left, gives it indices back that this rank has not used for long,
-    // and asks again: the end of a signal is not announced.
+    // If the owner has no index left, leaves indices that this rank has not used for long, and asks
+    // again with a later message. Their signals may no longer exist: the end of a signal is not
+    // announced.
     void learn(const SubscriptionKey &kind, const Subscription &given);
     // The question got no answer.
     void forget(const SubscriptionKey &kind);
@@ -91,7 +92,7 @@ class Subscriptions {
         std::uint8_t number_bits;
         bool is_left;     // must be given back
         bool is_useless;  // and must not be asked for again
-        bool is_broken;   // no message may start before that
+        bool is_broken;   // no message may start before it is given back
         bool is_listed;   // in the list of `ready_`
         std::uint32_t index;
         std::uint32_t next_ready;  // place + 1; 0: none

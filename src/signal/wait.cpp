@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The owner's side after unsuccessful polling, and the end of an epoch.
+// The owner's tests and waits after unsuccessful polling, and the end of an epoch.
 #include "runtime/wait.hpp"
 
 #include <cstdio>
@@ -64,9 +64,9 @@ sennit_status report_early(Own &own) {
                 static_cast<unsigned long long>(epoch));
 }
 
-// Writes the number of events of the next epoch that arrived during this wait: their senders have
-// finished this epoch. "" if there are none.
-void say_came_already(const Own &own, char *text, std::size_t bytes) {
+// Writes the number of events of the next epoch that have arrived: their senders have finished this
+// epoch. "" if there are none.
+void say_arrived_already(const Own &own, char *text, std::size_t bytes) {
     const std::uint64_t next = own_epoch(own) + 1;
     // relaxed: a number for the report.
     const std::uint64_t counter = own.record->slot[slot_of(next)].load(std::memory_order_relaxed);
@@ -83,7 +83,7 @@ void say_came_already(const Own &own, char *text, std::size_t bytes) {
 bool say_missing(const Own &own, std::uint64_t value, char *text, std::size_t bytes) {
     const std::uint32_t left = events_left(value, own.event_bits);
     char already[96];
-    say_came_already(own, already, sizeof already);
+    say_arrived_already(own, already, sizeof already);
     (void)std::snprintf(text, bytes, "%u of %u event%s of epoch %llu %s missing%s%s", left,
                         own.events, plural(own.events),
                         static_cast<unsigned long long>(own_epoch(own)), left == 1 ? "is" : "are",
@@ -100,7 +100,7 @@ sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
                 handle_of(own), missing);
 }
 
-// For `sennit trace where`: senders that have gone on to the next epoch have skipped this one, or
+// For `sennit trace where`: senders that are already in the next epoch have skipped this one, or
 // sent fewer events than the signal expects. `shown`: the values that this wait has shown last.
 [[gnu::cold, gnu::noinline]] void show_missing(Rank &rank, const Own &own, std::uint64_t value,
                                                std::uint64_t *shown) {
@@ -149,7 +149,7 @@ bool compare(Word word, sennit_comparison comparison, Word value) {
 
 // A separate function, so that test() calls nothing and saves no registers.
 [[gnu::noinline]] sennit_status test_again(Rank &rank, Own &own, int *done) {
-    // Another rank may wait for a rank that polls, and events by messages are counted here.
+    // Other ranks may wait for this one's progress, and events by messages are counted here.
     make_progress(rank);
     const std::uint64_t value = own_value(own);
     if (is_faulty(own)) [[unlikely]] {
@@ -207,15 +207,15 @@ sennit_status wait(Rank &rank, Own &own, const Deadline &deadline) {
         if (status != SENNIT_OK || value == 0) return status;
         const sennit_status fault = report_fault(own);
         if (fault != SENNIT_OK) return fault;
-        // Another thread has reported it.
+        // Another thread has reported the fault.
     }
 }
 
 bool advance(Own &own, std::uint64_t epoch) {
     const std::uint64_t next = epoch + 1;
     // SYNC signal-epoch: pairs with itself, in the thread that resets next; this thread's use of
-    // the data of its epoch comes before the epoch that that thread publishes to senders. relaxed
-    // on failure: nothing was changed.
+    // the data of its epoch comes before the next epoch is published to senders. relaxed on
+    // failure: nothing was changed.
     if (!own.epoch.compare_exchange_strong(epoch, next, std::memory_order_acq_rel,
                                            std::memory_order_relaxed))
         return false;
@@ -231,9 +231,9 @@ bool advance(Own &own, std::uint64_t epoch) {
     return true;
 }
 
-// An arrived but unread event belongs to the epoch that ends: its data has overwritten what the
-// owner had. If its sender checks the epoch, the event can not be of the next one, unless it is to
-// be refused; an event for the owner's current epoch does not name its epoch.
+// With kReadsFirst, arrived events are read before the reset, because they belong to the epoch that
+// ends: an event for the current epoch names none and would count in the next one, and an event of
+// the next epoch is an error of a strict signal.
 sennit_status reset(Rank &rank, Own &own) {
     // relaxed: set before the first event.
     if ((own.state.load(std::memory_order_relaxed) & kReadsFirst) != 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words of signals that ranks write for each other, and the record of a block.
-// docs/design/layouts.md has each byte, docs/design/signals.md the protocols.
+// The records of signals and blocks, which ranks share. docs/design/layouts.md has each byte,
+// docs/design/signals.md the protocols.
 //
 // The signals of a rank are in chunks, each a segment in the rank's memory file, so that peers
 // reach them like memory: by pointer or by messages. The first two chunks have 256 signals each,
@@ -15,7 +15,7 @@
 
 namespace sennit::signal {
 
-// Set in the handle of an unchecked signal: a sender needs no record to know that.
+// Set in the handle of an unchecked signal, so that a sender need not read the record.
 inline constexpr std::uint32_t kUncheckedBit = 1u << 31;
 
 // A signal's handle: its index (24 bits; no index has the highest one, kUncheckedBit), and the use
@@ -33,14 +33,14 @@ constexpr bool is_unchecked(std::uint32_t handle) {
     return (handle & kUncheckedBit) != 0;
 }
 
-// The senders' line, then the owner's line. A poller of a slot keeps the slot's line in its cache,
-// so other words that senders read must not be there. The owner writes its line but does not read
-// it, since the senders' processors hold it; its own copies are in signal::Own.
+// The senders' line, then the owner's line. A poller of a slot keeps the line in its cache, so
+// other words that senders read must not be on it. The owner writes its line but does not read it,
+// since the senders' processors hold it; its own copies are in signal::Own.
 struct alignas(kLineBytes) SignalRecord {
     // Indexed by the parity of the epoch; writers: senders, by adds. SYNC signal-count.
     std::atomic<std::uint64_t> slot[2];
-    // An event that was not counted: refused_word(); 0: none. Writers: the rank that did not count
-    // it; the owner, which reports it and stores 0. On this line, since the owner reads the slots
+    // An event that was not counted, as refused_word(); 0: none. Writers: the rank that refused it;
+    // the owner, which reports it and stores 0. On this line, since the owner reads the slots
     // anyway.
     std::atomic<std::uint64_t> refused;
     std::uint8_t unused_first[104];
@@ -75,7 +75,7 @@ static_assert(sizeof(SignalChunkHead) == 128);
 
 using MarkWord = std::atomic<std::uint64_t>;
 
-// A place, and with it its handles, is reused only after this many others.
+// A place and its handles are reused only after this many others.
 inline constexpr std::uint32_t kFewestSignals = 64;
 inline constexpr TableShape kSignalShape{1u << (8 + kSignalChunks - 1), 1u << 8, kFewestSignals, 0};
 static_assert(kSignalShape.chunks() == kSignalChunks);
