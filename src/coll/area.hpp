@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words that the members of a team write for each other in collective calls: slots in each
-// member's TeamSync, used in turn: 8 for posts of any size, 32 for small ones, 64 for tiny ones.
-// Shared between processes: docs/design/layouts.md has the bytes, docs/design/collectives.md says
-// when a slot may be reused.
+// The slots in each member's TeamSync by which the members of a team exchange posts in collective
+// calls: 8 for posts of any size, 32 for small ones, 64 for tiny ones, each used in rotation.
+// docs/design/layouts.md has the bytes, docs/design/collectives.md says when a slot may be reused.
 //
 // Post number n of a rank goes into slot n mod 8 (mod 4 at middle size), small slot n mod 32 or
-// tiny slot n mod 64. It is complete when the slot's number says n. A post that nobody reads uses
-// no slot. Only the owner writes a slot, and everything in it before the number. Large calls may
-// have their payload in wide slots, in a segment of each member that its BufferDescription names.
+// tiny slot n mod 64. It is complete when the slot's number is n. A post that nobody reads uses no
+// slot. Only the owner writes a slot, and it writes the number last. The payload of large calls may
+// be in wide slots, in a segment of each member that its BufferDescription names.
 #pragma once
 
 #include <sennit/memory.h>
@@ -37,9 +36,9 @@ inline constexpr std::size_t kSmallPayloadBytes = kSmallSlotBytes - 32;
 inline constexpr std::size_t kTinySlots = 64;
 inline constexpr std::size_t kTinyPayloadBytes = 16;
 
-// Wide slots have their own segment. They are few, so they stay in the level-2 cache. One takes the
-// room of two slots (fill_and_post()); posts of middle size and of full size in the same slot share
-// its book (needed_for()).
+// Wide slots have their own segment. They are few, so they stay in the level-2 cache. Two of the 8
+// slots use the same wide slot (fill_and_post()). Posts of middle size and of full size in the same
+// slot share its book (needed_for()).
 inline constexpr std::size_t kWideSlots = 4;
 static_assert(kSlots == 2 * kWideSlots);
 static_assert(kSlots % kMiddleSlots == 0 && kMiddleSlots > 1);
@@ -64,7 +63,7 @@ struct TinySlot {
     SlotHeader header;
 };
 
-// The payload starts at a cache line: copies of this size are faster.
+// The payload starts at a cache line, which makes copies of this size faster.
 struct alignas(kLineBytes) Slot {
     SlotHeader header;
     std::byte zero[64 - sizeof(SlotHeader)];
@@ -81,8 +80,8 @@ struct alignas(kLineBytes) SmallSlot {
 static_assert(sizeof(SmallSlot) == kSmallSlotBytes && offsetof(SmallSlot, payload) == 32);
 
 // The number of the owner's last post, with or without a slot. A member that only needs another's
-// progress reads this word and learns of several posts at once. The other fields are the reason of
-// a rank that gave up; its slots keep their contents, since others may still read them.
+// progress reads this word and learns of several posts at once. The other fields say why a rank
+// gave up. Its slots keep their payload, which others may still read.
 struct alignas(kLineBytes) LatestPost {
     std::atomic<std::uint64_t> number;  // kGaveUp; SYNC coll-post
     std::atomic<std::uint64_t> team;    // the handle of the team that was given up
@@ -158,13 +157,13 @@ inline Area &area_of(TeamSync &sync) {
     return *reinterpret_cast<Area *>(sync.coll);
 }
 
-// Where a buffer of a rank lies. Of a loan (live is not 0) the rest of what its record says, so
-// that ranks on other nodes need not fetch that.
+// The place of a rank's buffer. For a loan (`live` is not 0) it includes what the segment record
+// says, so that ranks on other nodes need not fetch the record.
 struct BufferPlace {
     std::uint32_t segment;
     std::uint32_t live;
     std::uint64_t offset;  // into the segment
-    std::uint64_t extent;  // of a loan its bytes; else the address, for ranks of the same process
+    std::uint64_t extent;  // size of a loan; else the address, for ranks of the same process
 };
 static_assert(sizeof(BufferPlace) == 24 && offsetof(BufferPlace, extent) == 16);
 

@@ -12,7 +12,7 @@
 namespace sennit::coll {
 namespace {
 
-// False for calls that overwrite what peers still read, or that peers would overwrite.
+// False for calls with a single buffer where results would overwrite data that peers still read.
 bool can_be_in_place(const Call &call) {
     if (!call.in_place) return true;
     return call.kind != Kind::alltoall && call.kind != Kind::alltoallv &&
@@ -57,8 +57,9 @@ Block sent_range(const Call &call, const team::Team &team) {
     return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// Between nodes, if the longest block fills a slot: an extra round costs more than a request for
-// the key. Every 255 loans leave 64 bytes per rank of the job behind.
+// Loans between nodes pay off if the longest block fills a slot: an extra round costs more than a
+// request for the key. Every 255 loans leave 64 bytes per rank of the job behind, so large jobs
+// make none.
 constexpr std::size_t kLentToNodesFrom = kPayloadBytes;
 constexpr int kMostRanksLentTo = 128;
 
@@ -73,9 +74,9 @@ bool can_fold_in_place(const TeamState &state, const OpenCall &operation) {
            (state.reaches_data || state.kernel_copies || may_lend_to_nodes(state, operation));
 }
 
-// False for two members that messages join: each moves as many bytes if both compute the whole
-// result, and saves the transfer of the other half. But in place each would overwrite operands that
-// the other still reads.
+// False for a reduction of two members that only messages connect: if both compute the whole
+// result, each moves as many bytes and need not send a part of the result. But in an allreduce with
+// a single buffer each would overwrite operands that the other still reads.
 bool is_worth_dividing(const TeamState &state, const Call &call) {
     return !folds(call.kind) || state.reaches_data || state.kernel_copies || state.size > 2 ||
            (call.kind == Kind::allreduce && call.in_place);
@@ -97,7 +98,7 @@ bool lend(TeamState &state, OpenCall &operation, const Block &block, BufferPlace
     const bool is_worth = state.kernel_copies ? block.bytes >= lent_from(state, operation.call)
                                               : may_lend_to_nodes(state, operation);
     if (!is_worth) return false;
-    // Reductions through the slots are faster: their elements stay in the first caches.
+    // Reductions through the slots are faster: their elements stay in the caches.
     if (folds(operation.call.kind) && state.reaches_data) return false;
     SegmentRecord *&record = operation.lent[operation.lent[0] == nullptr ? 0 : 1];
     const ColdLock lock(*state.rank);
@@ -150,8 +151,8 @@ bool describe_destination(TeamState &state, OpenCall &operation, BufferDescripti
            name_place(state, operation, written, description->flags, &description->destination);
 }
 
-// Attaches a loan of a rank on another node. The description has all of its record, so none is
-// fetched. An earlier loan may have had the same id.
+// Attaches a loan of a rank on another node. The record is made from the description, not fetched.
+// Attaches always, since an earlier loan may have had the same id.
 sennit_status attach_loan(Rank &rank, const sennit_gptr &gptr, const BufferPlace &place) {
     SegmentRecord record{};
     // relaxed twice: a private record.

@@ -26,7 +26,7 @@ inline constexpr std::size_t kMostFolded = kScratchBytes / sizeof(Buffers);
 // kernel or messages may copy from them for peers. True if peers may use them in place.
 bool describe_buffers(TeamState &state, OpenCall &operation, BufferDescription *description);
 
-// Whether the sender tells each block's place, because the receivers do not know it.
+// Whether the sender describes the place of each block, because the receivers do not know it.
 bool has_extents(const Call &call);
 // Writes the place of each member's block after the description in `payload`.
 void write_extents(const TeamState &state, const Call &call, std::byte *payload);

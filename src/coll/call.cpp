@@ -20,8 +20,8 @@ Block block_at(const Blocks &blocks, std::uint32_t member) {
     return {blocks.memory == nullptr ? nullptr : blocks.memory + offset, blocks.bytes[member]};
 }
 
-// Whether the blocks have several sizes and no offsets, and this rank has them all.
-bool lie_in_a_row(const Call &call, const team::Team &team, const Blocks &blocks) {
+// Whether the blocks have several sizes and no offsets. False on ranks without the blocks.
+bool are_contiguous(const Call &call, const team::Team &team, const Blocks &blocks) {
     const bool has_blocks = !(from_root(call.kind) || to_root(call.kind)) || team.rank == call.root;
     return has_blocks && blocks.bytes != nullptr && blocks.offsets == nullptr;
 }
@@ -50,8 +50,8 @@ Block reduced_block(const Call &call, std::byte *elements, std::uint32_t member)
 }  // namespace
 
 bool needs_offsets(const Call &call, const team::Team &team) {
-    return call.counts != nullptr || lie_in_a_row(call, team, call.source) ||
-           lie_in_a_row(call, team, call.destination);
+    return call.counts != nullptr || are_contiguous(call, team, call.source) ||
+           are_contiguous(call, team, call.destination);
 }
 
 void add_offsets(Call &call, const team::Team &team, std::size_t offsets[]) {
@@ -61,7 +61,7 @@ void add_offsets(Call &call, const team::Team &team, std::size_t offsets[]) {
         return;
     }
     for (Blocks *blocks : {&call.source, &call.destination}) {
-        if (!lie_in_a_row(call, team, *blocks)) continue;
+        if (!are_contiguous(call, team, *blocks)) continue;
         sum_up(blocks->bytes, team.size, offsets);
         blocks->offsets = offsets;
         offsets += team.size;

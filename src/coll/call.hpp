@@ -45,9 +45,9 @@ struct Call {
     Kind kind = Kind::barrier;
     bool in_place = false;
     std::uint32_t root = 0;
-    Blocks source;          // one block if every member gets or gives the same
-    Blocks destination;     // not const, but a source is only read
-    std::size_t bytes = 0;  // of one block if all are alike; of all elements of a reduction
+    Blocks source;  // only read; one block if every member gets or sends the same
+    Blocks destination;
+    std::size_t bytes = 0;  // of one block if all have one size; of all elements of a reduction
     // Reductions.
     std::size_t element_bytes = 1;
     sennit_type type = SENNIT_UINT8;
@@ -90,7 +90,8 @@ constexpr bool can_be_divided(Kind kind) {
     return kind == Kind::broadcast || kind == Kind::scatter || kind == Kind::gather ||
            kind == Kind::reduce || kind == Kind::allreduce;
 }
-// In such a call: whether `member` gets a result, so others must be able to write to it.
+// In a call that can be divided: whether `member` gets a result, so others must be able to write to
+// it.
 inline bool gets_result(const Call &call, std::uint32_t member) {
     if (from_root(call.kind)) return member != call.root;
     return !to_root(call.kind) || member == call.root;
@@ -117,9 +118,9 @@ inline bool reads(const Call &call, std::uint32_t member, std::uint32_t source) 
 Block block_for(const Call &call, const team::Team &team, std::uint32_t member);
 Block block_from(const Call &call, const team::Team &team, std::uint32_t member);
 
-// Computes the start of each block once, if blocks of several sizes lie one after another: else the
-// functions above would add up all earlier sizes at each use. `offsets` has room for two per member
-// and lives as long as the call.
+// For contiguous blocks of several sizes: computes the start of each block once, so that the
+// functions above need not add up all earlier sizes at each use. `offsets` has room for two per
+// member and lives as long as the call.
 bool needs_offsets(const Call &call, const team::Team &team);
 void add_offsets(Call &call, const team::Team &team, std::size_t offsets[]);
 

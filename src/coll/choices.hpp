@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The size from which a collective call first asks whether it can use its buffers in place. Smaller
-// calls copy everything through the slots, which takes one synchronisation less.
-// tools/tune-collectives makes the numbers in choices.def from bench/collectives.json.
+// The sizes from which collective calls start with descriptions, lend private buffers to the
+// kernel, or relay results. Smaller calls only use the slots, with one synchronisation less.
+// tools/tune-collectives makes choices.def from bench/collectives.json.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls of api/: starting, waiting, requests.
+// What api/ calls: starts, waits, requests.
 #include "coll/collectives.hpp"
 
 #include <sched.h>
@@ -26,7 +26,8 @@ constexpr std::int64_t kCheckNs = 1'000'000;  // between searches for dead membe
 // 2^28 teams in a slot.
 constexpr std::uint64_t kGenerationShift = 36;
 
-// The state of the team, or null. Only the caller makes or drops it: it holds the CollectiveCall.
+// The state of the team, or null. The caller holds the CollectiveCall, so no other thread makes or
+// frees the state.
 TeamState *state_of(const Rank &rank, const team::Team &team) {
     TeamState *state = rank.collectives->by_slot[team.slot];
     // relaxed: constant while the team lives.
@@ -52,7 +53,7 @@ void take_out(Collectives &all, TeamState *state) {
 
 // Frees a state that is in no list any more.
 void close_state(Rank &rank, TeamState *state) {
-    // Fetches that are still under way belong to the engine alone: nothing is lent to it.
+    // A fetch that does not end in time writes only into the engine's own memory.
     for (std::uint32_t member = 0; member < state->size; ++member) {
         sennit_request &request = state->fetches[member];
         if (request.handle == 0) continue;
@@ -60,7 +61,8 @@ void close_state(Rank &rank, TeamState *state) {
         op::engine_abandon(rank, request);
     }
     close_nodes(*state);
-    state->own = nullptr;  // the members have left, or are about to
+    state->own =
+        nullptr;  // so that end_all() posts nothing: the members have left, or are about to
     const sennit_error error = *thread_error();
     end_all(*state, fail(SENNIT_ERR_STATE, "the team is gone"));
     *thread_error() = error;
@@ -113,8 +115,8 @@ sennit_status open_state(Rank &rank, team::Team &team) {
         }
         if (peer != rank.world_rank && path != SENNIT_PATH_INPROC && path != SENNIT_PATH_MAPPED)
             state->reaches_data = false;
-        // A rank that also reaches a member of another node still takes part in the posts of its
-        // own node.
+        // In a team of several nodes, posts to another node go by the leaders, even if load and
+        // store reach a member there.
         if (control == nullptr || (by_nodes && !rank.peers[peer].same_node)) {
             state->reaches_control = false;
             continue;
@@ -183,9 +185,9 @@ void prepare(OpenCall &operation, const Call &call, bool is_request) {
     operation.complete.store(false, std::memory_order_relaxed);
 }
 
-// Another thread of the rank has the queue, perhaps for a long reduction. It, or the next thread
-// that progresses the queue, takes the operation. Operations arrive in order, because a rank makes
-// one call of a team at a time.
+// Used while another thread of the rank has the queue, perhaps for a long reduction. That thread,
+// or the next one that progresses the queue, executes the operation. Operations stay in order,
+// because a rank makes one call of a team at a time.
 void hand_over(TeamState &state, OpenCall &operation) {
     // relaxed: nothing reads through the pointer before the exchange below succeeds.
     OpenCall *last = state.incoming.load(std::memory_order_relaxed);
@@ -207,8 +209,7 @@ sennit_status take_result(const OpenCall &operation) {
     return operation.status;
 }
 
-// Ends the calls because a member is gone; the thread's last error names it. False: another thread
-// has the queue.
+// Ends the team's calls with the thread's last error. False: another thread has the queue.
 bool try_lose(TeamState &state, sennit_status status) {
     if (!state.turn.try_take()) return false;
     end_all(state, status);
@@ -216,7 +217,7 @@ bool try_lose(TeamState &state, sennit_status status) {
     return true;
 }
 
-// Tests of requests call this from time to time: nothing else checks the members.
+// For tests of requests, during which nothing else checks for dead members.
 void look_for_dead(TeamState &state) {
     const std::int64_t now = now_ns();
     // relaxed twice: two threads that search at the same time do no harm.

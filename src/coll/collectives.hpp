@@ -11,7 +11,7 @@ namespace sennit::coll {
 
 // At the start and end of a rank. Errors: NOMEM.
 sennit_status collectives_open(Rank &rank);
-// Called before the memory of the rank goes; open requests end with STATE.
+// Called before the memory of the rank is freed; open requests end with STATE.
 void collectives_close(Rank &rank);
 
 // The following need a CollectiveCall of the team.

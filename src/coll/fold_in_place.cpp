@@ -16,8 +16,8 @@
 namespace sennit::coll {
 namespace {
 
-// Bytes of each operand per step if loads reach all: all three stay in the level-1 cache, and the
-// result fits into half of the scratch.
+// Bytes of each operand per step if loads reach all: two operands and the result stay in the
+// level-1 cache, and the result fits into half of the scratch.
 constexpr std::size_t kFoldBytes = 8192;
 static_assert(kFoldBytes <= kScratchBytes);
 
@@ -28,8 +28,8 @@ constexpr std::size_t kMostByMessage = std::size_t{512} << 10;
 struct Operands {
     Buffers *of;       // by member, in the scratch
     std::size_t step;  // bytes of each operand at a time
-    // Only if an operand must be fetched: room for two chunks of each member and of the result; and
-    // the requests under way: gets by half and member, puts by member.
+    // Only if an operand must be fetched: room for two chunks of each member and of the result, and
+    // the pending requests: gets by half and member, puts by member.
     std::byte *fetched = nullptr;
     sennit_request *gets = nullptr;
     sennit_request *puts = nullptr;
@@ -168,21 +168,21 @@ FoldChunk own_part(const TeamState &state, const OpenCall &operation, std::size_
     if (!operation.divided) return {0, bytes, 0};
     const std::size_t unit = operation.call.element_bytes;
     const std::uint32_t own = state.team->rank;
-    // Whole blocks of elements, so that the ranks write on different lines.
+    // A multiple of 64 elements, so that the ranks write on different lines.
     const std::size_t share = (bytes / unit / state.size / 64 + 1) * 64 * unit;
     const std::size_t first = std::min(bytes, share * own);
     return {first, own + 1 == state.size ? bytes : std::min(bytes, first + share), 0};
 }
 
-// Folds all chunks. The caller waits for the requests that are still under way.
+// Folds all chunks. The caller waits for the requests that are still pending.
 sennit_status fold_part(TeamState &state, OpenCall &operation, const Operands &operands,
                         const FoldChunk &part) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
     const std::uint32_t reader = call.kind == Kind::reduce ? call.root : own;
     const bool has_destination = call.kind != Kind::reduce || own == call.root;
-    // This rank's elements may lie in the place of the result without being among the first two
-    // operands.
+    // With a single buffer this rank's elements are in the place of the result. If they are not one
+    // of the first two operands, an earlier result would overwrite them.
     const bool aside = !has_destination || (call.in_place && own > 1);
     const auto chunk_at = [&](std::size_t begin) {
         const std::size_t number = (begin - part.begin) / operands.step;
@@ -230,7 +230,7 @@ sennit_status fold_in_place(TeamState &state, OpenCall &operation) {
         request::wait_all(*state.rank, requests, operands.gets, default_deadline());
     if (status != SENNIT_OK) *thread_error() = error;
     if (rest != SENNIT_ERR_TIMEOUT) return status == SENNIT_OK ? rest : status;
-    // Unfinished transfers may still write: leave the memory to them.
+    // Unfinished transfers may still write into this memory: do not use it again.
     for (std::size_t i = 0; i < requests; ++i)
         op::engine_abandon(*state.rank, operands.gets[i], op::Abandoned::library_s);
     state.operands = nullptr;

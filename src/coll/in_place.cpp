@@ -76,7 +76,7 @@ sennit_status copy_as_root(TeamState &state, OpenCall &operation) {
         const sennit_status status = buffers_of(state, operation, member, &buffers);
         if (status != SENNIT_OK) return status;
         const Block block = gives ? block_for(call, team, member) : block_from(call, team, member);
-        // A member out of reach does not stop the others from copying their parts.
+        // After an error with one member, continue with the others.
         note(operation,
              copy(*state.rank, gives ? Direction::put : Direction::get,
                   gives ? buffers.destination : buffers.source, first, block.memory + first, part));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Posts between nodes. What a rank sends to other nodes must not grow with the ranks per node, so
-// only the first member of each node (its leader) uses peers on other nodes. In each round the
-// leader waits for the posts of its node, copies them as messages to its node buffer, passes the
-// messages on by dissemination as exchanges do (team/nodes.hpp), and then stores the number in
-// `released`: the posts of all other nodes have arrived. It stays in the round until then.
-// Exception: the leader of the root's node may leave when only the last word is missing, and ends
-// the round before its next one. Other members read messages of other nodes in the node buffer; a
-// member that reads none continues at once.
+// Posts between nodes. Only the first member of each node (its leader) sends to other nodes, so
+// that the number of transfers does not grow with the ranks per node. In each round the leader
+// waits for the posts of its node, copies them as messages to its node buffer, and exchanges
+// messages with the other leaders by dissemination, as exchanges do (team/nodes.hpp). A word after
+// each transfer says that the messages have arrived. When all messages are there, the leader stores
+// the number in `released` and leaves the round. Exception: the leader of the root's node may leave
+// when only the last word is missing, and ends that round before its next one. Other members read
+// the messages of other nodes in the node buffer; a member that reads none continues at once.
 //
 // A message is the header of a post and the first carried_bytes() of its payload. A member gets a
 // longer payload from its slot, without polling the slot's number.
@@ -27,7 +27,7 @@ namespace {
 // While the word of another leader is late, the interval of checks whether that leader gave up.
 constexpr std::int64_t kAskNs = 100'000'000;
 
-// The room for payload in messages of this length.
+// The room for payload in messages of this length, an index of kPostBytes.
 constexpr std::size_t room_in(std::size_t length) {
     return team::kPostBytes[length] - sizeof(SlotHeader);
 }
@@ -68,17 +68,17 @@ std::byte *payload_in(SlotHeader &message) {
     return reinterpret_cast<std::byte *>(&message + 1);
 }
 
-bool comes_from_root(const OpenCall &operation) {
+bool is_from_root(const OpenCall &operation) {
     return operation.step == Step::posts && from_root(operation.call.kind);
 }
 
 // Copies the post of the member, which has arrived, into its message.
 void write_message_of(TeamState &state, const OpenCall &operation, std::uint32_t member) {
-    if (comes_from_root(operation) && member != operation.call.root) return;
+    if (is_from_root(operation) && member != operation.call.root) return;
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
-    // No post, since nobody reads one. If the member's call differs, readers find no message and
-    // detect that.
+    // The member has no post, because nobody reads it. If the member's call differs, readers find
+    // no message and report that.
     if (found.header == nullptr) return;
     const PostedCall posted = posted_call(found);
     SlotHeader &message = message_at(state, messages_of(state, operation), state.places[member]);
@@ -131,7 +131,7 @@ std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
     const team::Team &team = *state.team;
     const Passing &passing = state.passing;
     const team::MessageArray messages = messages_of(state, operation);
-    if (!comes_from_root(operation))
+    if (!is_from_root(operation))
         return team::messages_of_round(team, passing.round, messages, parts);
     const std::uint32_t place = state.places[operation.call.root];
     const std::uint32_t node = node_of_root(state, operation);
@@ -143,8 +143,8 @@ std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
     return 1;
 }
 
-// The request of the last word to the same place, two rounds ago. The word has arrived, else its
-// owner would not be in the last round; the request may not be complete yet.
+// The request of the last word to the same place, two posts ago. That word has arrived, else its
+// receiver would not have made the post since; the request may still be incomplete.
 sennit_request *last_word(TeamState &state) {
     Passing &passing = state.passing;
     return &passing.words[passing.number % 2][passing.round];
@@ -156,7 +156,8 @@ std::size_t offset_of_word(const TeamState &state) {
            sizeof(std::uint64_t) * (passing.number % 2 * kRounds + passing.round);
 }
 
-// False: it still waits. Short messages in at most one part are sent together with the word.
+// Sends this round's messages. False: the last word is still pending. Short messages in at most one
+// part are sent together with the word.
 bool send(TeamState &state, const OpenCall &operation, sennit_status *status) {
     Rank &rank = *state.rank;
     const team::Team &team = *state.team;
@@ -199,8 +200,8 @@ bool has_word(const TeamState &state) {
                std::memory_order_acquire) >= passing.number;
 }
 
-// A leader that gave up sends no words. A failed get means nothing: the wait itself detects a lost
-// peer.
+// Asks a leader whose word is late whether it gave up, since it then sends no words. A failed get
+// means nothing: the wait itself detects a lost peer.
 void ask_for_word(TeamState &state) {
     Passing &passing = state.passing;
     Rank &rank = *state.rank;
@@ -227,8 +228,8 @@ void ask_for_word(TeamState &state) {
 }
 
 // A member with another size in its call may have sent a message of another length. Its header is
-// copied to the messages that this leader sends, so that all see the difference. Nobody reads its
-// payload there: all members of that member's call have messages of the other length too.
+// copied into the messages that this leader sends, so that all see the difference. Nobody reads its
+// payload there: ranks with that other size use messages of the other length.
 void take_over_message(TeamState &state, const OpenCall &operation, std::uint32_t place) {
     SlotHeader &message = message_at(state, messages_of(state, operation), place);
     // All relaxed: the words of the leaders order the message, before and after this function.
@@ -244,7 +245,7 @@ void take_over_message(TeamState &state, const OpenCall &operation, std::uint32_
 
 // take_over_message() for the messages that arrived in this round.
 void take_over_messages(TeamState &state, const OpenCall &operation) {
-    if (comes_from_root(operation))
+    if (is_from_root(operation))
         return take_over_message(state, operation, state.places[operation.call.root]);
     const team::Team &team = *state.team;
     const std::uint32_t reached = 1u << state.passing.round;
@@ -264,12 +265,12 @@ void release_node(TeamState &state) {
     ring(state);
 }
 
-// True: no rank of the root's node reads posts of other nodes, and everything is sent, so the
-// leader does not wait for the last word.
+// Whether the leader may leave before the last word: everything is sent, and no rank of the root's
+// node reads posts of other nodes.
 bool may_leave(const TeamState &state, const OpenCall &operation) {
     const team::Team &team = *state.team;
     const Passing &passing = state.passing;
-    return passing.step == PassStep::await_word && comes_from_root(operation) &&
+    return passing.step == PassStep::await_word && is_from_root(operation) &&
            2u << passing.round >= team.node_count && !has_word(state) &&
            node_of_root(state, operation) == team.node;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls the program's operators. Only this file is compiled with exceptions (CMakeLists.txt): an
-// exception through the frames above would leave the team's turns taken.
+// exception that reached the callers would leave the team's turn taken.
 #include <cxxabi.h>
 
 #include <exception>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Posting. In a header, since most of a short collective call is one post.
+// How a rank posts. Inline, since most of a short collective call is one post.
 #pragma once
 
 #include "coll/state.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers and slots, and when they may be written (docs/design/collectives.md).
+// Finds the members' posts, and slots that may be written (docs/design/collectives.md).
 #include <algorithm>
 #include <cstdlib>
 
@@ -40,8 +40,8 @@ bool note_number(TeamState &state, std::uint32_t member, std::uint64_t found,
     return false;
 }
 
-// Fetches the number by a get that later calls complete. Only the number: a longer get could bring
-// this post's number with the words of the post before.
+// Fetches the number by a get that later calls complete. Only the number: a longer get could return
+// this post's number with other words of the post before.
 bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
     Rank &rank = *state.rank;
     const int peer = world_rank_of(state, member);
@@ -70,13 +70,13 @@ bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) 
     return done != 0 && note_number(state, member, word.load(std::memory_order_acquire), number);
 }
 
-// Checks the number of a member out of reach. False: not there yet, or an error.
+// Whether a member out of reach has reached the number. False: not yet, or an error.
 bool find_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
     return state.node_buffer != nullptr ? is_passed_on(state, member, number)
                                         : fetch_number(state, member, number);
 }
 
-// Makes the memory at its first use. Null: the thread's last error says why.
+// Allocates the memory at its first use. Null: the thread's last error says why.
 std::byte *memory_of(std::byte *&memory, std::size_t alignment, std::size_t bytes) {
     if (memory == nullptr) memory = static_cast<std::byte *>(std::aligned_alloc(alignment, bytes));
     if (memory == nullptr)
@@ -84,7 +84,7 @@ std::byte *memory_of(std::byte *&memory, std::size_t alignment, std::size_t byte
     return memory;
 }
 
-// The contents of larger teams are fetched one after another.
+// If the contents of all members need more memory than this, they are fetched one after another.
 constexpr std::size_t kMostContents = 4 << 20;
 constexpr std::size_t kContentBytes = kSmallSlotBytes;
 
@@ -92,7 +92,7 @@ SlotHeader *content_of(const TeamState &state, std::uint32_t member) {
     return reinterpret_cast<SlotHeader *>(state.contents + kContentBytes * member);
 }
 
-// The fetched content of the member's current post. Null: not requested, not here yet, or of
+// The fetched content of the member's current post. Null: not requested, not here yet, or from
 // another post.
 SlotHeader *find_content(const TeamState &state, std::uint32_t member, Place place) {
     if (state.contents == nullptr || state.fetched[member] != place.number) return nullptr;
@@ -244,7 +244,7 @@ bool has_room(TeamState &state, Place place) {
     const std::uint64_t needed = needed_for(state, place);
     for (; state.room_member < state.team->size; ++state.room_member) {
         if (has_reached(state, state.room_member, needed)) continue;
-        // Members after it that are out of reach are asked at the same time.
+        // Ask later members out of reach at the same time, so that the gets overlap.
         for (std::uint32_t member = state.room_member + 1; member < state.size; ++member)
             if (state.areas[member] == nullptr && !is_broken(state))
                 (void)has_reached(state, member, needed);
@@ -377,7 +377,7 @@ int find_lost_member(Rank &rank, const void *context) {
     for (std::uint32_t member = 0; member < state.team->size; ++member) {
         if (member == state.team->rank) continue;
         const int peer = world_rank_of(state, member);
-        // The order matters: a rank posts, and a leader releases its node, before it ends.
+        // known_gone() first: a rank posts, and a leader releases its node, before it ends.
         if (known_gone(rank, peer) != Gone::no && is_missing(state, member, number)) return peer;
     }
     return -1;

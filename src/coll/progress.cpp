@@ -16,8 +16,7 @@ void count_move(TeamState &state) {
     state.moves.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Ends the team's calls with the thread's last error. The operation may already have ended so,
-// because a peer gave up.
+// Ends the team's calls with the thread's last error, unless a peer that gave up has ended them.
 Went end_team(TeamState &state, const OpenCall &operation, sennit_status status) {
     if (state.queue.first() == &operation) end_all(state, status);
     return Went::over;
@@ -33,21 +32,21 @@ std::uint32_t posted_rounds(const OpenCall &operation) {
     return rounds > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(rounds);
 }
 
-// True: what other nodes have posted in this round is here, or gets of the first `bytes` of each
-// payload are under way.
-inline Went look_out(TeamState &state, const OpenCall &operation, std::size_t bytes) {
+// On: the posts of other nodes in this round have arrived, or gets of the first `bytes` of each
+// payload are pending.
+inline Went ask_other_nodes(TeamState &state, const OpenCall &operation, std::size_t bytes) {
     if (state.reaches_control) [[likely]]
         return Went::on;
-    const bool goes_on =
+    const bool is_ready =
         state.node_buffer != nullptr ? pass_on(state, operation) : ask_all(state, operation, bytes);
-    if (goes_on) return Went::on;
+    if (is_ready) return Went::on;
     return is_broken(state) ? Went::over : Went::nowhere;
 }
 
 Went flush(TeamState &state, OpenCall &operation) {
     sennit_status status = SENNIT_OK;
     if (!op::engine_try_flush(*state.rank, operation.puts, &status)) return Went::nowhere;
-    // The others wait for this rank whatever happened to its operations.
+    // Continue after an error: the others wait for this rank.
     note(operation, status);
     operation.step = Step::begin;
     return Went::on;
@@ -81,9 +80,9 @@ Went begin(TeamState &state, OpenCall &operation) {
     return Went::on;
 }
 
-// The wanted payload of a slot in one round. Pieces for everybody that stay in the level-1 cache
-// are fastest. For others, a round costs more than the level-2 cache, even more so where ranks
-// share processors and each round costs them turns.
+// The wanted payload of a post. Pieces that everybody reads are fastest if they stay in the level-1
+// cache. Otherwise fewer rounds are faster, even if the payload only fits into the level-2 cache;
+// above all if ranks share processors and must be scheduled in each round.
 std::size_t wanted_payload(const OpenCall &operation) {
     const Kind kind = operation.call.kind;
     const bool is_wide = operation.shares_processors || folds(kind) || has_own_blocks(kind);
@@ -122,7 +121,7 @@ Went write_and_post_description(TeamState &state, OpenCall &operation) {
 }
 
 Went read_descriptions(TeamState &state, OpenCall &operation) {
-    const Went went = look_out(state, operation, sizeof(BufferDescription));
+    const Went went = ask_other_nodes(state, operation, sizeof(BufferDescription));
     if (went != Went::on) return went;
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation)) ||
@@ -165,7 +164,7 @@ Went take_posts(TeamState &state, OpenCall &operation) {
     const std::uint32_t own = state.team->rank;
     // Each of several pieces has its own place in the slot and is fetched when it is read.
     const bool is_one = operation.cut.rounds() == 1 && !has_own_blocks(operation.call.kind);
-    const Went went = look_out(state, operation, is_one ? operation.most_bytes : 0);
+    const Went went = ask_other_nodes(state, operation, is_one ? operation.most_bytes : 0);
     if (went != Went::on) return went;
     for (; operation.member < state.team->size; ++operation.member) {
         const std::uint32_t member = operation.member;
@@ -178,7 +177,8 @@ Went take_posts(TeamState &state, OpenCall &operation) {
                 return end_team(state, operation, operation.status);
             if (operation.differs) continue;
         }
-        // In a relayed call peers would pass this rank's part of the result on.
+        // A failed fold ends a relayed call at once: peers would use this rank's share of the
+        // result.
         const sennit_status status = operation.relayed ? relay_take(state, operation, member)
                                                        : take(state, operation, member);
         if (status != SENNIT_OK) return end_team(state, operation, status);
@@ -197,8 +197,7 @@ Went take_posts(TeamState &state, OpenCall &operation) {
 Went use_in_place(TeamState &state, OpenCall &operation) {
     note(operation, work_in_place(state, operation));
     operation.step = Step::last_room;
-    // A peer that gave up has withdrawn its loans; the resulting error says less than the reason
-    // why it gave up.
+    // If a peer gave up and ended its loans, has_reached() reports why. The copy's error says less.
     const bool has_failed = operation.status != SENNIT_OK;
     for (std::uint32_t member = 0; has_failed && member < state.size; ++member)
         (void)has_reached(state, member, operation.number + 1);
@@ -213,7 +212,7 @@ Went post_last(TeamState &state, OpenCall &operation) {
     return Went::on;
 }
 
-// If the work was divided, this rank lacks the part that another member could not do.
+// For divided work: notes an error if the member could not do its part.
 void note_part_of(TeamState &state, OpenCall &operation, std::uint32_t member) {
     sennit_status status = SENNIT_OK;
     const Found found = header_of(state, member, place_of(operation), &status);
@@ -226,7 +225,7 @@ void note_part_of(TeamState &state, OpenCall &operation, std::uint32_t member) {
 }
 
 Went wait_for_last(TeamState &state, OpenCall &operation) {
-    const Went went = look_out(state, operation, 0);
+    const Went went = ask_other_nodes(state, operation, 0);
     if (went != Went::on) return went;
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
@@ -297,7 +296,7 @@ void finish(TeamState &state, OpenCall &operation, sennit_status status) {
     if (status != SENNIT_OK && operation.error.status != status) operation.error = *thread_error();
     if (has_taken_memory(operation)) give_memory_back(state, operation);
     count_move(state);
-    // All relaxed: counts that only tell whether somebody should poll.
+    // All relaxed: counts that only say whether somebody should poll.
     if (operation.is_request) {
         state.open_requests.fetch_sub(1, std::memory_order_relaxed);
         state.rank->polled_requests.fetch_sub(1, std::memory_order_relaxed);

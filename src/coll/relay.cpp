@@ -5,8 +5,8 @@
 //
 //   post of round r:  own elements of piece r | result of the own share of piece r - 1
 //
-// So there is one more round than pieces, and a member touches each byte about three times at any
-// number of members. Every share is folded in the order of the members.
+// So there is one more round than pieces, and a member touches each byte about three times, however
+// many members there are. Every share is folded in the order of the members.
 #include <algorithm>
 
 #include "base/copy.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rounds through the slots: cuts blocks into pieces, fills a slot, takes from the others' slots.
+// Rounds through the slots: cuts blocks into pieces, fills the own slot, reads the others' slots.
 //
 // Round i carries piece i / groups of the blocks for group i mod groups. A slot holds one piece for
-// everybody, or one for each member of the group; member d's is at place_of_piece(...). All pieces
-// of a round are written before anything of that round is read, and a result only overwrites what
-// this rank has already sent. So every call works in place.
+// everybody, or one for each member of the group, in the order of place_of_piece(). All pieces of a
+// round are written before anything of that round is read, and a result only overwrites what this
+// rank has already sent. So every call works in place.
 #include <algorithm>
 #include <cstdlib>
 
@@ -31,8 +31,8 @@ Block piece_of(const OpenCall &operation, const Block &block) {
     return {block.memory + offset, std::min(operation.cut.piece_bytes, block.bytes - offset)};
 }
 
-// The offset of the piece from `source` for `destination` in the slot of this round. False: it goes
-// in another group.
+// The offset of the piece from `source` for `destination` in the slot of this round. False: it
+// belongs to the round of another group.
 bool find_piece(const TeamState &state, const OpenCall &operation, std::uint32_t source,
                 std::uint32_t destination, std::size_t *offset) {
     *offset = 0;
@@ -57,7 +57,7 @@ sennit_status fold_piece(TeamState &state, OpenCall &operation, const std::byte 
         return SENNIT_OK;
     }
     const bool is_second = operation.first_operand != to.memory;
-    // Only this rank's result is wrong: it takes part to the end, then reports.
+    // An error makes only this rank's result wrong: it takes part to the end, then reports.
     note(operation, fold(call, operation.first_operand, operand, to.memory, to.bytes));
     if (is_second) operation.first_operand = to.memory;
     return SENNIT_OK;
@@ -116,7 +116,7 @@ Cut cut_of(const Call &call, const team::Team &team, std::size_t most, std::size
         if (whole_lines >= call.element_bytes) room = whole_lines;
     }
     cut.piece_bytes = room / call.element_bytes * call.element_bytes;
-    // Small blocks are packed, so that they travel in few lines.
+    // Small blocks are packed into few lines.
     const std::size_t small =
         memory::round_up(most, std::max(call.element_bytes, kSmallAlignment)) / call.element_bytes *
         call.element_bytes;

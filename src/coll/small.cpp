@@ -2,8 +2,8 @@
 // The short way of a blocking call of one round: the same posts without an operation. The general
 // way spends most of the time of a short call on its bookkeeping. The short way never waits long.
 // In any unusual case (no room, a late peer, another call at a peer) it leaves the call to the
-// general way, before or after the post. Peers can not tell which way a rank took. In a team of one
-// rank there is nothing to post.
+// general way, before or after the post. Peers can not tell which way a rank took. A team of one
+// rank posts nothing.
 //
 // Kind and slot size are template parameters, which leaves few branches.
 #include <cstring>
@@ -87,8 +87,8 @@ bool has_all_posts(TeamState &state, const Call &call, std::uint64_t number, std
     return true;
 }
 
-// A root that runs ahead has already written the next posts: prefetches their lines during the wait
-// for this one.
+// Prefetches the lines of the next posts during the wait for this one: a root that runs ahead has
+// already written them.
 template <SlotSize kSize>
 void fetch_ahead(const TeamState &state, const Call &call, std::uint64_t number) {
     constexpr std::uint64_t kAhead = 3;
@@ -145,7 +145,7 @@ sennit_status take_all(const TeamState &state, const Call &call, std::uint64_t n
 template <Kind kKind, SlotSize kSize>
 [[gnu::always_inline]] inline ShortWay take(TeamState &state, const Call &call) {
     const Place place{state.number + 1, kSize};
-    // A part of the polls of a wait, which starts again afterwards.
+    // An eighth of the polls of a wait: the general way polls again.
     unsigned polls = state.rank->spins / 8;
     while (!room_is_known(state, place) && !has_room(state, place)) {
         if (polls-- == 0) return ShortWay::not_taken;
@@ -198,7 +198,7 @@ template <Kind kKind>
     return take<kKind, SlotSize::full>(state, call);
 }
 
-// Nobody reads a post of the only member.
+// For a team of one rank: no post, since nobody reads it.
 ShortWay take_alone(const TeamState &state, const Call &call) {
     if (folds(call.kind)) return ShortWay::not_taken;
     return copy_own_block(state, call) == SENNIT_OK ? ShortWay::done : ShortWay::failed;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The state of the collectives: operations, and a rank's state for each team with collective calls.
 // An operation is a sequence of rounds. A round: wait until the own slot is free, write into it,
-// post it under the next number, wait for the posts that this rank reads, act. No function here
-// waits: progress() goes as far as the peers' posts allow and returns. So a call that timed out and
-// a call with a request are the same, continued later. docs/design/collectives.md has the
+// post it under the next number, wait for the posts that this rank reads, use them. No function
+// here waits: progress() goes as far as the peers' posts allow and returns. So a call that timed
+// out and a call with a request are continued in the same way. docs/design/collectives.md has the
 // invariants.
 //
 // A TeamState belongs to one team of one rank. Everything in it is used under its `turn`, except
@@ -59,9 +59,9 @@ struct CallState {
     Step step = Step::begin;
     bool is_request = false;
     bool in_place = false;  // all agreed to use buffers in place
-    bool divided = false;   // and each member does a part of the root's work
-    bool wide = false;      // or on wide slots
-    bool relayed = false;   // with results passed on, see relay.cpp
+    bool divided = false;   // in place, and each member does a part of the root's work
+    bool wide = false;      // through wide slots
+    bool relayed = false;   // wide, with results passed on: see relay.cpp
     bool differs = false;   // a member makes another call: this one ends with ARG
     // From the descriptions read so far.
     bool shares_processors = false;  // members share processors
@@ -72,7 +72,7 @@ struct CallState {
     std::uint64_t round = 0;
     std::uint64_t most_bytes = 0;  // of the longest block in all descriptions
     Cut cut;
-    const std::byte *first_operand = nullptr;  // of a fold that has only one operand so far
+    const std::byte *first_operand = nullptr;  // the left operand of the next fold
     SegmentRecord *lent[2] = {};     // buffers of this rank, registered while peers use them
     std::size_t *offsets = nullptr;  // of blocks of several sizes, see add_offsets()
     std::byte *copy = nullptr;       // of the elements, where the call would overwrite them
@@ -83,7 +83,7 @@ struct CallState {
 struct OpenCall : CallState {
     std::atomic<std::uint64_t> handle;  // of a request, in the rank's table
     Call call;
-    sennit_error error;  // of a request, for the thread that takes it
+    sennit_error error;  // for the thread that takes the result
     std::atomic<bool> complete;
     OpenCall *next;  // in the team's queue
     struct TeamState *state;
@@ -100,23 +100,23 @@ struct Passing {
     sennit_request sends[2];           // messages of this round
     sennit_request words[2][kRounds];  // the last word to each place
     sennit_request ask;                // asks for the number of the leader whose word is late
-    std::uint64_t answer;              // the number that it got
+    std::uint64_t answer;              // the number in the answer
     std::int64_t ask_ns;               // time of the next question; 0: the wait has just started
     PassStep step;
     bool is_left;  // the leader has left the round; only the last word is missing
 };
 
 struct TeamState {
-    // Fields of short calls come first, on few lines.
+    // The fields that short calls use are first, on few lines.
     Rank *rank;
     team::Team *team;
     std::uint32_t slot;
     std::uint32_t size;
     std::uint32_t handle;
     bool kernel_copies;    // the kernel copies private memory between all members
-    bool messages_copy;    // the kernel does so on a node, and messages do between nodes
+    bool messages_copy;    // the kernel copies on a node, messages between nodes
     bool reaches_data;     // load and store reach segments of all members
-    bool reaches_control;  // and to their control blocks
+    bool reaches_control;  // and their control blocks
     bool unfinished;       // the blocking call timed out
     Turn turn;
     // Not OK: a rank gave up. Also read by threads without the turn.
@@ -125,7 +125,7 @@ struct TeamState {
     unsigned polls;                            // polls that found nothing
     std::uint32_t room_member;                 // all members before it have room
     std::uint64_t number;                      // of this rank's last post
-    std::atomic<std::uint64_t> awaited;        // the same for the search for dead members
+    std::atomic<std::uint64_t> awaited;        // the same, for the search for dead members
     Area *own;
     Doorbell **bells;     // [size], null if out of reach
     Area **areas;         // [size], null if out of reach
@@ -178,16 +178,16 @@ struct Collectives {
 
 // ---- posts.cpp
 
-// Whether the member's post has arrived. It may have reached the number without such a post if its
-// call differs; verify() detects that. The slot is valid until this rank posts the next number.
+// Whether the member's post has arrived. A member whose call differs may reach the number without
+// this post; verify() detects that. The slot is valid until this rank posts the next number.
 bool has_posted(TeamState &state, std::uint32_t member, Place place);
 // Whether the member has reached the number, with or without a post to read.
 bool has_reached(TeamState &state, std::uint32_t member, std::uint64_t number);
-// Starts to fetch from all members out of reach that this rank reads, from the current one on, so
-// it does not wait for one after another: the number, and from members that have posted the header
-// and the first `bytes` of payload (0: none). False: the team is broken.
+// Starts gets from all members out of reach that this rank reads, from the current one on, so that
+// the gets overlap: the number; from members that have posted, the header and the first `bytes` of
+// the payload (0: neither). False: the team is broken.
 bool ask_all(TeamState &state, const OpenCall &operation, std::size_t bytes);
-// The member has posted: whether the data so requested has arrived, if any was.
+// For a member that has posted: whether the data that ask_all() requested, if any, has arrived.
 bool has_fetched(TeamState &state, const OpenCall &operation, std::uint32_t member);
 inline bool has_content(TeamState &state, const OpenCall &operation, std::uint32_t member) {
     return state.reaches_control || has_fetched(state, operation, member);
@@ -221,9 +221,9 @@ struct PostedCall {
     sennit_status status;
 };
 PostedCall posted_call(const Found &found);
-// Records a mismatching call. False: the ranks can not continue together.
+// Notes an error if the member makes another call. False: the ranks can not continue together.
 bool verify(TeamState &state, OpenCall &operation, std::uint32_t member, std::uint32_t rounds);
-// Ends the team's collective calls with this status on all members.
+// Posts to all members that this rank gives up the team's collective calls with this status.
 void give_up(TeamState &state, sennit_status status);
 // Called if the member's number is kGaveUp. True: it gave up this team, not an earlier team in the
 // slot.
@@ -261,14 +261,14 @@ inline std::size_t posted_bytes(const OpenCall &operation) {
 // For a team of several nodes. Errors: those of attaching the leader's memory.
 sennit_status open_nodes(TeamState &state);
 void close_nodes(TeamState &state);
-// Passes the posts of this rank's node on if it leads one, and takes those of the others. True:
+// On the leader of a node: sends the node's posts to the other nodes, and receives theirs. True:
 // done for this round. False: not yet, or the team is broken.
 bool pass_on(TeamState &state, const OpenCall &operation);
 // Whether the posts with this number of all other nodes have arrived.
 bool is_released(const TeamState &state, std::uint64_t number);
 // The same for one member of another node. Also checks whether this node's leader gave up.
 bool is_passed_on(TeamState &state, std::uint32_t member, std::uint64_t number);
-// The header of such a post, or null: the member has reached the number without a post to read.
+// The header of a post of another node. Null: the member has reached the number without a post.
 const SlotHeader *passed_header(const TeamState &state, std::uint32_t member, std::uint64_t number);
 // The payload of that post, if it includes the part.
 const std::byte *passed_payload(const TeamState &state, const OpenCall &operation,
@@ -279,8 +279,8 @@ const std::byte *passed_payload(const TeamState &state, const OpenCall &operatio
 // The place of the piece from `source` for `destination`, counted in pieces over all groups. For
 // copies it is a symmetric Latin square: no two senders serve the same member first, and a call in
 // place overwrites a piece only after it was sent. A fold needs all sources at once, so each
-// destination has one place. The 1 puts the only piece that a team of two reads first, beside the
-// slot's header.
+// destination has one place. The 1: in a team of two, the only piece that is read is the first one,
+// beside the slot's header.
 inline std::uint32_t place_of_piece(const Call &call, const team::Team &team, std::uint32_t source,
                                     std::uint32_t destination) {
     return folds(call.kind) ? destination : (source + destination + 1) % team.size;
@@ -300,7 +300,7 @@ void end_round(TeamState &state, OpenCall &operation);
 
 enum class ShortWay {
     done,
-    failed,     // the thread's last error tells
+    failed,     // the thread's last error says why
     posted,     // continues with begin_posted()
     not_taken,  // nothing was changed
 };
@@ -322,7 +322,7 @@ inline std::size_t in_place_from(const TeamState &state, const Call &call) {
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast) return choices.broadcast_in_place_from;
     if (!folds(call.kind)) return choices.copy_in_place_from;
-    // Between nodes in place takes three more trips.
+    // Between nodes, buffers in place take three more trips.
     constexpr std::size_t kFoldBetweenNodesFrom = std::size_t{32} << 10;
     return state.node_buffer == nullptr
                ? choices.fold_in_place_from
@@ -332,7 +332,6 @@ inline std::size_t in_place_from(const TeamState &state, const Call &call) {
 bool describes_first(const TeamState &state, const Call &call);
 void write_description(TeamState &state, OpenCall &operation);
 void end_loan(TeamState &state, OpenCall &operation);
-// Reads the member's description.
 sennit_status read_description(TeamState &state, OpenCall &operation, std::uint32_t member);
 sennit_status work_in_place(TeamState &state, OpenCall &operation);
 // After the descriptions: finds all members' wide slots, if all have some.
@@ -362,9 +361,9 @@ void progress(TeamState &state);
 // The same, unless another thread has the turn.
 void try_progress(TeamState &state);
 void finish(TeamState &state, OpenCall &operation, sennit_status status);
-// Sets the operation's final status: the thread's last error, unless one was noted before.
+// Sets the operation's final status and error, the thread's last, unless an error was noted before.
 void note(OpenCall &operation, sennit_status status);
-// Ends all queued operations with the thread's last error.
+// Gives up the team's collective calls: all queued operations end with the thread's last error.
 void end_all(TeamState &state, sennit_status status);
 
 }  // namespace sennit::coll
