@@ -48,7 +48,7 @@ sennit_status make_local(Rank &rank, Plan &plan) {
     return SENNIT_OK;
 }
 
-// Called before anything moves.
+// Checks that the local signals have room for the events of a run. Called before anything moves.
 sennit_status check_local(const Rank &rank, const Plan &plan) {
     for (std::uint32_t i = 0; i < plan.local_count; ++i) {
         const LocalEvents &local = plan.local[i];

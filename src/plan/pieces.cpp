@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of a group as runs: if a task brings them with their events, all puts of the group are
-// one.
+// Packs all puts of a group into one put of many runs, if tasks carry the data.
 #include "base/fail.hpp"
 #include "op/strided.hpp"
 #include "plan/plan.hpp"
@@ -14,7 +13,8 @@ std::int64_t distance(const void *from, const void *to) {
                                      reinterpret_cast<std::uintptr_t>(from));
 }
 
-// Writes their runs, relative to the block and to `base`. Returns the number.
+// Writes the runs of the parts from `first` to before `end`, relative to the block and to the local
+// buffer of the first part. Returns their number.
 std::size_t list_runs(const BatchParts &parts, std::uint32_t first, std::uint32_t end,
                       sennit_piece *runs) {
     std::size_t count = 0;

@@ -18,7 +18,7 @@ sennit_status no_memory() {
     return fail(SENNIT_ERR_NOMEM, "no memory for the operations of a plan");
 }
 
-// Frees what commit has made.
+// Frees the results of commit().
 void free_committed(Plan &plan) {
     for (std::uint32_t i = 0; i < plan.group_count; ++i)
         op::layout_free(plan.groups[i].packed);
@@ -60,7 +60,7 @@ const signal::Notified &notified_of(const signal::Attached &attached, op::Direct
     return direction == op::Direction::put ? attached.put : attached.get;
 }
 
-// An operation in the order of its group.
+// An operation, for sorting into groups.
 struct Ordered {
     const signal::Notified *notified;  // of the group
     std::uint32_t first;               // the first operation of the group
@@ -108,8 +108,8 @@ sennit_status make_groups(Rank &rank, Plan &plan, Ordered *ordered) {
         return std::tie(a.notified, a.operation) < std::tie(b.notified, b.operation);
     });
     for (std::uint32_t i = 0; i < count; ++i) {
-        const bool goes_on = i != 0 && ordered[i].notified == ordered[i - 1].notified;
-        ordered[i].first = goes_on ? ordered[i - 1].first : ordered[i].operation;
+        const bool is_same_group = i != 0 && ordered[i].notified == ordered[i - 1].notified;
+        ordered[i].first = is_same_group ? ordered[i - 1].first : ordered[i].operation;
     }
     std::sort(ordered, ordered + count, [](const Ordered &a, const Ordered &b) {
         return std::tie(a.first, a.operation) < std::tie(b.first, b.operation);
@@ -141,7 +141,7 @@ sennit_status too_many(const BlockGroup &group, std::uint64_t messages) {
                 group.notified->expected.events, plural(group.notified->expected.events));
 }
 
-// Blocks may share a signal; it must take the messages of all their groups.
+// Checks that each signal expects the events of all its groups; blocks may share a signal.
 sennit_status check_groups(const Plan &plan, Counted *counted) {
     std::uint32_t count = 0;
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
@@ -162,7 +162,7 @@ sennit_status check_groups(const Plan &plan, Counted *counted) {
     return SENNIT_OK;
 }
 
-bool lies_behind(const Move &last, const Move &next) {
+bool continues(const Move &last, const Move &next) {
     return last.to + last.bytes == next.to && last.from + last.bytes == next.from;
 }
 
@@ -176,10 +176,10 @@ std::uint64_t most_moves(const Plan &plan) {
     return count;
 }
 
-// Adds a move. If it continues the last move of the same group (there are more than `first` moves),
-// it extends that one.
+// Adds a move, or extends the last move of the same group if the new one continues it. `first`: the
+// number of moves before the group.
 void add_move(Plan &plan, std::uint32_t first, const Move &next) {
-    if (plan.move_count > first && lies_behind(plan.moves[plan.move_count - 1], next))
+    if (plan.move_count > first && continues(plan.moves[plan.move_count - 1], next))
         plan.moves[plan.move_count - 1].bytes += next.bytes;
     else
         plan.moves[plan.move_count++] = next;
@@ -218,18 +218,18 @@ bool is_of_words(const Plan &plan) {
     return plan.goes_at_once && plan.move_count != 0 && plan.group_count == 1;
 }
 
-// Makes the word moves, if all sources and all destinations lie within 4 GiB. False: no memory.
+// Makes the word moves, if all sources are within 4 GiB, and all destinations. False: no memory.
 bool make_words(Plan &plan) {
     WordMoves words{nullptr, plan.moves[0].to, plan.moves[0].from};
     for (std::uint32_t i = 1; i < plan.move_count; ++i) {
         words.to = std::min(words.to, plan.moves[i].to);
         words.from = std::min(words.from, plan.moves[i].from);
     }
-    const auto lies_far = [&words](const Move &move) {
+    const auto is_far = [&words](const Move &move) {
         return move.to - words.to > UINT32_MAX || move.from - words.from > UINT32_MAX;
     };
     const Move *const moves = plan.moves;
-    if (std::any_of(moves, moves + plan.move_count, lies_far)) return true;
+    if (std::any_of(moves, moves + plan.move_count, is_far)) return true;
     words.pairs = static_cast<std::uint64_t *>(std::malloc(sizeof *words.pairs * plan.move_count));
     if (words.pairs == nullptr) return false;
     for (std::uint32_t i = 0; i < plan.move_count; ++i)
@@ -262,7 +262,7 @@ void add_part(BatchParts *parts, const Plan &plan, std::uint32_t group,
     ++parts->count;
 }
 
-// Makes the pieces of a group.
+// Makes the parts of a group; adjacent operations are one part.
 void make_pieces(Plan &plan, std::uint32_t number, const Ordered *ordered) {
     BlockGroup &group = plan.groups[number];
     BatchParts &parts = plan.carried_out;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans: recorded puts and gets with their events, resolved once. A plan owns the recorded
-// operations. Commit makes moves of them, each contiguous on both sides, in groups by the signal
-// that they count. With load and store a start checks every group, then moves and counts group by
-// group. Otherwise a start also starts all messages together, and the event of a group follows its
-// last piece.
+// operations. Commit sorts them into groups by the signal that they count, and makes moves, each
+// contiguous on both sides. With load and store a start checks every group, then moves and counts
+// group by group. Otherwise, after the checks, a start sends the messages of all groups together,
+// and the event of a group follows its last piece.
 //
-// States: recording -> idle <-> running (the run was not waited for; `open` pieces of its messages
+// States: recording -> idle <-> running (started and not waited for; `open` pieces of its messages
 // may be incomplete).
 #pragma once
 
@@ -27,7 +27,6 @@ struct sennit::PartType<sennit::Part::plans> {
 
 namespace sennit::plan {
 
-// A recorded operation.
 struct RecordedOperation {
     sennit_peer_block block;
     op::Direction direction;
@@ -59,9 +58,9 @@ struct BlockGroup {
     std::uint32_t run_count;
     std::uint32_t messages;
     bool goes_by_message;      // its data, and its event if it has one
-    std::uint32_t part_count;  // of Plan::carried_out
-    // If tasks bring the data, perhaps with the events: all parts as runs of one put, relative to
-    // the block and to the local buffer of the first part. Owned.
+    std::uint32_t part_count;  // in Plan::carried_out
+    // If tasks carry the data, with or without the events: all parts as runs of one put, relative
+    // to the block and to the local buffer of the first part. Owned.
     op::Layout *packed;
 };
 
@@ -82,8 +81,8 @@ struct BatchParts {
 
 enum class PlanState : std::uint8_t { recording, idle, running };
 
-// The moves of a plan of words only, each packed into one word: such a start is limited by its
-// loads and stores. Offsets of 32 bits from the lowest addresses.
+// The moves of a plan that moves only words. A start is limited by its loads and stores, so each
+// move is packed into one word: two offsets of 32 bits from the lowest addresses.
 struct WordMoves {
     std::uint64_t *pairs =
         nullptr;  // [move_count], offset of the source << 32 | of the destination
@@ -91,7 +90,7 @@ struct WordMoves {
     const std::byte *from = nullptr;
 };
 
-// The fields for start and wait of a plan of words come first.
+// The fields for start and wait of a plan of words are first.
 struct alignas(64) Plan {
     std::atomic<std::uint32_t> handle{0};  // SYNC handle
     PlanState state = PlanState::recording;
@@ -103,7 +102,7 @@ struct alignas(64) Plan {
     Array<BlockGroup> groups;  // [group_count]
     // Set if goes_at_once, each move is a word, and all are of one group.
     WordMoves words;
-    std::uint64_t next_epoch = 0;  // counts if there are events
+    std::uint64_t next_epoch = 0;  // of the next run
     std::uint64_t epoch_step = 0;
     Array<Move> moves;       // [move_count], in the order of groups
     Array<EqualMoves> runs;  // [run_count], in the order of the moves
@@ -125,7 +124,7 @@ struct alignas(64) Plan {
     sennit_status failure = SENNIT_OK;  // of a piece that was started
     int failed_peer = -1;
 
-    // Its events are of the current epoch of their owner.
+    // Whether events count in the owner's current epoch.
     bool is_current() const { return next_epoch == SENNIT_EPOCH_CURRENT && epoch_step == 0; }
 };
 
@@ -135,7 +134,7 @@ struct Plans
 
 // For a plan that find() returned.
 inline std::uint32_t handle_of(const Plan &plan) {
-    // relaxed: find() has returned the plan for it.
+    // relaxed: find() has done the acquire.
     return plan.handle.load(std::memory_order_relaxed);
 }
 
@@ -172,7 +171,7 @@ inline bool is_reached(const BlockGroup &group) {
            attached.live->load(std::memory_order_relaxed) == attached.live_value;
 }
 
-// Whether its signal accepts the next run's event.
+// Whether the signal of the group accepts the next run's event.
 inline bool is_taken(const Plan &plan, const BlockGroup &group) {
     const signal::RemoteSignal &remote = group.notified->remote;
     return remote.is_none() || signal::takes(*remote.record, remote.signal.handle, plan.next_epoch,
@@ -185,7 +184,7 @@ inline bool may_start_words(const Plan &plan) {
            is_reached(plan.groups[0]) && (!plan.has_events || is_taken(plan, plan.groups[0]));
 }
 
-// Whether the next run of any plan may start, as far as load and store can check.
+// Whether the next run of a plan that goes_at_once may start.
 inline bool may_start_at_once(const Plan &plan) {
     if (plan.state != PlanState::idle || !plan.goes_at_once) return false;
     for (std::uint32_t i = 0; i < plan.group_count; ++i)
@@ -226,16 +225,17 @@ inline void move_words(WordMoves words, std::uint32_t count) {
         move_word(words, *words.pairs);
 }
 
-// Runs a plan that may start at once, or that is_by_pointer without its own epochs: one group after
-// another, each event after its moves. False: too many messages in a group; the thread's error says
-// so.
+// Runs a plan that is_by_pointer, after the checks: one group after another, each event after its
+// moves. run_groups_in_current() is for is_current(). False: too many messages in a group; the
+// thread's error says so.
 bool run_groups(Plan &plan);
 bool run_groups_in_current(Plan &plan);
 // Counts the event of a plan of words, whose moves are done. False: too many messages; the thread's
 // error says so.
 bool count_words(Plan &plan);
 
-// Fills `packed` of a group with existing parts (pieces.cpp). Errors: NOMEM.
+// Fills `packed` of a group if it is sent packed; its parts exist, from `first` on (pieces.cpp).
+// Errors: NOMEM.
 sennit_status pack_group(Rank &rank, const Plan &plan, BlockGroup *group, std::uint32_t first);
 
 // Local events (local.cpp). Errors of a commit: ARG, NOMEM, and those of look(); of a start: ARG,

@@ -26,7 +26,7 @@ void move_each(const Move *move, const EqualMoves &run, Copy copy) {
 const Move *move_run(const Move *move, const EqualMoves &run) {
     const Move *const end = move + run.moves;
     if (run.bytes == sizeof(std::uint64_t)) {
-        // A word takes one cycle; a loop that is not unrolled would spend it on counting.
+        // A word takes one cycle, as much as the counting in a loop that is not unrolled.
 #pragma GCC unroll 8
         for (; move != end; ++move)
             copy_any(move->to, move->from, sizeof(std::uint64_t));
@@ -119,7 +119,7 @@ bool count_words(Plan &plan) {
 
 namespace {
 
-// A run, by groups. Starts the messages first and does the rest meanwhile.
+// A run, by groups. Starts the messages first, then executes the groups without messages.
 class Run {
   public:
     Run(Rank &rank, Plan &plan) : rank_(rank), plan_(plan) {}
@@ -158,8 +158,8 @@ class Run {
     const std::uint64_t epoch_ = plan_.next_epoch;
 };
 
-// An op::AtEnd. The last piece counts the local events. Any thread of the rank may run this, so it
-// keeps that thread's last error.
+// An op::AtEnd. The last piece counts the local events. Any thread of the rank may run this, so its
+// last error is restored.
 void end_piece(Rank &rank, std::uint64_t context, int peer, sennit_status status) {
     Plan &plan = *reinterpret_cast<Plan *>(context);
     if (plan.failure == SENNIT_OK && status != SENNIT_OK) {
@@ -178,7 +178,7 @@ op::Completion of_piece(Plan &plan) {
     return how;
 }
 
-// Whether its data, if any, is sent with its event, in one or more tasks.
+// Whether the group's data, if any, is sent with its event, in one or more tasks.
 bool Run::goes_with_event(const BlockGroup &group, std::uint32_t first) const {
     const signal::RemoteSignal &remote = group.notified->remote;
     if (remote.is_none()) return false;
@@ -191,20 +191,20 @@ bool Run::goes_with_event(const BlockGroup &group, std::uint32_t first) const {
            op::engine_may_copy(rank_, plan_.carried_out.parts[first].bytes);
 }
 
-// Whether tasks bring the runs of all parts together, without an event.
+// Whether tasks carry the runs of all parts together, without an event.
 bool Run::goes_packed(const BlockGroup &group) const {
     return group.packed != nullptr && group.notified->remote.is_none() &&
            op::goes_packed(rank_, group.attached->gptr.rank, *group.packed);
 }
 
-// Whether tasks bring the runs of one part, before the event.
+// Whether tasks carry the runs of one part, before the event.
 bool Run::goes_packed(const BlockGroup &group, std::uint32_t number) const {
     const op::Layout *const layout = plan_.carried_out.layouts[number];
     return layout != nullptr && plan_.carried_out.directions[number] == op::Direction::put &&
            signal::goes_packed(rank_, group.notified->remote, *layout);
 }
 
-// Divides the puts of a group as one message. False: completion data can not carry it.
+// Divides the puts of a group, as one message. False: completion data can not carry its events.
 bool Run::divide(const BlockGroup &group, std::uint32_t first, op::EventForm *form) const {
     const auto &all = plan_.carried_out;
     std::uint64_t bytes = 0;
@@ -283,7 +283,7 @@ sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
     return start_pieces(group, first, event.record, &form);
 }
 
-// The blocking part: it is complete on return.
+// Executes a group without messages; it is complete on return.
 sennit_status Run::do_group(const BlockGroup &group, std::uint32_t first) {
     for (std::uint32_t i = first; i < first + group.part_count; ++i) {
         const Part part = part_of(group, i);
@@ -355,7 +355,7 @@ void note_run(Rank &rank, const Plan &plan) {
 
 // Errors: as sennit_plan_start().
 sennit_status run(Rank &rank, Plan &plan) {
-    // A rank with an observer moves nothing at once.
+    // If the rank has an observer, no plan is_by_pointer.
     if (!plan.is_by_pointer) {
         plan.state = PlanState::running;
         const sennit_status status = Run(rank, plan).start();
@@ -380,7 +380,6 @@ sennit_status start(Rank &rank, Plan &plan) {
     const WholeCall call;
     sennit_status status = check_start(rank, plan);
     if (status != SENNIT_OK) return status;
-    // The short way's check has failed, and check_start() has succeeded since.
     return run(rank, plan);
 }
 
@@ -390,7 +389,7 @@ sennit_status wait(Rank &rank, Plan &plan, const Deadline &deadline) {
         status = await_run(rank, plan, deadline);
     if (status != SENNIT_OK) return status;
     plan.state = PlanState::idle;
-    // Nothing is in progress.
+    // No lock: nothing is in progress any more.
     if (plan.failure == SENNIT_OK) return SENNIT_OK;
     return fail_peer(plan.failure, plan.failed_peer, "", "an operation of plan %#x failed: %s",
                      handle_of(plan), sennit_status_string(plan.failure));
