@@ -33,14 +33,14 @@ using ChannelHandles = HandleLayout<std::uint32_t, 14, 17, kPlaceShift>;
 // The number of messages that may be unread at once, from the flags (SENNIT_CHANNEL_AHEAD).
 inline constexpr unsigned kAheadMask = 0xff;
 constexpr std::uint32_t ahead_in(std::uint32_t flags) {
-    const std::uint32_t said = flags / SENNIT_CHANNEL_AHEAD(1) & kAheadMask;
-    return said == 0 ? 1 : said;
+    const std::uint32_t given = flags / SENNIT_CHANNEL_AHEAD(1) & kAheadMask;
+    return given == 0 ? 1 : given;
 }
 
 struct alignas(kLineBytes) Channel {
     // Constant while the channel is open. The handle for the short way: equals `handle`, or 0 if
-    // there is a mirror, the rank is observed, or the place is not open. Handle 0 is at place 0,
-    // whose words are all ones. SYNC channel-handle.
+    // there is a mirror, the rank is observed, or the place is not open. Handle 0 has place 0,
+    // where this is not 0 but all ones. SYNC channel-handle.
     std::atomic<std::uint32_t> short_handle;
     // The same for a channel whose writer may be ahead: then `short_handle` is 0, else this is 0.
     std::atomic<std::uint32_t> ahead_handle;
@@ -48,10 +48,10 @@ struct alignas(kLineBytes) Channel {
     Half *own;                          // in this rank's memory, the peer writes
     Half *theirs;                       // in the peer's, this rank writes
     ControlBlock *peer_control;
-    bool rings_lightly;  // the peer sleeps with a barrier, and this process has joined the barriers
-    bool owns_region;    // `region` was registered for this channel alone
-    bool is_closing;     // marks duplicates in the arguments of a close
-    std::int32_t peer;   // world rank
+    bool rings_lightly;   // store_and_ring_lightly() may wake the peer
+    bool owns_region;     // `region` was registered for this channel alone
+    bool is_closing;      // marks duplicates in the arguments of a close
+    std::int32_t peer;    // world rank
     std::uint32_t flags;  // SENNIT_CHANNEL_*
     std::uint32_t spins;  // Rank::spins
     std::uint32_t ahead;  // messages that may be unread at once, 1 to SENNIT_CHANNEL_AHEAD_MOST
@@ -71,9 +71,9 @@ struct alignas(kLineBytes) Channel {
     std::uint64_t pulled;  // messages that were copied into the mirror
 
     // Rarely needed.
-    alignas(kLineBytes) std::uint32_t half;  // `own`, as the pool counts
+    alignas(kLineBytes) std::uint32_t half;  // the pool's number of `own`
     sennit_region region;                    // this rank's buffer
-    sennit_gptr peer_memory;                 // the peer's
+    sennit_gptr peer_memory;                 // the peer's buffer
     std::uint64_t peer_bytes;
     std::byte *peer_buffer;             // its address for the program; null if it has no bytes
     std::byte *mirror;                  // null, or equal to peer_buffer
@@ -84,7 +84,7 @@ struct alignas(kLineBytes) Channel {
 
 static_assert(sizeof(Channel) == 1u << kPlaceShift);
 
-// A place, and with it its handles, is reused only after this many others.
+// A place and its handles are reused only after this many others.
 inline constexpr std::uint32_t kFewestPlaces = 64;
 using ChannelTable =
     HandleTable<Channel, ChannelHandles, TableShape{1u << 14, 1u << 14, kFewestPlaces}>;
@@ -100,14 +100,14 @@ inline Channel *place_of_handle(sennit_channel channel) {
     return ChannelTable::hot_place(current_table<&HotTables::channel_table>(), channel.handle);
 }
 
-// Whether this is the open channel and takes the short way.
+// Whether this is the channel of the handle, open and with the short way.
 inline bool goes_short(const Channel *own_channel, sennit_channel channel) {
     // SYNC channel-handle: pairs with the release in publish(); the fields come before.
     return own_channel != nullptr &&
            own_channel->short_handle.load(std::memory_order_acquire) == channel.handle;
 }
 
-// Whether this is an open channel whose writer may be ahead.
+// Whether this is the channel of the handle, open and with a writer that may be ahead.
 inline bool goes_ahead(const Channel *own_channel, sennit_channel channel) {
     // SYNC channel-handle: pairs with the release in publish(); the fields come before.
     return own_channel != nullptr &&

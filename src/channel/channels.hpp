@@ -41,9 +41,9 @@ struct ChannelArgs {
 sennit_status check_peer(const Rank &rank, int peer);
 
 // Opens a channel with each target, all at once; afterwards find() returns opened[i] for its
-// handle. On an error nothing is open; a peer whose channel of this call was open finds it closed.
-// Errors: TIMEOUT, PEER_LOST, NOMEM, OS, ARG (the flags of the two sides differ), UNSUPPORTED, and
-// the peer's reason for a refusal.
+// handle. On an error nothing is open; a peer that had already opened its end finds the channel
+// closed. Errors: TIMEOUT, PEER_LOST, NOMEM, OS, ARG (the flags of the two sides differ),
+// UNSUPPORTED, and the peer's reason for a refusal.
 sennit_status open_all(Rank &rank, const ChannelArgs *args_of_all, std::size_t count,
                        unsigned flags, const Deadline &deadline, Channel **opened);
 
@@ -53,21 +53,21 @@ sennit_status open_all(Rank &rank, const ChannelArgs *args_of_all, std::size_t c
 sennit_status close_all(Rank &rank, Channel *const *channels, std::size_t count,
                         const Deadline &deadline, sennit_region *regions);
 
-// The parts of an end, for open_all() and close_all().
+// One end of a channel, for open_all() and close_all().
 
-// A place and a half for a channel with `peer`. Errors: NOMEM, OS.
+// Takes a place in the table and a Half, for a channel with `peer`. Errors: NOMEM, OS.
 sennit_status take_place(Rank &rank, int peer, Channel **channel);
 // Both readers start as not ready (SENNIT_CHANNEL_NOT_READY). Called before the peer knows of the
-// half.
+// Half.
 void begin_not_ready(Channel &channel);
 // Gives the channel its handle.
 void publish(Rank &rank, Channel &channel);
 // Finds the address at which this rank reaches the peer's buffer. Errors: as open_all().
 sennit_status reach_memory(Rank &rank, Channel &channel);
 void forget_memory(Rank &rank, Channel &channel);
-// Tells the peer that this end is closed. It is the last write to the peer.
+// Marks this end as closed, for the peer. This is the last write to the peer.
 void close_own_end(Channel &channel);
-// Gives back everything that the end had. `was_open`: the peer knows of the half.
+// Frees everything that the end has. `was_open`: the peer knows of the Half.
 void release_place(Rank &rank, Channel &channel, bool was_open);
 
 }  // namespace sennit::channel

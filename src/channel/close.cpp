@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Closes channels: waits until this rank's messages are read, unless nobody will read them. A
-// closing rank says so before it waits, so two that close at once do not wait for each other; it
-// never waits for the peer's close.
+// closing rank announces its close before it waits, so two ranks that close at once do not wait for
+// each other. It never waits for the peer's close.
 #include "base/fail.hpp"
 #include "channel/channels.hpp"
 #include "runtime/detector.hpp"
@@ -27,7 +27,7 @@ bool is_drained(const Rank &rank, const Channel &channel) {
     return known_gone(rank, channel.peer) != Gone::no;
 }
 
-// A dead peer ends the wait for that peer only: it is noted, and the next check sees it.
+// A LostSearch. A dead peer ends only the wait for its own channel, by is_drained().
 int note_lost(Rank &rank, const void *context) {
     const auto &closing = *static_cast<const Closing *>(context);
     for (std::size_t i = 0; i < closing.count; ++i) {

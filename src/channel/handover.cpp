@@ -21,7 +21,7 @@ sennit_status closed_by_peer(const Rank &rank, const Channel &channel) {
                      "rank %d has closed the channel", channel.peer);
 }
 
-// Every test that finds nothing calls this; it really looks about once a millisecond.
+// Called by every test that finds nothing; checks the peer about once a millisecond.
 bool is_peer_gone(Rank &rank, Channel &channel) {
     if (channel.peer == rank.world_rank) return false;
     if (known_gone(rank, channel.peer) != Gone::no) return true;
@@ -60,7 +60,7 @@ sennit_status test_write(Rank &rank, Channel &channel, int *can) {
     if (is_closed_by_peer(channel)) return closed_by_peer(rank, channel);
     bool may = may_write(channel);
     if (!may && is_peer_gone(rank, channel)) {
-        may = may_write(channel);  // the peer's last step came before its end
+        may = may_write(channel);  // the peer may have acted just before its end
         if (!may)
             return is_closed_by_peer(channel) ? closed_by_peer(rank, channel)
                                               : fail_lost(rank, channel.peer);
@@ -73,7 +73,7 @@ sennit_status test_write(Rank &rank, Channel &channel, int *can) {
 sennit_status test_read(Rank &rank, Channel &channel, int *can) {
     bool may = may_read(channel);
     if (!may && (is_closed_by_peer(channel) || is_peer_gone(rank, channel))) {
-        // The peer's last message came before its mark or its end.
+        // The peer may have written its last message just before it closed or ended.
         may = may_read(channel);
         if (!may)
             return is_closed_by_peer(channel) ? closed_by_peer(rank, channel)
@@ -136,7 +136,7 @@ sennit_status wait_read(Rank &rank, Channel &channel, const Deadline &deadline) 
         return may_read(channel) || is_closed_by_peer(channel);
     });
     if (status != SENNIT_OK) return status;
-    // The peer's last message came before its mark.
+    // The peer may have written its last message just before it closed.
     if (!may_read(channel)) return closed_by_peer(rank, channel);
     return pull(rank, channel);
 }
@@ -144,17 +144,17 @@ sennit_status wait_read(Rank &rank, Channel &channel, const Deadline &deadline) 
 sennit_status wait_messages(Rank &rank, Channel &channel, std::uint32_t least,
                             std::uint32_t *messages, const Deadline &deadline) {
     std::uint32_t found = 0;
-    const auto look = [&] {
+    const auto has_enough = [&] {
         found = count_messages(channel, least);
         return found >= least;
     };
     // A closing peer waits until its messages are read and writes no more.
     const sennit_status status = wait_until(rank, deadline, channel.peer, [&] {
-        return look() || is_closed_by_peer(channel) || is_peer_closing(channel);
+        return has_enough() || is_closed_by_peer(channel) || is_peer_closing(channel);
     });
     if (status != SENNIT_OK) return status;
-    // The peer's last message came before it announced its close.
-    if (found < least && !look())
+    // The peer may have written its last message just before it announced its close.
+    if (found < least && !has_enough())
         return fail_peer(SENNIT_ERR_STATE, channel.peer, path_of(rank, channel.peer),
                          "rank %d closes the channel, and of %u messages there are %u",
                          channel.peer, least, found);

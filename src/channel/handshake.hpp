@@ -3,11 +3,11 @@
 // only by compare and swap, so each step is atomic for both, and either may die or give up between
 // two steps. Pure functions on the word's value; open.cpp calls them.
 //
-// The word holds the number of the next channel of the pair, which of the two ranks have an offer
-// for it in their offer table, which have accepted the other's offer, and how the number before
-// ended. The deciding step increments the number: both are ready, or one of two offers is
-// withdrawn or refused. While a rank has an offer for number n, the word holds n or n + 1, never
-// more, because n + 1 needs an offer of both to end. So no rank misses how its number ended.
+// The word holds the number of the next channel of the pair, which of the two ranks have made an
+// offer for it, which have accepted the other's offer, and how the number before ended. The step
+// that decides (both are ready, or one of two offers is withdrawn or refused) increments the
+// number. While a rank has an offer for number n, the word holds n or n + 1, never more, because n
+// + 1 needs an offer of both to end. So no rank misses how its number ended.
 #pragma once
 
 #include <sennit/error.h>

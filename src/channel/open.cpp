@@ -15,9 +15,9 @@ namespace {
 
 enum class Phase : std::uint8_t {
     unprepared,
-    waiting,  // for this rank's turn with the peer
-    offered,  // the offer is in the offer table
-    ready,    // and the peer's is accepted
+    waiting,  // while another thread of this rank opens a channel with the peer
+    offered,  // this rank has made its offer
+    ready,    // and has accepted the peer's
     open,     // the channel is open
     over      // it has failed
 };
@@ -49,7 +49,7 @@ bool sleeps_with_barrier(const Rank &rank) {
     return rank.sleeps_with_barrier.load(std::memory_order_relaxed);
 }
 
-// Both ends are one: this rank writes to its peer, which is itself.
+// For a channel of this rank with itself: both ends are one.
 void prepare_self(Opening &opening, Item &item, const ChannelArgs &args) {
     Channel &channel = *item.channel;
     channel.theirs = channel.own;
@@ -154,7 +154,7 @@ void put_offer(Item &item) {
     item.phase = Phase::offered;
 }
 
-// Takes the offer from the peer's offer table into *item.channel.
+// Checks the peer's offer and enters it in *item.channel.
 sennit_status accept(Opening &opening, Item &item, const ChannelOffer &theirs) {
     Channel &channel = *item.channel;
     const std::uint32_t flags = theirs.flags & ~(kOwnRegion | kSleepsWithBarrier);
@@ -178,13 +178,13 @@ sennit_status accept(Opening &opening, Item &item, const ChannelOffer &theirs) {
     return reach_memory(opening.rank, channel);
 }
 
-// Handles the peer's offer; both offers are there. False if the word has changed: the caller looks
-// again.
+// Accepts or refuses the peer's offer, after both ranks have made one. False: the word has changed,
+// and the caller must load it again.
 bool look_at_offer(Opening &opening, Item &item, std::uint64_t word) {
     ChannelOffer theirs{};
     load_words(&theirs, &item.peer_slot->offer, sizeof theirs);
     // SYNC channel-offer: pairs with the fence in write_offer(), of the peer; the copy comes before
-    // the check that the offer still stands.
+    // the check that the offer is still valid.
     order_loads();
     // relaxed: the fence above orders it.
     std::uint64_t now = item.word->load(std::memory_order_relaxed);
@@ -209,7 +209,7 @@ bool look_at_offer(Opening &opening, Item &item, std::uint64_t word) {
     return true;
 }
 
-// Why the peer refused this rank's offer, as far as the status tells.
+// Why the peer refused this rank's offer, as far as the status says.
 const char *why_refused(sennit_status end, const ChannelOffer &own) {
     if (end == SENNIT_ERR_ARG) return ": its flags differ from this rank's";
     if (end != SENNIT_ERR_UNSUPPORTED) return "";
@@ -219,7 +219,7 @@ const char *why_refused(sennit_status end, const ChannelOffer &own) {
            "by SENNIT_CHANNEL_MIRROR";
 }
 
-// The number of this rank's offer has ended: takes over the result.
+// Called when the number of this rank's offer has ended: applies the result.
 void learn_end(Opening &opening, Item &item, std::uint64_t word) {
     const sennit_status end = end_in(word);
     if (end == SENNIT_OK && item.phase == Phase::ready) {
@@ -275,7 +275,7 @@ int find_lost_peer(Opening &opening) {
         if (item.phase == Phase::open || item.phase == Phase::over) continue;
         const int peer = item.channel->peer;
         if (peer_gone(opening.rank, peer) == Gone::no && !is_leaving(opening.rank, peer)) continue;
-        // Any step of the peer precedes its end.
+        // The peer may have finished the handshake just before its end.
         if (item.phase != Phase::waiting) advance(opening, item);
         if (item.phase != Phase::open) return peer;
     }
@@ -337,7 +337,7 @@ sennit_status give_up(Opening &opening, sennit_status why) {
 }
 
 // A LostSearch.
-int look_for_lost(Rank &, const void *context) {
+int find_lost(Rank &, const void *context) {
     return find_lost_peer(**static_cast<Opening *const *>(context));
 }
 
@@ -345,7 +345,7 @@ sennit_status run_handshakes(Rank &rank, Opening &opening, const Deadline &deadl
     const int lost = find_lost_peer(opening);
     if (lost >= 0) return fail_lost(rank, lost);
     Opening *const context = &opening;
-    const sennit_status status = wait_until(rank, deadline, LostSearch{look_for_lost, &context},
+    const sennit_status status = wait_until(rank, deadline, LostSearch{find_lost, &context},
                                             [&opening] { return step(opening); });
     if (status == SENNIT_ERR_TIMEOUT) return fail_late(opening);
     return status != SENNIT_OK ? status : opening.status;

@@ -81,8 +81,8 @@ void begin_not_ready(Channel &channel) {
     // All relaxed: the offer follows and publishes them.
     channel.read.store(kNotReady, std::memory_order_relaxed);
     channel.own->written.word.store(pack(0, kNotReady), std::memory_order_relaxed);
-    // So may_write_one() finds a count other than 0 messages written, and may_write_ahead() finds
-    // that none may be written.
+    // With this count may_write_one() is false, since it differs from the 0 messages written, and
+    // so is may_write_ahead().
     channel.own->read.count.store(0 - std::uint64_t{channel.ahead}, std::memory_order_relaxed);
 }
 

@@ -150,7 +150,7 @@ sennit_status half_take(Rank &rank, Pool &pool, int peer, std::uint32_t *half) {
     own.uses[*half % kHalvesPerChunk] = Use::taken;
     own.peers[*half % kHalvesPerChunk] = peer;
     Half *own_half = half_at(pool, *half);
-    // All relaxed: nobody writes the half now, and the offer tells the peer of it later.
+    // All relaxed: nobody writes the half now, and the offer announces it to the peer later.
     own_half->written.word.store(0, std::memory_order_relaxed);
     own_half->written.is_closing.store(0, std::memory_order_relaxed);
     own_half->read.count.store(0, std::memory_order_relaxed);

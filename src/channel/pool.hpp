@@ -2,11 +2,11 @@
 // The memory of the halves of channels. A rank's own halves are in chunks of its memory file and
 // are reused. Peers' halves are reached through views of their chunks: a mapping of the peer's
 // file, whatever the path to the peer's data is, or the peer's address if both ranks are of one
-// process and have no descriptors of each other. Owns chunks and views; all of them live until the
+// process and have no descriptors of each other. Owns chunks and views; all of them exist until the
 // rank ends.
 //
-// A peer that has not closed yet may still write to a half of a closed channel. Such a half rests
-// until the peer's mark shows its last write, or the peer is gone.
+// After this rank has closed a channel, the peer may still write to its half. The half rests, which
+// means that it is not reused, until the peer has closed too or is gone.
 #pragma once
 
 #include "channel/words.hpp"

@@ -18,13 +18,13 @@
 
 namespace sennit::channel {
 
-// A rank's message word, stored at once: bits 0 to 7 the low bits of the number of messages that it
-// has written; bits 8 to 62 the number of the peer's messages that it had read by then; bit 63 set
-// by its last write, the close. So an answer by a message needs no other word, and no extra load
-// detects the close.
+// A rank's message word. Bits 0 to 7: the low bits of the number of messages that it has written;
+// bits 8 to 62: the number of the peer's messages that it had read by then; bit 63: set by its last
+// write, the close. So a message also says what its writer has read, and a reader detects the close
+// without another load.
 //
-// 8 bits of the written count are enough: it is ahead of its reader by at most
-// SENNIT_CHANNEL_AHEAD_MOST. The other count may be as old as the peer's last message, so it must
+// 8 bits of the written count are enough: the writer is ahead of its reader by at most
+// SENNIT_CHANNEL_AHEAD_MOST. The read count may be as old as the writer's last message, so it must
 // never wrap: 2^55 messages take longer than any job.
 inline constexpr unsigned kCountBits = 8;
 inline constexpr std::uint64_t kCountMask = (1u << kCountBits) - 1;
