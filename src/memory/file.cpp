@@ -54,7 +54,7 @@ bool is_mapped(const void *memory, std::uint64_t bytes) {
 sennit_status no_address_space(std::uint64_t bytes, int reason) {
     const std::uint64_t mappings = reason == ENOMEM ? count_mappings() : 0;
     const std::uint64_t most = number_in_file("/proc/sys/vm/max_map_count", "", UINT64_MAX);
-    // One call may add two mappings: a mapping inside another one leaves three.
+    // One call may add two mappings: a mapping inside another one makes three of it.
     if (most != UINT64_MAX && mappings + 2 >= most)
         return fail(SENNIT_ERR_NOMEM,
                     "the process has %llu mappings of memory and the kernel allows %llu: raise the "
@@ -107,7 +107,7 @@ bool file_has_limit() {
 
 void file_punch(int file, std::uint64_t offset, std::uint64_t bytes) {
     if (bytes == 0) return;
-    // If it fails, the pages stay until the file goes; nothing else can be done.
+    // If it fails, the pages stay until the file is freed; nothing else can be done.
     (void)fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                     static_cast<off_t>(bytes));
 }

@@ -26,7 +26,7 @@ std::uint64_t read_in(const char *folder, const char *file, std::uint64_t otherw
     return number_in_file(name, "", otherwise);
 }
 
-// The memory that a group leaves: `now`, or if it were empty.
+// The memory left in a group of version 1 or 2 (`second`): `now`, or if the group were empty.
 std::uint64_t left_in(const char *folder, bool second, bool now) {
     const std::uint64_t limit =
         read_in(folder, second ? "memory.max" : "memory.limit_in_bytes", kNoLimit);
@@ -36,7 +36,7 @@ std::uint64_t left_in(const char *folder, bool second, bool now) {
     return used < limit ? limit - used : 0;
 }
 
-// The least over the groups from `path` up to `root`, inclusive.
+// The minimum of the groups from `path` up to `root`, inclusive.
 std::uint64_t left_upwards(const char *root, const char *path, bool second, bool now) {
     char folder[400];
     (void)std::snprintf(folder, sizeof folder, "%.99s%.300s", root, path);
@@ -49,8 +49,8 @@ std::uint64_t left_upwards(const char *root, const char *path, bool second, bool
     }
 }
 
-// The least over this process's groups. In a container, where the group's own path is not visible,
-// the group at the mount point.
+// The minimum of this process's groups. In a container, where the group's own path is not visible,
+// the group at the mount point counts.
 std::uint64_t left_in_groups(const LimitPlaces &places, bool now) {
     std::uint64_t left = kNoLimit;
     char text[4096];

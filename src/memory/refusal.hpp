@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why a mechanism did not take a registration: a code and a number, which become a sentence when
-// somebody asks. The owner publishes both in the record of the segment.
+// Why a mechanism was not used for a registration: a code and a detail, from which refusal_text()
+// makes a sentence. The owner publishes both in the record of the segment.
 #pragma once
 
 #include <cstddef>

@@ -57,7 +57,7 @@ Peers look_at_peers(const Rank &rank) {
     return found;
 }
 
-// One registration in progress: tries the mechanisms in order and keeps their reasons.
+// A registration in progress, with the reason of each mechanism that was refused.
 struct Attempt {
     Rank &rank;
     const RegistrationArgs &args;
@@ -98,7 +98,7 @@ void choose(Attempt &attempt) {
         attempt.refused[i] = try_one(attempt, kOrder[i]);
         if (attempt.refused[i].is_none()) attempt.taken = kOrder[i];
     }
-    // An empty region can not be reached in a wrong way.
+    // An empty region needs no mechanism.
     if (attempt.args.bytes == 0 && attempt.taken == Mechanism::none)
         attempt.taken = Mechanism::copied;
 }

@@ -14,7 +14,7 @@ struct RegistrationArgs {
     void *memory = nullptr;
     std::uint64_t bytes = 0;
     bool consents = false;  // SENNIT_REGISTER_SHARED_PAGES
-    // SENNIT_REGISTER_STACK: no frame of the program is below it; 0: stacks stay.
+    // SENNIT_REGISTER_STACK: no frame of the program is below; 0: no stack memory moves.
     std::uint64_t stack_frames = 0;
 };
 

@@ -106,7 +106,7 @@ sennit_status place(Rank &rank, const SegmentArgs &args, SegmentRecord *record) 
     std::byte *address = nullptr;
     status = own.views.map(rank.memory_file, offset, mapped, alignment, &address);
     if (status != SENNIT_OK) return status;
-    // A kernel without huge pages refuses it; small pages work too.
+    // Errors are ignored: on a kernel without huge pages, small pages work too.
     if (page == kHugePageBytes) (void)madvise(address, mapped, MADV_HUGEPAGE);
     if (reserve) {
         status = reserve_in_steps(rank.memory_file, offset, mapped);
@@ -147,7 +147,7 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
     if (watch.appears != nullptr && watch.appears(watch.context, draft, draft.epoch) != SENNIT_OK)
         return nullptr;
     mark_slot(*rank.segments, slot, true);
-    // All fields except `id` and `live`. A peer may still be copying the slot's last segment.
+    // All fields except `id` and `live`, by words: a peer may still be copying the last record.
     constexpr std::size_t kFirst = offsetof(SegmentRecord, kind);
     constexpr std::size_t kLast = offsetof(SegmentRecord, live);
     store_words(reinterpret_cast<std::byte *>(&record) + kFirst,
@@ -162,8 +162,8 @@ SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, Segment
     return &record;
 }
 
-// Ends the segment and its memory. If other ranks reach it by address, its pages are freed, as for
-// a peer that maps them, but the addresses stay.
+// Ends the segment and its memory. `is_reached`: other ranks use the memory by its address, so it
+// stays mapped, and only its pages are freed.
 void segment_end(Rank &rank, SegmentRecord &record, bool is_reached) {
     segment_withdraw(rank, record);
     if (record.mechanism == Mechanism::file) {
@@ -221,7 +221,7 @@ void control_release(ControlBlock *control) {
 void segments_close(Rank &rank, bool all_left) {
     if (rank.control != nullptr) {
         process_hide_control(rank);
-        // relaxed: no further rank uses the block, and the last barrier ordered the others' uses.
+        // relaxed: no rank starts to use the block now; the last barrier ordered the others' uses.
         const bool is_reached =
             !all_left && rank.control->header.users.load(std::memory_order_relaxed) != 1;
         for (std::uint32_t slot = 0; slot < kSegmentsPerTeam; ++slot) {
@@ -312,7 +312,7 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
         for (std::size_t i = 0; i < rows * size; ++i) {
             // relaxed: all changes are made under the cold mutex.
             const SegmentEntry &entry = rank.tables[slot].load(std::memory_order_relaxed)[i];
-            // Private memory that a rank of this process has registered has no own pages here.
+            // Private memory that a rank of this process has registered has no own mapping.
             if (entry.id() == 0 || entry.base == nullptr || entry.mapped_bytes == 0) continue;
             if (begin >= entry.base + entry.bytes || begin + bytes <= entry.base) continue;
             if (begin < entry.base || begin + bytes > entry.base + entry.bytes)

@@ -39,7 +39,7 @@ sennit_status segments_open(Rank &rank, int world_rank, int size);
 // that did not take part in this one's last barrier may still use it by address.
 void segments_close(Rank &rank, bool all_left);
 
-// A rank of the same process starts and stops using the owner's mapping of a control block.
+// Called when a rank starts or stops to use the owner's mapping, in the owner's process.
 void control_use(void *control);
 void control_release(ControlBlock *control);
 
@@ -80,7 +80,7 @@ void segment_destroy(Rank &rank, SegmentRecord *record);
 // Makes the table of entries of a team slot, for all segments and ranks; pages are used as needed.
 // Errors: NOMEM.
 sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
-// Called before the tables are destroyed: else a later put would follow unmapped memory.
+// Called before the tables are destroyed: else a later put would read unmapped memory.
 void forget_entries(Rank &rank);
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
 

@@ -55,7 +55,7 @@ void FileWindows::unmap(std::byte *address, std::uint64_t bytes) {
     for (Window **link = &first_; *link != nullptr; link = &(*link)->next) {
         Window &window = **link;
         if (address < window.base || address >= window.base + kWindowBytes) continue;
-        // Reserves the range again. If no mapping is left the view stays: it shows an empty range.
+        // Reserves the range again. If no mapping is left for that, the view stays, but is empty.
         if (mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                  -1, 0) != MAP_FAILED)
             (void)madvise(address, bytes, MADV_DONTFORK);

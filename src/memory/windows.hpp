@@ -5,8 +5,8 @@
 //
 // A window is a piece of address space for kWindowBytes of the file. It is reserved as a whole when
 // its first segment is mapped. It is released as a whole when its last segment is gone and a newer
-// window exists, or by close(). So an address in it never belongs to anybody else. Large segments
-// are mapped separately, and so are all segments if the address space is limited (ulimit -v).
+// window exists, or by close(). So no other memory ever gets an address in it. Large segments are
+// mapped separately, and so are all segments if the address space is limited (ulimit -v).
 //
 // Used under the rank's cold mutex: by the owner for its own segments, and by the transport mapped
 // for those of each peer.

@@ -27,7 +27,7 @@ struct XpmemLibrary {
 
 XpmemLibrary open_library() {
     XpmemLibrary library;
-    // It would load a second C library.
+    // A statically linked program would load a second C library.
     if (linked_statically()) return library;
     void *const handle = dlopen("libxpmem.so.0", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return library;

@@ -21,7 +21,7 @@ namespace {
 // Below this size memory limits are not checked: the check would take longer than the move.
 constexpr std::uint64_t kWorthAsking = 512u << 10;
 
-// A part of the region: in a run, or pages that will become one.
+// A part of the region: in an existing run, or pages that will become a run.
 struct RegionPart {
     PageRun *run = nullptr;   // null until make_run()
     Stretch stretch;          // the region's pages of this part
@@ -120,8 +120,8 @@ class AdoptionPlan {
 
     bool is_shared(std::uint64_t page) const { return !buffer_.fills(page); }
 
-    // Ensures for all pages that will move that they are protected, or hold no other data, or that
-    // the caller consents, or that the process has one thread.
+    // Ensures that no other thread can lose a store to the pages that will move: they are
+    // protected, or have no other data, or the caller consents, or the process has one thread.
     Refused hold_other_writers_off() {
         if (new_bytes_ == 0) return {};
         (void)guard_.open();
@@ -189,8 +189,8 @@ class AdoptionPlan {
         return true;
     }
 
-    // Gives the new runs back. An older run without references stays while a region that the kernel
-    // copies lies there.
+    // Gives the new runs back. An older run without references stays while it overlaps a region
+    // that the kernel copies.
     void undo() {
         for (std::uint32_t i = 0; i < count_; ++i)
             if (parts_[i].run != nullptr && parts_[i].run->references == 0)
@@ -233,8 +233,8 @@ void unregister_here(Table &table, const std::uint32_t *runs, std::uint32_t coun
     }
 }
 
-// Moves memory on a stack by a separate thread, while the caller waits with its signals blocked, so
-// that nothing runs on nearby pages. 0 or an errno.
+// Runs `work`, which moves memory on a stack, in a separate thread. The caller waits with its
+// signals blocked, so that nothing runs on nearby pages. 0 or an errno.
 template <class Work>
 int by_a_helper(Work &work) {
     const SignalsBlocked quiet;

@@ -22,7 +22,7 @@ struct Extent {
     std::uint64_t address;  // of the first page
     std::uint64_t bytes;    // whole pages
     std::uint64_t file_offset;
-    std::uint64_t slot_bytes;  // from file_offset to the end of the room
+    std::uint64_t slot_bytes;  // from file_offset to the end of the slot
     std::uint32_t run;         // for unregister()
 };
 
@@ -48,16 +48,16 @@ void unregister(const std::uint32_t *runs, std::uint32_t count);
 // At the end of a rank: pages still in its memory file stay valid for the process.
 void detach(const Rank &rank);
 
-// Marks a region that stays in place, and its end: its pages are not moved meanwhile.
+// Marks a region that stays in place, so that its pages are not moved; let_go() ends this.
 void hold(std::uint64_t address, std::uint64_t bytes);
 void let_go(std::uint64_t address, std::uint64_t bytes);
 
-// From here on a child of fork gets its own copy of adopted memory, with the values at the fork.
-// May be called any number of times.
+// From now on a child of fork gets its own copy of adopted memory, with the values at the fork. May
+// be called any number of times.
 void watch_forks();
 
-// A peer's view of an adopted region: the parts of the owner's memory file in its chain of records,
-// side by side. file_unmap() ends it.
+// A peer's view of an adopted region: the parts of the owner's memory file in the region's chain of
+// records, mapped one after another. file_unmap() ends it.
 struct RegionView {
     std::byte *pointer = nullptr;  // the first byte of the region
     std::uint64_t mapped_bytes = 0;

@@ -15,7 +15,7 @@ namespace {
 // glibc's heaps of threads are aligned to this and start with the arena's state.
 constexpr std::uint64_t kArenaBytes = std::uint64_t{64} << 20;
 
-// How far this thread's frames extend above here, to the caller of the library.
+// How far this thread's frames extend above the current one, to the caller of the library.
 constexpr std::uint64_t kFramesAbove = 16u << 10;
 
 struct AddressRange {
@@ -80,11 +80,11 @@ struct ThreadSearch {
     ThreadPart found = ThreadPart::none;
 };
 
-// The address is a field of the control block, which ends at least this far after it.
+// The known address is that of a field; the control block extends at least this far after it.
 constexpr std::uint64_t kRestOfControlBlock = 1500;
 
 // Whether the range has a part of the thread with this control block. The stack of a thread other
-// than the first is below it in the same mapping; other memory above may have joined that mapping.
+// than the first is below the control block in the same mapping, which may have other memory above.
 bool find_part_of_thread(void *context, std::uint64_t control_block, bool is_first) {
     auto &search = *static_cast<ThreadSearch *>(context);
     if (control_block < search.mapping->begin || control_block >= search.mapping->end) return false;
@@ -112,14 +112,14 @@ ThreadPart part_of_thread(const Mapping &mapping, std::uint64_t begin, std::uint
     return search.found;
 }
 
-// Whether the calling thread has frames there. The kernel does not know every stack as one.
+// Whether the calling thread has frames in the range. The kernel does not mark every stack.
 bool has_own_frames(std::uint64_t begin, std::uint64_t end) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     return begin < here + kFramesAbove && end > here - kFramesBelow;
 }
 
 // Whether a heap of glibc starts at the page. Its first word points to the state of its arena,
-// which lies right after the start of a heap: this one or another.
+// which is right after the start of this heap or another one.
 bool begins_arena(std::uint64_t page) {
     if (page % kArenaBytes != 0) return false;
     std::uint64_t arena = 0;
@@ -143,8 +143,8 @@ Refusal check_mapping(const Mapping &mapping) {
     return Refusal::none;
 }
 
-// A partly moved stack has several mappings, and the kernel names at most one. All joined mappings
-// above, up to a thread's guard page or the end of the stack, show whose it is.
+// A partly moved stack has several mappings, and the kernel names at most one of them. Joins all
+// adjacent mappings above, up to a thread's guard page or the end of the stack, to find it.
 Mapping with_all_above(KernelRecord &record, const Mapping &mapping) {
     Mapping joined = mapping;
     Mapping next;
@@ -164,8 +164,8 @@ bool ends_stack(KernelRecord &record, const Mapping &mapping, std::uint64_t page
            (!record.find(page - 1, &below) || below.begin >= page || !below.readable);
 }
 
-// The stretch lies on a stack. Never moved: pages with other data than the buffer, pages with
-// frames of the waiting thread, and the lowest page.
+// For a stretch on a stack. Never moved: pages with other data than the buffer, pages with frames
+// of the waiting thread, and the lowest page.
 Refused check_stack(KernelRecord &record, const Question &question, const Mapping &mapping,
                     Refusal without_consent, Stretch *stretch) {
     if (!question.takes_stacks) return {without_consent, 0};
@@ -190,7 +190,7 @@ Refused classify_mapping(KernelRecord &record, const Question &question, std::ui
     if (mapping.begin > begin) return {Refusal::not_mapped, 0};
     const Refusal refusal = check_mapping(mapping);
     if (refusal != Refusal::none) return {refusal, 0};
-    // The remainder of an earlier return counts as anonymous: its file is empty there.
+    // A private mapping of a memory file, left by an earlier return, counts as anonymous.
     const bool from_file = mapping.inode != 0 && mapping.name != Mapping::Name::memory_file;
     *stretch = Stretch{begin, std::min(end, mapping.end), from_file, false, false};
     if (has_frames(question, stretch->begin, stretch->end))

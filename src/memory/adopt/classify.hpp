@@ -22,11 +22,10 @@ struct Buffer {
     bool fills(std::uint64_t page) const;
 };
 
-// A question about a buffer.
 struct Question {
     Buffer buffer;
-    // Stack memory may move: the caller is another thread than the one that registers; that one
-    // waits meanwhile and has no frame of the program below `frames_end`.
+    // Stack memory may move: the caller is a helper of the registering thread, which waits and has
+    // no frame of the program below `frames_end`.
     bool takes_stacks = false;
     std::uint64_t frames_end = 0;
     bool stacks_are_cut = false;  // a stack was partly moved before, so it has several mappings

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adopted memory across fork: private in the child. The table is locked from before the fork until
 // the child has its copies, so no page moves meanwhile. The parent waits at a pipe until the child
-// closes it or ends. In the child the kernel's record decides what is shared, not the table: the
+// closes it or ends. In the child the kernel's record shows the adopted memory, not the table: the
 // child inherits nothing else of Sennit (MADV_DONTFORK), so any shared mapping of a memory file is
 // adopted memory, also after realloc has moved it.
 #include "memory/adopt/adopt.hpp"
@@ -40,10 +40,10 @@ struct Forking {
 };
 Forking forking;
 
-// Two processes must not run on the same adopted stack pages: the child would write into the
-// parent's frames before it has copies. So the child does not inherit such pages: it ends at once,
-// and the parent continues. Nothing else is possible, since a handler can not refuse a fork. An
-// array whose function has not returned lies above all frames of the fork and is copied.
+// For a fork that runs on adopted stack pages: the child would write into the parent's frames
+// before it has copies. So the child does not inherit these pages. It dies at once, and the parent
+// continues; a handler can not refuse a fork. An array whose function has not returned is above all
+// frames of the fork, and is copied.
 void keep_own_frames(const Table &table, int advice) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     for (std::uint32_t i = 0; i < table.live; ++i) {

@@ -9,8 +9,8 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// Leaves the part of a run that is not in its place: memory that realloc has moved is valid and
-// stays in the file, at its new address.
+// Frees the file's pages of a run that is not in its place. Exception: memory that realloc has
+// moved stays valid in the file, at its new address.
 void leave_rest(Table &table, const PageRun &run) {
     RunFile &file = table.files[run.file];
     if (is_shown(file, run.file_offset, run.slot_end, true)) {
@@ -20,8 +20,8 @@ void leave_rest(Table &table, const PageRun &run) {
     }
 }
 
-// Makes the pages of the run private that the kernel shows, also where it has grown. Returns the
-// end address of the found pages, or 0 if a part was missing.
+// Makes all pages private that the kernel's record shows for the run, also where the run has grown.
+// Returns the end address of the found pages, or 0 if a part was missing.
 std::uint64_t take_back_pages(Table &table, const PageRun &run) {
     const RunFile &file = table.files[run.file];
     const std::uint64_t end = run.address + run.bytes;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ends runs: makes their pages private again wherever the kernel still shows them. Called with the
-// table's lock held and the thread's signals blocked.
+// Ends runs: makes their pages private again wherever the kernel's record still shows them. Called
+// with the table's lock held and the thread's signals blocked.
 #pragma once
 
 #include "memory/adopt/table.hpp"
 
 namespace sennit::memory::adopt {
 
-// Called when no region uses the run and none is copied there. Frees the row.
+// Called when no region uses the run or overlaps it. Frees the row.
 void give_back(Table &table, PageRun &run);
-// The same, unless a region that stays in place has a byte of the run.
+// The same, unless a region that stays in place overlaps the run.
 void give_back_if_free(Table &table, PageRun &run);
-// After such a region has ended: gives back the runs that only it used.
+// After such a region has ended: gives back the runs in its range that no other region uses.
 void give_back_freed(Table &table, std::uint64_t begin, std::uint64_t end);
 
-// The kernel shows other memory in the place of the run. Its regions keep the row.
+// Called if other memory is mapped in the place of the run. Its regions still have the row.
 void lose(Table &table, PageRun &run);
 
 }  // namespace sennit::memory::adopt

@@ -24,7 +24,7 @@ constexpr std::uint64_t kProtects = 1u << 0;
 
 std::atomic<WriteGuard::Mode> chosen_mode{WriteGuard::Mode::best};
 
-// The kernel lacks the system call. It is not tried again: valgrind warns at each try.
+// The kernel lacks the system call. Remembered, because valgrind warns at each try.
 std::atomic<bool> is_missing{false};
 
 }  // namespace
@@ -39,7 +39,7 @@ WriteGuard::~WriteGuard() {
 }
 
 bool WriteGuard::open_with(int flags, std::uint64_t features) {
-    // relaxed: the word stands alone.
+    // relaxed: no other data depends on it.
     if (is_missing.load(std::memory_order_relaxed)) {
         error_ = ENOSYS;
         return false;
@@ -47,7 +47,7 @@ bool WriteGuard::open_with(int flags, std::uint64_t features) {
     file_ = static_cast<int>(syscall(SYS_userfaultfd, flags));
     if (file_ < 0) {
         error_ = errno;
-        // relaxed: the word stands alone.
+        // relaxed: no other data depends on it.
         if (error_ == ENOSYS) is_missing.store(true, std::memory_order_relaxed);
         return false;
     }
@@ -68,7 +68,7 @@ bool WriteGuard::open() {
         error_ = EPERM;
         return false;
     }
-    // First including stores by the kernel, then only those by the program's own instructions.
+    // First against all stores, then only against those by the program's own instructions.
     for (const int flags : {O_CLOEXEC | O_NONBLOCK, O_CLOEXEC | O_NONBLOCK | kUserModeOnly}) {
         if (mode == Mode::user_only && (flags & kUserModeOnly) == 0) continue;
         holds_unused_ =

@@ -28,12 +28,12 @@ class WriteGuard {
 
     // 0 or -errno. After protect() no processor can store to the pages.
     long protect(std::uint64_t address, std::uint64_t bytes) const;
-    // Wakes the waiting threads: they continue in the pages that have replaced the covered ones,
-    // else in these, whose protection is removed.
+    // Wakes the waiting threads. `are_replaced`: other pages are mapped there now; else the
+    // protection is removed.
     void let_go(std::uint64_t address, std::uint64_t bytes, bool are_replaced) const;
 
-    // For tests: what open() may do; `older`: as before Linux 6.4. Process-wide; must not change
-    // while anybody registers.
+    // For tests: the protection that open() may use; `older`: as before Linux 6.4. Process-wide;
+    // must not change while anybody registers.
     enum class Mode : std::uint8_t { best, user_only, older, refused };
     static void set_mode(Mode mode);
 

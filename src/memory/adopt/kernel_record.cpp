@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads /proc, only by read() into buffers on the stack.
+// Reads /proc by system calls into buffers on the stack.
 #include "memory/adopt/kernel_record.hpp"
 
 #include <fcntl.h>
@@ -60,8 +60,8 @@ Mapping::Name name_of(const char *text) {
     return text[0] == '[' ? Mapping::Name::special : Mapping::Name::other;
 }
 
-// Returns the lines of a file one by one, without line ends. Cuts lines that are longer than the
-// buffer.
+// Returns the lines of a file one by one, without line ends. Leaves out lines that are longer than
+// the buffer.
 class Lines {
   public:
     explicit Lines(int file) : file_(file) {}
@@ -89,8 +89,7 @@ class Lines {
         end_ -= begin_;
         begin_ = 0;
         if (end_ == sizeof buffer_ - 1) {
-            // Skips the rest of a line that does not fit: its start is returned at the next line
-            // end.
+            // Drops the start of a line that does not fit; next() drops its rest.
             end_ = 0;
             skipping_ = true;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernel's record of this process's memory: the mapping at an address, whether memory is locked
-// or pinned, the number of threads. Remembers nothing between questions except one object's open
-// file; a child of fork needs its own object. Used only by memory/adopt/. Allocates nothing.
+// or pinned, the number of threads. Caches nothing. An object only has an open file, so a child of
+// fork needs its own object. Used only by memory/adopt/. Allocates nothing.
 #pragma once
 
 #include <cstdint>

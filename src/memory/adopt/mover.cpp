@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kCollapse = 25;  // MADV_COLLAPSE, Linux 6.1
 constexpr std::uint64_t kMostPages = kHugePageBytes / 4096;
-// Most of a shorter run is still in the caches when the program continues.
+// Copies of longer runs bypass the caches; most of a shorter run stays there for the program.
 constexpr std::uint64_t kLongBytes = 8u << 20;
 
 void *pointer(std::uint64_t address) {
@@ -70,11 +70,11 @@ const WriteGuard *held_by(const PageMove &move) {
 }
 
 // Moves one run into the file.
-class WayThere {
+class MoveIntoFile {
   public:
-    explicit WayThere(const PageMove &move)
+    explicit MoveIntoFile(const PageMove &move)
         : move_(move), guard_(held_by(move)), may_swap_(may_swap()) {}
-    ~WayThere() {
+    ~MoveIntoFile() {
         if (side_ != nullptr) (void)munmap(side_, move_.bytes);
     }
 
@@ -87,7 +87,7 @@ class WayThere {
             std::uint64_t bytes = piece_bytes(at);
             if (bytes == kHugePageBytes && at >= looked_until_) make_huge_pages(at);
             const bool is_huge = bytes == kHugePageBytes && at < huge_until_;
-            // Without a guard no thread waits for the end of a piece.
+            // Without a guard no thread waits for the end of a piece, so it may be long.
             if (is_huge && guard_ == nullptr) bytes = huge_until_ - at;
             const int error = move_piece(at, bytes, is_huge);
             if (error != 0) {
@@ -294,7 +294,7 @@ class WayThere {
     std::uint64_t after_[kMostPages];
 };
 
-// Maps the same pages of the file privately and makes a copy of each.
+// Maps the same pages of the file privately, and touches each so that the kernel copies it.
 int take_private_view(const PageMove &move, std::uint64_t at, std::uint64_t bytes) {
     if (bytes == 0) return 0;
     if (!shown_mmap(at, bytes, move.file, move.file_offset + (at - move.address))) return errno;
@@ -374,7 +374,7 @@ std::uint64_t take_fresh_memory(const PageMove &move, const std::byte *view) {
         const Piece piece{at, bytes, view + from_start, fresh + from_start};
         make_fresh_pages(move, piece, &placement);
         if (swap_back(move, guard, piece) != 0) {
-            // The address range of moved memory may already belong to others.
+            // Only the rest: the addresses of moved memory may already have other mappings.
             (void)munmap(piece.fresh, end - at);
             return at;
         }
@@ -383,7 +383,7 @@ std::uint64_t take_fresh_memory(const PageMove &move, const std::byte *view) {
     return end;
 }
 
-// The same with its own view.
+// take_fresh_memory() with the guard and a view of its own.
 std::uint64_t take_back_under_guard(const PageMove &move) {
     if (!move.guard->cover(move.address, move.bytes)) return move.address;
     std::byte *const view = space_take(move.bytes, move.file_offset);
@@ -398,7 +398,7 @@ std::uint64_t take_back_under_guard(const PageMove &move) {
 }  // namespace
 
 int move_into_file(const PageMove &move) {
-    return WayThere(move).go();
+    return MoveIntoFile(move).go();
 }
 
 int move_back(const PageMove &move) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On machines with several memory nodes: finds the nodes of pages, and makes new pages come from
+// On machines with several memory nodes: finds the nodes of pages, and has new pages allocated on
 // the same nodes. Costs nothing on other machines. One object per move; it restores the thread's
 // own policy at its end. Not called while pages are held.
 #pragma once
@@ -15,7 +15,7 @@ struct PlacementCalls {
     // The node of each page, or a negative number. False: not known.
     bool (*where)(std::size_t count, void *const *pages, int *nodes);
     void (*prefer)(int node);    // for pages that this thread allocates from now on
-    void (*save)(void *policy);  // kPolicyBytes, and back
+    void (*save)(void *policy);  // of the thread; kPolicyBytes
     void (*restore)(const void *policy);
 };
 inline constexpr std::size_t kPolicyBytes = 256;
@@ -33,7 +33,7 @@ class Placement {
     void look(const void *begin, std::uint64_t pages, std::uint64_t page);
     // The number of pages from `first` on, up to `end`, on the node of the first.
     std::uint64_t alike(std::uint64_t first, std::uint64_t end) const;
-    // New pages come from the node of that page.
+    // From now on this thread's new pages are allocated on the node of that page.
     void follow(std::uint64_t page);
 
   private:

@@ -3,7 +3,7 @@
 // them. Owns the one table of the address space (part of the process object: ranks are threads and
 // may register the same pages). Guarded by one lock, taken after a rank's cold mutex.
 //
-// Invariants: runs that are not lost do not overlap. A row lives while a region uses it or its
+// Invariants: runs that are not lost do not overlap. A row exists while a region uses it or its
 // pages are still in a file. Nothing calls malloc while the lock is held: fork waits for this lock
 // and may hold an allocator's lock.
 #pragma once
@@ -32,7 +32,7 @@ struct RunFile {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     std::uint32_t runs = 0;
-    bool abandoned = false;  // a mapping may show it without a run: the file stays open
+    bool abandoned = false;  // mapped without a run, perhaps: the file stays open
     bool has_left = false;   // its rank has left
 };
 
@@ -88,7 +88,7 @@ Table *table_if_open();
 
 // The run at the address, or null; *next: the lowest address of a run above it, or UINT64_MAX.
 PageRun *run_at(Table &table, std::uint64_t address, std::uint64_t *next);
-// A new row in the order. Null: the table is full.
+// Adds a row, and enters it in the order. Null: the table is full.
 PageRun *run_add(Table &table, const PageRun &run);
 // Removes the run from the order. The row stays.
 void run_hide(Table &table, PageRun &run);
@@ -99,7 +99,7 @@ std::uint32_t run_row(const Table &table, const PageRun &run);
 // Whether the kernel's record confirms that the pages of the range are the run's.
 bool run_is_there(const Table &table, const PageRun &run, KernelRecord &record, std::uint64_t begin,
                   std::uint64_t end);
-// Whether the mapping shows the run at that address.
+// Whether the mapping has the run's page at that address.
 bool shows_run(const Table &table, const PageRun &run, const Mapping &mapping,
                std::uint64_t address);
 
@@ -109,13 +109,13 @@ RunFile *file_known(Table &table, const Rank &rank);
 Refused file_of(Table &table, const Rank &rank, RunFile **file);
 // Closes the file if nothing uses it any more.
 void file_settle(Table &table, RunFile &file);
-// Whether there is adopted memory, or a mapping that may show it: then forks must be watched.
+// Whether there may be adopted memory: then forks must be watched.
 bool has_adopted(const Table &table);
 
 void spare_add(Table &table, const Spare &spare);
 // Takes the oldest free slot that is long enough and not mapped in the process. False: none.
 bool spare_take(Table &table, std::uint32_t file, std::uint64_t bytes, Spare *spare);
-// Whether a mapping of the process shows the file there; true if unknown. `shared_only`: only
+// Whether the process maps a part of that range of the file; true if unknown. `shared_only`: only
 // shared mappings count.
 bool is_shown(const RunFile &file, std::uint64_t begin, std::uint64_t end, bool shared_only);
 

@@ -33,7 +33,7 @@ bool is_live(const ControlBlock &control, const SegmentRecord &first) {
                first.live.load(std::memory_order_relaxed);
 }
 
-// False: the records do not match, as if the owner is rewriting them.
+// False: the records do not match, as while the owner rewrites them.
 bool read_chain(const ControlBlock &control, const SegmentRecord &first, Chain *chain) {
     SegmentRecord record{};
     load_words(&record, &first, sizeof record);
