@@ -81,7 +81,7 @@ sennit_status reach(Rank &rank, sennit_queue_address address, memory::SegmentEnt
     return SENNIT_OK;
 }
 
-// Whether another producer may take a ring with this word.
+// Whether another producer may claim a ring with this word.
 bool is_abandoned(Rank &rank, std::uint32_t word) {
     if (word == 0 || (word & kLeavingBit) != 0) return true;
     const int producer = producer_in(word);
@@ -96,7 +96,7 @@ std::uint32_t word_of(const Rank &rank) {
     return with_barrier ? number | kSleepsWithBarrierBit : number;
 }
 
-// Items of the ring's last producer may still be in it: the next producer continues after them.
+// Claims the ring if its producer has left. New items follow those that are still in the ring.
 bool claim(Rank &rank, ProducerRing &ring) {
     // SYNC queue-ring: pairs with the releases below and in give_up(), of the last producer; its
     // last count comes before.
@@ -164,7 +164,7 @@ void free_ended(Rank &rank, Queues &all) {
     }
 }
 
-// While it lives, the memory of a queue that this thread finds alive is not freed.
+// While an object exists, the memory of a queue that this thread finds alive is not freed.
 class Attaching {
   public:
     explicit Attaching(Rank &rank) : word_(rank.control->header.attaching) {
@@ -186,8 +186,8 @@ class Attaching {
     std::atomic<std::uint32_t> &word_;
 };
 
-// Releases the ring to the next producer, and with it the memory. Rings the taker, which may wait
-// for a producer that is now gone. A taker that has left has freed its memory in any case.
+// Releases the ring and the queue's memory. Wakes the taker, which may wait for a producer that is
+// now gone. If the taker has left, it has freed its memory already.
 void give_up(Rank &rank, Producer &producer) {
     if (producer.ring == nullptr) return;
     if (peer_gone(rank, producer.taker) == Gone::no) {
@@ -245,9 +245,9 @@ sennit_status fail_empty(const Queue &queue, const char *before) {
                 queue.handle);
 }
 
-// Finds the queue and takes one of its rings.
+// Finds the queue and claims one of its rings.
 sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
-    // Allocations and the sleep mode come before the queue is held.
+    // Allocations and the sleep mode precede Attaching.
     bool with_barrier = false;
     {
         const ColdLock lock(rank);

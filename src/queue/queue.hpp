@@ -42,8 +42,8 @@ struct alignas(kLineBytes) QueueHead {
 static_assert(sizeof(QueueHead) == 128 && offsetof(QueueHead, rings) == 32 &&
               offsetof(QueueHead, sleeps_with_barrier) == 36);
 
-// The owner of a ring: world rank + 1, a bit that the producer sets when it leaves, and a bit that
-// says whether it sleeps with a barrier. 0: free.
+// The owner of a ring: world rank + 1, a bit that the producer sets when it leaves, and a bit for
+// Rank::sleeps_with_barrier of the producer. 0: free.
 inline constexpr std::uint32_t kLeavingBit = 1u << 31;
 inline constexpr std::uint32_t kSleepsWithBarrierBit = 1u << 30;
 constexpr int producer_in(std::uint32_t word) {
@@ -100,7 +100,7 @@ struct Producer {
     const std::atomic<std::uint32_t> *live = nullptr;
     std::uint32_t live_value = 0;
     int taker = -1;
-    bool rings_lightly = false;  // the taker sleeps with a barrier, and this process has joined
+    bool rings_lightly = false;  // store_and_ring_lightly() may wake the taker
     std::uint64_t item_bytes = 0;
     std::uint64_t stride = 0;
     std::uint64_t capacity = 0;
@@ -151,8 +151,8 @@ sennit_status pop(Rank &rank, Queue &queue, void *item, const Deadline &deadline
 // At the end of a rank.
 void queues_close(Rank &rank);
 
-// Stores a count for which the owner of the bell may wait. `lightly`: without a fence, which would
-// take most of the time of many items.
+// Stores a count for which the rank of `target` may wait, and wakes that rank. `lightly`: without a
+// fence, which would take most of the time of many items.
 inline void show(std::atomic<std::uint64_t> &count, std::uint64_t value, ControlBlock &target,
                  bool lightly) {
     if (lightly) {
@@ -247,7 +247,7 @@ inline std::uint32_t find_item(const Queue &queue) {
     return UINT32_MAX;
 }
 
-// After a change of the ring's word.
+// Updates the view after a change of the ring's word.
 void look_at_producer(Rank &rank, std::uint32_t word, RingView &view);
 
 // Takes `count` items out of the ring, which has them.
@@ -261,8 +261,8 @@ inline void take(Rank &rank, Queue &queue, std::uint32_t number, void *items, st
         view.place = view.place + 1 == queue.capacity ? 0 : view.place + 1;
     }
     queue.next = number + 1 == queue.rings ? 0 : number + 1;
-    // relaxed: a new producer reads the count when it attaches. One that is missed here wakes
-    // without a bell, after at most the longest sleep.
+    // relaxed: a new producer reads the count when it attaches. If this load misses it, it gets no
+    // bell, and wakes after at most the longest sleep.
     const std::uint32_t word = ring.producer.load(std::memory_order_relaxed);
     if (word != view.word) [[unlikely]]
         look_at_producer(rank, word, view);
