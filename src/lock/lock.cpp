@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The protocol of the lock. docs/design/locks.md has the argument.
+// The protocol of the lock. docs/design/locks.md argues its correctness.
 #include "lock/lock.hpp"
 
 #include <cstring>
@@ -47,7 +47,7 @@ bool holds(const LockView &view) {
     return holder_of(view.own().last_word) == view.self_mark();
 }
 
-// This rank now holds the lock by `word`.
+// Notes that this rank holds the lock, by `word`. Errors: OWNER_DIED.
 sennit_status taken(LockView &view, std::uint64_t word) {
     view.own().last_word = word;
     if ((word & kLockDied) == 0) return SENNIT_OK;
@@ -73,8 +73,8 @@ sennit_status take_if_free(LockView &view, std::uint64_t *word, bool *got) {
     return SENNIT_OK;
 }
 
-// The holder in `word` is gone. Gives the lock to the first waiting rank, or to this rank if
-// `or_self` and nobody waits. The word tells whether that succeeds.
+// For a word whose holder is gone: gives the lock to the first waiting rank, or to this rank if
+// `or_self` and nobody waits. The caller loads the word to see the result.
 sennit_status take_from_dead(LockView &view, std::uint64_t word, bool or_self) {
     std::uint32_t mark = 0;
     std::uint64_t ticket = 0;
@@ -115,8 +115,8 @@ sennit_status join_queue(LockView &view, std::uint64_t *ticket, bool *got) {
     return status;
 }
 
-// A waiting rank checks this about once a millisecond besides its own grant: the rank that should
-// have granted the lock may have died.
+// A rank that waits for its grant. It also checks the word, about once a millisecond, since the
+// rank that should grant the lock may have died.
 struct Waiter {
     LockView *view;
     std::uint64_t ticket;
@@ -130,7 +130,7 @@ bool has_grant(const Waiter &waiter) {
     return waiter.view->grant().load(std::memory_order_acquire) == waiter.ticket;
 }
 
-int look_at_word(Rank &, const void *context) {
+int check_word(Rank &, const void *context) {
     const Waiter &waiter = *static_cast<const Waiter *>(context);
     std::uint64_t word = 0;
     waiter.status = waiter.view->load_word(&word);
@@ -140,7 +140,7 @@ int look_at_word(Rank &, const void *context) {
     return -1;
 }
 
-// Leaves the queue. *got: the lock had already been given to this rank.
+// Leaves the queue. *got: this rank already has the lock.
 sennit_status leave_queue(LockView &view, std::uint64_t *word, bool *got) {
     *got = false;
     sennit_status status = view.set_waiting(0);
@@ -181,7 +181,7 @@ sennit_status wait_in_queue(const Waiter &waiter, const Deadline &deadline) {
             continue;
         }
         waiter.noticed = false;
-        status = wait_until(rank, deadline, LostSearch{look_at_word, &waiter},
+        status = wait_until(rank, deadline, LostSearch{check_word, &waiter},
                             [&] { return has_grant(waiter) || waiter.noticed; });
         if (waiter.noticed && waiter.status != SENNIT_OK) return waiter.status;
         if (status == SENNIT_OK) continue;
@@ -235,7 +235,7 @@ sennit_status lock_create(Rank &rank, team::Team &team, sennit_status refused, s
     auto *ranks = reinterpret_cast<std::int32_t *>(base + waiting_offset(team.size));
     for (std::uint32_t i = 0; i < team.size; ++i)
         ranks[i] = team.world_ranks[i];
-    // Zeros are valid shared words: free, nobody waits. So no rank waits for others here.
+    // The shared words are zeros: the lock is free, and nobody waits. So no rank waits for others.
     LockOwn &own = reinterpret_cast<LockPiece *>(base)->own;
     own.size = team.size;
     own.rank = team.rank;
@@ -285,7 +285,7 @@ sennit_status lock_release(Rank &rank, sennit_lock lock) {
     if (call.status() != SENNIT_OK) return call.status();
     LockView &view = call.view;
     if (!holds(view)) return fail(SENNIT_ERR_STATE, "this rank does not hold the lock");
-    // Completes what was done under the lock before the next rank gets it.
+    // Completes this rank's operations before the next rank gets the lock.
     sennit_status flushed = SENNIT_OK;
     if (rank.engine != nullptr) flushed = request::flush(rank, kAnyPeer, default_deadline());
     if (flushed == SENNIT_ERR_TIMEOUT) return flushed;

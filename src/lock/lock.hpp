@@ -5,7 +5,7 @@
 // tests/models/lock.pml searches all runs.
 //
 // A lock is in one segment of the team, and its handle is the segment's id. So the rank object
-// keeps nothing of it, and a stale handle is refused like a stale pointer.
+// stores nothing for it, and a stale handle is refused like a stale pointer.
 #pragma once
 
 #include <sennit/lock.h>
@@ -31,7 +31,7 @@ struct alignas(kLineBytes) LockOwn {
     std::uint32_t rank;               // in the team
     std::int32_t home;                // world rank of the team's first rank
     std::atomic<std::uint32_t> busy;  // a thread of this rank is in a call of the lock
-    std::uint64_t last_word;          // of the lock's word, when this rank last took or left it
+    std::uint64_t last_word;  // the lock's word, when this rank last acquired or released it
     std::uint8_t unused[96];
 };
 static_assert(sizeof(LockOwn) == 128 && offsetof(LockOwn, busy) == 20 &&
@@ -59,7 +59,7 @@ inline constexpr std::uint64_t kLockChange = std::uint64_t{1} << 26;
 // Collective, needs a CollectiveCall. Errors: as allocate().
 sennit_status lock_create(Rank &rank, team::Team &team, sennit_status refused, sennit_lock *lock);
 
-// These find the rank's own view of the lock; ARG if the handle is invalid.
+// Errors of all: ARG if the handle is invalid for this rank.
 sennit_status lock_acquire(Rank &rank, sennit_lock lock, const Deadline &deadline);
 sennit_status lock_try(Rank &rank, sennit_lock lock, int *acquired);
 sennit_status lock_release(Rank &rank, sennit_lock lock);

@@ -38,7 +38,7 @@ int LockView::world_rank(std::uint32_t member) const {
 }
 
 sennit_status LockView::lost_if_left(sennit_status status) const {
-    // The home's memory went with it.
+    // The home's memory was freed when the home left.
     if (status == SENNIT_ERR_NOT_REGISTERED && peer_gone(*rank_, home_.rank) != Gone::no)
         return fail_lost(*rank_, home_.rank);
     return status;
@@ -113,7 +113,7 @@ sennit_status LockView::read_queue(std::uint32_t first, std::uint32_t count,
 }
 
 sennit_status LockView::find_first(std::uint32_t *mark, std::uint64_t *ticket) const {
-    // Each round finds the lowest ticket above those of dead ranks.
+    // Each iteration finds the lowest ticket above those of dead ranks.
     for (std::uint64_t above = 0;;) {
         *mark = 0;
         *ticket = UINT64_MAX;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one call of a lock uses: the rank's own piece, and the home's words by whatever path. Used
+// The access of one call to a lock: the rank's own piece, and the home's words by any path. Used
 // only by lock.cpp.
 #pragma once
 
@@ -37,7 +37,7 @@ class LockView {
         return peer_gone(*rank_, world_rank(member)) != Gone::no;
     }
 
-    // Words of the home. The operations of op/atomic.hpp have the release or acquire.
+    // Words of the home. By messages, the operations of op/atomic.hpp have the release or acquire.
     sennit_status load(std::uint64_t offset, std::uint64_t *value) const;
     sennit_status store(std::uint64_t offset, std::uint64_t value) const;
     sennit_status add_one(std::uint64_t offset, std::uint64_t *old) const;
@@ -54,8 +54,7 @@ class LockView {
     // Finds the first living rank that waits: its number + 1, or 0 if none. `self` counts like any
     // other.
     sennit_status find_first(std::uint32_t *mark, std::uint64_t *ticket) const;
-    // Tells a rank that it has the lock. The rank would find out itself, so a failure does not
-    // matter.
+    // Notifies a rank that it has the lock. Errors do not matter: the rank also checks the word.
     void grant_to(std::uint32_t mark, std::uint64_t ticket) const;
 
   private:
