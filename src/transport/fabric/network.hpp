@@ -452,7 +452,7 @@ class Network final : public Transport {
     std::size_t uneasy_links_ = 0;
     std::int64_t look_ns_ = 0;       // start of the last poll, by boot_ns() like all times here
     std::int64_t called_ns_ = 0;     // the same of a caller's last poll
-    std::int64_t unawaited_ns_ = 0;       // last arrival for which no peer waits
+    std::int64_t unawaited_ns_ = 0;  // last arrival for which no peer waits
     std::int64_t tried_ns_ = 0;      // last check of operations to retry
     std::int64_t outages_ns_ = 0;    // last check for outages
     std::uint32_t outage_look_ = 1;  // number of this check
