@@ -31,9 +31,10 @@ TEST_F(EngineTest, each_part_of_the_state_is_checked) {
         EXPECT_STREQ(found == nullptr ? "nothing" : found, fault);
         word = whole;
     };
-    expect_fault(engine.paths[0].loads[0].out_bytes, 1u, "a rail without pieces has bytes out");
+    expect_fault(engine.paths[0].loads[0].out_bytes, 1u,
+                 "a rail without open pieces has out_bytes");
     expect_fault(queue.next_task, 100u, "more tasks are open than a window");
-    expect_fault(queue.tasks_done, 1u, "a task is over that never began");
+    expect_fault(queue.tasks_done, 1u, "a task has ended that was never started");
     op::ClosingMessages closing;
     op::OperationPiece plain{};
     plain.engine = &engine;
