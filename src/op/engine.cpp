@@ -206,10 +206,6 @@ bool carries_task(const MessagePath &path, const OperationArgs &args) {
     return path.payload_bytes >= payload_of_event(args);
 }
 
-}  // namespace
-
-namespace {
-
 // Sets *is_recorded if a record was made, which may be complete already.
 sennit_status start_record(Engine &engine, const OperationArgs &args, OperationRecord **out,
                            bool *is_recorded) {
