@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the shape of a call with a box or a list of pieces from the user's arguments.
+// Makes the layout of a transfer from the user's box or list of pieces.
 #pragma once
 
 #include <sennit/notify.h>

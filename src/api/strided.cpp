@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Strided and indexed put and get: checks, and the shape from the user's arguments.
+// Strided and indexed put and get. Checks the user's arguments and makes the layout from them.
 #include <sennit/rma.h>
 
 #include "api/call.hpp"
@@ -15,7 +15,7 @@ namespace {
 using op::Direction;
 using Mode = op::Completion::Mode;
 
-// One side of a call: direction, memory, completion, and its name for errors.
+// The arguments of a call, except its shape. `name` is for errors.
 struct StridedCall {
     Direction direction;
     sennit_gptr remote;
@@ -24,7 +24,7 @@ struct StridedCall {
     const char *name;
 };
 
-// False in any unusual case: the general way then finds the reason.
+// Fast path. False in any unusual case: run() then makes all checks.
 bool moved_at_once(const StridedCall &call, const sennit_box *box) {
     sennit_request *const request = call.completion.request;
     if (box == nullptr || (call.completion.mode == Mode::request && request == nullptr))
@@ -56,7 +56,7 @@ sennit_status run(const StridedCall &call, const Shape &shape) {
     return done(status, call.name);
 }
 
-// Puts and gets; the source is only read.
+// The const_cast is safe: a put only reads its source.
 template <class Shape>
 sennit_status put(sennit_gptr destination, const void *source, const Shape &shape,
                   const op::Completion &completion, const char *name) {
@@ -72,7 +72,7 @@ sennit_status get(void *destination, sennit_gptr source, const Shape &shape,
 constexpr op::Completion kBlocking{Mode::blocking, nullptr};
 constexpr op::Completion kImplicit{Mode::implicit, nullptr};
 
-// Lives as long as the call.
+// A temporary, valid until the call returns.
 struct ListArgument {
     sennit_piece_list list;
     operator const sennit_piece_list *() const { return &list; }
@@ -86,7 +86,7 @@ op::Completion by_request(sennit_request *request) {
 
 extern "C" {
 
-// All calls of a shape; the further parameters define the shape.
+// Defines the six calls of a shape. The variadic parameters are the C parameters of the shape.
 #define SENNIT_DEFINE_SHAPE(NAME, SHAPE, ...)                                                      \
     sennit_status sennit_put_##NAME(sennit_gptr destination, const void *source, __VA_ARGS__) {    \
         return put(destination, source, SHAPE, kBlocking, __func__);                               \

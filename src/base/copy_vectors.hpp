@@ -14,12 +14,12 @@
 namespace sennit {
 
 inline constexpr std::size_t kCopyLine = 64;
-// Longer copies fill the level-1 cache, so lines are prefetched: four while most of them are still
-// in that cache, one where all come from the next level.
+// Longer copies fill the level-1 cache, so the loop prefetches: two steps ahead while most
+// lines are still in that cache, one step ahead where all come from the next level.
 inline constexpr std::size_t kCopyAheadFrom = 12 << 10;
 inline constexpr std::size_t kCopyOneAheadFrom = 24 << 10;
 
-// Separate variables: an array of vectors would lie on the stack.
+// Separate variables: an array of vectors would be on the stack.
 [[SENNIT_COPY_TARGET, gnu::always_inline]] inline void move_line(std::byte *to,
                                                                  const std::byte *from) {
     using Vector = std::uint64_t __attribute__((vector_size(32)));
@@ -31,7 +31,7 @@ inline constexpr std::size_t kCopyOneAheadFrom = 24 << 10;
     std::memcpy(to + sizeof first, &second, sizeof second);
 }
 
-// Copies kLines lines at each end; they may overlap.
+// Copies the first and the last kLines lines. The two parts may overlap.
 template <std::size_t kLines>
 [[SENNIT_COPY_TARGET, gnu::always_inline]] inline void move_ends(std::byte *to,
                                                                  const std::byte *from,
@@ -56,7 +56,8 @@ template <std::size_t kLines>
     if (bytes <= 2 * kStep) return move_ends<2>(destination, source, bytes);
     if (bytes <= 4 * kStep) return move_ends<4>(destination, source, bytes);
 
-    // Advances to the start of a line; the first step overlaps this line.
+    // Copies a line, then advances to the next line boundary of the destination. The loop may copy
+    // the end of that line again.
     move_line(destination, source);
     const std::size_t first = kCopyLine - reinterpret_cast<std::uintptr_t>(destination) % kCopyLine;
     destination += first;
@@ -78,7 +79,7 @@ template <std::size_t kLines>
         move_line(destination, source);
         move_line(destination + kCopyLine, source + kCopyLine);
     }
-    // At most one step is left; its second line is counted from the end.
+    // At most one step is left. The last line ends with the range, and may overlap the one before.
     if (end - destination > static_cast<std::ptrdiff_t>(kCopyLine)) move_line(destination, source);
     move_line(end - kCopyLine, source_end - kCopyLine);
 }

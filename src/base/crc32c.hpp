@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CRC-32C (Castagnoli), for records that the program sends by other software.
+// CRC-32C (Castagnoli), for sennit_block records, which the program may exchange by other software.
 #pragma once
 
 #include <array>

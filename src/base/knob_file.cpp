@@ -46,7 +46,7 @@ KnobFile::Next KnobFile::next(KnobLine *line) {
             ++value;
             value += std::strspn(value, kBlanks);
         } else if (value == name + letters) {
-            return Next::malformed;  // another character in the name, or nothing after it
+            return Next::malformed;  // the name has another character, or no value
         }
         if (letters == 0 || *value == '\0') return Next::malformed;
         name[letters] = '\0';

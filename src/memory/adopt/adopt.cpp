@@ -45,8 +45,8 @@ class AdoptionPlan {
           question_{buffer_, args.stack_frames != 0, args.stack_frames, table.stacks_are_cut},
           consents_(args.consents) {}
 
-    // Plans the registration. Moves no pages, but removes lost runs from the table and adds an
-    // entry for the rank's file, with a descriptor, if it is missing.
+    // Plans the registration. Moves no pages, but marks lost runs as lost, and adds an entry for
+    // the rank's file, with a descriptor, if it is missing.
     Refused make() {
         // Without the kernel's record no run can be checked, so none counts as lost.
         if (!record_.is_open()) return {Refusal::no_record, 0};
@@ -189,8 +189,8 @@ class AdoptionPlan {
         return true;
     }
 
-    // Gives the new runs back. An older run without references stays while it overlaps a region
-    // that the kernel copies.
+    // Makes the pages of all runs without references private again: new runs, and older ones that
+    // no region that stays in place overlaps.
     void undo() {
         for (std::uint32_t i = 0; i < count_; ++i)
             if (parts_[i].run != nullptr && parts_[i].run->references == 0)
@@ -233,8 +233,8 @@ void unregister_here(Table &table, const std::uint32_t *runs, std::uint32_t coun
     }
 }
 
-// Runs `work`, which moves memory on a stack, in a separate thread. The caller waits with its
-// signals blocked, so that nothing runs on nearby pages. 0 or an errno.
+// Runs `work`, which moves stack memory, in a separate thread. The caller waits with its signals
+// blocked, so that no signal handler uses the stack meanwhile. 0 or an errno.
 template <class Work>
 int by_a_helper(Work &work) {
     const SignalsBlocked quiet;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Detects deaths on other nodes and silent hosts. The lowest live rank of each node is its watcher:
-// a thread that detects deaths on its own node by pidfd, reports them to other nodes by TCP, and
-// asks each node that it watches whether it is alive. docs/design/fabric.md has the protocol
-// ("Silence: the lease", "The detector").
+// Detects deaths on other nodes and silent hosts. Each rank has a thread for this, and one rank's
+// thread is the watcher of the node. The watcher detects deaths on its own node by pidfd, reports
+// them to other nodes by TCP, and asks the nodes that it watches whether they are alive.
+// docs/design/fabric.md has the protocol ("Silence: the lease", "The detector").
 //
 // Life: watch_open() -> watch_set_hosts() -> watch_start() -> in use -> watch_stop() ->
-// watch_free(). Only a transport to other nodes opens it, so a job on one node has no such thread.
+// watch_free(). Only a transport to other nodes opens it, so a job on one node has no such threads.
 #pragma once
 
 #include <sennit/runtime.h>
@@ -23,43 +23,44 @@ struct sennit::PartType<sennit::Part::watch> {
 
 namespace sennit::watch {
 
-// The addresses of a rank's watch, in network byte order: one port on each of its rails. Port 0:
-// none.
+// The addresses of a rank's watch, one for each rail, and its port, which is the same on all rails.
+// In network byte order. Port 0: the rank has no watch.
 struct Host {
     static constexpr unsigned kMostAddresses = 8;
     std::uint32_t addresses[kMostAddresses];
-    std::uint32_t count;  // at least 1
+    std::uint32_t count;  // at least 1, unless port is 0
     std::uint16_t port;
 };
 using HostOf = Host (*)(const void *context, int rank);
 
-// Whether two of `count` nodes, in the order of their lowest ranks, watch each other from the
-// start.
+// Whether two of `count` nodes watch each other from the start. `one` and `other` are indices, in
+// the order of the nodes' lowest ranks.
 bool are_neighbours(std::size_t one, std::size_t other, std::size_t count);
 
-// Takes a port. Errors: OS, NOMEM.
+// Opens the TCP port of this rank's watch. Errors: OS, NOMEM.
 sennit_status watch_open(Rank &rank, std::uint16_t *port);
 // `host_of` returns the addresses of any rank's watch: any thread may call it, until watch_stop().
 void watch_set_hosts(Rank &rank, HostOf host_of, const void *context);
 // Called after the paths are agreed. `crowded`: ranks share processors. Does nothing without
 // watch_set_hosts(). Errors: OS, NOMEM.
 sennit_status watch_start(Rank &rank, bool crowded);
-// Tells other nodes that this rank leaves. There is no news afterwards.
+// Reports to other nodes that this rank leaves, and ends the thread. Queries report nothing
+// afterwards.
 void watch_stop(Rank &rank);
 void watch_free(Rank &rank);
 
-// Whether the lease of the peer's node for data from this one has begun, or the node is lost. If
-// neither, it is watched from now on, and nothing may be sent to the peer: without a lease there is
-// no time after which that data can no longer arrive.
+// True if the lease during which the peer's node accepts data from this node has begun, or if the
+// peer's node is lost. If false, that node is watched from now on, and nothing may be sent to the
+// peer: without a lease, no time is known after which the data can no longer arrive.
 bool watch_has_lease(const Rank &rank, int peer);
-// The known end of a rank on another node.
+// Whether a rank on another node has died or left, as far as is known.
 Gone watch_gone(const Rank &rank, int peer);
 // If this is unchanged, so is watch_gone() of all ranks.
 std::uint32_t watch_ended(const Rank &rank);
-// Whether anything has changed since the caller's last query. `now` is boot_ns(). Cheap: called
-// before each poll of the network.
+// Whether a rank has died or a lease has ended since the caller's last query. `now` is boot_ns().
+// Cheap: called before each poll of the network.
 bool watch_has_news(const Rank &rank, std::int64_t now, std::uint32_t *seen);
-// Whether this node no longer accepts data from the peer's node, because it was silent too long.
+// Whether this node accepts no data from the peer's node, because the lease has ended or is paused.
 bool watch_refuses(const Rank &rank, int peer);
 // Whether the peer is gone because its host was silent.
 bool watch_silent(const Rank &rank, int peer);
@@ -67,14 +68,15 @@ bool watch_silent(const Rank &rank, int peer);
 // Records that this rank polls its network. Called often.
 void watch_note_look(const Rank &rank);
 // Records whether this rank receives messages of the peer over the network; repeated while it does
-// not. `missing`: the watch asks whether the peer polls its network. `mute`: while the peer does,
-// this node no longer answers the peer's node, and after the timeout each is lost for the other.
+// not. `missing`: the watch asks whether the peer polls its network. `mute`: while the peer polls,
+// this node does not answer the peer's node, and after the timeout each node counts as lost at the
+// other.
 enum class Hearing : std::uint8_t { heard, missing, mute };
 void watch_note_hearing(const Rank &rank, int peer, Hearing hearing);
 // Whether the peer's node reported that the peer has just polled its network.
 bool watch_looks(const Rank &rank, int peer);
-// Whether the peer's node is silent because none of its messages arrived over the network while its
-// watch answered.
+// Whether the peer's node counts as silent although its watch answered, because none of its
+// messages arrived over the network.
 bool watch_unheard(const Rank &rank, int peer);
 
 }  // namespace sennit::watch

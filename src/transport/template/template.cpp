@@ -3,8 +3,8 @@
 // copies that are executed when their rank makes progress. Comments say what every message
 // transport must do, and what this one omits. transport.hpp has the contract.
 //
-// There is one object per rank. The op engine calls it under its lock, so the queue needs no lock.
-// Ranks share `presences`, one entry per rank, each with a lock.
+// There is one object per rank. submit() and progress() are called with the engine's lock held, so
+// the queue needs no lock. Ranks share `presences`, one entry per rank, each with a lock.
 #include "transport/template/template.hpp"
 
 #include <cstring>
@@ -19,7 +19,7 @@
 namespace sennit::transport {
 namespace {
 
-constexpr unsigned kQueue = 16;        // most operations in progress; submit() then returns `again`
+constexpr unsigned kQueue = 16;        // operations; if it is full, submit() returns `again`
 constexpr int kCopiesPerProgress = 4;  // bounded work per call
 constexpr std::uint64_t kControlHandle = UINT64_MAX;
 
@@ -31,7 +31,8 @@ struct Presence {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     std::uint64_t number = 0;  // number of the rank in this entry, never reused; 0: free
     ControlBlock *control = nullptr;
-    // Tasks for the rank, by the place of their sender. The rank executes them in its progress().
+    // Tasks for the rank, by the sender's index in presences. The rank executes them in its
+    // progress().
     struct Posted {
         Operation *operation = nullptr;
         int from = -1;
@@ -48,8 +49,8 @@ enum : std::uint64_t { kFresh = 0, kPosted = 1, kAnswered = 2 };
 Presence presences[kRanksPerProcess];
 std::atomic<std::uint64_t> last_number{0};
 
-// The 64 bytes of an Address, sent to the peers at start. Use a pointer from it only if the cookie
-// is that of this process. A rank without this transport sends zeros.
+// The contents of an Address, sent to the peers at start. Use `place` only if the cookie is that of
+// this process. A rank without this transport sends zeros.
 struct TemplateAddress {
     std::uint64_t cookie;
     std::uint64_t number;
@@ -76,9 +77,10 @@ class TemplateTransport final : public Transport {
         return kTraits;
     }
 
-    // The start, in this order. open() checks that the needed parts exist. Its error, with a
-    // sentence, ends sennit_init: return one only if the user asked for something that is missing.
-    // If the path just cannot work on this machine, return OK and let reach() return the reason.
+    // Start: the functions up to reach() are called in this order. open() checks that the needed
+    // parts exist. An error, with its text, ends sennit_init: return one if the user asked for
+    // something that is missing, or if there is no room. If the path cannot work on this machine,
+    // return OK and let reach() return the reason.
     sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override {
         sink_ = sink;
         if (settings[0] != '\0')
@@ -179,8 +181,9 @@ class TemplateTransport final : public Transport {
     // With several rails: rails_to() omits a failed one, and its operations complete with FABRIC.
     // The engine then repeats them on other rails.
 
-    // The end, also after a failed connect(), so check what exists. After a failed open() only the
-    // destructor is called. Complete every operation: the engine needs its buffers back.
+    // close() is called after a failed connect() too, so check which parts exist. After a failed
+    // open() only the destructor is called. Complete every operation: the engine reuses its
+    // buffers.
     void close(const Deadline &) override {
         // The target must not write to a task after its completion.
         if (count_ > 0 && queue_[first_]->kind == Operation::Kind::execute)
@@ -190,7 +193,7 @@ class TemplateTransport final : public Transport {
             const MutexLock guard(mine.lock);
             mine.number = 0;
             mine.control = nullptr;
-            // Their senders find that this entry's number has changed.
+            // The senders of these tasks find that the number of this entry has changed.
             for (Presence::Posted &task : mine.tasks)
                 task = Presence::Posted{};
             mine.task_count = 0;
