@@ -30,11 +30,11 @@ using runtime::StatsPart;
 using runtime::StatsState;
 
 constexpr const char *kStatsHelp =
-    R"(Shows what each rank did with each peer, by path: operations, their bytes, the waits inside them and
-the time of these. It also shows the pieces, into which operations are cut, by rail (sennit info
---peers has their names), and the messages to other nodes by purpose: tasks are events and atomic
-operations; an answer may travel with another message. Ranks count if SENNIT_STATS is set.
-Loads and stores through plain pointers, also of channels, are not counted.
+    R"(Shows for each rank, by peer and path: the number of operations, their bytes, the number of waits
+inside them and the time of these waits. Operations are cut into pieces, which are shown by rail
+(sennit info --peers shows the rails). Messages to other nodes are shown by purpose: tasks are
+events and atomic operations; an answer may travel with another message. Ranks count only if
+SENNIT_STATS is set. Loads and stores through plain pointers, also of channels, are not counted.
 
 Examples
   SENNIT_STATS=job.stats sennit run -n 4 ./prog      the job

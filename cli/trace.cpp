@@ -81,7 +81,8 @@ void add_trace_command(CLI::App &app, int &exit_code) {
     merging->add_option("files", options->files, "traces, and parts of ranks")
         ->type_name("FILE")
         ->required();
-    merging->add_option("-o,--output", options->output, "the file to write; default: the first one")
+    merging
+        ->add_option("-o,--output", options->output, "the file to write; default: the first FILE")
         ->type_name("OUT");
     merging->callback([options, &exit_code] { exit_code = merge(*options); });
     CLI::App *asking =
