@@ -60,7 +60,7 @@ TABLE = {
     SHMEM: {
         SYNCHRONISATION: """
             shmem_barrier* shmem_sync* shmem_team_sync shmem_fence shmem_quiet shmem_pe_quiet shmem_ctx_fence shmem_ctx_quiet
-            shmem_ctx_pe_quiet shmem_wait* shmem_test* shmem_set_* shmem_clear_lock shmem_signal_* shmem_ctx_signal_*""",
+            shmem_ctx_pe_quiet shmem_wait* shmem_test* shmem_set_* shmem_clear_* shmem_udcflush* shmem_signal_* shmem_ctx_signal_*""",
         COMMUNICATION: """
             shmem_put* shmem_get* shmem_p shmem_g shmem_iput* shmem_iget* shmem_ibput* shmem_ibget* shmem_ctx_put* shmem_ctx_get*
             shmem_ctx_iput* shmem_ctx_iget* shmem_ctx_ibput* shmem_ctx_ibget* shmem_atomic_* shmem_add shmem_inc shmem_fadd
