@@ -121,11 +121,6 @@ void engine_count_up(Rank &rank, std::uint32_t *counter, std::uint32_t operation
 
 namespace {
 
-// For LostSearch::find.
-int find_nobody(Rank & /*rank*/, const void * /*call*/) {
-    return -1;
-}
-
 // For LostSearch::warn, with the name of the call.
 void warn_of_open(Rank &rank, const void *call, int seconds) {
     Engine &engine = *rank.engine;
@@ -159,7 +154,7 @@ sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const 
     const std::int64_t since_ns = boot_ns();
     std::uint32_t looks = 0;
     // The transports end operations to a lost rank.
-    const LostSearch search{find_nobody, call, warn_of_open};
+    const LostSearch search{nullptr, call, warn_of_open};
     return wait_until(rank, deadline, search, [&] {
         const MutexLock locked(engine.lock);
         if (counter == 0) return true;

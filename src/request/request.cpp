@@ -21,7 +21,8 @@ sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, 
     return SENNIT_OK;
 }
 
-// What a wait waits for.
+// What a wait waits for. It watches no rank: the transport completes the operation when its peer is
+// lost, and the request is then not left behind.
 struct OpenRequests {
     const sennit_request *requests;
     std::size_t count;
@@ -37,12 +38,6 @@ void warn_of_request(Rank &rank, const void *context, int seconds) {
         if (kind.warn != nullptr) kind.warn(rank, request, seconds);
         return;
     }
-}
-
-// The transport completes the operation when its peer is lost, so a wait for requests watches no
-// rank: then the request is complete and not left behind.
-int find_nobody(Rank & /*rank*/, const void * /*context*/) {
-    return -1;
 }
 
 }  // namespace
@@ -75,7 +70,7 @@ sennit_status wait(Rank &rank, sennit_request *request, const Deadline &deadline
     if (over == 0 && own != SENNIT_OK) return own;
     if (over == 0) {
         const OpenRequests awaited{request, 1};
-        const LostSearch search{find_nobody, &awaited, warn_of_request};
+        const LostSearch search{nullptr, &awaited, warn_of_request};
         const sennit_status waited = wait_until(rank, deadline, search, [&] {
             own = test_one(rank, *request, false, &over);
             return over != 0 || own != SENNIT_OK;
@@ -135,7 +130,7 @@ sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
         return open == 0;
     };
     const OpenRequests awaited{requests, count};
-    const LostSearch search{find_nobody, &awaited, warn_of_request};
+    const LostSearch search{nullptr, &awaited, warn_of_request};
     const sennit_status waited = wait_until(rank, deadline, search, look);
     if (waited != SENNIT_OK) return waited;
     if (!refused) *index = found;

@@ -113,7 +113,7 @@ WaitLoop::Step WaitLoop::step() {
     if (now - checked_ns_ >= kCheckNs ||
         (over && checked_ns_ == started_ns_ && is_turn_to_check(rank_))) {
         checked_ns_ = now;
-        lost_ = search_.find(rank_, search_.context);
+        if (search_.find != nullptr) lost_ = search_.find(rank_, search_.context);
         if (lost_ >= 0) return Step::lost;
         // relaxed: it only decides when to warn.
         if (search_.warn != nullptr &&

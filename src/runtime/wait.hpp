@@ -72,8 +72,8 @@ inline void note_fruitless_poll(Rank &rank) {
         count_fruitless_poll(rank);
 }
 
-// Finds a rank whose end makes a wait pointless: its number, or -1. Called about once a
-// millisecond, and at the end of some shorter waits.
+// Finds a rank whose end makes a wait pointless: its number, or -1; null: there is none. Called
+// about once a millisecond, and at the end of some shorter waits.
 struct LostSearch {
     int (*find)(Rank &rank, const void *context);
     const void *context;
