@@ -318,7 +318,7 @@ class Network final : public Transport {
     bool holds_answers();
     void look(bool has_engine, std::int64_t now);
     bool look_once(bool has_engine);
-    bool may_gather(std::int64_t now);
+    std::int64_t gathers_until(std::int64_t now);
     std::size_t arm_rails(pollfd *out);
     bool sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now);
     bool others_compute(std::int64_t now);
@@ -481,7 +481,6 @@ class Network final : public Transport {
         std::int64_t busy_until_ns = 0;
         std::int64_t polled_pause_ns = 0;  // doubles while callers poll
         std::int64_t timed_pause_ns = 0;   // doubles while nothing arrives
-        std::int64_t called_ns = 0;        // called_ns_, read by may_gather()
         std::int64_t awaited_ns = 0;       // last time that is_awaited_ was set
         std::size_t first_descriptor = 0;  // in the last ThreadSleep
         std::size_t descriptors = 0;

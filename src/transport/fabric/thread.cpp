@@ -261,7 +261,7 @@ bool Network::tend(ThreadSleep *sleep) {
     if (leaves_alone(sleep)) return true;
     const std::int64_t now = boot_ns();
     look(has_engine, now);
-    if (has_engine && may_gather(now)) {
+    if (has_engine && gathers_until(now) != 0) {
         sleep->end_by(kGatherNs);
         return true;
     }
@@ -289,20 +289,20 @@ void Network::look(bool has_engine, std::int64_t now) {
     }
 }
 
-// Whether arrivals may gather until nobody has looked for kGatherNs: the process computes, this
-// rank has nothing in progress, and the messages are of peers that continue without its answer. On
-// the same processor the thread would delay the program and help nobody.
-bool Network::may_gather(std::int64_t now) {
+// Arrivals may gather until no call has looked for kGatherNs, if the process computes, this rank
+// has nothing in progress, and the messages are of peers that continue without its answer. On the
+// same processor the thread would delay the program and help nobody. Returns that time; 0: they may
+// not.
+std::int64_t Network::gathers_until(std::int64_t now) {
     // relaxed: a hint.
     if (is_awaited_.exchange(false, std::memory_order_relaxed)) tended_.awaited_ns = now;
-    if (now - tended_.awaited_ns < kAwaitedNs || !others_compute(now)) return false;
+    if (now - tended_.awaited_ns < kAwaitedNs || !others_compute(now)) return 0;
     const MutexLock guard(lock_);
-    tended_.called_ns = called_ns_;
     bool has_more = now - unawaited_ns_ > kAwaitedNs || uneasy_links_ != 0 || some_are_unsent_ ||
                     some_wait_ || some_are_hidden_ || !outbox_.empty();
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         has_more |= rails_[rail].transfers != 0;
-    return !has_more;
+    return has_more ? 0 : called_ns_ + kGatherNs;
 }
 
 // Whether the process uses its processors besides this thread, which has none of its own. Checked
@@ -356,8 +356,8 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
         sleep->end_by(progress_.interval_ns * (started ? kLooksPerTimed : 1));
         return true;
     }
-    if (may_gather(now) && now - tended_.called_ns < kGatherNs) {
-        sleep->end_by(tended_.called_ns + kGatherNs - now);
+    if (const std::int64_t until = gathers_until(now); until > now) {
+        sleep->end_by(until - now);
         return true;
     }
     if (!polled) {
