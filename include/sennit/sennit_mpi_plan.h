@@ -163,7 +163,7 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
     code = MPI_Comm_test_inter(comm, &is_inter);
     if (code != MPI_SUCCESS || is_inter)
         return sennit_mpi_fail(SENNIT_ERR_ARG, call, "comm is no intracommunicator", NULL, code);
-    code = MPI_Comm_size(comm, &size);
+    (void)MPI_Comm_size(comm, &size);
     use = (sennit_mpi_comm *)sennit_mpi_append(&plan->comms, sizeof *use);
     if (use == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
     use->comm = comm;

@@ -14,33 +14,29 @@
 extern "C" {
 #endif
 
-static inline void sennit_mpi_warn_of_wait(double seconds, const sennit_mpi_message *message) {
+/* `wait`: the call, and what it waits for. */
+static inline void sennit_mpi_warn_of_wait(double seconds, const char *const wait[2],
+                                           const sennit_mpi_message *message, const char *why) {
     char text[300];
     (void)snprintf(text, sizeof text,
-                   "rank %d: warning: sennit_message_plan_commit has waited %.0f s for the partner "
-                   "of %s %s rank %d of the communicator, tag %d: that rank has not made a call "
-                   "that matches; timeout_ns sets a limit",
-                   sennit_rank(), seconds, message->call, message->is_send ? "to" : "from",
-                   message->partner, message->tag);
+                   "rank %d: warning: %s has waited %.0f s for the %s of %s %s rank %d of the "
+                   "communicator, tag %d: %s",
+                   sennit_rank(), wait[0], seconds, wait[1], message->call,
+                   message->is_send ? "to" : "from", message->partner, message->tag, why);
     sennit_mpi_warn(text);
 }
 
 static inline void sennit_mpi_warn_of_message(double seconds, const sennit_mpi_message *message,
                                               const char *why) {
-    char text[300];
-    (void)snprintf(
-        text, sizeof text,
-        "rank %d: warning: sennit_message_plan_wait has waited %.0f s for the message of "
-        "%s %s rank %d of the communicator, tag %d: %s",
-        sennit_rank(), seconds, message->call, message->is_send ? "to" : "from", message->partner,
-        message->tag, why);
-    sennit_mpi_warn(text);
+    static const char *const wait[2] = {"sennit_message_plan_wait", "message"};
+    sennit_mpi_warn_of_wait(seconds, wait, message, why);
 }
 
 /* Waits for a request of the message's, and warns once if that takes 10 s. 0: over; 1: not in time;
  * 2: MPI's own call failed. */
 static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Request *request,
                                    double end, int has_end) {
+    static const char *const wait[2] = {"sennit_message_plan_commit", "partner"};
     const double start = sennit_wtime();
     int has_warned = 0;
     unsigned rounds = 0;
@@ -52,7 +48,9 @@ static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Reques
         now = sennit_wtime();
         if (has_end && now >= end) return 1;
         if (!has_warned && now - start >= 10) {
-            sennit_mpi_warn_of_wait(now - start, message);
+            sennit_mpi_warn_of_wait(now - start, wait, message,
+                                    "that rank has not made a call that matches; timeout_ns sets "
+                                    "a limit");
             has_warned = 1;
         }
         sennit_mpi_let_others(&rounds);
