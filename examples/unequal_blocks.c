@@ -63,9 +63,6 @@ static void each_cell(const card *mine, double *own, int is_check) {
 static void find_neighbours(sennit_team grid, int neighbours[SIDES]) {
     must(sennit_team_grid_shift(grid, 0, 1, &neighbours[UP], &neighbours[DOWN]));
     must(sennit_team_grid_shift(grid, 1, 1, &neighbours[LEFT], &neighbours[RIGHT]));
-    for (int side = 0; side < SIDES; ++side)
-        if (neighbours[side] != SENNIT_RANK_NONE)
-            must(sennit_team_world_rank(grid, neighbours[side], &neighbours[side]));
 }
 
 /* This rank's part of the plate: the parts differ by a row or column. */
@@ -105,7 +102,7 @@ int main(void) {
     must(sennit_register(own, bytes, 0, &region));
     if (messages > 0) must(sennit_signal_create(messages, messages, 0, &arrived));
     must(sennit_block_init(region, 0, bytes, SENNIT_SIGNAL_NULL, arrived, &mine.block));
-    must(sennit_allgather(SENNIT_TEAM_WORLD, &mine, cards, sizeof mine, SENNIT_FOREVER));
+    must(sennit_allgather(grid, &mine, cards, sizeof mine, SENNIT_FOREVER));
 
     sennit_plan plan;
     sennit_peer_block to[SIDES];

@@ -42,7 +42,7 @@ program unequal_blocks
   call sennit_register(own, bytes, 0, region)
   if (messages > 0) call sennit_signal_create(messages, messages, 0, arrived)
   call sennit_block_init(region, 0, bytes, SENNIT_SIGNAL_NULL, arrived, mine%block)
-  call sennit_allgather(SENNIT_TEAM_WORLD, mine, cards, c_sizeof(mine), SENNIT_FOREVER)
+  call sennit_allgather(grid, mine, cards, c_sizeof(mine), SENNIT_FOREVER)
 
   call sennit_plan_create(plan)
   do side = 1, sides
@@ -126,9 +126,6 @@ contains
   subroutine find_neighbours()
     call sennit_team_grid_shift(grid, 0, 1, neighbours(up), neighbours(down))
     call sennit_team_grid_shift(grid, 1, 1, neighbours(left), neighbours(right))
-    do side = 1, sides
-      if (neighbours(side) /= SENNIT_RANK_NONE) call sennit_team_world_rank(grid, neighbours(side), neighbours(side))
-    end do
   end subroutine find_neighbours
 
   ! This rank's part of the plate: the parts differ by a row or column.
