@@ -80,7 +80,7 @@ int AtOnce::rank_on(int processor) const {
 // Fresh buffers: as many as all copies of the group need, or as the caches can not contain.
 std::uint64_t pool_of(const Run &run, const MapGroup &group, std::uint64_t bytes) {
     constexpr std::uint64_t kPerRound = 2;    // with the warm-up
-    constexpr std::uint64_t kMoreRounds = 4;  // that sample_in_turn() may add
+    constexpr std::uint64_t kMoreRounds = 4;  // of find_batch(), before the others
     const std::uint64_t cases =
         numbers_of_transfers(static_cast<int>(group.transfers.size())).size() *
         run.map->ways.size();

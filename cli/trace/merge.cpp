@@ -193,9 +193,9 @@ std::string refused_text(const TracePart::Sent &one) {
         one.refused - 1, one.signal, one.rank, one.rank, one.owners);
 }
 
-// Whether the rank's last call, just now, is a start of a plan. sennit_message_plan_wait repeats
-// it while a receiver is not ready, and is itself not recorded.
-bool repeats_start(const TracePart &part, bool is_here) {
+// Whether the last call of a rank of this host, just now, is a start of a plan.
+// sennit_message_plan_wait repeats it while a receiver is not ready, and is itself not recorded.
+bool repeats_start(const TracePart &part) {
     constexpr std::int64_t kJustNs = 500'000'000;
     if (part.records().empty()) return false;
     const runtime::TraceRecord &last = part.records().back();
@@ -203,7 +203,7 @@ bool repeats_start(const TracePart &part, bool is_here) {
     const char *const name = part.head().names[number].text;
     const std::int64_t age_ns = now_ns() - last.start_ns - last.duration_ns;
     return std::strncmp(name, "sennit_plan_start", sizeof part.head().names[number].text) == 0 &&
-           is_here && age_ns < kJustNs;
+           age_ns < kJustNs;
 }
 
 }  // namespace
@@ -223,7 +223,7 @@ std::string where_text(const Trace &trace) {
             sent.begin(), sent.end(), [](const TracePart::Sent &one) { return one.refused != 0; });
         const bool is_here = std::strcmp(head.host, host) == 0;
         if (open.empty())
-            text += is_refused && !is_dead && repeats_start(*part, is_here)
+            text += is_refused && !is_dead && is_here && repeats_start(*part)
                         ? " in no call, or in sennit_message_plan_wait"
                         : " in no call";
         for (const TracePart::Open &one : open) {
