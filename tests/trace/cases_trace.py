@@ -187,7 +187,7 @@ def what_a_rank_did_before_it_died_is_merged(job):
     assert calls_of(events[1]) == ["sennit_alloc", "sennit_barrier", *["sennit_put"] * 5], calls_of(events[1])
     check_nesting(events[1])
     # All die: the launcher ends the others.
-    job.run(job.ranks(3, "die"), code=137, TRACE="u.json")
+    job.run(job.ranks(3, "die", "stay"), code=137, TRACE="u.json")
     out, messages = job.run([job.sennit, "trace", "where", "u.json"])
     lines = out.splitlines()
     assert len(lines) == 3 and all(") died:" in line for line in lines), out

@@ -4,7 +4,8 @@
 //     of
 //                            this process
 //     counts [THREADS PATHS] so many calls that each counter is known, and compared here
-//     die                    rank 1 kills itself after 5 puts, the others wait for it in a barrier
+//     die [stay]             rank 1 kills itself after 5 puts, the others wait for it in a barrier
+//                            with "stay" the others live until they are ended
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
 //     hang FILE [plans]      rank 2 waits for an event of each of the others, rank 1 sends none of
 //                            epoch 1 and rank 0 one of epoch 3, until FILE exists; with "repeat"
@@ -345,7 +346,7 @@ void as_ranks(int argc, char **argv, const std::function<void()> &body) {
     ok(sennit_bootstrap_inproc_destroy(size, bootstraps.data()), "destroy");
 }
 
-void die() {
+void die(bool others_stay) {
     ok(sennit_init(nullptr), "init");
     const sennit_gptr all = allocate(64);
     barrier();
@@ -358,6 +359,8 @@ void die() {
         (void)kill(getpid(), SIGKILL);
     }
     expect(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER), SENNIT_ERR_PEER_LOST, "barrier");
+    while (others_stay)  // until the launcher ends them
+        sennit::test::sleep_ms(100);
     (void)sennit_finalize();
 }
 
@@ -525,7 +528,7 @@ int main(int argc, char **argv) {
     } else if (what == "moved") {
         as_ranks(argc, argv, [&] { moved(has_atomics); });
     } else if (what == "die") {
-        die();
+        die(argc > 2);
     } else if (what == "stay") {
         stay(argv[2]);
     } else if (what == "hang") {
