@@ -320,6 +320,7 @@ class Network final : public Transport {
     bool look_once(bool has_engine);
     std::int64_t gathers_until(std::int64_t now);
     std::size_t arm_rails(pollfd *out);
+    void disarm_rails();
     bool sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now);
     bool others_compute(std::int64_t now);
 
@@ -489,6 +490,7 @@ class Network final : public Transport {
         std::int64_t others_ns = 0;  // processor time of the process's other threads then
         bool others_compute = true;
         bool caller_starts = false;  // ProgressBell::starts
+        bool is_armed = false;       // the rails may have descriptors that only sleeps need
         bool is_placed = false;
     };
     Tended tended_;

@@ -42,7 +42,6 @@ sennit_status Rail::open_objects(std::uint16_t port, std::size_t peers) {
     // Peers know only the port of the incoming endpoint.
     auto *const own = has_addresses() ? static_cast<sockaddr_in *>(info_->src_addr) : nullptr;
     if (own != nullptr) own->sin_port = port;
-    if (one_read_drives_all_) (void)open_queue(FI_WAIT_FD, &bell_);
     sennit_status status = open_endpoint(&incoming_);
     if (own != nullptr) own->sin_port = 0;
     if (status == SENNIT_OK) status = open_endpoint(&outgoing_);
@@ -177,7 +176,7 @@ void Rail::close() {
     }
     std::free(data_receives_);
     data_receives_ = nullptr;
-    drop_object(&bell_.completions, "a queue");
+    disarm();
     drop_object(&addresses_, "a table of addresses");
     drop_object(&domain_, "a domain");
     drop_object(&fabric_, "a fabric");
@@ -391,6 +390,7 @@ std::size_t Rail::poll_all(Event events[], std::size_t most) {
 }
 
 std::size_t Rail::arm(int descriptors[kQueues]) {
+    if (one_read_drives_all_ && bell_.completions == nullptr) (void)open_queue(FI_WAIT_FD, &bell_);
     fid *queues[kQueues];
     std::size_t count = 0;
     const Endpoint *const all[] = {&bell_, &incoming_, &outgoing_, &active_, &passive_};
@@ -401,6 +401,11 @@ std::size_t Rail::arm(int descriptors[kQueues]) {
         queues[count++] = &sleeper->completions->fid;
     }
     return fi_trywait(fabric_, queues, static_cast<int>(count)) == 0 ? count : 0;
+}
+
+void Rail::disarm() {
+    drop_object(&bell_.completions, "a queue");
+    bell_.descriptor = -1;
 }
 
 unsigned Rail::data_bits() const {

@@ -357,6 +357,7 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
         return true;
     }
     if (const std::int64_t until = gathers_until(now); until > now) {
+        disarm_rails();
         sleep->end_by(until - now);
         return true;
     }
@@ -367,6 +368,7 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     }
     tended_.polled_pause_ns = std::min(2 * pause_ns, progress_.interval_ns * kMostPerTimed);
     tended_.busy_until_ns = 0;
+    disarm_rails();
     // Nobody sends these if the caller has gone.
     if (holds_answers()) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
     if (!is_same_wait) {
@@ -406,6 +408,7 @@ bool Network::look_once(bool has_engine) {
 // Returns the number of descriptors; 0: something has come. With the lock held.
 std::size_t Network::arm_rails(pollfd *out) {
     std::size_t count = 0;
+    tended_.is_armed = true;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         int descriptors[Rail::kQueues];
         const std::size_t more = rails_[rail].rail.arm(descriptors);
@@ -414,6 +417,13 @@ std::size_t Network::arm_rails(pollfd *out) {
             out[count++] = pollfd{descriptors[i], POLLIN, 0};
     }
     return count;
+}
+
+void Network::disarm_rails() {
+    if (!std::exchange(tended_.is_armed, false)) return;
+    const MutexLock guard(lock_);
+    for (unsigned rail = 0; rail < rail_count_; ++rail)
+        rails_[rail].rail.disarm();
 }
 
 // False: no descriptors, or one is ready.
