@@ -10,7 +10,7 @@ using namespace conformance;
 namespace {
 
 constexpr std::size_t kLongest =
-    50'000;  // of the longest; beyond 32 KiB an event goes behind its data
+    50'000;  // of the longest; beyond 48 KiB an event goes behind its data
 
 // Messages of several lengths from each rank to the next one, which has two halves for them.
 struct NotifiedRing : NextBlock {
@@ -21,7 +21,7 @@ struct NotifiedRing : NextBlock {
         : NextBlock(ranks, 2 * kMessages * kLongest, make_signal(ranks, kMessages),
                     make_signal(ranks, kMessages)),
           data(kMessages) {
-        constexpr std::size_t kLengths[] = {8, 0, kLongest, 700, 32768, 32769};
+        constexpr std::size_t kLengths[] = {8, 0, kLongest, 700, 49152, 49153};
         for (std::size_t i = 0; i < kMessages; ++i)
             data[i].resize(kLengths[i % std::size(kLengths)]);
     }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kRoomBytes = 100000;
 constexpr std::size_t kBytes[] = {0,   1,    8,    40,    41,    440,       488,
-                                  489, 4096, 8193, 32768, 32769, kRoomBytes};
+                                  489, 4096, 8193, 49152, 49153, kRoomBytes};
 
 }  // namespace
 

@@ -6,7 +6,7 @@
  *     notify_messages strict          50000 of each of two ranks at the same time, for two strict
  *                                     signals in turns
  *     notify_messages stream BYTES    of rank 0 alone, to an owner that sends nothing, 16 in an
- *                                     epoch: 100000, or 4800 of more than 32 KiB
+ *                                     epoch: 100000, or 4800 of more than 48 KiB
  */
 #include <sennit/sennit.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ static void be_strict(void) {
 
 static void stream(size_t bytes) {
     const pair it = meet(kStreamed, bytes, 0);
-    const uint64_t epochs = (bytes > 32768 ? 4800 : 2 * kRounds) / kStreamed;
+    const uint64_t epochs = (bytes > 49152 ? 4800 : 2 * kRounds) / kStreamed;
     uint64_t *const data = calloc(1, bytes);
     must_be(data != NULL, "memory");
     for (uint64_t epoch = 0; epoch < epochs; ++epoch) {

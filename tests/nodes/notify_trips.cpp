@@ -97,7 +97,7 @@ void test_unchecked(Side side) {
         ++notice.epoch;
         return status;
     };
-    compare("put_notify of 32769 bytes, unchecked", count([&] { exchange(side, 32769, put); }),
+    compare("put_notify of 49153 bytes, unchecked", count([&] { exchange(side, 49153, put); }),
             {100, 0, 100}, 0);
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     expect(sennit_signal_destroy(side.received) == SENNIT_OK, "destroy");
@@ -120,8 +120,8 @@ void test_words(const Side &side, sennit_region there) {
         };
     };
     compare("put_word of 8 bytes", count(put(8)), {0, 0, 100}, 0);
-    compare("put_word of 32768 bytes", count(put(32768)), {0, 0, 100}, 0);
-    compare("put_word of 32769 bytes", count(put(32769)), {100, 0, 100}, 0);
+    compare("put_word of 49152 bytes", count(put(49152)), {0, 0, 100}, 0);
+    compare("put_word of 49153 bytes", count(put(49153)), {100, 0, 100}, 0);
     expect(sennit_flush(1 - sennit_rank(), kLimit) == SENNIT_OK, "flush");
     expect(sennit_barrier(SENNIT_TEAM_WORLD, kLimit) == SENNIT_OK, "barrier");
     std::uint64_t seen = 0;
@@ -195,8 +195,8 @@ int main() {
         return sennit_put_notify(side.other, half, from, bytes);
     };
     compare("put_notify of 8 bytes", count([&] { exchange(side, 8, put); }), {0, 0, 100});
-    compare("put_notify of 32768 bytes", count([&] { exchange(side, 32768, put); }), {0, 0, 100});
-    compare("put_notify of 32769 bytes", count([&] { exchange(side, 32769, put); }), {100, 0, 100},
+    compare("put_notify of 49152 bytes", count([&] { exchange(side, 49152, put); }), {0, 0, 100});
+    compare("put_notify of 49153 bytes", count([&] { exchange(side, 49153, put); }), {100, 0, 100},
             25);
     compare("put_notify of 100000 bytes", count([&] { exchange(side, kBytes, put); }),
             {100, 0, 100}, 25);

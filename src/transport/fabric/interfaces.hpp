@@ -19,7 +19,7 @@ inline constexpr const char *kProviders[] = {"verbs;ofi_rxm", "cxi", "efa", "opx
 
 // Limits of Settings::copied and Settings::index.
 inline constexpr unsigned kMostCopiedBytes = 1 << 20;
-inline constexpr unsigned kEagerBytes = 32 << 10;  // measured: docs/design/fabric.md
+inline constexpr unsigned kEagerBytes = 48 << 10;  // measured: docs/design/fabric.md
 inline constexpr unsigned kMostDataBytes = kMostPayloadBytes - kEventBytes;
 inline constexpr unsigned kLeastIndexBits = 8;
 inline constexpr unsigned kMostIndexBits = 24;
