@@ -4,16 +4,16 @@ import re
 import sys
 
 
-# The file of settings, for the manual and the man page.
+# The settings file, for the manual and the man page.
 KNOB_FILE_EXAMPLE = ["# settings of this machine", "SENNIT_PEER_TIMEOUT=30", "SENNIT_PATHS self,mapped,fabric"]
 KNOB_FILE = [
     "Each rank reads the file of its own host.",
-    "A line is a name and a value, with = or blanks between them; empty lines and lines that begin with # are skipped.",
-    "Of several lines with one name the last counts. A variable of the environment that is not empty has precedence.",
-    "A name that is no knob gets a warning with the file and the line.",
-    "A line of another form, or a value of the wrong type, ends sennit_init with SENNIT_ERR_ARG and the file and the line.",
+    "A line is a name and a value, separated by = or blanks; empty lines and lines that begin with # are skipped.",
+    "If a name has several lines, the last one is used. A variable of the environment that is not empty overrides the file.",
+    "A name that is no knob causes a warning, which names the file and the line.",
+    "A line of another form, or a value of the wrong type, ends sennit_init with SENNIT_ERR_ARG; the error names the file and the line.",
     "If there is no /etc/sennit.conf, nothing is read.",
-    "SENNIT_CONFIG names another file, which has to exist; SENNIT_CONFIG=none reads none.",
+    "SENNIT_CONFIG names another file, which must exist; SENNIT_CONFIG=none reads none.",
 ]
 
 

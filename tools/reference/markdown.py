@@ -259,11 +259,11 @@ def top_page(command):
 def knobs_page(knobs):
     out = [MADE.format("`src/base/knobs.def`"), "# Knobs\n",
            "A rank reads these settings when it starts: from the environment, else from the file `/etc/sennit.conf`, else the default.\n"
-           "`sennit info --knobs` shows each value and where it comes from. Other names that begin with SENNIT\\_ get a warning.\n",
+           "`sennit info --knobs` shows each value and its source. Any other name that begins with SENNIT\\_ causes a warning.\n",
            "| name | type | default | |", "|---|---|---|---|"]
     out += [f"| `{name}` | {kind} | {f'`{default}` {unit}'.strip() if default else ''} | {cell(help_text)} |"
             for name, kind, default, unit, help_text in knobs]
-    out += ["\n## The file of settings\n", "```", *KNOB_FILE_EXAMPLE, "```\n", *(f"- {escaped(sentence)}" for sentence in KNOB_FILE)]
+    out += ["\n## The settings file\n", "```", *KNOB_FILE_EXAMPLE, "```\n", *(f"- {escaped(sentence)}" for sentence in KNOB_FILE)]
     return "\n".join(out) + "\n"
 
 
