@@ -21,9 +21,9 @@
  *
  * Order: an operation that changes the word is a release. A rank that sees the change by a later
  * operation on the word sees what this rank completed before: stores, blocking puts, flushed
- * operations. An operation that returns the old value is an acquire. None is a full fence: two
- * ranks that each set a word and then read the other's need sennit_flush between. Incomplete
- * operations have no order; sennit_fence orders those that change a word, as puts.
+ * operations. An operation that returns the old value is an acquire. None is a full fence: if two
+ * ranks each set a word and then read the other's word, both need sennit_flush in between.
+ * Incomplete operations have no order; sennit_fence orders those that change a word, as puts.
  *
  * Where load and store do not reach the memory, the operation is sent to the owner, which executes
  * it once: in its progress thread (SENNIT_PROGRESS), or in a call of Sennit that waits, tests (also
@@ -34,14 +34,14 @@
  *
  * - An array of up to 512 bytes changes as a whole: another operation sees all of the change or
  *   nothing. Where load and store reach the memory this holds for any length.
- * - C11 and C++ atomics are not atomic towards them.
- * - If a rank dies within an array, some elements are changed, each whole. Other ranks are not
- *   blocked.
+ * - C11 and C++ atomics are not atomic towards these operations.
+ * - If a rank dies during an operation on an array, some elements may be changed; none is torn.
+ *   Other ranks are not blocked.
  * - Where load and store reach the memory, an operation that gets TIMEOUT has changed nothing.
  *
  * Errors of all calls: ARG (target not aligned to its size), RANGE (rank; outside the segment),
  * UNSUPPORTED (memory reached only by the kernel's copies). An operation that was sent to the owner
- * may have been executed after PEER_LOST, FABRIC and TIMEOUT. After TIMEOUT the place of the old
+ * may have been executed after PEER_LOST, FABRIC and TIMEOUT. After TIMEOUT the memory for the old
  * value is in use until sennit_flush. */
 #ifndef SENNIT_ATOMIC_H
 #define SENNIT_ATOMIC_H
@@ -100,9 +100,9 @@ SENNIT_ATOMIC_FLOATS(SENNIT_ATOMIC_DECLARE_WORD)
 /* target[i] := target[i] OPERATOR source[i] for `count` elements. Each element is atomic towards
  * accumulates of the same type and operations on words of its size; the array as a whole is not
  * (except in memory of SENNIT_ALLOC_ACCUMULATE, see above). Only the target must be aligned to its
- * element. `source` may be NULL for NO_OP. Completion and order as of words, but with _nb and _nbi
- * the source must not change until completion. Errors: UNSUPPORTED (a bitwise operator on floats;
- * types and operators for reductions only). */
+ * element. `source` may be NULL for NO_OP. Completion and order are those of operations on words,
+ * but with _nb and _nbi the source must not change until completion. Errors: UNSUPPORTED (a bitwise
+ * operator on floats; types and operators for reductions only). */
 sennit_status sennit_accumulate(sennit_gptr target, const void *source, size_t count,
                                 sennit_type type, sennit_operator op);
 sennit_status sennit_accumulate_nb(sennit_gptr target, const void *source, size_t count,

@@ -11,11 +11,11 @@
  *     sennit_channel_have_written(channel)          sennit_channel_have_read(channel)
  *
  * The data may also stay in the writer's buffer, and the reader loads it through peers[i]. Stores
- * before have_written are visible after can_read or wait_read said yes; loads before have_read are
- * over when can_write or wait_write says yes.
+ * before have_written are visible when can_read or wait_read of the reader has succeeded. Loads
+ * before have_read are over when can_write or wait_write of the writer has succeeded.
  *
- * Threads may use different channels, or the two directions of one, at the same time. One
- * direction has one thread at a time. */
+ * Threads may use different channels, or the two directions of one, at the same time. One direction
+ * has one thread at a time. */
 #ifndef SENNIT_CHANNEL_H
 #define SENNIT_CHANNEL_H
 
@@ -37,17 +37,17 @@ typedef struct sennit_channel {
 #endif
 
 /* Allow a copy where this rank can not load and store in the peer's buffer (see sennit_register).
- * Then peers[i] is memory of this rank, copied whole at each hand-over. Without the flag this is
- * an error. A peer on another node always is. */
+ * Then peers[i] is memory of this rank, and each hand-over copies the whole buffer. Without the
+ * flag such a peer is an error; a peer on another node is always one. */
 #define SENNIT_CHANNEL_MIRROR 0x1u
-/* With SENNIT_CHANNEL_MIRROR: can_read or wait_read copies from the peer's buffer, for readers
- * that load through peers[i]. Without it have_written copies there, for writers that store through
- * peers[i]. */
+/* With SENNIT_CHANNEL_MIRROR: can_read or wait_read copies the peer's buffer to peers[i], for
+ * readers that load through peers[i]. Without this flag have_written copies peers[i] to the peer's
+ * buffer, for writers that store through peers[i]. */
 #define SENNIT_CHANNEL_PULL 0x2u
-/* The new channel becomes writable in a direction when its reader calls sennit_channel_have_read
- * once, before any message, when it is done with its buffer. Before, the peer's can_write says no,
- * its wait_write waits, its have_written gives STATE; a yes says that what the reader did before
- * the call is over. Without the flag a new channel is writable at once. */
+/* A direction of the new channel becomes writable only when its reader, which no longer needs its
+ * buffer, calls sennit_channel_have_read before any message. Until then can_write of the peer gives
+ * 0, wait_write waits and have_written returns STATE. When can_write gives 1, everything that the
+ * reader did before the call is over. Without the flag a new channel is writable at once. */
 #define SENNIT_CHANNEL_NOT_READY 0x4u
 /* Up to `messages` messages of each direction may be unread, 1 (the default) to
  * SENNIT_CHANNEL_AHEAD_MOST. The program divides the buffer into as many parts, used in turn: a
@@ -69,43 +69,43 @@ typedef struct sennit_channel_ends {
  *
  * - Buffers may differ in size and overlap; they are registered until the channel is closed. Flags
  *   must be equal on both sides.
- * - peers[i] is the peer's buffer as this rank reaches it, NULL if it has no bytes. `peers` may be
+ * - peers[i] gets this rank's pointer to the peer's buffer, NULL if it has no bytes. `peers` may be
  *   NULL.
  * - Each direction of a channel to the caller leads back to the caller.
  *
- * On an error nothing of this call is open here; a target that had joined finds the channel
- * closed, and a late one joins the next attempt.
+ * On an error no channel of this call is open on this rank. A target that had already joined finds
+ * its channel closed; a late one joins the next attempt.
  *
- * Errors: ARG (flags that differ), RANGE (a target), TIMEOUT (the error's peer is the first that
- * is missing), UNSUPPORTED (no load and store to the peer's buffer or to this one's; the last
- * error tells which), NOMEM (memory, 16383 channels of a rank), those of sennit_register. */
+ * Errors: ARG (flags that differ), RANGE (a target), TIMEOUT (the error's peer is the first that is
+ * missing), UNSUPPORTED (one side can not load and store in the other's buffer; the error's text
+ * tells which one), NOMEM (memory, 16383 channels of a rank), those of sennit_register. */
 sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *ends, unsigned flags,
                                   int64_t timeout_ns, void *peers[], sennit_channel channels[]);
 
-/* Close `count` channels: wait until each peer has read what this rank wrote, closes, has closed
- * or is gone. Sides may close in any order. No other thread uses the channels. A peer that may
- * write goes on until it notices. If it has pointers of its own to the memory, free this only when
- * the peer has stopped.
+/* Close `count` channels: wait until each peer has read what this rank wrote, closes the channel
+ * too, or has died or left. The sides may close in any order. No other thread may use the channels.
+ * A peer may still write until it notices the close. If it has other pointers to the memory, free
+ * the memory only when the peer has stopped writing.
  *
- * After TIMEOUT all channels are open as before and the call may be repeated; a peer may have
- * closed before you read its last message. Errors: ARG (a channel named twice). */
+ * After TIMEOUT all channels are open as before and the call may be repeated. A peer may have
+ * closed before this rank has read its last message. Errors: ARG (a channel named twice). */
 sennit_status sennit_channel_close(const sennit_channel channels[], size_t count,
                                    int64_t timeout_ns);
 
 /* *can is 1 if the peer is ready (SENNIT_CHANNEL_NOT_READY) and has read all that this rank wrote,
- * else 0. With SENNIT_CHANNEL_AHEAD it is enough that fewer messages than allowed are unread.
- * Never waits. Errors: STATE (the peer has closed), PEER_LOST (noticed some milliseconds later, by
- * tests that find nothing). */
+ * else 0. With SENNIT_CHANNEL_AHEAD it is enough that fewer messages than allowed are unread. Never
+ * waits. Errors: STATE (the peer has closed), PEER_LOST (noticed after some milliseconds, by calls
+ * that give 0). */
 sennit_status sennit_channel_can_write(sennit_channel channel, int *can);
 
-/* Hand what was written to the peer. Never waits. Errors: STATE (as many messages are unread as
- * may be, the peer is not ready, or has closed), and where a mirror is copied PEER_LOST,
+/* Hand the written data to the peer. Never waits. Errors: STATE (the limit of unread messages is
+ * reached; the peer is not ready or has closed), and if a mirror is copied PEER_LOST,
  * NOT_REGISTERED, OS. */
 sennit_status sennit_channel_have_written(sennit_channel channel);
 
 /* *can is 1 if there is an unread message of the peer, else 0. Never waits. Errors: STATE (the peer
- * has closed and all is read), PEER_LOST (it is gone and all is read), and where a mirror is copied
- * NOT_REGISTERED, OS. */
+ * has closed and all is read), PEER_LOST (it has died or left and all is read), and if a mirror is
+ * copied NOT_REGISTERED, OS. */
 sennit_status sennit_channel_can_read(sennit_channel channel, int *can);
 
 /* Return the oldest unread message: the peer may write its buffer again. With
@@ -113,14 +113,14 @@ sennit_status sennit_channel_can_read(sennit_channel channel, int *can);
  * the peer has closed). */
 sennit_status sennit_channel_have_read(sennit_channel channel);
 
-/* Wait until can_write or can_read would say yes. Errors: theirs. */
+/* Wait until can_write or can_read would give 1. Errors: those of can_write and can_read. */
 sennit_status sennit_channel_wait_write(sennit_channel channel, int64_t timeout_ns);
 sennit_status sennit_channel_wait_read(sennit_channel channel, int64_t timeout_ns);
 
-/* Wait until at least `least` messages of the peer are unread. *messages gets their number; each
- * is returned by its own have_read. Errors: those of wait_read, but STATE and PEER_LOST also if
- * there are fewer when the peer closes or is gone; ARG (`least` is 0 or more than may be unread).
- */
+/* Wait until at least `least` messages of the peer are unread. *messages gets their number; each is
+ * returned by its own have_read. Errors: those of wait_read, but STATE and PEER_LOST also if fewer
+ * are unread when the peer closes, dies or leaves; ARG (`least` is 0 or more than may be
+ * unread). */
 sennit_status sennit_channel_wait_messages(sennit_channel channel, uint32_t least,
                                            int64_t timeout_ns, uint32_t *messages);
 

@@ -3,31 +3,33 @@
  * each rank at a time in each team. Reductions count elements, all else bytes.
  *
  * Blocking calls return when this rank's buffers may be used again and its results are there. Only
- * sennit_barrier says that other ranks have got so far. After TIMEOUT the same call made again
- * goes on; until it has returned something else, other collective calls of the team give STATE.
+ * the return of sennit_barrier means that the other ranks have made the call, too. After TIMEOUT
+ * repeat the same call, which continues; until it has returned another status, other collective
+ * calls of the team return STATE.
  *
- * Calls with _nb return a request. Buffers and arrays of sizes are in use until it is over.
- * Several may be open and mixed with blocking calls. Any wait or test of this rank, and later
- * collective calls of the team, carry them out in the order of their start.
+ * Calls with _nb return a request. Buffers and arrays of sizes are in use until it is over. Several
+ * may be open, also together with blocking calls. Any wait or test of this rank, and later
+ * collective calls of the team, execute them in the order of their start.
  *
- * - Buffers may be anywhere; NULL if no byte is read or written. Peers access buffers in segments
- *   of the team, the world or one rank, and all buffers of ranks that are threads, in place;
- *   others are copied.
+ * - Buffers may be anywhere; NULL if no byte is read or written. Buffers in segments of the team,
+ *   the world or one rank, and all buffers of ranks that are threads, are accessed in place by the
+ *   peers; others are copied.
  * - A destination is undefined until the call returns. After an error on any rank, peers may write
  *   there until their calls have returned too.
- * - SENNIT_IN_PLACE: the result replaces the input, whose place each call names; so does the same
- *   address twice in alltoall and reductions. Source and destination must not overlap otherwise.
+ * - With SENNIT_IN_PLACE the result replaces the input; each call tells where the input lies. In
+ *   alltoall and reductions the same address for source and destination means the same. Otherwise
+ *   source and destination must not overlap.
  *
- * Where load and store join the ranks, blocking waits of more than a second find calls that do not
- * match. Both calls give ARG, and the errors name the other call. Otherwise, and with requests,
- * they end by their time limits, if at all. TIMEOUT names the missing ranks that load and store
- * reach.
+ * Ranks may make calls that do not match. If load and store reach the ranks, blocking calls find
+ * this when they have waited for a second: both calls return ARG, and each error names the other
+ * call. Otherwise, and with requests, such calls end only by their timeouts. The error TIMEOUT
+ * names the missing ranks that load and store reach.
  *
  * Errors of all calls: STATE (another thread of the rank is in a collective call of the team, a
  * call that timed out is under way, or ranks gave the team up), ARG (arguments that are seen to
- * differ between ranks: this rank's result is invalid, and where sizes differ the team may be
- * given up), PEER_LOST (a rank of the team died or left; the team makes no collective calls any
- * more), NOMEM. */
+ * differ between ranks: this rank's result is invalid, and where sizes differ the team may be given
+ * up), PEER_LOST (a rank of the team died or left; the team makes no collective calls any more),
+ * NOMEM. */
 #ifndef SENNIT_COLL_H
 #define SENNIT_COLL_H
 
@@ -39,24 +41,23 @@
 extern "C" {
 #endif
 
-/* As the source: the input lies in the destination. As the destination of scatter and scatterv at
- * the root: its own block stays where it is. Not for broadcast. */
+/* As source: the input lies in the destination. As destination of scatter and scatterv at the root:
+ * the root's block stays where it is. Not for broadcast. */
 #define SENNIT_IN_PLACE ((void *)1)
 
 /* Return when all ranks of the team have called it. What a rank did before (stores through
  * pointers, puts, operations with _nbi) is complete and visible to all ranks. Requests must still
  * be waited for.
  *
- * - After TIMEOUT the next call goes on in the same barrier; until it returns OK other collective
- *   calls (alloc, free) give STATE.
- * - A barrier may return OK against a peer that is in another collective call, which then gets
- *   ARG.
- * - If no path joins all ranks, the launcher's barrier stands in on the world. It can not be
- *   resumed and gives BOOTSTRAP when it fails. Other teams get OTHER_NODE.
- * - A barrier with _nb joins only such barriers. Its request completes after the puts and
+ * - After TIMEOUT the next call continues the same barrier; until it returns OK other collective
+ *   calls (alloc, free) return STATE.
+ * - If a peer is in another collective call, the barrier may return OK and the peer gets ARG.
+ * - If no path joins all ranks, the barrier of the world uses that of the launcher, which can not
+ *   be resumed and returns BOOTSTRAP when it fails. Other teams get OTHER_NODE.
+ * - A barrier with _nb matches only barriers with _nb. Its request completes after the puts and
  *   operations with _nbi before it.
  *
- * Errors: what an operation with _nbi failed with, by the call or the request. */
+ * Errors: those of failed operations with _nbi, from the call or the request. */
 sennit_status sennit_barrier(sennit_team team, int64_t timeout_ns);
 sennit_status sennit_barrier_nb(sennit_team team, sennit_request *request);
 
@@ -73,8 +74,8 @@ sennit_status sennit_scatter(sennit_team team, int root, const void *source, voi
 sennit_status sennit_scatter_nb(sennit_team team, int root, const void *source, void *destination,
                                 size_t bytes, sennit_request *request);
 
-/* The source of rank i is copied to offset i * bytes of the root's destination, the only one used.
- * In place, at the root only: its block lies in the destination. */
+/* The source of rank i is copied to offset i * bytes of the root's destination. Only the root's
+ * `destination` is used. In place, at the root only: its block lies in the destination. */
 sennit_status sennit_gather(sennit_team team, int root, const void *source, void *destination,
                             size_t bytes, int64_t timeout_ns);
 sennit_status sennit_gather_nb(sennit_team team, int root, const void *source, void *destination,
@@ -102,10 +103,10 @@ typedef struct sennit_vbuffer {
     const size_t *offsets;
 } sennit_vbuffer;
 
-/* Scatter, gather, allgather and alltoall with a size for each rank: sender and receiver name the
- * same size of a block, and `bytes` is the caller's own. scatterv and gatherv use only the root's
- * parts. In place as above; alltoallv by a null `source` or SENNIT_IN_PLACE as its memory, with
- * the destination's sizes and places. */
+/* Scatter, gather, allgather and alltoall with a size for each rank. Sender and receiver give the
+ * same size of a block; `bytes` is the size of the caller's own block. scatterv and gatherv use
+ * only the root's parts. In place as above; for alltoallv `source` is NULL or its memory is
+ * SENNIT_IN_PLACE, and sizes and places are those of the destination. */
 sennit_status sennit_scatterv(sennit_team team, int root, const sennit_vbuffer *source,
                               void *destination, size_t bytes, int64_t timeout_ns);
 sennit_status sennit_scatterv_nb(sennit_team team, int root, const sennit_vbuffer *source,
@@ -127,9 +128,9 @@ sennit_status sennit_alltoallv_nb(sennit_team team, const sennit_vbuffer *source
  * associative and need not be commutative. `result` may be `left` or `right`. All three are
  * aligned for the elements, up to 32 bytes, if the program's buffers are.
  *
- * It must return, and may not call Sennit, end its thread or leave by longjmp: the calls of its
- * team then give STATE. A C++ exception gives ARG on this rank; on long vectors others may get an
- * error too, and the team may be given up. */
+ * It must return, and must not call Sennit, end its thread or leave by longjmp; otherwise the calls
+ * of its team return STATE. A C++ exception gives ARG on this rank; on long vectors others may get
+ * an error too, and the team may be given up. */
 typedef void (*sennit_combine)(const void *left, const void *right, void *result, size_t count,
                                void *context);
 
@@ -172,8 +173,8 @@ static inline sennit_reduction sennit_reduction_by(size_t count, size_t element_
 /* Reductions combine elements in the order of the ranks, ((x0 op x1) op x2) .... Sums of floats
  * have the same bits in every run with as many ranks. In place: the input lies in the destination.
  *
- * reduce gives the result to the root, whose destination alone is used (in place at the root
- * only); allreduce to all ranks. */
+ * reduce gives the result to the root, and uses only the root's destination (in place at the root
+ * only). allreduce gives it to all ranks. */
 sennit_status sennit_reduce(sennit_team team, int root, const void *source, void *destination,
                             sennit_reduction reduction, int64_t timeout_ns);
 sennit_status sennit_reduce_nb(sennit_team team, int root, const void *source, void *destination,
@@ -186,7 +187,7 @@ sennit_status sennit_allreduce_nb(sennit_team team, const void *source, void *de
 /* Block i of the reduced elements is copied to the destination of rank i. With _block each block
  * has `reduction.count` elements; without, block i has counts[i], the same array on all ranks, and
  * `reduction.count` is ignored. In place: all elements lie in the destination, and the rank's block
- * of the result at its beginning. */
+ * of the result replaces the first ones. */
 sennit_status sennit_reduce_scatter(sennit_team team, const void *source, void *destination,
                                     const size_t counts[], sennit_reduction reduction,
                                     int64_t timeout_ns);

@@ -3,8 +3,8 @@
 #ifndef SENNIT_COMPILER_H
 #define SENNIT_COMPILER_H
 
-/* Calls that take nanoseconds are made without the detour through the linkage table, where the
- * compiler knows how. */
+/* Calls that take nanoseconds bypass the procedure linkage table, if the compiler has the
+ * attribute. */
 #if defined(__has_attribute)
 #if __has_attribute(noplt)
 #define SENNIT_HOT_CALL __attribute__((noplt))
@@ -14,8 +14,8 @@
 #define SENNIT_HOT_CALL
 #endif
 
-/* The compiler warns where a status is not used: error.h says how to switch that off. Clang warns
- * of [[nodiscard]] before C++17 and C23, gcc only when it is pedantic (error.h silences that). */
+/* The compiler warns about an unused status; error.h tells how to switch that off. Before C++17 and
+ * C23 Clang warns about [[nodiscard]], gcc only with -Wpedantic (error.h silences that). */
 #if defined(SENNIT_ALLOW_UNCHECKED_STATUS)
 #define SENNIT_CHECKED
 #elif defined(__clang__)

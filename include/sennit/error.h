@@ -6,20 +6,21 @@
  *   sennit_last_error() has the details. Sennit never aborts or exits.
  * - The compiler warns about an unused status. A cast to void silences one call;
  *   SENNIT_ALLOW_UNCHECKED_STATUS, defined before the first header, silences all.
- * - A call concerns the calling rank alone unless marked collective. It needs a rank unless marked
- *   "any time". The thread level says which threads may call.
- * - Sizes, offsets and strides are bytes. Sizes and counts may be 0 where no range is given.
+ * - A call concerns the calling rank alone unless it is marked collective. The caller must be a
+ *   rank unless the call is marked "any time". The thread level of sennit_init determines which
+ *   threads may call.
+ * - Sizes, offsets and strides are bytes. Sizes and counts may be 0 unless a range is given.
  *   Timeouts are nanoseconds from the call: 0 tries once, SENNIT_FOREVER has no limit.
  * - Ranks are world ranks; in calls with a team, ranks of the team.
  * - Handles are values and may be copied. Constants ending in _NULL name nothing.
  *
- * Errors that calls list only where there is more to say:
+ * Errors that the comment of a call lists only if it adds something:
  *
  * - STATE: the caller is no rank (before sennit_init, after sennit_finalize, in a forked child);
  * - ARG: a null pointer where something is read or written, a null global pointer or region, a
  *   handle that names nothing of this rank, an unknown flag or constant, a negative timeout;
  * - RANGE: no such rank or index;
- * - NOT_REGISTERED: the memory, signal or queue has ended;
+ * - NOT_REGISTERED: the memory, signal or queue no longer exists;
  * - NOMEM, OS: from calls that create, open, register, attach or record;
  * - TIMEOUT: from calls that wait, after `timeout_ns` or, without it, the knob SENNIT_TIMEOUT
  *   (default: no limit);
@@ -44,11 +45,11 @@ typedef enum SENNIT_CHECKED sennit_status {
     SENNIT_ERR_ARG = 1,   /* an argument is wrong in itself: null pointer, bad flag */
     SENNIT_ERR_STATE = 2, /* the call does not fit the state: before init, after finalize */
     SENNIT_ERR_NOMEM = 3, /* memory, address space or a table is exhausted */
-    SENNIT_ERR_RANGE = 4, /* a rank or an offset lies outside what it indexes */
+    SENNIT_ERR_RANGE = 4, /* a rank or an offset is out of range */
     SENNIT_ERR_NOT_REGISTERED = 5,   /* the memory is not (or no longer) a segment */
     SENNIT_ERR_OTHER_NODE = 6,       /* no path leads to that rank */
     SENNIT_ERR_UNSUPPORTED = 7,      /* legal, but this path or this build can not do it */
-    SENNIT_ERR_TIMEOUT = 8,          /* the timeout passed first; the wait may be repeated */
+    SENNIT_ERR_TIMEOUT = 8,          /* the timeout has passed; the wait may be repeated */
     SENNIT_ERR_PEER_LOST = 9,        /* the rank waited for has died or has left */
     SENNIT_ERR_SIGNAL_EARLY = 10,    /* a message of a later epoch arrived in this one */
     SENNIT_ERR_SIGNAL_OVERFLOW = 11, /* more messages arrived than the epoch expects */
@@ -84,7 +85,7 @@ sennit_status sennit_error_report(sennit_status status, const char *operation, c
 /* A constant name such as "SENNIT_ERR_RANGE", or "unknown status". Any time. */
 const char *sennit_status_string(sennit_status status);
 
-/* How much is logged: a level and all below it. */
+/* How much is logged: this level and those with lower numbers. */
 typedef enum sennit_log_level {
     SENNIT_LOG_NONE = 0,
     SENNIT_LOG_ERROR = 1,
@@ -93,8 +94,9 @@ typedef enum sennit_log_level {
     SENNIT_LOG_DEBUG = 4
 } sennit_log_level;
 
-/* Takes one line without newline, within any call of Sennit, from several threads at once. It must
- * return, without exception or longjmp. Calls of Sennit within it log nothing. */
+/* Receives one line of the log, without newline. Any call of Sennit may call it, and several
+ * threads at the same time. It must return without an exception or longjmp. Calls of Sennit within
+ * it log nothing. */
 typedef void (*sennit_log_function)(void *context, sennit_log_level level, const char *text);
 
 /* Send the log of this process up to `level` to `function`, or with NULL to stderr. Default:

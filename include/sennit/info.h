@@ -34,33 +34,33 @@ sennit_status sennit_peer_path(int rank, sennit_path *path);
 /* Why `candidate` was or was not taken to `rank`: one sentence in `text`, cut to `bytes`. */
 sennit_status sennit_peer_path_reason(int rank, sennit_path candidate, char *text, size_t bytes);
 
-/* A rail: an interface of the caller's node by which the path fabric reaches other nodes, or
- * could. */
+/* A rail: an interface of the caller's node that the path fabric uses, or could use, to reach other
+ * nodes. */
 typedef struct sennit_rail {
     char provider[32];       /* of libfabric: "tcp" */
     char interface_name[16]; /* "eth0"; of a card that has no IP address: "cxi0" */
-    char address[48];        /* of the caller's node there, or of the caller's endpoint */
-    char peer_address[48];   /* the peer's; "" if operations do not go by the rail */
+    char address[48];        /* of the caller's node on this rail, or of the caller's endpoint */
+    char peer_address[48];   /* the peer's; "" if operations do not use the rail */
     int is_used;             /* 1 if they do */
     int number;              /* of the rail in traces and statistics; -1 if it is not used */
-    char reason[128];        /* why they do, or not, as one sentence */
-    char bus[16];            /* where the card is plugged in, "0000:c1:00.0"; "": not known */
+    char reason[128];        /* why they do or do not, in one sentence */
+    char bus[16];            /* PCI address of the card, "0000:c1:00.0"; "": not known */
     int speed_mbit;          /* of its link; 0: not known */
-    int level;               /* as of sennit_provider, with the path fabric's events= */
+    int level;               /* as in sennit_provider, with the option events= of the path */
 } sennit_rail;
 
-/* The caller's rail number `index`, as it leads to `rank`: 0 up to the first RANGE error. None if
- * all ranks share a node, or where sennit_peer_path_reason says why. */
+/* The caller's rail number `index` to `rank`. Numbers begin with 0; RANGE is the end of the list.
+ * The list is empty if all ranks share a node, or for the reason of sennit_peer_path_reason. */
 sennit_status sennit_peer_rail(int rank, int index, sennit_rail *rail);
 
 /* A provider of libfabric on this machine: a kind of network card. */
 typedef struct sennit_provider {
     char name[64];    /* "tcp;ofi_rxm" */
     char version[16]; /* of libfabric: "1.17.0" */
-    int is_taken;     /* 1 if ranks take it for other nodes, unless another is named */
-    char reason[192]; /* why they do, or not, as one sentence */
-    /* Bits of a program's own in a completion at the caller (local) and at the owner (remote), as
-     * the provider says; 0 without such an operation. */
+    int is_taken;     /* 1 if ranks use it for other nodes, unless another one is named */
+    char reason[192]; /* why they do or do not, in one sentence */
+    /* Bits of completion data that a program may set, at the caller (local) and at the owner
+     * (remote), as the provider reports them; 0 without such an operation. */
     int put_local_bits;
     int put_remote_bits;
     int get_local_bits;
@@ -69,17 +69,17 @@ typedef struct sennit_provider {
                 * 32, 1 with 8, else 0 (by messages) */
 } sennit_provider;
 
-/* Provider number `index`, 0 up to the first RANGE error; the one that is taken is the first. Any
- * time. The first call loads libfabric, up to 0.1 s. Errors: UNSUPPORTED (libfabric can not be
- * used). */
+/* Provider number `index`. Numbers begin with 0, the one that is used; RANGE is the end of the
+ * list. Any time. The first call loads libfabric, up to 0.1 s. Errors: UNSUPPORTED (libfabric can
+ * not be used). */
 sennit_status sennit_provider_get(int index, sennit_provider *provider);
 
 /* How this rank was started: "launcher", "pmix", "pmi1", "inproc", "alone", or the name of the
  * given bootstrap. NULL if the caller is no rank. Any time. */
 const char *sennit_bootstrap_used(void);
 
-/* The name of launcher number `index` of this build, 0 up to NULL; `text` says in one sentence
- * whether it is there. Any time. */
+/* The name of launcher number `index` of this build; numbers begin with 0, and NULL is the end of
+ * the list. `text` gets one sentence on whether it is present. Any time. */
 const char *sennit_bootstrap_describe(int index, char *text, size_t bytes);
 
 /* A knob: a setting, from the environment or the file of SENNIT_CONFIG. The strings are constants.
@@ -90,11 +90,11 @@ typedef struct sennit_knob {
     const char *default_value; /* as text */
     const char *unit;          /* "" if none */
     const char *help;          /* one sentence */
-    int is_set;                /* 1: environment, to more than nothing; 2: file; 0: default */
-    char value[128];           /* as text: in force, or without a rank what init would take */
+    int is_set;                /* 1: by the environment, not empty; 2: by the file; 0: default */
+    char value[128];           /* as text: in use, or without a rank what init would use */
 } sennit_knob;
 
-/* Knob number `index`, 0 up to the first RANGE error. Any time. */
+/* Knob number `index`. Numbers begin with 0; RANGE is the end of the list. Any time. */
 sennit_status sennit_knob_get(int index, sennit_knob *knob);
 
 /* What this rank has done with a peer over a path since sennit_init, counted if SENNIT_STATS is
@@ -120,9 +120,9 @@ sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *coun
  * UNSUPPORTED (SENNIT_STATS is not set). */
 sennit_status sennit_stats_print(void);
 
-/* Say in a line, cut to 255 bytes, what the calling thread waits for. `sennit trace where` shows
- * it until the thread's call of Sennit ends or the next line. For conditions of sennit_wait_until.
- * No effect outside of a call or without SENNIT_TRACE. */
+/* Note in one line, cut to 255 bytes, what the calling thread waits for. `sennit trace where` shows
+ * the note until the thread's call of Sennit ends or makes another note. For conditions of
+ * sennit_wait_until. No effect outside of a call or without SENNIT_TRACE. */
 sennit_status sennit_trace_note(const char *text);
 
 /* "0.1.0"; one line on compiler, optional parts and options of the build. Any time. */

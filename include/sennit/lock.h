@@ -6,9 +6,9 @@
  * puts, atomic operations, also with _nbi.
  *
  * If the holder dies or leaves, the next rank gets the lock with status SENNIT_ERR_OWNER_DIED,
- * once. It must release the lock; protected data may be half done. Ranks that die waiting are
- * passed over. The lock's memory is the first rank's of the team. All calls give PEER_LOST after
- * this rank has left, or has died where messages reach its memory. */
+ * once. It must release the lock; protected data may be half written. A rank that dies while it
+ * waits is skipped. The memory of the lock belongs to the first rank of the team. All calls return
+ * PEER_LOST after this rank has left, or if it has died and messages reach its memory. */
 #ifndef SENNIT_LOCK_H
 #define SENNIT_LOCK_H
 
@@ -44,8 +44,8 @@ sennit_status sennit_lock_acquire(sennit_lock lock, int64_t timeout_ns);
 sennit_status sennit_lock_try(sennit_lock lock, int *acquired);
 
 /* Complete this rank's operations with _nbi and release the lock to the rank that has waited
- * longest. Errors: STATE (this rank does not hold it), and what an operation with _nbi failed
- * with; then the lock is released all the same. */
+ * longest. Errors: STATE (this rank does not hold it), and those of failed operations with _nbi;
+ * after these the lock is released all the same. */
 sennit_status sennit_lock_release(sennit_lock lock);
 
 /* End a lock that nobody holds or waits for. Collective over the team. Errors: STATE (this rank

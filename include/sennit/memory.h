@@ -25,40 +25,42 @@ typedef struct sennit_gptr {
 #define SENNIT_GPTR_NULL ((sennit_gptr){-1, 0u, 0u})
 #endif
 
-/* The place `bytes` further on, or back, in the same piece. Not checked before use. */
+/* The address `bytes` further in the same piece; negative: before it. It is checked only when it is
+ * used. */
 static inline sennit_gptr sennit_gptr_add(sennit_gptr gptr, int64_t bytes) {
     gptr.offset += (uint64_t)bytes;
     return gptr;
 }
 
-/* The same place in the piece of world rank `rank`. */
+/* The same offset in the piece of world rank `rank`. */
 static inline sennit_gptr sennit_gptr_at(sennit_gptr gptr, int rank) {
     gptr.rank = rank;
     return gptr;
 }
 
-/* 1 for a pointer to nothing such as SENNIT_GPTR_NULL, else 0. */
+/* 1 for a null pointer such as SENNIT_GPTR_NULL, else 0. */
 static inline int sennit_gptr_is_null(sennit_gptr gptr) {
     return gptr.segment == 0u;
 }
 
 /* Flags of the allocations. */
-#define SENNIT_ALLOC_RESERVE 0x1u    /* take the pages now: NOMEM is then returned here */
+#define SENNIT_ALLOC_RESERVE 0x1u    /* allocate the pages now; lack of memory is then NOMEM here */
 #define SENNIT_ALLOC_HUGE 0x2u       /* ask for huge pages; granted where the kernel has them */
 #define SENNIT_ALLOC_ACCUMULATE 0x4u /* for long accumulates: see atomic.h */
 
-/* Allocate `bytes` zeroed bytes on every rank of `team`. Collective, with the same bytes,
- * alignment and flags everywhere. `alignment` is a power of two up to 1 GiB, or 0 for 64. *gptr
- * names the caller's piece, sennit_gptr_at the others'. The owner's first touch places a page.
+/* Allocate `bytes` zeroed bytes on every rank of `team`. Collective, with the same bytes, alignment
+ * and flags everywhere. `alignment` is a power of two up to 1 GiB, or 0 for 64. *gptr is a pointer
+ * to the caller's piece; sennit_gptr_at makes those to the others. The owner's first touch places a
+ * page.
  *
  * If any rank has an error, all get one and nothing is allocated. After TIMEOUT other collective
- * calls of the team give STATE here until sennit_barrier has returned OK; late ranks, or this one,
- * get ARG in their next collective call. Exception: if errors of other calls say that sennit_alloc
- * is under way, repeat it with the same arguments.
+ * calls of the team return STATE on this rank until sennit_barrier has returned OK; late ranks, or
+ * this one, get ARG from their next collective call. Exception: if errors of other calls say that
+ * sennit_alloc is under way, repeat it with the same arguments.
  *
  * Errors: ARG (alignment; arguments that differ between ranks), NOMEM (memory, the control group's
- * limit, too many segments), BOOTSTRAP (the launcher, where no path joins the ranks of the world).
- */
+ * limit, too many segments), BOOTSTRAP (the launcher failed, which is used if no path joins the
+ * ranks of the world). */
 sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, unsigned flags,
                            sennit_gptr *gptr);
 
@@ -66,17 +68,19 @@ sennit_status sennit_alloc(sennit_team team, size_t bytes, size_t alignment, uns
  */
 sennit_status sennit_alloc_local(size_t bytes, size_t alignment, unsigned flags, sennit_gptr *gptr);
 
-/* Free an allocation, named by any rank's piece with offset 0. Of sennit_alloc: collective over
- * the team, after the earlier operations of all ranks. Of sennit_alloc_local: by the owner.
- * Pointers of sennit_ptr become invalid.
+/* Free an allocation. `gptr` is the beginning of any rank's piece. All ranks of the team free
+ * memory of sennit_alloc, collectively and after the earlier operations of all of them. The owner
+ * frees memory of sennit_alloc_local. Pointers of sennit_ptr become invalid.
  *
- * Errors: ARG (offset; registered or queue memory; another rank's; ranks free different segments),
- * BOOTSTRAP, TIMEOUT (an operation is outstanding or a rank is missing: repeat the call). */
+ * Errors: ARG (an offset that is not 0; registered or queue memory; memory that another rank
+ * allocated alone; ranks free different segments), BOOTSTRAP, TIMEOUT (an operation is outstanding
+ * or a rank is missing: repeat the call). */
 sennit_status sennit_free(sennit_gptr gptr);
 
-/* Memory that the program has already and may read and write: heap, static, stack, mapped files.
- * It keeps its addresses. sennit_mechanism says how other ranks reach it: after `adopt`
- * sennit_ptr, atomics, put and get are loads and stores; after `cma` there is no pointer. */
+/* Registration makes existing memory reachable that the program may read and write: heap, static,
+ * stack, mapped files. The memory keeps its addresses. sennit_mechanism tells how other ranks reach
+ * it: with `adopt` sennit_ptr, atomics, put and get are loads and stores; with `cma` there is no
+ * pointer. */
 
 /* A registered region: plain data of 24 bytes. Send it by any means; any rank may use its `gptr`.
  */
@@ -98,7 +102,7 @@ typedef enum sennit_mechanism {
     SENNIT_MECHANISM_INPROC = 2,    /* by its own address: all peers are in the owner's process */
     SENNIT_MECHANISM_XPMEM = 3,     /* attached through the kernel module of that name */
     SENNIT_MECHANISM_ADOPT = 4,     /* its pages were moved into memory that peers map */
-    SENNIT_MECHANISM_CMA = 5,       /* where it was: the kernel copies, or the path's messages do */
+    SENNIT_MECHANISM_CMA = 5,       /* not moved: copied by the kernel or by messages of the path */
     SENNIT_MECHANISM_END = 6
 } sennit_mechanism;
 
@@ -109,26 +113,28 @@ typedef enum sennit_mechanism {
 #define SENNIT_REGISTER_STACK 0x2u /* the buffer may be adopted on a stack */
 
 /* Make `bytes` at `memory` reachable for other ranks. Regions may overlap and are independent.
- * Memory in a segment, of this rank or one that it has a pointer into, is not registered again:
- * the region points into the segment. 0 bytes may lie at any address.
+ * Memory in a segment of this rank, or in one that this rank has a pointer into, is not registered
+ * again: the region points into the segment. 0 bytes may lie at any address.
  * docs/manual/registered-memory.md lists memory that must never be registered.
  *
  * - During sennit_register and sennit_deregister threads may read the buffer, none writes it, and
  *   no other library moves data to or from it.
- * - Deregister before the memory is freed. Otherwise other processes read its old content (adopt)
- *   or get NOT_REGISTERED while nothing else lies there (cma); a rank of the same process crashes.
- * - Words that other ranks poll lie in allocated or adopted memory: cma may tear a word and has no
- *   atomics.
- * - A thread that writes other data on the first or last page is delayed by some microseconds;
- *   without privileges, its system call that writes there fails with EFAULT. If the kernel can not
- *   hold writers off in a process with several threads, pages move only with
- *   SENNIT_REGISTER_SHARED_PAGES; otherwise they stay (cma).
+ * - Deregister before the memory is freed. Otherwise other processes access the old pages (adopt),
+ *   or get NOT_REGISTERED until the addresses are used again (cma); a rank of the same process
+ *   crashes.
+ * - Words that other ranks poll must lie in allocated or adopted memory: cma may tear a word and
+ *   has no atomics.
+ * - During the call, a thread that writes other data on the first or last page is delayed by some
+ *   microseconds; without privileges, its system call that writes there fails with EFAULT. If the
+ *   process has several threads and the kernel can not block writers, a buffer that shares these
+ *   pages with other data is adopted only with SENNIT_REGISTER_SHARED_PAGES; otherwise cma reaches
+ *   it.
  * - A buffer on a stack stays there (cma). SENNIT_REGISTER_STACK adopts it if it fills whole pages
  *   of 4096 bytes, is not on the lowest page of the stack and holds no thread-local storage or
  *   thread control block; the call starts a thread for that. Its function must not return before
  *   sennit_deregister.
- * - A forked child gets a private copy of the buffer. A fork by a function with frames on adopted
- *   stack pages ends the child.
+ * - A forked child gets a private copy of the buffer. If a function with frames on adopted stack
+ *   pages calls fork, the child dies.
  * - The call takes about 64 KiB of the caller's stack.
  *
  * Errors: ARG (a range that wraps, memory that is not mapped), RANGE (partly inside a segment),
@@ -141,9 +147,9 @@ sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit
 sennit_status sennit_deregister(sennit_region region);
 
 /* Exchange regions. Collective: each rank of `team` gives one of any size, or SENNIT_REGION_NULL,
- * and gets all in team order, each found reachable. If any rank has an error all get one;
- * registrations stay. Errors: UNSUPPORTED (the kernel forbids access to a rank's private memory),
- * TIMEOUT (as of sennit_alloc). */
+ * and gets those of all ranks in the order of the team. All of them are then reachable. If any rank
+ * has an error all get one; registrations stay. Errors: UNSUPPORTED (the kernel forbids access to a
+ * rank's private memory), TIMEOUT (as of sennit_alloc). */
 sennit_status sennit_region_attach(sennit_team team, sennit_region region, sennit_region regions[]);
 
 /* Detach another rank's region, at any time; the next use of its pointer attaches it again.

@@ -26,8 +26,8 @@
  * A sender two epochs ahead gets SENNIT_ERR_SIGNAL_EARLY. It repeats the call, gives a notice with
  * wait_ns, or waits for credit: a signal of its own that the owner notifies after each reset.
  *
- * Answer, then reset: the other order delays the answer by a cache miss. With SENNIT_SIGNAL_STRICT
- * reset first. */
+ * An owner that answers sends the answer before the reset: the other order delays it by a cache
+ * miss. With SENNIT_SIGNAL_STRICT it resets first. */
 #ifndef SENNIT_NOTIFY_H
 #define SENNIT_NOTIFY_H
 
@@ -68,11 +68,11 @@ typedef struct sennit_peer_block {
 #define SENNIT_PEER_BLOCK_NULL ((sennit_peer_block){0u})
 #endif
 
-/* Describe `bytes` bytes at `offset` of the caller's region: of sennit_register, or made from a
- * global pointer and a size. `on_recv` counts puts, `on_send` gets; both are the caller's signals
- * or SENNIT_SIGNAL_NULL. Calls that name no epoch start at the signals' present ones. Errors: ARG
- * (another rank's region or signal), RANGE (outside the region, or the region outside its
- * segment). */
+/* Describe `bytes` bytes at `offset` of the caller's region, which is one of sennit_register, or a
+ * global pointer and a size. `on_recv` counts puts, `on_send` counts gets; both are the caller's
+ * signals or SENNIT_SIGNAL_NULL. Calls that name no epoch start with the epochs that the signals
+ * have now. Errors: ARG (another rank's region or signal), RANGE (outside the region, or the region
+ * outside its segment). */
 sennit_status sennit_block_init(sennit_region region, size_t offset, size_t bytes,
                                 sennit_signal on_send, sennit_signal on_recv, sennit_block *block);
 
@@ -99,25 +99,24 @@ sennit_status sennit_block_detach(sennit_peer_block attached);
 /* Put `bytes` bytes to `offset` of a block; when they are there, one event of its on_recv, if any,
  * is counted. Get: the same from the block, with on_send.
  *
- * - Calls through one attached block count in successive epochs, beginning with the signal's at
- *   sennit_block_init. A failed call uses none. For n messages per epoch attach n times, or give a
- *   notice.
- * - 0 bytes only count an event. It reports all that the caller has completed before, such as a
- *   strided put. But that put is not checked, and may have overwritten unread data of an owner
- *   more than one epoch behind.
+ * - Calls through one attached block count in successive epochs, beginning with the signal's epoch
+ *   at sennit_block_init. A failed call uses no epoch. For n messages per epoch attach the block n
+ *   times, or give a notice.
+ * - A call with 0 bytes only counts an event, which reports everything that the caller has
+ *   completed before, such as a strided put. But such a put does not check the owner's epoch: if
+ *   the owner is more than one epoch behind, the put may have overwritten unread data.
  * - On return the private buffer may be reused. A put is complete at once where load and store
  *   reach the owner; on another node when the signal has counted it, or after a flush of its rank.
  * - Threads may share an attached block if each call names its epoch.
  *
  * Errors that leave nothing moved: RANGE (it leaves the block), NOT_REGISTERED, SIGNAL_EARLY (the
- * owner is more than one epoch behind, or one with a strict signal: call again), PEER_LOST (so far
- * behind, and gone), those of put and get. An owner on another node can report SIGNAL_EARLY only
- * in a Sennit call or with a progress thread.
+ * owner is more than one epoch behind, or one with a strict signal: call again), PEER_LOST (the
+ * same, and the owner has died or left), those of put and get. An owner on another node can report
+ * SIGNAL_EARLY only in a Sennit call or with a progress thread.
  *
- * Errors after data may have moved, with nothing counted: SIGNAL_OVERFLOW, NOT_REGISTERED (a
- * signal on another node). For another node a flush of the owner's rank may report these,
- * NOT_REGISTERED of a region, PEER_LOST, FABRIC and NOMEM; the epoch of the call is then used up.
- */
+ * Errors after data may have moved, with nothing counted: SIGNAL_OVERFLOW, NOT_REGISTERED (a signal
+ * on another node). For another node a flush of the owner's rank may report these, NOT_REGISTERED
+ * of a region, PEER_LOST, FABRIC and NOMEM; the epoch of the call is then used up. */
 SENNIT_HOT_CALL sennit_status sennit_put_notify(sennit_peer_block destination, size_t offset,
                                                 const void *source, size_t bytes);
 SENNIT_HOT_CALL sennit_status sennit_get_notify(void *destination, sennit_peer_block source,
@@ -125,19 +124,21 @@ SENNIT_HOT_CALL sennit_status sennit_get_notify(void *destination, sennit_peer_b
 
 /* In place of an epoch: one more than in the last call through the attached block. */
 #define SENNIT_EPOCH_NEXT UINT64_MAX
-/* In place of an epoch: the owner's when the event is counted. For senders without epochs, to
- * which something else says when to send, as in UNR. Such an event is never early or late; for a
- * fired signal it is surplus. The block's count of epochs does not change. */
+/* In place of an epoch: the owner's epoch at the time when the event is counted. For senders that
+ * do not count epochs because the program tells them when to send, as with UNR. Such an event is
+ * never early or late; for a fired signal it is surplus. The block's count of epochs does not
+ * change. */
 #define SENNIT_EPOCH_CURRENT (UINT64_MAX - 1)
 
-/* Signals and epoch of a call. The local signal counts in its own present epoch. wait_ns waits for
- * an owner more than one epoch behind, before SIGNAL_EARLY; SENNIT_FOREVER while it lives, within
- * the knob SENNIT_TIMEOUT. The wait polls first after 20 us, later every millisecond. */
+/* Signals and epoch of a call. The local signal counts in the epoch that it has then. If the owner
+ * is more than one epoch behind, the call waits for up to wait_ns before it returns SIGNAL_EARLY;
+ * with SENNIT_FOREVER as long as the owner lives, limited by the knob SENNIT_TIMEOUT. The wait
+ * polls first after 20 us, later every millisecond. */
 typedef struct sennit_notice {
     sennit_signal remote; /* in place of the block's own */
     sennit_signal local;  /* when the private buffer may be reused */
     uint64_t epoch;       /* of the remote signal, SENNIT_EPOCH_NEXT or SENNIT_EPOCH_CURRENT */
-    int64_t wait_ns;      /* 0: not at all */
+    int64_t wait_ns;      /* 0: no wait */
 } sennit_notice;
 
 /* Put or get with a notice. With a signal other than the block's own, SENNIT_EPOCH_NEXT is ARG and
@@ -148,21 +149,22 @@ sennit_status sennit_put_notify_with(sennit_peer_block destination, size_t offse
 sennit_status sennit_get_notify_with(void *destination, sennit_peer_block source, size_t offset,
                                      size_t bytes, const sennit_notice *notice);
 
-/* Put or get with notification without a wait, as many at a time as memory allows. `notice` may be
- * NULL; its wait_ns must be 0.
+/* Put or get with notification, without a wait. Only memory limits how many are under way. `notice`
+ * may be NULL; its wait_ns must be 0.
  *
  * - The private buffer is in use until *request is complete; with a NULL `request`, until the
  *   local signal has counted or the next flush of the owner's rank. *request is
  *   SENNIT_REQUEST_NULL if the buffer is free at once.
  * - The remote event is counted when the data is there. Later calls of Sennit, or the progress
- *   thread, send what is left. sennit_fence does not order such a put.
- * - SENNIT_OK uses up the epoch: name it to repeat a call that failed later.
- * - A failed operation counts no local signal, unless its data was copied and the signal had
- *   counted.
+ *   thread, send the rest of the data. sennit_fence does not order such a put.
+ * - A call that returned SENNIT_OK has used its epoch. If the operation fails later, name this
+ *   epoch to repeat it.
+ * - A failed operation does not count in the local signal, unless its data was copied and the
+ *   signal has counted it before.
  *
  * Errors: those of sennit_put_notify_with. On another node SIGNAL_EARLY (nothing has moved),
- * NOT_REGISTERED, PEER_LOST, FABRIC and NOMEM may be reported later: by the request, or without
- * one by a flush. A flush reports errors of the event. */
+ * NOT_REGISTERED, PEER_LOST, FABRIC and NOMEM may be reported later: by the request, or without one
+ * by a flush. A flush reports errors of the event. */
 sennit_status sennit_put_notify_nb(sennit_peer_block destination, size_t offset, const void *source,
                                    size_t bytes, const sennit_notice *notice,
                                    sennit_request *request);
@@ -176,7 +178,7 @@ typedef struct sennit_piece_list {
     const sennit_piece *pieces; /* may be NULL where count is 0 */
 } sennit_piece_list;
 
-/* Put or get a box or a list of pieces (rma.h) with notification. One event is counted when all the
+/* Put or get a box or a list of pieces (rma.h) with notification. One event is counted when all
  * data is there, also for an empty box or list. The place at `offset` may lie outside the block;
  * what is touched may not. `notice` may be NULL. The caller may change or free box and list after
  * the return. Errors: those of sennit_put_notify_with, and of a strided or indexed put or get. */
@@ -215,14 +217,15 @@ typedef struct sennit_notify_part {
     const sennit_notice *notice; /* may be NULL */
 } sennit_notify_part;
 
-/* Make `count` notified puts or gets through any blocks, as single calls in the order of the
- * array. Up to 32 parts that travel by messages are under way together, in the time of one trip.
- * An event reports only its own part's data. Parts for one epoch of a block's own signal need
- * notices that name it. Where parts overlap, either's data may remain.
+/* Make `count` notified puts or gets through any blocks, like single calls in the order of the
+ * array. Up to 32 parts that need messages are under way at the same time, so they take the time of
+ * one trip. An event reports the data of its own part only. To count several parts in one epoch of
+ * a block's own signal, name the epoch in their notices. If parts overlap, the data of either may
+ * remain.
  *
  * All blocks and notices are checked before anything moves. After ARG, RANGE and NOT_REGISTERED of
  * this check *done is 0; the error's text names the part. Any other error ends the batch at
- * parts[*done], after parts that are over. Repeat with parts + *done:
+ * parts[*done]; the parts before it are over. Repeat with parts + *done:
  *
  * - after SIGNAL_EARLY no later part has moved;
  * - after PEER_LOST, FABRIC, TIMEOUT, NOMEM, SIGNAL_OVERFLOW, and NOT_REGISTERED of a signal on
@@ -230,8 +233,8 @@ typedef struct sennit_notify_part {
  * - after TIMEOUT flush first: data may be under way, and events of parts with status TIMEOUT may
  *   be counted or not.
  *
- * Errors: those of the single calls for parts[*done], which a flush may report as it does theirs.
- */
+ * Errors: those of the single calls for parts[*done], which a flush may report as it does
+ * theirs. */
 sennit_status sennit_put_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
 sennit_status sennit_get_notify_batch(size_t count, sennit_notify_part parts[], size_t *done);
 

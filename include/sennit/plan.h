@@ -11,9 +11,9 @@
  *         ... anything that leaves the data alone ...
  *         sennit_plan_wait(plan, ...)
  *
- * Each run puts to the same places, and may start before the owner has read the last one. So a
- * loop has two plans in turn, each with its half of the blocks (notify.h). One plan is enough
- * where something else delays it until all owners have read. Example: examples/plan.c.
+ * Each run writes the same memory, and may start before the owner has read the data of the last
+ * run. So a loop uses two plans in turn, each with its half of the blocks (notify.h). One plan is
+ * enough if the program delays the start until all owners have read. Example: examples/plan.c.
  *
  *     sennit_plan_put(even, there, 0, data, bytes)        sennit_plan_commit(even, 0, 2)
  *     sennit_plan_put(odd, there, bytes, data, bytes)     sennit_plan_commit(odd, 1, 2)
@@ -42,8 +42,8 @@ typedef struct sennit_plan {
 /* Make an empty plan. A rank has at most 1048575. */
 sennit_status sennit_plan_create(sennit_plan *plan);
 
-/* Record a put or get as of sennit_put_notify and sennit_get_notify; nothing moves yet. Buffer and
- * attached block must stay until the plan is destroyed. Operations of one plan that write the same
+/* Record a put or get like sennit_put_notify and sennit_get_notify; nothing moves yet. Buffer and
+ * attached block must exist until the plan is destroyed. Operations of one plan that write the same
  * bytes have no order. 0 bytes count their event. Errors: STATE (committed), RANGE (it leaves the
  * block). */
 sennit_status sennit_plan_put(sennit_plan plan, sennit_peer_block destination, size_t offset,
@@ -52,8 +52,8 @@ sennit_status sennit_plan_get(sennit_plan plan, void *destination, sennit_peer_b
                               size_t offset, size_t bytes);
 
 /* Record a put or get with signals of a notice. The remote one replaces the block's own. The local
- * one counts an event of its present epoch when the whole run has moved its data and the private
- * buffers may be used; a failed run counts none. The notice is copied; its epoch must be
+ * one counts an event, in the epoch that it has then, when the whole run has moved its data and the
+ * private buffers may be used; a failed run counts none. The notice is copied; its epoch must be
  * SENNIT_EPOCH_NEXT (sennit_plan_commit sets the epochs) and its wait_ns 0. Errors: those of
  * sennit_plan_put, and ARG (another epoch or wait_ns, a remote signal that is not the owner's, a
  * local one that is not the caller's). */
@@ -79,29 +79,29 @@ sennit_status sennit_plan_get_indexed(sennit_plan plan, void *destination, senni
                                       const sennit_notice *notice);
 
 /* End the recording. Run k = 0, 1, 2, ... counts in epoch first_epoch + k * epoch_step of its
- * signals. epoch_step is 1 for a plan of every epoch, 2 for each of two in turn.
- * SENNIT_EPOCH_CURRENT with step 0: the owner's epoch when the event is counted. Errors: STATE
- * (committed), ARG (SENNIT_EPOCH_NEXT; SENNIT_EPOCH_CURRENT with another step; more operations
- * with one signal than it expects in an epoch), UNSUPPORTED (a signal of a notice can not be
- * reached). */
+ * signals. epoch_step is 1 for a plan that runs in every epoch, 2 for each of two plans that run in
+ * turn. SENNIT_EPOCH_CURRENT with step 0: the owner's epoch when the event is counted. Errors:
+ * STATE (committed), ARG (SENNIT_EPOCH_NEXT; SENNIT_EPOCH_CURRENT with another step; more
+ * operations with one signal than it expects in an epoch), UNSUPPORTED (a signal of a notice can
+ * not be reached). */
 sennit_status sennit_plan_commit(sennit_plan plan, uint64_t first_epoch, uint64_t epoch_step);
 
 /* Start the next run. The buffers are in use until sennit_plan_wait has returned.
  *
- * Puts to another node that go in one message with their event are copied. They are over for the
- * run when sent; a flush reports failures. An owner there that is known to be at most one epoch
- * behind is not asked. A flush of its rank then reports SIGNAL_OVERFLOW or NOT_REGISTERED of a
- * signal, and data may have moved.
+ * A put to another node that is sent in one message with its event is copied. For the run it is
+ * over when it is sent; a flush reports its failure. If an owner there is known to be at most one
+ * epoch behind, the start does not ask for its epoch. Then a flush of its rank reports
+ * SIGNAL_OVERFLOW or NOT_REGISTERED of a signal, and data may have moved.
  *
- * Errors that leave nothing moved; the same run may be started again: STATE (not committed; the
- * run before was not waited for), ARG (a block that was detached, a local signal that was
- * destroyed, no epochs left), NOT_REGISTERED, SIGNAL_EARLY (an owner is more than one epoch
- * behind), PEER_LOST (it is, and gone), SIGNAL_OVERFLOW (its epoch is over; a local signal has
- * fired).
+ * Errors that leave nothing moved; the same run may be started again: STATE (not committed; the run
+ * before was not waited for), ARG (a block that was detached, a local signal that was destroyed, no
+ * epochs left), NOT_REGISTERED, SIGNAL_EARLY (an owner is more than one epoch behind), PEER_LOST
+ * (the same, and the owner has died or left), SIGNAL_OVERFLOW (the epoch of the run is over at an
+ * owner; a local signal has fired).
  *
- * After other errors of put and get, and SIGNAL_OVERFLOW of one message more than expected, a part
- * has been done and the next start is another run. The buffers may be reused, unless
- * SENNIT_TIMEOUT ended the call: then wait for the run as if it had been started. */
+ * After other errors of put and get, and after SIGNAL_OVERFLOW by one message more than expected, a
+ * part of the run is done, and the next start begins the next run. The buffers may be reused,
+ * unless SENNIT_TIMEOUT ended the call: then wait for the run as if it had been started. */
 SENNIT_HOT_CALL sennit_status sennit_plan_start(sennit_plan plan);
 
 /* Wait until the run is over: the buffers may be reused and gets have their data. Puts and their

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queues: ranks of a node hand items to one rank, which takes them out one by one.
  *
- * The taker makes the queue and sends its address. Each producer attaches and has `capacity`
- * places of its own, so none waits for another's full places. A producer's items keep their order;
- * producers take turns. An item is copied once in and once out.
+ * The taker makes the queue and sends its address. Each producer attaches and has `capacity` places
+ * of its own, so it never waits because another producer's places are full. Items of one producer
+ * keep their order; the taker serves the producers in turn. An item is copied once in and once out.
  *
  *     taker                                        producers
  *     sennit_queue_create(..., &queue, &address)
  *     ... send the address ...                     sennit_queue_attach(address, &producer)
  *     sennit_queue_pop(queue, &item, ...)          sennit_queue_push(producer, &item, ...)
  *
- * There is no end mark: a pop after all producers have detached ends with TIMEOUT. So each
- * producer pushes a last item that says so. Calls notice the end of another rank after a
+ * There is no end mark: a pop after all producers have detached only ends with TIMEOUT. So let each
+ * producer push a last item that marks the end. Calls notice the end of another rank after a
  * millisecond of waiting or more. One thread at a time uses a queue or a producer. */
 #ifndef SENNIT_QUEUE_H
 #define SENNIT_QUEUE_H
@@ -75,8 +75,8 @@ SENNIT_HOT_CALL sennit_status sennit_queue_push(sennit_producer producer, const 
 SENNIT_HOT_CALL sennit_status sennit_queue_pop(sennit_queue queue, void *item, int64_t timeout_ns);
 
 /* Push `count` consecutive items in order, faster than single pushes for small items. timeout_ns
- * limits the whole call. *pushed gets how many were pushed, also after TIMEOUT, NOT_REGISTERED and
- * PEER_LOST. Errors: those of sennit_queue_push. */
+ * limits the whole call. *pushed gets the number of pushed items, also after TIMEOUT,
+ * NOT_REGISTERED and PEER_LOST. Errors: those of sennit_queue_push. */
 sennit_status sennit_queue_push_many(sennit_producer producer, const void *items, size_t count,
                                      int64_t timeout_ns, size_t *pushed);
 

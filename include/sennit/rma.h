@@ -7,16 +7,19 @@
  * - A blocking call returns when the private buffer may be reused (put) or holds the data (get). A
  *   put is then complete at the target. Ranks that afterwards synchronise with this one see it: by
  *   sennit_barrier, or by a word that is set after sennit_flush.
- * - _nb gives a request for sennit_wait and its like. _nbi is completed by sennit_flush or
- *   sennit_barrier. Until then the private buffer must not be changed (put) or read (get).
+ * - A call with _nb returns a request for sennit_wait and similar calls. sennit_flush or
+ *   sennit_barrier completes a call with _nbi. Until then the private buffer must not be changed
+ *   (put) or read (get).
  * - After TIMEOUT of a blocking call or flush the private buffer is in use until a flush returns
  *   OK or the rank is finalized.
  *
- * Order: none, unless one operation completes before the next starts or sennit_fence lies between.
+ * Order: operations have none, unless one is complete before the next one starts, or sennit_fence
+ * is called between them.
  *
- * Repetition: after a broken connection between nodes a put is sent again, unless the sender knows
- * that it is complete. This may undo another store to the same place. So set a flag that its owner
- * resets by sennit_atomic_set_u64 or a signal's event, which happen once.
+ * Repetition: when a connection between nodes breaks, a put is sent again unless the sender knows
+ * that it is complete. This may overwrite a later store to the same memory. So if an owner resets a
+ * flag, the others set it by sennit_atomic_set_u64 or use a signal: atomic operations and events
+ * are executed once.
  *
  * Errors of all calls: RANGE (rank; outside the segment). A refused operation has moved nothing. */
 #ifndef SENNIT_RMA_H
@@ -28,7 +31,7 @@
 extern "C" {
 #endif
 
-/* A handle; {0} is a complete request. Wait and test set it to that. */
+/* A handle; {0} is a complete request. Wait and test set it to {0}. */
 typedef struct sennit_request {
     uint64_t handle;
 } sennit_request;
@@ -45,8 +48,8 @@ SENNIT_HOT_CALL sennit_status sennit_get(void *destination, sennit_gptr source, 
 
 /* A put that returns when the private buffer may be reused. sennit_flush or sennit_barrier
  * completes it, sennit_fence orders it; the next flush reports failures. Within a node it is
- * sennit_put. To other nodes the data is copied without a round trip; beyond 4 MiB of such copies
- * in use it waits as sennit_put. */
+ * sennit_put. To another node it copies the data and makes no round trip; if the copies in use
+ * already have 4 MiB, it waits as sennit_put does. */
 sennit_status sennit_put_local(sennit_gptr destination, const void *source, size_t bytes);
 
 /* Put and get with a request. */
@@ -59,21 +62,22 @@ sennit_status sennit_get_nb(void *destination, sennit_gptr source, size_t bytes,
 sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t bytes);
 sennit_status sennit_get_nbi(void *destination, sennit_gptr source, size_t bytes);
 
-/* A box: up to three dimensions, with strides of its own on either side. The global and the
- * private pointer name element (0, 0, 0).
+/* A box: elements in up to three dimensions, with separate strides in global and private memory.
+ * The global and the private pointer are the addresses of element (0, 0, 0).
  *
  * - Unused counts are 1; a count of 0 moves nothing.
  * - Strides may be negative. A stride along a count of 1 is ignored.
- * - Source elements may overlap; a stride of 0 repeats one. Destination elements must not, else
- *   ARG: sorted by size, each stride is at least the span of the elements along all smaller ones.
- * - If source and destination share memory, all is read before any is written.
+ * - Source elements may overlap; a stride of 0 repeats one. Destination elements must not overlap:
+ *   with the strides sorted by size, each must be at least the span of the elements along all
+ *   smaller ones. Otherwise ARG.
+ * - If source and destination share memory, all elements are read before the first is written.
  * - Aligned elements of 4 and 8 bytes are not torn where load and store reach the peer. On other
  *   paths a single one is not torn either, except by cma (memory.h).
- * - The touched bytes must lie in the segment. The whole box is checked before any of it moves.
- *   RANGE also if it is larger than an address space.
+ * - All elements must lie in the segment. The whole box is checked before any of it moves. A box
+ *   larger than an address space is RANGE, too.
  * - The box may be changed on return, in all forms. */
 typedef struct sennit_box {
-    size_t element_bytes;      /* that lie together: 8 for a double */
+    size_t element_bytes;      /* size of an element: 8 for a double */
     size_t counts[3];          /* elements along each dimension, fastest first */
     int64_t remote_strides[3]; /* from element to element in the global memory */
     int64_t local_strides[3];  /* in the private buffer */
@@ -109,8 +113,8 @@ sennit_status sennit_put_strided_nbi(sennit_gptr destination, const void *source
                                      const sennit_box *box);
 sennit_status sennit_get_strided_nbi(void *destination, sennit_gptr source, const sennit_box *box);
 
-/* A piece of a list. The rules of boxes hold, but pieces may overlap at the destination: either's
- * bytes may remain. */
+/* A piece of a list. The rules of boxes apply, but pieces may overlap at the destination: the bytes
+ * of either piece may remain. */
 typedef struct sennit_piece {
     int64_t remote_offset; /* bytes from the global pointer */
     int64_t local_offset;  /* bytes from the private one */
@@ -131,8 +135,8 @@ sennit_status sennit_put_indexed_nbi(sennit_gptr destination, const void *source
 sennit_status sennit_get_indexed_nbi(void *destination, sennit_gptr source, size_t count,
                                      const sennit_piece pieces[]);
 
-/* Wait until the request is complete, for a put at the target. Returns the operation's status and
- * ends the request, which stays valid after TIMEOUT. Errors: ARG (no request of this rank, or
+/* Wait until the operation is complete, a put at the target. Returns the operation's status and
+ * ends the request; after TIMEOUT the request stays valid. Errors: ARG (no request of this rank, or
  * completed before), TIMEOUT, and the operation's. */
 sennit_status sennit_wait(sennit_request *request, int64_t timeout_ns);
 
@@ -150,14 +154,14 @@ sennit_status sennit_wait_any(size_t count, sennit_request requests[], int64_t t
                               size_t *index);
 
 /* Complete all operations with _nbi and all puts of this rank to `rank`, or to all ranks. A rank
- * that sees a later store of this rank sees them. Requests must still be waited for. Errors: what
- * an operation with _nbi failed with, once. */
+ * that sees a later store of this rank sees them. Requests must still be waited for. Errors: those
+ * of failed operations with _nbi, once. */
 sennit_status sennit_flush(int rank, int64_t timeout_ns);
 sennit_status sennit_flush_all(int64_t timeout_ns);
 
-/* Complete the private buffers of all puts and of all operations with _nbi of this rank to `rank`,
- * or to all ranks: they may be reused, and gets have their data; puts may be under way. A failed
- * operation is reported here or by sennit_flush, once. */
+/* Wait until the private buffers of all puts and of all operations with _nbi of this rank to
+ * `rank`, or to all ranks, may be reused, and gets have their data. Puts may still be under way. A
+ * failed operation is reported here or by sennit_flush, once. */
 sennit_status sennit_flush_local(int rank, int64_t timeout_ns);
 sennit_status sennit_flush_local_all(int64_t timeout_ns);
 

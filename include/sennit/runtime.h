@@ -2,7 +2,8 @@
 /* Start, end, and identity of ranks.
  *
  * A rank is one unit of execution: a process, or a thread that was started as a rank. sennit_init
- * makes a rank of the calling thread, and of all threads of a process that has one rank. */
+ * makes the calling thread a rank. In a process with one rank, all its threads belong to this
+ * rank. */
 #ifndef SENNIT_RUNTIME_H
 #define SENNIT_RUNTIME_H
 
@@ -15,14 +16,15 @@ extern "C" {
 /* A wait without limit. */
 #define SENNIT_FOREVER INT64_MAX
 
-/* How a launcher or library plugs in. All ranks of the job call allgather and barrier in the same
- * order, from the thread in sennit_init, sennit_finalize or, between nodes without a path, a
- * collective call. Both return 0, a code of the launcher or the result of sennit_error_report,
- * within `timeout_ns`. After a failure they need not work again. */
+/* The functions that a launcher or library gives to Sennit. All ranks of the job call allgather and
+ * barrier in the same order. The caller is a thread in sennit_init, in sennit_finalize or, if no
+ * path joins the nodes, in a collective call. Both functions return within `timeout_ns`: 0, an
+ * error code of the launcher or the result of sennit_error_report. After a failure they need not
+ * work again. */
 typedef struct sennit_bootstrap {
     size_t struct_bytes; /* sizeof(sennit_bootstrap), so that the struct may grow */
     const char *name;    /* for messages, such as "mpi"; must outlive the rank */
-    void *context;       /* handed to the functions below */
+    void *context;       /* passed to the functions below */
     int rank;            /* 0 .. size-1 */
     int size;
     /* Every rank gives `bytes` bytes and receives size*bytes, ordered by rank. */
@@ -59,23 +61,24 @@ typedef struct sennit_options {
 
 /* Become a rank. Collective over all ranks of the job. `options` may be NULL.
  *
- * - Launcher: the first of the bootstrap in `options`, PMIx, PMI-1, `sennit run`; without one the
- *   rank is alone (size 1).
+ * - The first launcher that is present is used: the bootstrap in `options`, PMIx, PMI-1, `sennit
+ *   run`. Without one the rank is alone (size 1).
  * - Each further call in the same rank returns OK and needs its own sennit_finalize.
  * - MPI_Init may be called before or after.
- * - With a bootstrap, a thread that is no rank becomes a further rank of this process.
- * - The call waits while the other ranks live, with a warning after 10 s. options.timeout_ns or
- *   SENNIT_INIT_TIMEOUT limits it.
+ * - With a bootstrap in `options`, a caller that is no rank becomes one more rank of this process.
+ * - The call waits as long as the other ranks live, and warns after 10 s. options.timeout_ns or
+ *   SENNIT_INIT_TIMEOUT limits the wait.
  *
  * Errors: ARG (malformed options), BOOTSTRAP (the launcher failed; ranks differ in size or in
  * Sennit's version; many ranks were started and each sees only itself), PEER_LOST (a rank ended
  * before it was ready). */
 sennit_status sennit_init(const sennit_options *options);
 
-/* Leave. Collective. The last counted call completes outstanding operations, waits for the other
- * ranks and frees everything, also when it returns an error. It waits while the other ranks live,
- * with a warning after 10 s; SENNIT_FINALIZE_TIMEOUT limits it. MPI_Finalize may be called before
- * or after, and sennit_init again.
+/* Leave. Collective. After n calls of sennit_init only the n-th call has an effect. It completes
+ * outstanding operations, waits for the other ranks and frees everything, also when it returns an
+ * error. It waits as long as the other ranks live, and warns after 10 s; SENNIT_FINALIZE_TIMEOUT
+ * limits the wait. MPI_Finalize may be called before or after. Afterwards sennit_init may be called
+ * again.
  *
  * Errors: TIMEOUT (ranks that are threads of this process may still use its segments, which keep
  * their addresses and lose their content). */
@@ -91,8 +94,9 @@ int sennit_size(void);
 /* The thread level that was asked for; -1 if the caller is no rank. Any time. */
 int sennit_thread_level_granted(void);
 
-/* Make the calling thread, rank or not, a thread of `rank` of this process; -1 detaches. Needed
- * only in a process with several ranks. Errors: RANGE (no rank of this process). */
+/* Make the calling thread a thread of `rank` of this process, even if it is a rank itself; -1
+ * detaches it. Needed only in a process with several ranks. Errors: RANGE (no rank of this
+ * process). */
 sennit_status sennit_thread_attach(int rank);
 
 /* How near a peer is. */

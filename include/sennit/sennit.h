@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sennit: one-sided communication that takes the shortest way. This header includes all others;
- * error.h has the conventions. */
+/* Sennit: one-sided communication. This header includes all others but the header-only ones for
+ * MPI, UNR and ZCom; error.h has the conventions. */
 #ifndef SENNIT_SENNIT_H
 #define SENNIT_SENNIT_H
 

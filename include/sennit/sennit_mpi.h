@@ -23,7 +23,7 @@ extern "C" {
 
 /* Owned by the rank from a successful sennit_init_mpi to its release. */
 typedef struct sennit_mpi_context {
-    MPI_Comm duplicate; /* of the user's communicator, so its messages match none of the program */
+    MPI_Comm duplicate; /* of the user's communicator: its messages match none of the program's */
     int is_being_built; /* sennit_init has not returned: sennit_init_mpi frees this struct */
     int is_released;
     int is_broken; /* a call timed out: it is under way for ever, and so is the duplicate */
@@ -37,7 +37,7 @@ static inline int sennit_mpi_is_running(void) {
     return started && !over;
 }
 
-/* The knob `name` as it is in force; `knob->value` is "" if there is none. */
+/* The knob `name`; `knob->value` is "" if there is none of this name. */
 static inline void sennit_mpi_knob(const char *name, sennit_knob *knob) {
     int i;
     for (i = 0; sennit_knob_get(i, knob) == SENNIT_OK; ++i)
@@ -45,7 +45,7 @@ static inline void sennit_mpi_knob(const char *name, sennit_knob *knob) {
     knob->value[0] = '\0';
 }
 
-/* A warning, unless the log leaves it out. */
+/* Prints a warning unless SENNIT_LOG excludes warnings. */
 static inline void sennit_mpi_warn(const char *text) {
     sennit_knob log;
     sennit_mpi_knob("SENNIT_LOG", &log);
@@ -53,7 +53,7 @@ static inline void sennit_mpi_warn(const char *text) {
     (void)fprintf(stderr, "sennit: %s\n", text);
 }
 
-/* MPI does not tell which rank is late. */
+/* The warning names no rank, because MPI does not tell which one is late. */
 static inline void sennit_mpi_warn_of_late(double seconds) {
     char text[200];
     (void)snprintf(
@@ -98,7 +98,7 @@ static inline int sennit_mpi_allgather(void *context, const void *mine, void *al
     code = MPI_Comm_size(mpi->duplicate, &size);
     if (code != MPI_SUCCESS) return code;
     if (bytes > (size_t)INT_MAX) return MPI_ERR_COUNT;
-    /* Of its own, because a call that times out goes on using it. */
+    /* The call needs its own buffer, because it may still use it after a timeout. */
     copy = (char *)malloc(bytes * ((size_t)size + 1) + 1);
     if (copy == NULL) return MPI_ERR_NO_MEM;
     if (bytes != 0) memcpy(copy, mine, bytes);
@@ -128,7 +128,7 @@ static inline void sennit_mpi_release(void *context) {
     if (!mpi->is_being_built) free(mpi);
 }
 
-/* The limit of sennit_init, which holds for the duplicate of the communicator, too. */
+/* The limit of sennit_init, which also limits the duplication of the communicator. */
 static inline int64_t sennit_mpi_limit(const sennit_options *options) {
     sennit_knob knob;
     double seconds;
@@ -138,8 +138,8 @@ static inline int64_t sennit_mpi_limit(const sennit_options *options) {
     return seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * 1e9) : SENNIT_FOREVER;
 }
 
-/* Fills `bootstrap` from a duplicate of `comm`. `code` gets MPI's error code, if it is one of MPI.
- * Not MPI_Comm_dup, which would block for as long as a rank does something else. */
+/* Fills `bootstrap` from a duplicate of `comm`. `code` gets MPI's error code. It does not call
+ * MPI_Comm_dup, which blocks without a limit until all ranks call it. */
 static inline sennit_status sennit_mpi_bootstrap_make(MPI_Comm comm, int64_t timeout_ns,
                                                       sennit_bootstrap *bootstrap, int *code) {
     sennit_mpi_context *mpi = (sennit_mpi_context *)malloc(sizeof *mpi);
@@ -173,11 +173,12 @@ static inline sennit_status sennit_mpi_bootstrap_make(MPI_Comm comm, int64_t tim
 /* sennit_init with the ranks of `comm`: its rank i becomes world rank i. Collective over `comm`,
  * from a thread that may call MPI. `options` may be NULL; its bootstrap must be NULL.
  *
- * - The communicator is duplicated; sennit_finalize frees the duplicate. MPI_Finalize is called
- *   before or after it, in the same order on all ranks.
- * - Further calls in the same rank are counted as by sennit_init.
+ * - The communicator is duplicated; sennit_finalize frees the duplicate. MPI_Finalize may be called
+ *   before or after sennit_finalize, but in the same order on all ranks.
+ * - Further calls in the same rank are counted, as those of sennit_init.
  * - With MPI_COMM_SELF each process is a job of its own.
- * - After TIMEOUT the communicator's call is under way and MPI_Finalize may wait for it.
+ * - After TIMEOUT the duplication of the communicator is still under way, and MPI_Finalize may wait
+ *   for it.
  *
  * Errors: ARG (MPI_COMM_NULL, an intercommunicator, a bootstrap in `options`), STATE (before
  * MPI_Init or after MPI_Finalize), BOOTSTRAP (MPI failed, with its code in provider_code; `sennit

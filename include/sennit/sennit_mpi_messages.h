@@ -15,12 +15,12 @@
 extern "C" {
 #endif
 
-/* What a receiver sends to its sender. */
+/* The description of a receive, which the receiver sends to the sender. */
 typedef struct sennit_mpi_head {
-    uint64_t magic; /* 0: not here yet */
-    uint64_t use;   /* of the duplicates, by the plan that it is of */
+    uint64_t magic; /* 0: not yet received */
+    uint64_t use;   /* number of the use of the duplicates by the plan */
     sennit_block block;
-    int64_t base; /* of the block, from the buffer's address */
+    int64_t base; /* offset of the block from the buffer's address */
     int64_t extent;
     uint64_t elements;
     uint64_t count;
@@ -31,16 +31,16 @@ typedef struct sennit_mpi_head {
 } sennit_mpi_head;
 #define SENNIT_MPI_MAGIC 0x53656e6e6974504cu
 
-/* A communicator of the program, as a plan uses it. */
+/* A communicator of the program, and the duplicates that a plan uses for it. */
 typedef struct sennit_mpi_comm {
     MPI_Comm comm;
     sennit_mpi_ways *ways; /* until the plan is committed */
 } sennit_mpi_comm;
 
-/* How a message goes. */
+/* The kinds of messages. */
 #define SENNIT_MPI_RECEIVE 0
 #define SENNIT_MPI_SEND 1
-#define SENNIT_MPI_JOINT 2 /* of an all-to-all */
+#define SENNIT_MPI_JOINT 2 /* a part of an all-to-all */
 
 /* A message. */
 typedef struct sennit_mpi_message {
@@ -51,10 +51,10 @@ typedef struct sennit_mpi_message {
     int partner;
     int tag;
     int is_send;
-    int is_users; /* the request for the head */
+    int is_users; /* the program has the request for the head */
     const void *buffer;
     sennit_mpi_layout layout;
-    sennit_signal signal; /* the caller's, or of a receive the plan's */
+    sennit_signal signal; /* the caller's; for a receive without one the plan's own */
     int owns_signal;
     sennit_region region;
     int is_registered;
@@ -62,15 +62,16 @@ typedef struct sennit_mpi_message {
     MPI_Request body_request;
     sennit_mpi_head head;
     void *body;
-    sennit_peer_block there; /* of a send */
+    sennit_peer_block there; /* the receiver's block, for a send */
     int is_attached;
 } sennit_mpi_message;
 
-/* The puts to one rank, to signals of its plan or to those that the callers of receives gave. */
+/* The puts to one rank whose events count in the signals of its plan (is_own), or in signals that
+ * the receivers' callers gave. */
 typedef struct sennit_mpi_target {
     int rank;
     int is_own;
-    const sennit_mpi_message *first; /* of its messages */
+    const sennit_mpi_message *first; /* first of its messages, for error texts */
     sennit_plan puts;
     int has_put; /* in this run */
     int is_over;
@@ -80,13 +81,13 @@ typedef struct sennit_mpi_plan_state {
     sennit_mpi_list comms;    /* of sennit_mpi_comm */
     sennit_mpi_list messages; /* of sennit_mpi_message pointers */
     sennit_mpi_list targets;  /* of sennit_mpi_target */
-    int *target_of;           /* while it is committed: 1 + index of a rank's, 2 for each rank */
+    int *target_of;           /* once committed: 1 + index of a target, two entries for each rank */
     int is_committed;
     int is_running;
     int is_open; /* for the run that is started next */
     int is_strict;
-    int is_broken;  /* by an error: it can only be destroyed */
-    size_t arrived; /* messages of this run that were waited for, the first ones */
+    int is_broken;  /* after an error: it can only be destroyed */
+    size_t arrived; /* the first `arrived` messages of this run have been waited for */
 } sennit_mpi_plan_state;
 
 static inline sennit_status sennit_mpi_fail(sennit_status status, const char *call,
@@ -134,7 +135,7 @@ static inline sennit_mpi_side sennit_mpi_side_of(const void *buffer, int count, 
 
 #define SENNIT_MPI_TEXT_BYTES 80
 
-/* Null, a constant, or `text`. */
+/* Returns null if nothing is wrong, else a constant text or `text`. */
 static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *plan,
                                                    const sennit_mpi_comm *use,
                                                    const sennit_mpi_side *side,
@@ -180,7 +181,8 @@ static inline sennit_mpi_message *sennit_mpi_new_message(sennit_mpi_plan_state *
     return message;
 }
 
-/* 1: MPI may still use its memory, which then stays for ever: what nobody takes is never over. */
+/* 1: MPI may still use the request's memory, so it is never freed: a send without a receive never
+ * completes. */
 static inline int sennit_mpi_is_in_use(MPI_Request *request, int is_receive) {
     int is_over = 0;
     if (*request == MPI_REQUEST_NULL) return 0;
@@ -201,7 +203,7 @@ static inline void sennit_mpi_end_message(sennit_mpi_message *message) {
     free(message);
 }
 
-/* The message just made is none. */
+/* Removes the message that was added last. */
 static inline sennit_status sennit_mpi_drop_message(sennit_mpi_plan_state *plan,
                                                     sennit_status status, const char *text) {
     sennit_mpi_message *const message =
@@ -215,7 +217,7 @@ static inline const char *sennit_mpi_why_unread(sennit_status status) {
     return status == SENNIT_ERR_NOMEM ? "no memory" : "a datatype that can not be read";
 }
 
-/* Memory, signal and block of a receive, and what its sender has to know. */
+/* Makes memory, signal and block of a receive, and the description for its sender. */
 static inline sennit_status sennit_mpi_expose(sennit_mpi_message *message, int body_tag) {
     const sennit_mpi_layout *const layout = &message->layout;
     const size_t run_bytes = layout->runs.count * sizeof(sennit_mpi_run);
@@ -231,8 +233,8 @@ static inline sennit_status sennit_mpi_expose(sennit_mpi_message *message, int b
         status = sennit_signal_create(1, 1, SENNIT_SIGNAL_STRICT, &message->signal);
         if (status != SENNIT_OK) return status;
         message->owns_signal = 1;
-        /* Run 0 is epoch 1: the start that allows it resets epoch 0. Not as an event of epoch 0:
-         * `sennit trace where` would list this rank as a sender. */
+        /* Run 0 is epoch 1: the start that allows run 0 resets epoch 0. The event names the current
+         * epoch, not epoch 0: otherwise `sennit trace where` would list this rank as a sender. */
         status = sennit_signal_notify(message->signal, SENNIT_EPOCH_CURRENT);
         if (status != SENNIT_OK) return status;
     }
@@ -256,7 +258,7 @@ static inline sennit_status sennit_mpi_expose(sennit_mpi_message *message, int b
     return SENNIT_OK;
 }
 
-/* The description of a receive goes, or that of a send's place is waited for. */
+/* Starts to send the description of a receive, or to receive that for a send. */
 static inline int sennit_mpi_exchange(sennit_mpi_message *message, MPI_Request *request) {
     sennit_mpi_ways *const ways = message->ways;
     const MPI_Comm heads = (message->how & SENNIT_MPI_JOINT) != 0 ? ways->joint_heads : ways->heads;
@@ -275,7 +277,7 @@ static inline int sennit_mpi_exchange(sennit_mpi_message *message, MPI_Request *
                      &message->body_request);
 }
 
-/* The last message of the plan has its memory and its layout: send them to the other side. */
+/* Starts the exchange for the last message of the plan, whose memory and layout are known. */
 static inline sennit_status sennit_mpi_post(sennit_mpi_plan_state *plan,
                                             sennit_mpi_message *message, MPI_Request *exchange) {
     sennit_status status = SENNIT_OK;
@@ -322,8 +324,8 @@ static inline sennit_status sennit_mpi_add(sennit_mpi_plan_state *plan, const ch
     return sennit_mpi_post(plan, message, exchange);
 }
 
-/* How far the buffer of a message's twin is from its own: by_bytes if its memory lies in the
- * `bytes` from `first` on, and 0 if none of it does. */
+/* The distance from a message's buffer to that of its twin: by_bytes if its memory lies in the
+ * `bytes` from `first` on, 0 if none of it does. */
 static inline sennit_status sennit_mpi_move_of(const sennit_mpi_message *message, const char *first,
                                                size_t bytes, int64_t by_bytes, int64_t *move) {
     int64_t low, high;
@@ -340,7 +342,7 @@ static inline sennit_status sennit_mpi_move_of(const sennit_mpi_message *message
     return SENNIT_OK;
 }
 
-/* The same message, with another buffer, in another plan that has its communicators. */
+/* Adds the same message with another buffer to another plan, which has the same communicators. */
 static inline sennit_status sennit_mpi_add_twin(sennit_mpi_plan_state *plan,
                                                 const sennit_mpi_message *model, int64_t move) {
     const sennit_mpi_comm *const use = sennit_mpi_find_comm(plan, model->comm);
@@ -362,7 +364,7 @@ static inline sennit_status sennit_mpi_add_twin(sennit_mpi_plan_state *plan,
     return sennit_mpi_post(plan, message, NULL);
 }
 
-/* The neighbours of a topology. Where a rank is there twice, MPI pairs the edges of a grid by
+/* The neighbours of a topology. If a rank is a neighbour twice, MPI pairs the edges of a grid by
  * direction, and those of a graph in their order. */
 typedef struct sennit_mpi_neighbors {
     int sources, targets;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machinery of sennit_mpi_plan.h: the runs of the two sides of a message, laid over each other,
- * and their kinds compared. docs/design/conversion.md.
- */
+/* The machinery of sennit_mpi_plan.h: makes pieces from the runs of the two sides of a message, and
+ * compares their kinds. docs/design/conversion.md. */
 #ifndef SENNIT_SENNIT_MPI_PIECES_H
 #define SENNIT_SENNIT_MPI_PIECES_H
 
@@ -19,7 +18,7 @@ static inline uint64_t sennit_mpi_bytes_of(const sennit_mpi_layout *layout) {
     return bytes * layout->elements;
 }
 
-/* The memory that the message touches, from the buffer's address: [*first, *end). */
+/* The memory that the message touches, as offsets from the buffer's address: [*first, *end). */
 static inline void sennit_mpi_range_of(const sennit_mpi_layout *layout, int64_t *first,
                                        int64_t *end) {
     size_t i;
@@ -35,12 +34,12 @@ static inline void sennit_mpi_range_of(const sennit_mpi_layout *layout, int64_t 
     }
 }
 
-/* A place in a message: what of it was passed. */
+/* A position in a message. */
 typedef struct sennit_mpi_place {
     const sennit_mpi_layout *layout;
     uint64_t element;
     size_t run;
-    uint64_t passed; /* bytes of the run */
+    uint64_t passed; /* bytes of the run before the position */
 } sennit_mpi_place;
 
 static inline const sennit_mpi_run *sennit_mpi_run_at(const sennit_mpi_place *place) {
@@ -61,8 +60,8 @@ static inline int64_t sennit_mpi_offset_at(const sennit_mpi_place *place) {
            (int64_t)place->passed;
 }
 
-/* Lays the runs of a message over those of its receiver. `base`: of the block, from the receiver's
- * buffer. */
+/* Makes a piece from each part of a message that is contiguous on both sides. `base`: offset of the
+ * block from the receiver's buffer. */
 static inline sennit_status sennit_mpi_make_pieces(const sennit_mpi_layout *from,
                                                    const sennit_mpi_layout *to, int64_t base,
                                                    sennit_mpi_list *pieces) {
@@ -98,7 +97,7 @@ static inline sennit_status sennit_mpi_make_pieces(const sennit_mpi_layout *from
     return SENNIT_OK;
 }
 
-/* A place in the kinds of a message. */
+/* A position in the kinds of a message. */
 typedef struct sennit_mpi_kind_place {
     const sennit_mpi_layout *layout;
     uint64_t element;
@@ -106,12 +105,12 @@ typedef struct sennit_mpi_kind_place {
     uint64_t passed;
 } sennit_mpi_kind_place;
 
-/* False: the message is over. */
+/* Returns 0 at the end of the message. */
 static inline int sennit_mpi_kind_at(const sennit_mpi_kind_place *place, sennit_mpi_kind *out) {
     if (place->element == place->layout->count || place->layout->kinds.count == 0) return 0;
     *out = ((const sennit_mpi_kind *)place->layout->kinds.items)[place->at];
     out->count -= place->passed;
-    /* An element of one kind goes on in the next. */
+    /* If an element has one kind only, this kind continues in the next element. */
     if (place->layout->kinds.count == 1)
         out->count += (place->layout->count - place->element - 1) *
                       ((const sennit_mpi_kind *)place->layout->kinds.items)->count;
@@ -133,7 +132,7 @@ static inline void sennit_mpi_pass_kinds(sennit_mpi_kind_place *place, uint64_t 
     ++place->element;
 }
 
-/* Are the kinds that are sent the first of those that are received? */
+/* Whether the kinds of the sender are the first ones of the receiver. */
 static inline int sennit_mpi_kinds_match(const sennit_mpi_layout *from,
                                          const sennit_mpi_layout *to) {
     sennit_mpi_kind_place source;

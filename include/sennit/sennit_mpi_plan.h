@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From MPI calls to plans: take the arguments of MPI calls, exchange addresses once, then move the
- * data by notified puts. For any communicator, tags and derived datatypes. Header-only, like
- * sennit_mpi.h. Guide: docs/manual/hot-loop.md; design: docs/design/conversion.md.
+/* Plans of MPI's messages: they take the arguments of MPI calls, exchange addresses once, and then
+ * move the data by notified puts. For any communicator, tags and derived datatypes. Header-only,
+ * like sennit_mpi.h. Guide: docs/manual/hot-loop.md; design: docs/design/conversion.md.
  *
  *     sennit_message_plan_create(comm, &plan)
  *     sennit_plan_irecv(plan, to, n, type, left, tag, comm, ...)    was MPI_Irecv in the loop
@@ -12,9 +12,9 @@
  *         ... anything that leaves the buffers alone ...
  *         sennit_message_plan_wait(plan, SENNIT_FOREVER)            was MPI_Waitall
  *
- * Between wait and start the buffers are the program's, as with persistent requests of MPI: a run
+ * Between wait and start the program may use the buffers, as with persistent requests of MPI: a run
  * writes only to a rank that has started it too. Several messages or plans may write a buffer if
- * they are never started at the same time. Receive buffers are registered as by sennit_register. */
+ * they never run at the same time. Receive buffers are registered as by sennit_register. */
 #ifndef SENNIT_SENNIT_MPI_PLAN_H
 #define SENNIT_SENNIT_MPI_PLAN_H
 
@@ -33,23 +33,24 @@ typedef sennit_mpi_plan_state sennit_message_plan;
  * (MPI failed; its code is in the last error). */
 static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan);
 
-/* Take messages of another communicator too. Collective over it. Errors: those of
- * sennit_message_plan_create, STATE (committed). */
+/* Let the plan have messages of another communicator, too. Collective over this communicator.
+ * Errors: those of sennit_message_plan_create, STATE (committed). */
 static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, MPI_Comm comm);
 
 /* Record what MPI_Isend and MPI_Irecv would move. Not collective; does not wait.
  *
- * - Between two ranks the n-th send with a tag of a communicator goes to the n-th receive with it.
- *   Datatypes may differ as MPI allows, and may be freed. MPI_PROC_NULL moves nothing.
- * - `arrived` and `sent` are the caller's signals or SENNIT_SIGNAL_NULL. They count an event when
- *   the message is there, or when the buffer may be written again; the caller waits for and resets
- *   them.
+ * - Between two ranks the n-th send with a tag of a communicator matches the n-th receive with this
+ *   tag. Datatypes may differ as MPI allows, and may be freed after the call. MPI_PROC_NULL moves
+ *   nothing.
+ * - `arrived` and `sent` are the caller's signals or SENNIT_SIGNAL_NULL. `arrived` counts an event
+ *   when the message is there, `sent` when the buffer may be written again. The caller waits for
+ *   these signals and resets them.
  * - sennit_message_plan_wait does not wait for a message with `arrived`, and its sender does not
- *   wait for the receiver. So something else must delay the sender's next start until the buffer
- *   may be written and the signal is reset. `sent` may need test or wait of the plan, which sends
- *   the put.
- * - `exchange`: the caller completes this request before commit and destroy; with NULL commit
- *   does.
+ *   wait for the receiver. So the program must delay the sender's next start until the buffer may
+ *   be written and the signal is reset. `sent` may not fire before test or wait of the plan, which
+ *   sends the put.
+ * - `exchange`: the caller completes this request before commit and destroy. If it is NULL, commit
+ *   completes the exchange.
  *
  * Errors: STATE (committed), ARG (a communicator that the plan was not given, a negative count, a
  * rank or tag that MPI refuses, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_BOTTOM, MPI_DATATYPE_NULL, a
@@ -90,21 +91,20 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
     const int receive_counts[], const int receive_places[], MPI_Datatype receive_type,
     MPI_Comm comm, sennit_signal sent, sennit_signal arrived);
 
-/* Copy the plan's messages for a second buffer, to run in turn with it. Memory in the `bytes` from
- * `first` on moves to the same place from `second`. Each message must lie entirely inside or
- * entirely outside these bytes.
- * Other memory and the caller's signals are the same in both. Collective over the plan's
- * communicators, which still exist. The plan may be committed, the twin is not. Errors: ARG (a
- * message partly in the first buffer), those of sennit_message_plan_create and sennit_plan_irecv.
- */
+/* Make a second plan with the same messages for a second buffer, to run in turn with the first
+ * plan. Memory in the `bytes` from `first` on is replaced by that at the same offset from `second`.
+ * Each message must lie entirely inside or entirely outside these bytes. Other memory and the
+ * caller's signals are the same in both plans. Collective over the plan's communicators, which must
+ * still exist. The plan may be committed, the twin is not. Errors: ARG (a message partly in the
+ * first buffer), those of sennit_message_plan_create and sennit_plan_irecv. */
 static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *plan,
                                                      const void *first, const void *second,
                                                      size_t bytes, sennit_message_plan **twin);
 
-/* End the recording: wait until the descriptions of all messages are there. After an error the
- * plan can only be destroyed. The error, and a warning after 10 s, name call, rank and tag.
- * Errors: STATE (committed; a request for an exchange is not complete), ARG (sizes or datatypes
- * that do not match; an earlier plan had a receive without a send, and this plan's request took its
+/* End the recording: wait until the descriptions of all messages are there. After an error the plan
+ * can only be destroyed. The error, and a warning after 10 s, name call, rank and tag. Errors:
+ * STATE (committed; a request for an exchange is not complete), ARG (sizes or datatypes that do not
+ * match; an earlier plan had a receive without a send, and a send of this plan received its
  * description), TIMEOUT (the partner of a send has not made its call; a receive without a send is
  * found by sennit_message_plan_wait), those of sennit_block_attach and sennit_plan_commit. */
 static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan,
@@ -117,9 +117,10 @@ static inline sennit_status sennit_message_plan_commit(sennit_message_plan *plan
  * not reset it. */
 static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan);
 
-/* Let others write the plan's receive buffers for the next run: for plans in turn, each with its
- * memory. Open one before a run of the other. A rank that has this run's message then knows that
- * the next buffer is free, and its next put waits for nobody.
+/* Let others write the plan's receive buffers for the next run, before it is started: for plans
+ * that run in turn, each with its own memory. Open one plan before a run of the other. A rank that
+ * has received the message of this run then knows that the next buffer is free, so its next put
+ * does not wait.
  *
  *     sennit_message_plan_open(first)
  *     MPI_Barrier(comm)
@@ -129,25 +130,26 @@ static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan)
  *         sennit_message_plan_open(first)
  *         sennit_message_plan_start(second)     sennit_message_plan_wait(second, ...)
  *
- * Not collective, does not wait, once for a run. Errors: those of sennit_message_plan_start but
- * SIGNAL_OVERFLOW. */
+ * Not collective, does not wait, called once for a run. Errors: those of sennit_message_plan_start
+ * but SIGNAL_OVERFLOW. */
 static inline sennit_status sennit_message_plan_open(sennit_message_plan *plan);
 
 /* From now on start returns SIGNAL_EARLY if a put finds that its receiver has neither started nor
- * opened the run. The error names call, rank and tag of the first message to the rank. The run is
- * started all the same and waited for. Messages whose receivers gave `arrived` are not checked. */
+ * opened the run. The error names call, rank and tag of the first message to this rank. The run is
+ * started all the same, and must be waited for. Messages whose receivers gave `arrived` are not
+ * checked. */
 static inline sennit_status sennit_message_plan_be_strict(sennit_message_plan *plan);
 
-/* Wait until the run is over: all buffers are the program's again, with the received data. After
- * TIMEOUT it goes on. Test: the same without a wait. Errors: STATE (no run was started), TIMEOUT
- * (this, and a warning after 10 s, name call, rank and tag of a message that is missing), those of
- * sennit_plan_wait and sennit_signal_wait. */
+/* Wait until the run is over: the program may use all buffers again, and the data is received.
+ * After TIMEOUT the run goes on. sennit_message_plan_test is the same without a wait. Errors: STATE
+ * (no run was started), TIMEOUT (this, and a warning after 10 s, name call, rank and tag of a
+ * message that is missing), those of sennit_plan_wait and sennit_signal_wait. */
 static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan, int64_t timeout_ns);
 static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, int *is_over);
 
-/* End the plan, its blocks and registrations. All its ranks call it: after a barrier behind the
- * last wait; an uncommitted plan at any time outside a commit. Requests for exchanges are completed
- * before. Errors: STATE (a run was not waited for). */
+/* End the plan, its blocks and registrations. All its ranks call it after the last wait and a
+ * barrier; if the plan is not committed, at any time outside a commit. Requests for exchanges must
+ * be complete before. Errors: STATE (a run was not waited for). */
 static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *plan);
 
 static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, MPI_Comm comm) {
@@ -265,11 +267,11 @@ static inline sennit_status sennit_plan_sendrecv(sennit_message_plan *plan, cons
         sennit_mpi_side_of(send_buffer, send_count, send_type, dest, send_tag, sent));
 }
 
-/* One side of an all-to-all: what stands `place` elements behind the buffer. */
+/* One side of an all-to-all: the elements that begin `place` elements behind the buffer. */
 static inline sennit_mpi_side sennit_mpi_side_behind(const void *buffer, int64_t place, int count,
                                                      MPI_Datatype type, int partner,
                                                      sennit_signal signal) {
-    int64_t extent = 0; /* of a type that can not be read, which is found next */
+    int64_t extent = 0; /* stays 0 for a type that can not be read; the next call reports it */
     if (type != MPI_DATATYPE_NULL) (void)sennit_mpi_extent_of(type, &extent);
     return sennit_mpi_side_of((const char *)buffer + place * extent, count, type, partner, 0,
                               signal);
@@ -340,7 +342,8 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
     if (plan != NULL && sennit_mpi_find_comm(plan, comm) != NULL)
         wrong = sennit_mpi_find_neighbors(comm, &all);
     if (wrong != NULL) status = sennit_mpi_fail(SENNIT_ERR_ARG, call, wrong, NULL, 0);
-    /* What goes to the lower neighbour is that one's from its upper one. */
+    /* A message to the lower neighbour is the one that this neighbour receives from its upper
+     * one. */
     for (i = 0; i < all.sources && status == SENNIT_OK; ++i) {
         sennit_mpi_side side =
             sennit_mpi_side_behind(receive_buffer, receive_places[i], receive_counts[i],

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machinery of sennit_mpi_plan.h: from descriptions to operations, and the runs of a plan.
- * docs/design/conversion.md.
- */
+/* The machinery of sennit_mpi_plan.h: makes operations from descriptions, and runs plans.
+ * docs/design/conversion.md. */
 #ifndef SENNIT_SENNIT_MPI_RUNS_H
 #define SENNIT_SENNIT_MPI_RUNS_H
 
@@ -14,7 +13,7 @@
 extern "C" {
 #endif
 
-/* `wait`: the call, and what it waits for. */
+/* `wait`: the name of the call, and the text for what it waits for. */
 static inline void sennit_mpi_warn_of_wait(double seconds, const char *const wait[2],
                                            const sennit_mpi_message *message, const char *why) {
     char text[300];
@@ -32,8 +31,8 @@ static inline void sennit_mpi_warn_of_message(double seconds, const sennit_mpi_m
     sennit_mpi_warn_of_wait(seconds, wait, message, why);
 }
 
-/* Waits for a request of the message's, and warns once if that takes 10 s. 0: over; 1: not in time;
- * 2: MPI's own call failed. */
+/* Waits for a request of the message, and warns once after 10 s. 0: complete; 1: timeout; 2: MPI's
+ * call failed. */
 static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Request *request,
                                    double end, int has_end) {
     static const char *const wait[2] = {"sennit_message_plan_commit", "partner"};
@@ -64,7 +63,7 @@ static inline sennit_status sennit_mpi_fail_await(int how, const sennit_mpi_mess
                                       "MPI's own call failed", message, 0);
 }
 
-/* Null: no memory. */
+/* Finds or adds a target. Null: no memory. */
 static inline sennit_mpi_target *sennit_mpi_find_target(sennit_mpi_plan_state *plan, int rank,
                                                         int is_own) {
     int *const index = &plan->target_of[2 * rank + is_own];
@@ -83,7 +82,7 @@ static inline sennit_mpi_target *sennit_mpi_find_target(sennit_mpi_plan_state *p
     return target;
 }
 
-/* The message fits the receive whose layout is `there`. */
+/* Checks that the message fits the receive, whose layout is `there`. */
 static inline sennit_status sennit_mpi_check_fit(const sennit_mpi_message *message,
                                                  const sennit_mpi_layout *there) {
     const unsigned long long sent = (unsigned long long)sennit_mpi_bytes_of(&message->layout);
@@ -97,7 +96,7 @@ static inline sennit_status sennit_mpi_check_fit(const sennit_mpi_message *messa
     return sennit_mpi_fail(SENNIT_ERR_ARG, "sennit_message_plan_commit", text, message, 0);
 }
 
-/* The description of a send's place has arrived: records its operation. */
+/* Records the operation of a send, whose description has been received. */
 static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
                                               sennit_mpi_message *message) {
     static const char *const call = "sennit_message_plan_commit";
@@ -151,8 +150,8 @@ static inline sennit_status sennit_mpi_record(sennit_mpi_plan_state *plan,
     return status;
 }
 
-/* The description of the place of a send arrives. One by another plan, whose send was never made,
- * may arrive before it. */
+/* Waits for the description for a send. An earlier description may arrive first: that of another
+ * plan's receive whose send was never made. */
 static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, double end,
                                                    int has_end) {
     static const char *const call = "sennit_message_plan_commit";
@@ -185,7 +184,7 @@ static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, 
     return how == 0 ? SENNIT_OK : sennit_mpi_fail_await(how, message);
 }
 
-/* All descriptions were exchanged, and each send is an operation of a plan. */
+/* Waits for all descriptions, and records an operation for each send. */
 static inline sennit_status sennit_mpi_record_all(sennit_mpi_plan_state *plan, double end,
                                                   int has_end) {
     sennit_mpi_message **const messages = (sennit_mpi_message **)plan->messages.items;
@@ -211,7 +210,8 @@ static inline sennit_status sennit_mpi_record_all(sennit_mpi_plan_state *plan, d
     return status;
 }
 
-/* The plan does not exchange anything any more, by an error, or since it is committed. */
+/* Returns the duplicates: the plan is committed, or broken by an error, and exchanges nothing any
+ * more. */
 static inline void sennit_mpi_leave_comms(sennit_mpi_plan_state *plan, int is_spoiled) {
     size_t i;
     for (i = 0; i < plan->comms.count; ++i) {
@@ -221,7 +221,7 @@ static inline void sennit_mpi_leave_comms(sennit_mpi_plan_state *plan, int is_sp
     }
 }
 
-/* What the plan receives into may be written to: its signals count for the run that is next. */
+/* Lets the senders write the receive buffers: resets the signals of the plan for the next run. */
 static inline sennit_status sennit_mpi_open(sennit_mpi_plan_state *plan) {
     sennit_status status = SENNIT_OK;
     size_t i;
@@ -234,7 +234,7 @@ static inline sennit_status sennit_mpi_open(sennit_mpi_plan_state *plan) {
     return status;
 }
 
-/* Reports an error of a message in start with the message's name. */
+/* Adds call, rank and tag of the target's first message to SIGNAL_OVERFLOW of start. */
 static inline sennit_status sennit_mpi_name(sennit_status status, const sennit_mpi_target *target) {
     const sennit_error first = *sennit_last_error();
     if (status != SENNIT_ERR_SIGNAL_OVERFLOW) return status;
@@ -243,7 +243,7 @@ static inline sennit_status sennit_mpi_name(sennit_status status, const sennit_m
                            target->first, first.provider_code);
 }
 
-/* The puts go to ranks that are ready. *held: the first one that is not, or null. */
+/* Starts the puts to ranks that are ready. *held: the first target that is not ready, or null. */
 static inline sennit_status sennit_mpi_try_to_put(sennit_mpi_plan_state *plan,
                                                   const sennit_mpi_target **held) {
     size_t i;
@@ -263,7 +263,7 @@ static inline sennit_status sennit_mpi_try_to_put(sennit_mpi_plan_state *plan,
     return SENNIT_OK;
 }
 
-/* After an error the run is over when nothing is under way, and there is no other. */
+/* After an error: waits until nothing is under way. The plan can not run again. */
 static inline sennit_status sennit_mpi_break(sennit_mpi_plan_state *plan, sennit_status status) {
     const sennit_error first = *sennit_last_error();
     size_t i;
@@ -285,14 +285,14 @@ static inline const char *sennit_mpi_why_no_start(const sennit_mpi_plan_state *p
                                 : "the plan is not committed";
 }
 
-/* What is left of timeout_ns. */
+/* The rest of timeout_ns. */
 static inline int64_t sennit_mpi_left(double start, int64_t timeout_ns) {
     const double passed = (sennit_wtime() - start) * 1e9;
     if (timeout_ns == SENNIT_FOREVER) return SENNIT_FOREVER;
     return passed >= (double)timeout_ns ? 0 : timeout_ns - (int64_t)passed;
 }
 
-/* Waits for the message's event, and warns once if that takes 10 s. */
+/* Waits for the message's event, and warns once after 10 s. */
 static inline sennit_status sennit_mpi_await_arrival(const sennit_mpi_message *message,
                                                      double start, int64_t timeout_ns) {
     const int64_t patience_ns = 10 * (int64_t)1000000000;
@@ -310,7 +310,7 @@ static inline sennit_status sennit_mpi_await_arrival(const sennit_mpi_message *m
     }
 }
 
-/* Messages that have arrived since the last call, in their order. */
+/* Waits for the messages of the run that have not been waited for, in their order. */
 static inline sennit_status sennit_mpi_await_arrivals(sennit_mpi_plan_state *plan, double start,
                                                       int64_t timeout_ns) {
     for (; plan->arrived < plan->messages.count; ++plan->arrived) {

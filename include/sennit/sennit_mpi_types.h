@@ -21,7 +21,7 @@ typedef struct sennit_mpi_list {
     size_t room;
 } sennit_mpi_list;
 
-/* Null: no memory. */
+/* Adds an item. Null: no memory. */
 static inline void *sennit_mpi_append(sennit_mpi_list *list, size_t item_bytes) {
     if (list->count == list->room) {
         const size_t room = list->room == 0 ? 8 : 2 * list->room;
@@ -33,7 +33,7 @@ static inline void *sennit_mpi_append(sennit_mpi_list *list, size_t item_bytes) 
     return (char *)list->items + item_bytes * list->count++;
 }
 
-/* Bytes of an element that lie one behind the other. */
+/* Contiguous bytes of an element. */
 typedef struct sennit_mpi_run {
     int64_t offset;
     uint64_t bytes;
@@ -41,12 +41,13 @@ typedef struct sennit_mpi_run {
 
 /* Basic elements of one kind that follow each other in a type map. */
 typedef struct sennit_mpi_kind {
-    uint64_t kind; /* made of its name */
+    uint64_t kind; /* hash of its name */
     uint64_t count;
 } sennit_mpi_kind;
 
-/* A message's memory: `elements` times the runs, with this extent, and `count` times the kinds.
- * Runs that lie one behind the other from element to element are one, of one element. */
+/* A message's memory: `elements` elements of this extent, each with the same runs, and `count`
+ * times the kinds. If all runs of all elements are contiguous, there is one element with one
+ * run. */
 typedef struct sennit_mpi_layout {
     sennit_mpi_list runs;
     sennit_mpi_list kinds;
@@ -97,7 +98,7 @@ static inline sennit_status sennit_mpi_add_kind(sennit_mpi_layout *layout, uint6
     return SENNIT_OK;
 }
 
-/* FNV-1a of some bytes, after others with this hash. */
+/* FNV-1a: continues `hash`, that of the bytes before. */
 static inline uint64_t sennit_mpi_hash(uint64_t hash, const void *bytes, size_t count) {
     size_t i;
     for (i = 0; i < count; ++i)
@@ -106,7 +107,8 @@ static inline uint64_t sennit_mpi_hash(uint64_t hash, const void *bytes, size_t 
 }
 #define SENNIT_MPI_HASH_OF_NOTHING 0xcbf29ce484222325u
 
-/* Of the name, the same on all ranks of an MPI. MPI_PACKED, which goes with all: 0. */
+/* The hash of the type's name, the same on all ranks of an MPI; 0 for MPI_PACKED, which matches
+ * all. */
 static inline uint64_t sennit_mpi_kind_of(MPI_Datatype type) {
     char name[MPI_MAX_OBJECT_NAME];
     int length = 0;
@@ -114,7 +116,7 @@ static inline uint64_t sennit_mpi_kind_of(MPI_Datatype type) {
     return sennit_mpi_hash(SENNIT_MPI_HASH_OF_NOTHING, name, (size_t)length) | 1;
 }
 
-/* The first part of a pair, whose second is an int; else MPI_DATATYPE_NULL. */
+/* The first type of a pair of C, whose second type is int; MPI_DATATYPE_NULL for other types. */
 static inline MPI_Datatype sennit_mpi_first_of_pair(MPI_Datatype type) {
     if (type == MPI_FLOAT_INT) return MPI_FLOAT;
     if (type == MPI_DOUBLE_INT) return MPI_DOUBLE;
@@ -125,7 +127,7 @@ static inline MPI_Datatype sennit_mpi_first_of_pair(MPI_Datatype type) {
     return MPI_DATATYPE_NULL;
 }
 
-/* What one of Fortran's pairs has twice; else MPI_DATATYPE_NULL. */
+/* The type that a pair of Fortran has twice; MPI_DATATYPE_NULL for other types. */
 static inline MPI_Datatype sennit_mpi_half_of_pair(MPI_Datatype type) {
     if (type == MPI_2REAL) return MPI_REAL;
     if (type == MPI_2DOUBLE_PRECISION) return MPI_DOUBLE_PRECISION;
@@ -154,7 +156,7 @@ static inline sennit_status sennit_mpi_add_pair(sennit_mpi_layout *layout, MPI_D
     return status;
 }
 
-/* One element of a type of MPI's own, of `kind`, or 0 for what its name says. */
+/* Adds one element of a predefined type. `kind`: its kind; 0: the hash of its name. */
 static inline sennit_status sennit_mpi_add_basic(sennit_mpi_layout *layout, MPI_Datatype type,
                                                  uint64_t kind) {
     const MPI_Datatype first = sennit_mpi_first_of_pair(type);
@@ -176,7 +178,7 @@ static inline sennit_status sennit_mpi_add_basic(sennit_mpi_layout *layout, MPI_
     return status != SENNIT_OK ? status : sennit_mpi_add_run(layout, 0, (uint64_t)size);
 }
 
-/* `count` times the one element of `flat`, the first at `offset`. */
+/* Adds `count` copies of the one element of `flat`, the first at `offset`. */
 static inline sennit_status sennit_mpi_add_flat(sennit_mpi_layout *layout,
                                                 const sennit_mpi_layout *flat, uint64_t count,
                                                 int64_t offset) {
@@ -202,7 +204,7 @@ static inline sennit_status sennit_mpi_add_flat(sennit_mpi_layout *layout,
     return status;
 }
 
-/* What a derived datatype was made of. */
+/* The arguments from which a derived datatype was made. */
 typedef struct sennit_mpi_contents {
     int combiner;
     int *numbers;
@@ -212,13 +214,14 @@ typedef struct sennit_mpi_contents {
     int type_count;
 } sennit_mpi_contents;
 
-/* Is the type MPI's own, which nobody frees? */
+/* Whether the type is a predefined one, which must not be freed. */
 static inline int sennit_mpi_is_given(int combiner) {
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-/* Types that are read are handles of their own, unless they are MPI's. */
+/* MPI_Type_get_contents returns new handles, which must be freed unless they are predefined
+ * types. */
 static inline void sennit_mpi_free_contents(sennit_mpi_contents *contents) {
     int i;
     for (i = 0; i < contents->type_count; ++i) {
@@ -259,10 +262,11 @@ static inline sennit_status sennit_mpi_read_contents(MPI_Datatype type,
     return SENNIT_OK;
 }
 
-/* What of a dimension of an array is in the datatype: blocks of indices, the last one maybe cut. */
+/* The part of a dimension of an array that is in the datatype: blocks of indices; the last block
+ * may be shorter. */
 typedef struct sennit_mpi_dimension {
     int64_t size;
-    int64_t count; /* of all blocks */
+    int64_t count; /* indices in all blocks */
     int64_t first;
     int64_t block; /* at least 1 */
     int64_t step;  /* from block to block */
@@ -272,7 +276,8 @@ static inline int64_t sennit_mpi_index(const sennit_mpi_dimension *dimension, in
     return dimension->first + i / dimension->block * dimension->step + i % dimension->block;
 }
 
-/* Elements of an array in memory's order: its last dimension goes fastest, or the first one. */
+/* Adds elements of an array in the order of memory. The last dimension is the fastest in C, the
+ * first one in Fortran. */
 static inline sennit_status sennit_mpi_add_array(sennit_mpi_layout *layout,
                                                  const sennit_mpi_dimension *dimensions, int count,
                                                  int is_c, const sennit_mpi_layout *inner) {
@@ -327,7 +332,7 @@ static inline sennit_status sennit_mpi_add_subarray(sennit_mpi_layout *layout, c
     return status;
 }
 
-/* One dimension of an array that is distributed over `ranks`, as number `rank` of them has it. */
+/* The part of rank `rank` in one dimension of an array that is distributed over `ranks` ranks. */
 static inline sennit_mpi_dimension sennit_mpi_part_of(int64_t size, int how, int argument,
                                                       int64_t ranks, int64_t rank) {
     const int is_cyclic = how == MPI_DISTRIBUTE_CYCLIC;
@@ -341,14 +346,14 @@ static inline sennit_mpi_dimension sennit_mpi_part_of(int64_t size, int how, int
     if (part.block < 1) part.block = 1;
     part.step = is_cyclic ? ranks * part.block : 0;
     part.first = rank * part.block;
-    /* Whole rounds of all ranks, and what the last one leaves to this rank. */
+    /* The rank has a block in each complete round, and a part of the last round. */
     left = (is_cyclic ? size % part.step : size) - part.first;
     left = left < 0 ? 0 : left > part.block ? part.block : left;
     part.count = (is_cyclic ? size / part.step * part.block : 0) + left;
     return part;
 }
 
-/* The ranks are a grid in C's order, whatever that of the array is. */
+/* The ranks are a grid in C's order, whatever the order of the array is. */
 static inline sennit_status sennit_mpi_add_darray(sennit_mpi_layout *layout, const int *numbers,
                                                   const sennit_mpi_layout *inner) {
     const int count = numbers[2];
@@ -373,7 +378,7 @@ static inline sennit_status sennit_mpi_add_darray(sennit_mpi_layout *layout, con
 
 static inline sennit_status sennit_mpi_flatten(MPI_Datatype type, sennit_mpi_layout *flat);
 
-/* Each type of a struct is read once, however often it is in it. */
+/* Reads each type of a struct once, even if it occurs several times. */
 static inline sennit_status sennit_mpi_add_struct(sennit_mpi_layout *layout,
                                                   const sennit_mpi_contents *contents) {
     const int members = contents->type_count;
@@ -401,7 +406,7 @@ static inline sennit_status sennit_mpi_add_struct(sennit_mpi_layout *layout,
     return status;
 }
 
-/* One element of a derived type that has one inner type. */
+/* Adds one element of a derived type that has one inner type. */
 static inline sennit_status sennit_mpi_add_derived(sennit_mpi_layout *layout,
                                                    const sennit_mpi_contents *contents,
                                                    const sennit_mpi_layout *inner) {
@@ -448,7 +453,7 @@ static inline sennit_status sennit_mpi_add_derived(sennit_mpi_layout *layout,
     }
 }
 
-/* One element of a type: each type inside is read once. */
+/* Reads one element of a type into `flat`. Each type inside is read once. */
 static inline sennit_status sennit_mpi_flatten(MPI_Datatype type, sennit_mpi_layout *flat) {
     sennit_mpi_contents contents;
     sennit_mpi_layout inner;
@@ -461,7 +466,7 @@ static inline sennit_status sennit_mpi_flatten(MPI_Datatype type, sennit_mpi_lay
     if (contents.combiner == MPI_COMBINER_NAMED) {
         status = sennit_mpi_add_basic(flat, type, 0);
     } else if (sennit_mpi_is_given(contents.combiner)) {
-        /* Chosen by precision and range, which are its kind. */
+        /* A type chosen by precision and range: these are its kind. */
         const uint64_t kind = sennit_mpi_hash(SENNIT_MPI_HASH_OF_NOTHING, &contents.combiner,
                                               sizeof contents.combiner);
         status =
@@ -497,7 +502,7 @@ static inline sennit_status sennit_mpi_read_layout(MPI_Datatype type, int count,
     return SENNIT_OK;
 }
 
-/* A copy of its own. */
+/* Makes a deep copy. */
 static inline sennit_status sennit_mpi_copy_layout(const sennit_mpi_layout *from,
                                                    sennit_mpi_layout *to) {
     const size_t run_bytes = from->runs.count * sizeof(sennit_mpi_run);

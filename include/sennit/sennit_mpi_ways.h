@@ -2,9 +2,9 @@
 /* The machinery of sennit_mpi_plan.h: duplicates of communicators, by which the two sides of a
  * message communicate (docs/design/conversion.md).
  *
- * A plan takes a set of duplicates that its communicator keeps, and returns it at commit, when all
- * that it sent has arrived. So plans recorded one after the other need one set. Ranks compare the
- * numbers of their sets; if they differ they make a new one. */
+ * A communicator stores sets of duplicates. A plan takes a set, and returns it at commit, when all
+ * its descriptions have arrived. So plans that are recorded one after the other need one set. The
+ * ranks compare the numbers of their sets; if the numbers differ, they make a new set. */
 #ifndef SENNIT_SENNIT_MPI_WAYS_H
 #define SENNIT_SENNIT_MPI_WAYS_H
 
@@ -24,15 +24,15 @@ typedef struct sennit_mpi_ways {
     MPI_Comm bodies;
     int next_body_tag; /* each is used once */
     int last_tag;
-    uint64_t number; /* the same on all ranks, of no other set */
+    uint64_t number; /* the same on all ranks, and different for each set */
     uint64_t use;    /* how many plans have taken it, the same on all ranks */
     int is_taken;
     int is_spoiled;  /* by a plan that was not committed: something may still be under way */
-    int is_orphaned; /* its communicator is no more */
+    int is_orphaned; /* its communicator was freed */
     struct sennit_mpi_ways *next;
 } sennit_mpi_ways;
 
-/* All sets of a communicator: its attribute. */
+/* All sets of a communicator, stored as an attribute of it. */
 typedef struct sennit_mpi_all_ways {
     sennit_mpi_ways *first;
 } sennit_mpi_all_ways;
@@ -44,7 +44,7 @@ static inline void sennit_mpi_free_ways(sennit_mpi_ways *ways) {
     free(ways);
 }
 
-/* The communicator ends. */
+/* Called when the communicator is freed. */
 static inline int sennit_mpi_forget_ways(MPI_Comm comm, int key, void *attribute, void *extra) {
     sennit_mpi_all_ways *const all = (sennit_mpi_all_ways *)attribute;
     (void)comm, (void)key, (void)extra;
@@ -58,7 +58,7 @@ static inline int sennit_mpi_forget_ways(MPI_Comm comm, int key, void *attribute
     return MPI_SUCCESS;
 }
 
-/* The sets of a communicator; null with an error of MPI's in *code, or MPI_ERR_NO_MEM. */
+/* The sets of a communicator. Null: *code has MPI's error or MPI_ERR_NO_MEM. */
 static inline sennit_mpi_all_ways *sennit_mpi_ways_of(MPI_Comm comm, int *code) {
     static int key = MPI_KEYVAL_INVALID;
     sennit_mpi_all_ways *all = NULL;
@@ -76,7 +76,7 @@ static inline sennit_mpi_all_ways *sennit_mpi_ways_of(MPI_Comm comm, int *code) 
     return NULL;
 }
 
-/* One that can be taken, by this rank alone; else null. */
+/* A set that this rank can take, or null. Other ranks may find another one. */
 static inline sennit_mpi_ways *sennit_mpi_free_one_of(const sennit_mpi_all_ways *all) {
     sennit_mpi_ways *ways;
     for (ways = all->first; ways != NULL; ways = ways->next)
@@ -85,9 +85,9 @@ static inline sennit_mpi_ways *sennit_mpi_free_one_of(const sennit_mpi_all_ways 
     return NULL;
 }
 
-/* Between two tests of what MPI has to do. The partner may wait for this rank in Sennit, which may
- * have no thread for progress; and ranks that share the processor may need it, which an MPI's own
- * wait keeps. */
+/* Called between two calls of MPI_Test. The partner may wait for this rank in Sennit, so this makes
+ * Sennit's progress. It also yields, because other ranks may need the processor, while an MPI's own
+ * wait polls. */
 static inline void sennit_mpi_let_others(unsigned *rounds) {
     sennit_request none = SENNIT_REQUEST_NULL;
     int is_over;
@@ -105,12 +105,12 @@ static inline int sennit_mpi_finish(MPI_Request *request) {
     }
 }
 
-/* Among the codes of MPI: a process of the communicator is no rank of this job. */
+/* Beside MPI's error codes: a process of the communicator is no rank of this job. */
 #define SENNIT_MPI_FOREIGN (-2)
 
-/* Whether each rank of the communicator reaches the memory of the next one by Sennit. Another job
- * has ranks of the same numbers, and memory with the same names. `number`: the same on all ranks.
- * Collective; the result is the same on all ranks. */
+/* Whether each rank of the communicator can read the memory of the next one by Sennit. If not, the
+ * communicator has ranks of another job, which has the same rank numbers and segments. `number`:
+ * the same on all ranks. Collective; the result is the same on all ranks. */
 static inline int sennit_mpi_check_job(MPI_Comm comm, uint64_t number) {
     sennit_gptr mine = SENNIT_GPTR_NULL;
     sennit_gptr next = SENNIT_GPTR_NULL;
@@ -147,7 +147,7 @@ static inline int sennit_mpi_make_ways(MPI_Comm comm, sennit_mpi_ways *ways) {
     int code;
     ways->heads = ways->joint_heads = ways->bodies = MPI_COMM_NULL;
     ways->last_tag = 32767; /* the tags that every MPI has */
-    /* Of rank 0: no other set of its process has the address at the same time. */
+    /* An address on rank 0, which no other set of that process has at the same time. */
     ways->number =
         ((uint64_t)(sennit_wtime() * 1e9) ^ ((uint64_t)(uintptr_t)ways << 16)) | (uint64_t)1;
     code = MPI_Bcast(&ways->number, (int)sizeof ways->number, MPI_BYTE, 0, comm);
@@ -162,8 +162,8 @@ static inline int sennit_mpi_make_ways(MPI_Comm comm, sennit_mpi_ways *ways) {
 }
 
 /* Takes a set, the same on all ranks of the communicator. Collective over it. `is_foreign`: the
- * caller is no rank, or of a job with fewer ranks. NULL, on all ranks: an error of MPI's is in
- * *code, or MPI_ERR_NO_MEM or SENNIT_MPI_FOREIGN of any of them. */
+ * caller is no rank, or its job has fewer ranks. After an error on any rank all get NULL, and *code
+ * is MPI's error, MPI_ERR_NO_MEM or SENNIT_MPI_FOREIGN. */
 static inline sennit_mpi_ways *sennit_mpi_take_ways(MPI_Comm comm, int is_foreign, int *code) {
     sennit_mpi_all_ways *const all = sennit_mpi_ways_of(comm, code);
     sennit_mpi_ways *ways = all == NULL ? NULL : sennit_mpi_free_one_of(all);
@@ -192,7 +192,7 @@ static inline sennit_mpi_ways *sennit_mpi_take_ways(MPI_Comm comm, int is_foreig
     return ways;
 }
 
-/* Gives it back. Spoiled: something may still be under way by it. */
+/* Returns a set. is_spoiled: messages may still be under way by it. */
 static inline void sennit_mpi_leave_ways(sennit_mpi_ways *ways, int is_spoiled) {
     ways->is_taken = 0;
     ways->is_spoiled |= is_spoiled;

@@ -8,10 +8,11 @@
  *
  * - A block is registered memory with a signal for sending and one for receiving. Send it as
  *   sizeof(unr_blk_h) bytes.
- * - A put counts in the remote block's signal for receiving when the data is there, and in the
- *   local block's for sending when that may be written again; a get the other way round.
- * - An event for a fired signal before its reset is surplus: the sender, and the owner's next
- *   wait, check or reset report it. Something else says when senders may send again.
+ * - A put counts an event in the remote block's signal for receiving when the data is there, and
+ *   one in the local block's signal for sending when that block may be written again. A get counts
+ *   the other way round.
+ * - An event for a fired signal before its reset is surplus: the sender, and the owner's next wait,
+ *   check or reset report it. The program must tell senders when they may send again.
  * - A call that fails writes to stderr and ends the program by exit. If the int
  *   sennit_unr_returns_errors is 1, it returns URU_EVENT_OVERFLOW for a surplus event, else
  *   URU_STATUS_ERROR; sennit_last_error() has the details. Outputs are unchanged, or null for
@@ -19,11 +20,11 @@
  *
  * Different from UNR:
  *
- * - A single operation returns when its buffers may be reused. A run of a plan goes on, and counts
- *   at its sender when all has moved. A failed operation counts nowhere; the call, or the next
- *   start or the end of the plan, reports it.
+ * - A single operation returns when its buffers may be reused. A run of a plan continues after its
+ *   start, and counts at its sender when all data has moved. A failed operation counts no event;
+ *   the call, or the next start or the end of the plan, reports it.
  * - A thread caches up to 512 attached blocks for single operations.
- * - Surplus events are found by their number, not by an overflow bit. */
+ * - Surplus events are detected by counting, not by an overflow bit. */
 #ifndef SENNIT_SENNIT_UNR_H
 #define SENNIT_SENNIT_UNR_H
 
@@ -65,7 +66,7 @@ static inline uru_status_t unr_finalize(void) {
     return sennit_unr_end(sennit_finalize(), "unr_finalize");
 }
 
-/* As the paper about UNR writes them. */
+/* The names in the paper about UNR. */
 #define UNR_Init unr_init
 #define UNR_Finalize unr_finalize
 

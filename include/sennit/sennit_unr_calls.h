@@ -42,7 +42,7 @@ typedef enum uru_transfer_t {
     URU_TRANSFER_TYPE_DMA_GET  /* from the remote block to the local one */
 } uru_transfer_t;
 
-/* Weak, here and below: all sources of the program share one. */
+/* Weak, here and below: all sources of the program share one object. */
 __attribute__((weak, visibility("default"))) uru_transfer_t sennit_unr_all[2];
 /* In place of an array of directions: all puts, or all gets. */
 #define URU_TRANSFER_TYPE_DMA_PUT_ALL (&sennit_unr_all[0])
@@ -63,16 +63,16 @@ typedef struct sennit_unr_pool *unr_sig_pool_h;
 
 struct sennit_unr_plan {
     sennit_plan plan;
-    sennit_peer_block *blocks; /* attached for it */
+    sennit_peer_block *blocks; /* attached for the plan */
     size_t count;
-    int is_running; /* its last run was not waited for */
+    int is_running; /* its last run has not been waited for */
 };
 
 struct sennit_unr_pool {
     sennit_waitset set;
 };
 
-/* Not 0: calls that fail return. */
+/* Not 0: calls that fail return an error; 0: they end the program. */
 __attribute__((weak, visibility("default"))) int sennit_unr_returns_errors;
 
 static inline uru_status_t sennit_unr_end(sennit_status status, const char *operation) {
@@ -95,8 +95,8 @@ typedef struct sennit_unr_kept {
     sennit_peer_block attached;
 } sennit_unr_kept;
 
-/* The block's own place of the thread's 512, else a free one, else one that another has to leave.
- * The last word holds the check value: a good hash. */
+/* A place among the thread's 512: the block's own, else a free one, else that of another block,
+ * which is removed. The block's last word, its check value, is the hash. */
 static inline sennit_unr_kept *sennit_unr_place(const unr_blk_h *block) {
     static __thread sennit_unr_kept places[128][4];
     const uint64_t hash = block->words[7] >> 32;
@@ -109,8 +109,8 @@ static inline sennit_unr_kept *sennit_unr_place(const unr_blk_h *block) {
     return &set[hash >> 7 & 3];
 }
 
-/* Empties a place. After a new unr_init the old handle may name another block, which stays
- * attached. */
+/* Empties a place and detaches its block. A handle from before a new unr_init is not detached: it
+ * may name another block now. */
 static inline void sennit_unr_forget(sennit_unr_kept *kept) {
     sennit_block_info info;
     if (!sennit_block_is_null(&kept->block) && sennit_block_query(&kept->block, &info) == SENNIT_OK)
@@ -142,7 +142,7 @@ static inline uru_status_t unr_mem_reg_sync(void) {
 }
 
 /* Make a signal of `num_event` events, 1 to 2147483647. It is SENNIT_SIGNAL_UNCHECKED and not
- * strict: no sender waits for its reset, and an event before the reset is surplus. */
+ * strict: no sender waits for its reset, and an event for the fired signal is surplus. */
 static inline uru_status_t unr_sig_create(unr_sig_h *sig_h, uint64_t num_event) {
     sennit_status status = SENNIT_OK;
     if (num_event == 0 || num_event > 2147483647u)
@@ -162,7 +162,7 @@ static inline uru_status_t unr_sig_check(unr_sig_h sig_h) {
     return done ? URU_SIGNAL_TRIGGERED : URU_SIGNAL_WAITING;
 }
 
-/* Wait, without limit, until the signal has fired. Every 10 s stderr gets a line. */
+/* Wait without limit until the signal has fired. Prints a line to stderr every 10 s. */
 static inline uru_status_t unr_sig_wait(unr_sig_h sig_h) {
     sennit_status status = sennit_signal_wait(sig_h, 10 * (int64_t)1000000000);
     while (status == SENNIT_ERR_TIMEOUT) {
@@ -175,8 +175,8 @@ static inline uru_status_t unr_sig_wait(unr_sig_h sig_h) {
     return sennit_unr_end(status, "unr_sig_wait");
 }
 
-/* Ready a fired signal for the next events, after the memory is. An error if it has not fired, or
- * after surplus events: then a second call resets it. */
+/* Reset a fired signal, when its memory may be written again. An error if it has not fired, or
+ * after surplus events; in the latter case a second call resets it. */
 static inline uru_status_t unr_sig_reset(unr_sig_h sig_h) {
     return sennit_unr_end(sennit_signal_reset(sig_h), "unr_sig_reset");
 }
@@ -212,8 +212,7 @@ static inline uru_status_t unr_sig_pool_create(unr_sig_pool_h *sig_pool_h, int32
     return sennit_unr_end(status, "unr_sig_pool_create");
 }
 
-/* *sig_id gets the number of a signal of the pool that has fired, which is reset, or -1. Does not
- * wait. */
+/* *sig_id gets the number of a fired signal of the pool, which is reset, or -1. Does not wait. */
 static inline uru_status_t unr_sig_pool_detect(unr_sig_pool_h sig_pool_h, int32_t *sig_id) {
     sennit_fired fired;
     sennit_status status = sennit_waitset_wait_any(sig_pool_h->set, 0, &fired);
@@ -223,8 +222,9 @@ static inline uru_status_t unr_sig_pool_detect(unr_sig_pool_h sig_pool_h, int32_
     return is_none ? URU_STATUS_OK : sennit_unr_end(status, "unr_sig_pool_detect");
 }
 
-/* Describe `size` bytes at `offset` of the caller's registered memory. `send_sig_h` counts what is
- * sent from the block, `recv_sig_h` what it receives: the caller's signals or UNR_NO_SIGNAL. */
+/* Describe `size` bytes at `offset` of the caller's registered memory. `send_sig_h` counts the
+ * messages that the block sends, `recv_sig_h` those that it receives. Both are the caller's signals
+ * or UNR_NO_SIGNAL. */
 static inline uru_status_t unr_blk_reg(unr_mem_h mem_h, size_t offset, size_t size,
                                        unr_sig_h send_sig_h, unr_sig_h recv_sig_h,
                                        unr_blk_h *blk_h) {
@@ -232,20 +232,20 @@ static inline uru_status_t unr_blk_reg(unr_mem_h mem_h, size_t offset, size_t si
                           "unr_blk_reg");
 }
 
-/* Operations, as the calls below have them. */
+/* Operations in the form of the calls below. */
 typedef struct sennit_unr_list {
     size_t count;
     const unr_blk_h *local;
-    const unr_sig_h *local_signals; /* NULL: of the blocks, as also where one is UNR_NO_SIGNAL */
+    const unr_sig_h *local_signals; /* NULL or UNR_NO_SIGNAL: the block's own */
     const size_t *local_offsets;    /* in the blocks; NULL: 0 */
-    const size_t *bytes;            /* NULL: whole blocks, which are of one size at both ends */
+    const size_t *bytes;            /* NULL: whole blocks, of the same size at both ends */
     const unr_blk_h *remote;
     const unr_sig_h *remote_signals;
     const size_t *remote_offsets;
     const uru_transfer_t *types;
 } sennit_unr_list;
 
-/* One of them as Sennit has it. */
+/* One operation in Sennit's form. */
 typedef struct sennit_unr_operation {
     int is_put;
     void *buffer;
@@ -294,7 +294,7 @@ static inline sennit_status sennit_unr_resolve(const sennit_unr_list *list, size
     return SENNIT_OK;
 }
 
-/* Waits for the last run of the plan, if it has one that is not over. */
+/* Waits for the last run of the plan, if that was not waited for. */
 static inline sennit_status sennit_unr_plan_wait(unr_plan_h plan) {
     sennit_status status = SENNIT_OK;
     if (plan->is_running) status = sennit_plan_wait(plan->plan, SENNIT_FOREVER);
@@ -302,7 +302,8 @@ static inline sennit_status sennit_unr_plan_wait(unr_plan_h plan) {
     return status == SENNIT_ERR_STATE ? SENNIT_OK : status;
 }
 
-/* Ends the plan and gives up its blocks. Returns the first error, which stays the thread's. */
+/* Ends the plan and detaches its blocks. Returns the first error, which is also the thread's last
+ * error then. */
 static inline sennit_status sennit_unr_plan_end(unr_plan_h plan, sennit_status status) {
     sennit_error error = *sennit_last_error();
     const sennit_status waited = sennit_unr_plan_wait(plan);
@@ -323,7 +324,7 @@ static inline sennit_status sennit_unr_plan_end(unr_plan_h plan, sennit_status s
     return status == SENNIT_OK ? status : sennit_unr_again(error);
 }
 
-/* An operation of 0 bytes is none, and counts no event, as in UNR. */
+/* An operation of 0 bytes is ignored, and counts no event, as in UNR. */
 static inline sennit_status sennit_unr_record(unr_plan_h plan, const sennit_unr_list *list,
                                               size_t i, size_t *last) {
     sennit_unr_operation it;
@@ -367,7 +368,7 @@ static inline sennit_status sennit_unr_plan_make(const sennit_unr_list *list, un
 static inline sennit_status sennit_unr_plan_run(unr_plan_h plan) {
     sennit_status status = sennit_unr_plan_wait(plan);
     if (status != SENNIT_OK) return status;
-    /* Also one that fails may have left something under way. */
+    /* Even a start that fails may have left data under way. */
     plan->is_running = 1;
     return sennit_plan_start(plan->plan);
 }
@@ -401,7 +402,7 @@ static inline sennit_status sennit_unr_run_one(const sennit_unr_list *list) {
     return status;
 }
 
-/* Start a run of a plan; its signals say when it is over. The next start and the end of the plan
+/* Start a run of a plan; its signals fire when it is over. The next start and the end of the plan
  * wait for it and report its error. */
 static inline uru_status_t unr_plan_start(unr_plan_h plan_h) {
     return sennit_unr_end(sennit_unr_plan_run(plan_h), "unr_plan_start");
@@ -411,8 +412,8 @@ static inline uru_status_t unr_plan_destroy(unr_plan_h plan_h) {
     return sennit_unr_end(sennit_unr_plan_end(plan_h, SENNIT_OK), "unr_plan_destroy");
 }
 
-/* Put the local block into the remote one, or get it: now, or recorded in a plan. The blocks have
- * one size. Signals other than UNR_NO_SIGNAL replace the blocks'. */
+/* Put the local block into the remote one, or get the remote block: at once, or recorded in a plan.
+ * Both blocks have the same size. Signals other than UNR_NO_SIGNAL replace those of the blocks. */
 static inline uru_status_t unr_blk_rdma_start(unr_blk_h loc_blk_h, unr_sig_h loc_sig_h,
                                               unr_blk_h rmt_blk_h, unr_sig_h rmt_sig_h,
                                               uru_transfer_t dma_type) {
@@ -447,7 +448,7 @@ static inline uru_status_t unr_blk_part_rdma_plan(unr_blk_h loc_blk_h, unr_sig_h
     return sennit_unr_end(sennit_unr_plan_make(&one, plan_h), "unr_blk_part_rdma_plan");
 }
 
-/* The same `num_sends` times, by arrays. A NULL array of signals: the blocks' own. */
+/* `num_sends` such operations, given by arrays. A NULL array of signals: the blocks' own. */
 static inline uru_status_t unr_blk_rdma_batch_start(size_t num_sends,
                                                     const unr_blk_h *loc_blk_h_arr,
                                                     const unr_sig_h *loc_sig_h_arr,
@@ -513,7 +514,7 @@ static inline uru_status_t unr_blk_part_rdma_batch_plan(
     unr_blk_part_rdma_batch_plan(count, locals, local_signals, ats, sizes, remotes,     \
                                  remote_signals, theres, URU_TRANSFER_TYPE_DMA_PUT_ALL, plan)
 
-/* The names of UNR's paper; these calls return what they make. */
+/* The names of UNR's paper. These calls return the object that they make. */
 #define UNR_Mem_Reg_Sync unr_mem_reg_sync
 #define UNR_Sig_Wait unr_sig_wait
 #define UNR_Sig_Reset unr_sig_reset
@@ -531,7 +532,7 @@ static inline unr_sig_h UNR_Sig_Init(uint64_t events) {
     return made;
 }
 
-/* `signal` counts what the block sends and what it receives. */
+/* `signal` counts the messages that the block sends and those that it receives. */
 static inline unr_blk_h UNR_Blk_Init(unr_mem_h memory, size_t offset, size_t bytes,
                                      unr_sig_h signal) {
     unr_blk_h made = SENNIT_BLOCK_NULL;

@@ -5,7 +5,7 @@
  *
  * Each process has a buffer for each target, and a pointer to the target's buffer for it. The
  * sender writes its own buffer, and the target reads through the pointer. If the memory can not be
- * mapped, the pointer leads to a copy, made when ZCom_can_read_c first says 1.
+ * mapped, the pointer is the address of a copy, which is made when ZCom_can_read_c first returns 1.
  *
  * *err gets 0 or a sennit_status, with details in sennit_last_error(). err may be NULL. */
 #ifndef SENNIT_SENNIT_ZCOM_H
@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-/* How many more times ZCom_init_c has started Sennit than ZCom_cleanup_c has ended it. Weak, so
- * that all sources of the program count together. */
+/* Counts starts of Sennit by ZCom_init_c, less its ends by ZCom_cleanup_c. Weak, so that all
+ * sources of the program share it. */
 __attribute__((weak)) int sennit_zcom_starts;
 
 static inline int sennit_zcom_end(sennit_status status, int *err) {
@@ -34,7 +34,7 @@ static inline sennit_channel sennit_zcom_channel(int id) {
     return channel;
 }
 
-/* What is wrong with one process's arguments, before anybody waits for anybody. */
+/* Checks one process's arguments, before any process waits for another. */
 static inline sennit_status sennit_zcom_check(const sennit_channel_ends *ends, const int *ids,
                                               int size) {
     static const char operation[] = "ZCom_init_c";
@@ -48,8 +48,8 @@ static inline sennit_status sennit_zcom_check(const sennit_channel_ends *ends, c
     return SENNIT_OK;
 }
 
-/* worlds[i] gets the world rank of Sennit that target i of `comm` is. Collective over `comm`, also
- * for a process whose `status` is not OK: then all processes get an error. */
+/* worlds[i] gets Sennit's world rank of target i of `comm`. Collective over `comm`. If the `status`
+ * of any process is not OK, all processes get an error. */
 static inline sennit_status sennit_zcom_translate(MPI_Comm comm, const sennit_channel_ends *ends,
                                                   int *worlds, sennit_status status) {
     static const char operation[] = "ZCom_init_c";
@@ -76,7 +76,7 @@ static inline sennit_status sennit_zcom_translate(MPI_Comm comm, const sennit_ch
     return status;
 }
 
-/* Ends Sennit, and keeps the last error as it was. */
+/* Ends Sennit, and restores the last error. */
 static inline void sennit_zcom_leave(void) {
     const sennit_error error = *sennit_last_error();
     if (sennit_finalize() != SENNIT_OK)
@@ -100,10 +100,11 @@ static inline sennit_status sennit_zcom_open(const sennit_channel_ends *ends, vo
 
 /* Open a channel with each of `num_targets` ranks of `comm`: buffers[i] of sizes[i] bytes is this
  * process's buffer, attached[i] the target's (`attached` may be NULL) and ids[i] the number of the
- * channel. Collective over `comm`; starts Sennit with its ranks if nobody has. Waits without limit
- * for the targets. Errors: RANGE (a target; all processes get this and ARG), those of
- * sennit_init_mpi and sennit_channel_open. Nothing is open then, and a process that waits for this
- * one gets PEER_LOST at once if Sennit was started here. */
+ * channel. Collective over `comm`; starts Sennit with its ranks if it is not started. Waits without
+ * limit for the targets. Errors: RANGE (a target; this error and ARG are returned to all
+ * processes), those of sennit_init_mpi and sennit_channel_open. After an error no channel of the
+ * call is open. If the call started Sennit, a process that waits for this one gets PEER_LOST at
+ * once. */
 static inline void ZCom_init_c(void **buffers, size_t *sizes, MPI_Comm comm, int *target_ranks,
                                int num_targets, void **attached, int *ids, int *err) {
     int *worlds = NULL;
@@ -135,7 +136,7 @@ static inline void ZCom_init_c(void **buffers, size_t *sizes, MPI_Comm comm, int
     (void)sennit_zcom_end(status, err);
 }
 
-/* 1 if the target has read the last message, so the buffer may be written, else 0. */
+/* 1 if the target has read the last message and the buffer may be written, else 0. */
 static inline int ZCom_can_write_c(int id, int *err) {
     int can = 0;
     const sennit_status status = sennit_channel_can_write(sennit_zcom_channel(id), &can);

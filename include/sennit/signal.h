@@ -12,22 +12,24 @@
  *         sennit_signal_reset(signal)
  *
  * sennit_signal_notify counts an event; so do notified puts and gets (notify.h) once their data is
- * in place. An owner that sees the signal fired sees the data. The sender counts where load and
- * store reach the owner; elsewhere the owner does, in calls that wait, test or flush. Design:
- * docs/design/signals.md.
+ * in place. An owner that sees the signal fired sees the data. The sender counts the event itself
+ * if load and store reach the owner. Otherwise the owner counts it, in calls that wait, test or
+ * flush. Design: docs/design/signals.md.
  *
- * An event, without flags:
+ * For a signal without flags, an event
  *
- * - of the owner's epoch or the next: counted, each apart, so senders may be one epoch ahead
- *   (notify.h: what that means for buffers);
- * - of a later epoch: the sender gets SIGNAL_EARLY and may repeat the call, or PEER_LOST if the
- *   owner is gone;
- * - of an earlier epoch, or a surplus one: the sender gets SIGNAL_OVERFLOW. The owner gets it too,
- *   once, by the next reset, test, wait for a set, or wait that finds the signal not fired. The
- *   event's data may have overwritten the owner's. The signal then goes on as without the event.
+ * - of the owner's epoch or the next one is counted in its epoch. So senders may be one epoch ahead
+ *   (notify.h tells what that means for buffers);
+ * - of a later epoch is refused: the sender gets SIGNAL_EARLY and may repeat the call, or PEER_LOST
+ *   if the owner has died or left;
+ * - of an earlier epoch, or a surplus one, is not counted: the sender gets SIGNAL_OVERFLOW. The
+ *   owner gets it too, once, from the next reset, test, wait for a set, or wait that finds the
+ *   signal not fired. The event's data may have overwritten other data. The signal counts on as
+ *   without this event.
  *
- * All calls but sennit_signal_notify are the owner's, by any thread. No other thread uses a signal
- * while it is destroyed, or tests or waits for it while it is reset. */
+ * Only the owner may make the calls other than sennit_signal_notify, in any of its threads. While
+ * one thread destroys a signal, no other thread may use it; while one resets it, no other may test
+ * or wait for it. */
 #ifndef SENNIT_SIGNAL_H
 #define SENNIT_SIGNAL_H
 
@@ -52,17 +54,17 @@ typedef struct sennit_signal {
 
 /* Flags of sennit_signal_create.
  *
- * SENNIT_SIGNAL_STRICT: for memory with room for one message. An event of epoch r + 1 before reset
- * r would overwrite data: the sender gets SIGNAL_EARLY before anything moves; wait_ns of a notice
- * waits for the reset. If the sender does not check (SENNIT_SIGNAL_UNCHECKED), the event is
- * counted. The owner then gets SIGNAL_EARLY once, by the reset or a wait or test that finds the
- * signal not fired. Events to another node may take one trip more. */
+ * SENNIT_SIGNAL_STRICT: for buffers with room for one message. Data of epoch r + 1 before reset r
+ * would overwrite unread data, so the sender gets SIGNAL_EARLY and nothing moves; with wait_ns of a
+ * notice it waits for the reset. If the sender does not check (SENNIT_SIGNAL_UNCHECKED), the event
+ * is counted, and the owner gets SIGNAL_EARLY once: from the reset, or from a wait or test that
+ * finds the signal not fired. Events to another node may take one trip more. */
 #define SENNIT_SIGNAL_STRICT 0x1u
-/* Senders do not check the owner's epoch: the program keeps messages apart, by answers in each
- * epoch or by a barrier. An event of neither the owner's epoch nor the next is not counted, and
- * its data may have moved. The owner gets SIGNAL_EARLY or SIGNAL_OVERFLOW for the last one, once,
- * as above; a flush by the sender may report it too. Events of SENNIT_EPOCH_CURRENT are not
- * concerned. */
+/* Senders do not check the owner's epoch: the program itself keeps epochs apart, by answers in each
+ * epoch or by a barrier. An event of neither the owner's epoch nor the next one is not counted, and
+ * its data may have moved. The owner gets SIGNAL_EARLY or SIGNAL_OVERFLOW for the last such event,
+ * once, as above; a flush by the sender may report it too. This does not apply to events of
+ * SENNIT_EPOCH_CURRENT. */
 #define SENNIT_SIGNAL_UNCHECKED 0x2u
 
 /* Make a signal in epoch 0 that fires after `events` events of an epoch, 1 to max_events. Usually
@@ -71,7 +73,7 @@ typedef struct sennit_signal {
 sennit_status sennit_signal_create(uint32_t events, uint32_t max_events, unsigned flags,
                                    sennit_signal *signal);
 
-/* End a signal; it leaves its set. No rank may be about to notify it; later events get
+/* End a signal and remove it from its set. No rank may notify it at the same time; later events get
  * NOT_REGISTERED. */
 sennit_status sennit_signal_destroy(sennit_signal signal);
 
@@ -85,11 +87,11 @@ sennit_status sennit_signal_test(sennit_signal signal, int *done);
  * has died and the signal has not fired). */
 SENNIT_HOT_CALL sennit_status sennit_signal_wait(sennit_signal signal, int64_t timeout_ns);
 
-/* Begin the next epoch. Of threads that reset at the same time one succeeds; the others get STATE.
+/* Begin the next epoch. If several threads reset at the same time, one succeeds and the others get
+ * STATE.
  *
- * A sender that knows of the reset sees all that the caller did before it. An accepted event (or
- * put or get) of epoch r + 1 proves reset r - 1 to its sender, but not with
- * SENNIT_SIGNAL_UNCHECKED.
+ * A sender that knows of the reset sees all that the caller did before it. A sender whose event (or
+ * put or get) of epoch r + 1 is accepted knows of reset r - 1, except with SENNIT_SIGNAL_UNCHECKED.
  *
  * Errors: STATE (the signal has not fired), SIGNAL_OVERFLOW, SIGNAL_EARLY (an event was too early
  * by the signal's flags; once). */
@@ -112,8 +114,8 @@ sennit_status sennit_signal_epoch(sennit_signal signal, uint64_t *epoch);
 sennit_status sennit_signal_notify(sennit_signal signal, uint64_t epoch);
 
 /* Waitsets: wait for any, some or all of many signals. The cost depends on the number of fired
- * signals, not on the size of the set. A signal is in one set at most. Each wait reports it until
- * it is reset, behind signals not reported yet. */
+ * signals, not on the size of the set. A signal is in one set at most. Each wait reports a fired
+ * signal until it is reset; signals that were not reported yet have precedence. */
 typedef struct sennit_waitset {
     uint32_t handle;
 } sennit_waitset;
@@ -164,14 +166,15 @@ typedef enum sennit_comparison {
 } sennit_comparison;
 
 /* Wait until `*word COMPARISON value` holds, unsigned, for an aligned word of 8 bytes. An acquire:
- * what was ordered before the change is visible. A change wakes nobody. After half a millisecond
- * the wait polls once in 1 to 10 ms, or always where there are paths of messages. Errors:
- * PEER_LOST (a rank of the job has died). */
+ * what was ordered before the change is visible. A change does not wake the caller. After half a
+ * millisecond the wait polls once in 1 to 16 ms; if a path of messages is in use, it polls all the
+ * time. Errors: PEER_LOST (a rank of the job has died). */
 sennit_status sennit_signal_wait_word(const uint64_t *word, sennit_comparison comparison,
                                       uint64_t value, int64_t timeout_ns);
 
-/* A condition of the program: not 0 when it holds. The waiting thread calls it often. It loads
- * with acquire what other ranks change, and calls nothing of Sennit but sennit_trace_note. */
+/* A condition of the program: not 0 when it holds. The waiting thread calls it often. It must load
+ * words that other ranks change with acquire, and may make no call of Sennit but
+ * sennit_trace_note. */
 typedef int (*sennit_condition)(void *context);
 
 /* Wait as sennit_signal_wait_word until `condition(context)` holds, which is checked at least

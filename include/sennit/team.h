@@ -7,9 +7,9 @@
  * at once.
  *
  * Errors of these calls: STATE (another thread is in a collective call of the parent), ARG
- * (arguments that must be equal differ), TIMEOUT. After TIMEOUT sennit_barrier of the parent goes
- * on waiting, and late ranks get ARG from the creation. If errors of other calls say that a
- * creation is under way, repeat it with the same arguments. */
+ * (arguments that must be equal differ), TIMEOUT. After TIMEOUT, sennit_barrier of the parent
+ * continues the wait, and late ranks get ARG from the creation. But if errors of other calls say
+ * that a creation is under way, repeat it with the same arguments. */
 #ifndef SENNIT_TEAM_H
 #define SENNIT_TEAM_H
 
@@ -42,8 +42,9 @@ typedef struct sennit_team {
 /* No rank: not a member, or beyond the open edge of a grid. */
 #define SENNIT_RANK_NONE (-1)
 
-/* A team of `count` ranks of the parent in the order of `ranks`, the same array everywhere; the
- * others get SENNIT_TEAM_NULL. Errors: RANGE (no rank of the parent), ARG (a rank twice). */
+/* A team of `count` ranks of the parent in the order of `ranks`, which is the same array on all
+ * ranks. Ranks that are not in it get SENNIT_TEAM_NULL. Errors: RANGE (no rank of the parent), ARG
+ * (a rank twice). */
 sennit_status sennit_team_create(sennit_team parent, size_t count, const int ranks[],
                                  sennit_team *team);
 
@@ -51,9 +52,9 @@ sennit_status sennit_team_create(sennit_team parent, size_t count, const int ran
  * color gets SENNIT_TEAM_NULL. */
 sennit_status sennit_team_split(sennit_team parent, int color, int key, sennit_team *team);
 
-/* A team of the `count` ranks start, start + stride, ... of the parent, the same numbers
- * everywhere. The stride may be negative. Errors: RANGE (they leave the parent), ARG (stride 0
- * with more than one rank). */
+/* A team of the `count` ranks start, start + stride, ... of the parent; all ranks give the same
+ * numbers. The stride may be negative. Errors: RANGE (they leave the parent), ARG (stride 0 with
+ * more than one rank). */
 sennit_status sennit_team_split_strided(sennit_team parent, int start, int stride, int count,
                                         sennit_team *team);
 
@@ -75,21 +76,22 @@ sennit_status sennit_team_translate(sennit_team from, int rank, sennit_team to, 
 
 /* End a team after its segments are freed. Collective over its ranks. Teams made from it stay.
  * Errors: STATE (segments are left, or another thread is in a collective call of the team), ARG (a
- * constant; a rank in another collective call), PEER_LOST (a member has died; this rank's part is
- * freed all the same), TIMEOUT (repeat the call). */
+ * constant such as SENNIT_TEAM_WORLD; a rank in another collective call), PEER_LOST (a member has
+ * died; this rank's part is freed all the same), TIMEOUT (repeat the call). */
 sennit_status sennit_team_destroy(sennit_team team);
 
 /* Grids: teams whose ranks have coordinates; the last coordinate changes fastest. */
 
-/* Fill the entries of `dims` that are 0 so that the product is `ranks`: the largest as small as
- * possible, then the next, sorted from large to small. Any time. Errors: ARG (negative entries, no
- * such product), RANGE (`ranks` below 1, `dimensions` not 1 to 64). */
+/* Fill the entries of `dims` that are 0 so that the product of all entries is `ranks`. The new
+ * entries are sorted from large to small: the largest is as small as possible, then the next one.
+ * Any time. Errors: ARG (negative entries, no such product), RANGE (`ranks` below 1, `dimensions`
+ * not 1 to 64). */
 sennit_status sennit_grid_balance(int ranks, int dimensions, int dims[]);
 
-/* A team of the parent's first ranks, in their order, one for each place of the grid; the others
+/* A team of the parent's first ranks, in their order, one for each point of the grid; the others
  * get SENNIT_TEAM_NULL. Entries of `dims` that are 0 are filled as by sennit_grid_balance for all
- * ranks of the parent. periodic[i] is not 0 where edges are joined; NULL: nowhere. Errors: RANGE
- * (`dimensions` not 1 to 64, more places than ranks). */
+ * ranks of the parent. If periodic[i] is not 0, dimension i wraps around; NULL: none does. Errors:
+ * RANGE (`dimensions` not 1 to 64, more points than ranks). */
 sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dims[],
                                const int periodic[], sennit_team *team);
 
@@ -102,7 +104,8 @@ sennit_status sennit_team_grid_shape(sennit_team team, int capacity, int *dimens
 /* Coordinates of member `rank`, one for each dimension. */
 sennit_status sennit_team_grid_coords(sennit_team team, int rank, int coords[]);
 
-/* The member at the coordinates, wrapped at joined edges; SENNIT_RANK_NONE beyond an open one. */
+/* The member at the coordinates, which wrap around in periodic dimensions; SENNIT_RANK_NONE beyond
+ * an open edge. */
 sennit_status sennit_team_grid_rank(sennit_team team, const int coords[], int *rank);
 
 /* The ranks `steps` before (`source`) and after (`destination`) the caller in a dimension;

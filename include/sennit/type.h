@@ -26,8 +26,8 @@ typedef enum sennit_type {
 } sennit_type;
 
 /* Operators of two elements. Integer sums and products wrap around. MIN and MAX of a number and a
- * NaN: the number in an accumulate, either in a reduction. AND, OR and XOR are bitwise, for
- * integers. */
+ * NaN give the number in an accumulate, and either of them in a reduction. AND, OR and XOR are
+ * bitwise, for integers. */
 typedef enum sennit_operator {
     SENNIT_SUM = 1,
     SENNIT_PROD = 2,
