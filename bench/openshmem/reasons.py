@@ -7,8 +7,8 @@ INTRODUCTION = """# OpenSHMEM: what calls cost beside other libraries
 `bench/openshmem/speed.c` and `teams.c` (OpenSHMEM 1.5) run with Sennit's [front end](../../openshmem.md), Open MPI's OSHMEM, and Sandia OpenSHMEM (SOS) on
 UCX. `bench/openshmem/compare.py` starts them in turn, `bench/openshmem/page.py` writes this page. The `.jsonl` files have all jobs, sizes and commands."""
 
-RATIOS = """A ratio is the time of the better other library (lower median) divided by Sennit's; the median over the rounds counts. A round is one job of each library. Exchanges vary by
-a factor of 2 to 3 with the distance of the processors, and have more rounds."""
+RATIOS = """A ratio is the time of the better other library (lower median) divided by Sennit's time. A round is one job of each library; the table has the median ratio of the
+rounds. Exchanges vary by a factor of 2 to 3 with the distance of the processors, so they have more rounds."""
 
 HOW = """PE 0 transfers to PE 1, which waits in a barrier. Memory is on the symmetric heap; `static` cases use variables of the program. A value is the median of
 15 batches of about 1 ms (4 ms on shared processors).
@@ -20,23 +20,23 @@ HOW = """PE 0 transfers to PE 1, which waits in a barrier. Memory is on the symm
 | put_flag_wait | half a round trip: `shmem_putmem`, `shmem_fence`, `shmem_long_p` of a flag; the partner: `shmem_long_wait_until` |
 | put_signal_wait | the same by `shmem_putmem_signal`, `shmem_signal_wait_until` |
 | p_wait | the same by `shmem_long_p`, `shmem_long_wait_until` |
-| p, g, fetch_add, … | of a `long` |
+| p, g, fetch_add, … | the call for a `long` |
 | bare_store, bare_fetch_add | a store, a `lock xadd` through `shmem_ptr` |
-| broadcast, fcollect, alltoall, sum, max | active sets and a `shmem_barrier_all`; bytes of one PE's part |
-| team_… | the same of `SHMEM_TEAM_WORLD` |
+| broadcast, fcollect, alltoall, sum, max | the call with an active set, and a `shmem_barrier_all`; the size is that of one PE's part |
+| team_… | the same with `SHMEM_TEAM_WORLD` |
 
 Other libraries:
 
 - Open MPI crashes at exit with its memory hooks (hence `memory ^patcher`), and with `atomic basic`. Its defaults are the fastest for puts, gets and words
-  (tried: `sshmem` mmap, sysv, ucx; `memheap` ptmalloc; UCX with posix, sysv, cma). The better of its collective components counts at each size. It has no
-  signals and no calls of teams.
-- SOS maps a peer's memory by XPMEM only, which is missing here, so `shmem_ptr` gives no pointer. To 16 KiB UCX's messages are faster than the kernel's copies
-  (2 µs each), from 64 to 256 KiB at most half slower. `sync_all` after the transfers hung in 7 of 7 jobs, so collective calls have their own job. With 8 PEs
-  a barrier takes 16 to 40 ms, because its waits keep the processor; these jobs were ended after 15 s.
+  (tried: `sshmem` mmap, sysv, ucx; `memheap` ptmalloc; UCX with posix, sysv, cma). At each size the better of its collective components is used. It has no
+  signals and no team calls.
+- SOS maps a peer's memory by XPMEM only, which is missing here, so `shmem_ptr` gives no pointer. Up to 16 KiB UCX's messages are faster than the kernel's copies
+  (2 µs each); from 64 to 256 KiB they take at most 1.5 × the time. `sync_all` after the transfers hung in 7 of 7 jobs, so collective calls have their own job. With
+  8 PEs a barrier takes 16 to 40 ms, because its waits do not yield the processor; these jobs were ended after 15 s.
 - SOS's program: `oshcc -O2 -std=gnu11 bench/openshmem/speed.c bench/openshmem/teams.c -o build/sennit-bench-shmem-sos`."""
 
-WHY = """- p_wait is two cache lines there and back. In both libraries half of it takes about 80 ns between near processors, else 280 ns, so 2 × is impossible.
-- put_flag_wait of a few bytes adds one line. Open MPI adds 70 to 100 ns to it, as much as the lines take between near processors.
+WHY = """- p_wait transfers two cache lines in each direction. In both libraries half of it takes about 80 ns between near processors, otherwise 280 ns, so 2 × is impossible.
+- put_flag_wait of a few bytes transfers one more line. Open MPI takes 70 to 100 ns more than this, which is the time of the lines between near processors.
 - From 64 KiB a put is the C library's copy in both libraries. A burst of 1 KiB puts is mostly copying.
-- `shmem_long_p` is met barely: 3.12 ns in the run before.
-- A median depends on how many jobs had near processors; the fastest jobs do not."""
+- The target of `shmem_long_p` is barely met: the run before had 3.12 ns.
+- A median depends on the number of jobs with near processors; the ratio of the fastest jobs does not."""

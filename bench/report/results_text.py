@@ -5,18 +5,19 @@ TITLES = {"kernels": "Four kernels: the measurements of Johnson's thesis", "map"
 
 KERNELS = """Alex Johnson, *Performance and Productivity Evaluation of HPC Communication Libraries and Programming Models* (2021), runs four kernels with MPI, MPI RMA
 and OpenSHMEM on up to 320 nodes of Cori (Cray Aries, Cray MPICH, Cray OpenSHMEMX) and Bridges-2 (InfiniBand, Open MPI). The [kernels](../../../apps/kernels/README.md)
-here have the same data, checks and clock, and Sennit's versions too.
+here have the same data, checks and clock, and also versions for Sennit.
 
 Different from the paper:
 
-- One machine with two processors. *2 hosts* are its namespaces (`tools/cluster`), joined by a bridge, over TCP.
-- At most one rank a processor. Cannon needs a square number, so its 4 ranks share 2 processors.
+- One machine with two processors. *2 hosts* are two of its namespaces (`tools/cluster`), joined by a bridge, over TCP.
+- At most one rank for each processor. Cannon needs a square number of ranks, so its 4 ranks share 2 processors.
 - Open MPI 4.1.4 and MPICH 4.0.2 of Debian 12. Open MPI's OpenSHMEM has no teams.
-- 2²⁰ keys a rank, not 2²⁸. As in the paper: 10⁶ elements a rank (DAXPY), 160 000 (matrices); 5 runs to warm up, 50 timed.
-- A claim compares with the *fastest* version of an interface among both MPIs.
+- 2²⁰ keys for each rank, not 2²⁸. As in the paper, each rank has 10⁶ elements (DAXPY) or 160 000 (matrices), with 5 runs to warm up and 50 timed runs.
+- A claim about an interface is checked with its *fastest* version among both MPIs.
 
-Tables: median of the jobs' mean latencies (range); bold: the fastest version of the column; –: missing, or longer than `--limit` seconds. Ratios of
-throughput (equation 5.1) are those of latency, inverted. The paper's figures are from its text; its plots have no numbers (+16 % on Bridges-2: "MPI RMA 14 % lower", inverted).
+The tables have the median of the jobs' mean latencies (range). Bold: the fastest version of the column. –: missing, or longer than `--limit` seconds. Ratios of
+throughput (equation 5.1) are inverted ratios of latency. The paper's figures are from its text, because its plots have no numbers ("MPI RMA 14 % lower" on Bridges-2,
+inverted, is +16 % here).
 
 `tools/productivity --table 1 --table 2 --table figures` gives its tables 1 and 2 and figures 7, 12, 17 and 22 ([counting](../../manual/productivity.md)).
 `bench/report/results.py kernels` writes this page; `--measure all` measures. The `.jsonl` files begin with their commands."""
@@ -25,21 +26,22 @@ MAP = """Adam et al., *To Share or Not to Share: a case for MPI in Shared-Memory
 pair at a time (figure 1), many transfers at once by shared memory and by CMA (figure 2), and the ratio of both (table 1).
 [`sennit map`](../../manual/commands/map.md) measures the same on any machine ([how](../../design/map.md)).
 
-Here two cores of one socket share an L3 cache: one distance, at most two transfers at once, no counterpart of the paper's columns *inter*.
+The machine of this page has two cores of one socket, which share an L3 cache. So there is one distance, at most two transfers run at once, and the paper's columns *inter* have
+no counterpart.
 `bench/report/results.py map` writes this page; `--measure all` measures."""
 
 INTRODUCTION = {"kernels": KERNELS, "map": MAP}
-FOUND_KERNELS = """- DAXPY: the claim holds. Sennit's pipelined versions are the fastest in both places, ahead of MPI and MPI RMA by more than the paper's 30 and 15 %. Open MPI's
-  OpenSHMEM is as fast on a node, and the slowest between hosts. MPI RMA is ahead of MPI between the paper's nodes, behind it between these hosts.
-- Cannon: OpenSHMEM is the fastest, as on Cori. MPI RMA is nowhere 38 % ahead of MPI, as on Bridges-2. Sennit's own version is behind its OpenSHMEM.
+FOUND_KERNELS = """- DAXPY: the claim holds. Sennit's pipelined versions are the fastest on a node and between hosts. They are faster than MPI and MPI RMA by more than the paper's 30 and
+  15 %. Open MPI's OpenSHMEM is as fast on a node, and the slowest between hosts. MPI RMA is faster than MPI between the paper's nodes, but slower between these hosts.
+- Cannon: OpenSHMEM is the fastest, as on Cori. MPI RMA is never 38 % faster than MPI, while it is on Bridges-2. Sennit's own version is slower than its OpenSHMEM.
 - SUMMA: on a node OpenSHMEM and Sennit are the fastest, as on Bridges-2. Between hosts Sennit has the lowest median, within the spread of both MPIs.
-- Integer Sort: on a node MPI, MPI RMA and Sennit are within the paper's 5 %. Between hosts MPI is ahead of Sennit by 6 to 10 %; MPI RMA and Open MPI's
-  OpenSHMEM are a third behind.
-- Between hosts jobs differ by up to a factor of two, because hosts and network are the same two processors."""
+- Integer Sort: on a node MPI, MPI RMA and Sennit are within the paper's 5 %. Between hosts MPI is 6 to 10 % faster than Sennit; MPI RMA and Open MPI's
+  OpenSHMEM are a third slower.
+- Between hosts jobs differ by up to a factor of two, because the two processors also do the work of the network."""
 
-FOUND_MAP = """- Shared memory is ahead of CMA at every size, as in the paper. At 1 MiB the lead is larger than the paper's within a socket: both buffers lie in the shared
-  cache, and CMA has the kernel's work on each page. At 200 MiB both wait for memory; the ratio is rough, as two transfers varied by a factor of four.
+FOUND_MAP = """- Shared memory is faster than CMA at every size, as in the paper. At 1 MiB the difference is larger than within a socket of the paper: both buffers are in the shared
+  cache, and with CMA the kernel has work for each page. At 200 MiB both are limited by memory; this ratio is uncertain, as two transfers varied by a factor of four.
 - Adopted memory (private memory registered with Sennit) and threads of one process are as fast as mapped memory or faster.
-- Fresh buffers of 1 MiB, which no cache holds, have a third of mapped memory's rate or less. The paper does not measure that."""
+- New buffers of 1 MiB, which are in no cache, reach at most a third of the rate of mapped memory. The paper does not measure that."""
 
 FOUND = {"kernels": FOUND_KERNELS, "map": FOUND_MAP}

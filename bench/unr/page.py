@@ -216,7 +216,7 @@ def plot(folder, files):
 
 INTRODUCTION = """# Notified RMA between hosts: the measurements of the paper on UNR
 
-Figures 4 and 5 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: Unified Notifiable RMA Library for HPC", repeated. The paper has four machines with network
+This page repeats figures 4 and 5 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: Unified Notifiable RMA Library for HPC". The paper uses four machines with network
 cards. Here two hosts are namespaces of one machine (`tools/cluster`), joined by a bridge, with libfabric 1.17 and its provider `net` (TCP): compare only
 ratios. `bench/unr/measure.py` measures, `bench/unr/page.py` writes this page. The `.jsonl` files have the commands and more sizes
 ([subjects](../../benchmarks.md#subjects))."""
@@ -227,7 +227,7 @@ The paper: UNR is faster than MPI's one-sided synchronisation "in most cases"; p
 
 MESSAGES = """Half a round trip of `sennit_put_notify` in µs (relative to the raw limit, `fi_writedata`); MPI's best ways relative to Sennit."""
 
-ON_A_NODE = """The raw limit is load and store. So are MPI's shared windows, and the target of 2 × does not apply. OpenSHMEM is Open MPI's."""
+ON_A_NODE = """The raw limit is load and store. MPI's shared windows use load and store too, so the target of 2 × does not apply. OpenSHMEM is that of Open MPI."""
 
 LIBRARIES = """### Other libraries with notified puts
 
@@ -236,35 +236,35 @@ two rounds, the fastest way of each library. Ignore differences below 2 ×: the 
 
 READING = """Reasons:
 
-- To 32 KiB a put is one task, copied once by the sender and once by the owner. Overhead: the task, its answer, the end of the wait, the next put's record.
-- A longer put is a write and a task. Its write is acknowledged, the bare provider's is not.
+- Up to 32 KiB a put is one task, which sender and owner copy once each. The overhead is the task, its answer, the end of the wait, and the record of the next put.
+- A longer put is a write and a task. Its write is acknowledged; that of the bare provider is not.
 - Sennit repeats a put when a rail fails; the provider and these MPIs do not.
-- From 8 KiB MPI's reader sends TCP's acknowledgements; Sennit's does not ([Who acknowledges](../../design/fabric-providers.md#who-acknowledges))."""
+- From 8 KiB the reader of MPI sends TCP's acknowledgements; the reader of Sennit does not ([Who acknowledges](../../design/fabric-providers.md#who-acknowledges))."""
 
 FIGURE_5 = """## Figure 5: two cards, shared or not
 
-One pair, one message at a time: Sennit's bandwidth by both rails relative to the bare provider's by one. **Targets at 16 MiB: 1.9 × one of two equal
-rails; 0.9 of the sum of unequal rails.** 1 MiB exceeds the sum, because an idle rail may first send 256 KiB above its rate."""
+One pair, one message at a time: Sennit's bandwidth by both rails relative to the bare provider's by one rail. **Targets at 16 MiB: 1.9 × one of two equal
+rails; 0.9 of the sum of unequal rails.** At 1 MiB the ratio exceeds the sum, because an idle rail may first send 256 KiB above its rate."""
 
-SHARED = """Two pairs of ranks on two hosts. Each rank computes between a message and its answer: for the time T of a message by one rail (two ping-pongs a pair), or for
-N(T, 0.3 T) (four ping-pongs). The table has the gain of throughput over the bare provider with a rail for each pair. Sennit's pairs share both rails. *By hand*, the
-most that sharing can give: two puts of the provider, one by each rail."""
+SHARED = """Two pairs of ranks on two hosts. Each rank computes between a message and its answer: for the time T of a message by one rail (two ping-pongs for each pair), or for
+N(T, 0.3 T) (four ping-pongs). The table has the gain in throughput relative to the bare provider with one rail for each pair. Sennit's pairs share both rails.
+*By hand* is the largest possible gain of sharing: two puts of the provider, one by each rail."""
 
 PLAN = """## Plans
 
-64 pieces, 64 bytes apart at their target, until all have arrived. The other columns are relative to the plan, which packs short pieces
+The time until 64 pieces, 64 bytes apart at their target, have arrived. The other columns are relative to the plan, which packs short pieces
 ([strided.md](../../design/strided.md)). Target: 1.5 ×."""
 
 PROGRESS = """## The progress thread
 
-The paper's polling thread slows programs that leave it no core, and needs a tuned interval. Sennit's thread sleeps until something arrives.
+The polling thread of the paper slows programs that have no free core for it, and needs a tuned interval. Sennit's thread sleeps until a message arrives.
 
-The target of an 8-byte put (µs) sleeps 2 ms at a time, or computes and makes a call about each millisecond. *Work*: how much longer the computation takes.
-*Threads*: processor time of the other threads, the MPI's included, relative to the work. `processor=1` is the processor of the rank that computes,
-`processor=0` that of the rank that spins for its put.
+The target of an 8-byte put (µs) sleeps 2 ms at a time, or computes and makes a call about once a millisecond. *Work* is the additional time of the computation.
+*Threads* is the processor time of the other threads, including those of the MPI, relative to the work. `processor=1` is the processor of the computing rank,
+`processor=0` that of the rank that polls for its put.
 
-- The thread does not serve a rank that polls as often as the thread would: from `interval=500` a put waits for the rank's next call.
-- On the processor of a spinning rank the thread may wait for its turn.
+- The thread does not serve a rank that polls at least as often as the thread: from `interval=500` on, a put waits for the rank's next call.
+- On the processor of a polling rank the thread may have to wait until the kernel runs it.
 - A rank that makes no call is served in 15 to 20 µs, but not with `off`."""
 
 
