@@ -1,4 +1,4 @@
-# `sennit bench`, a part of the command line: its sources, and what the build knows about launchers.
+# `sennit bench`: its sources, and the launchers that the build has found.
 target_sources(sennit_cli PRIVATE
     "${CMAKE_CURRENT_LIST_DIR}/bench.cpp"
     "${CMAKE_CURRENT_LIST_DIR}/bench_launch.cpp"
@@ -9,7 +9,7 @@ target_sources(sennit_cli PRIVATE
 target_include_directories(sennit_cli PRIVATE "${CMAKE_CURRENT_LIST_DIR}")
 target_link_libraries(sennit_cli PRIVATE sennit_bench_common fmt::fmt CLI11::CLI11)
 
-# From the folder of programs to that of the measuring programs, in an installation.
+# The path from the folder of programs to that of the measuring programs in an installation.
 file(RELATIVE_PATH SENNIT_BENCH_LIBEXEC
     "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBEXECDIR}/sennit")
 target_compile_definitions(sennit_cli PRIVATE

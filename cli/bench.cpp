@@ -1,5 +1,5 @@
-// `sennit bench`: options and help. The measuring is done by ranks of jobs that bench_ranks.cpp and
-// bench_start.cpp launch.
+// `sennit bench`: options and help. bench_ranks.cpp and bench_start.cpp launch the jobs that
+// measure.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -33,7 +33,7 @@ constexpr std::uint64_t kMi = kKi * kKi;
 
 using Sizes = std::vector<std::uint64_t>;
 
-// A measurement whose ranks measure together, of 2 unless the user says another number.
+// A measurement inside one job, of 2 ranks unless the user gives another number.
 Entry together(const char *name, const char *help, Sizes sizes = {}) {
     return {name, help, bench_ranks, {2}, std::move(sizes), 201};
 }
@@ -124,7 +124,7 @@ void add_size_options(CLI::App &command, BenchOptions &options) {
         ->transform(size_validator(least, most));
 }
 
-// Of measurements that two hosts can have part in.
+// Options of measurements that can run between two hosts.
 void add_cluster_options(CLI::App &command, BenchOptions &options) {
     static const std::set<std::string> between_hosts{
         "put",  "get",   "rate",     "wake",      "barrier",   "atomic",  "notify",
@@ -145,8 +145,8 @@ void add_cluster_options(CLI::App &command, BenchOptions &options) {
         ->check(CLI::ExistingFile);
 }
 
-// The rank that computes is on the second processor. Where there is a third one the thread can have
-// it to itself; else it shares the first one's, whose rank polls.
+// The computing rank is on the second processor. The thread gets the third processor if there is
+// one; otherwise it shares the first processor with the rank that polls.
 std::vector<std::string> progress_settings() {
     std::vector<std::string> settings{"off", "on,processor=1",
                                       available_cores() > 2 ? "on,processor=2" : "on,processor=0"};
@@ -155,7 +155,7 @@ std::vector<std::string> progress_settings() {
     return settings;
 }
 
-// Throws UsageError for numbers of ranks that the measurement is not made for.
+// Throws UsageError for numbers of ranks that the measurement does not support.
 void require_ranks(const BenchOptions &options) {
     static const std::set<std::string> of_hosts{"wake", "rails", "progress"};
     if (of_hosts.count(options.bench) != 0 && options.cluster.empty())
@@ -210,7 +210,7 @@ void add_bench_command(CLI::App &app, int &exit_code) {
         options->ranks = entry.ranks;
         options->sizes = entry.sizes;
         options->rounds = entry.rounds;
-        // No MPI offers the like.
+        // No MPI has a counterpart.
         const bool has_no_mpi = options->bench == "cma" || options->bench == "adopt";
         if (has_no_mpi) options->mpis = {"none"};
         add_shared_options(*command, *options);
@@ -255,7 +255,7 @@ void add_bench_command(CLI::App &app, int &exit_code) {
             }
         });
     }
-    // Last, for each of the above begins with the formatter of `bench`.
+    // Set last: CLI11 copies a command's formatter to its subcommands when they are added.
     bench->formatter(std::make_shared<UsageFormatter>("WHAT [OPTIONS]"));
 }
 

@@ -1,4 +1,4 @@
-// The build defines SENNIT_BENCH_*: the paths that it found, "" for none.
+// The build defines SENNIT_BENCH_*: paths that it found, or "".
 #include "bench_launch.hpp"
 
 #include <fmt/format.h>
@@ -166,11 +166,11 @@ std::vector<std::string> cluster_command(const BenchOptions &options, const Laun
                 launcher.name == "mpich" ? "hydra" : "mpirun",
                 "-n",
                 std::to_string(ranks)};
-    // Where a thread for progress runs is said in numbers of the machine's processors.
+    // SENNIT_PROGRESS names a processor by the machine's numbers, so the hosts must not split them.
     if (progress.empty()) words.push_back("--split-processors");
     words.push_back("--");
-    // Its windows over UCX. Over its own TCP it makes none between hosts (MPI_ERR_WIN), and has no
-    // others for programs with threads.
+    // Use windows over UCX. Over its own TCP Open MPI makes no windows between hosts (MPI_ERR_WIN),
+    // and it has no others for programs with threads.
     if (is_of_openmpi(launcher) && std::getenv("OMPI_MCA_osc") == nullptr)
         append(words, {"env", "OMPI_MCA_osc=ucx"});
     if (!progress.empty()) append(words, {"env", "SENNIT_PROGRESS=" + progress});

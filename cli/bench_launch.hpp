@@ -1,5 +1,5 @@
-// Who starts the ranks of a benchmark and how: Sennit's own launcher, and the launchers of the MPIs
-// that this build has, each with the settings that suit it best.
+// The launchers that start the ranks of a benchmark, each with its fastest settings: Sennit's own,
+// and those of the MPIs that this build has.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ struct Launcher {
 // Sennit's own launcher: this program.
 Launcher own_launcher();
 
-// Is OpenSHMEM, Open MPI's, measured among `all`?
+// Whether Open MPI's OpenSHMEM is measured with `--mpi all`.
 bool compares_with_openshmem(const BenchOptions &options);
 
-// Those MPIs that the options ask for, and OpenSHMEM. Throws std::runtime_error for one that was
-// asked for by its name and is not there.
+// The MPIs that the options name, and OpenSHMEM. Throws std::runtime_error if one that is named
+// does not exist.
 std::vector<Launcher> mpi_launchers(const BenchOptions &options);
 
 // A measuring program, `sennit-bench-KIND-NAME`: beside this program or in its libexec folder.
@@ -30,16 +30,17 @@ std::string measuring_program(const std::string &kind, const std::string &name);
 // Processors that this process may use.
 int available_cores();
 
-// The command line that starts `program` on `ranks` ranks, bound to cores where there are enough.
+// The command line that starts `program` on `ranks` ranks, bound to cores if there are enough.
 std::vector<std::string> launch_command(const Launcher &launcher, int ranks, double timeout_s,
                                         const std::vector<std::string> &program);
 
-// The same on two hosts that tools/cluster makes. `progress`: of SENNIT_PROGRESS; "": as it is.
+// The same on two hosts that tools/cluster makes. `progress`: value of SENNIT_PROGRESS; "":
+// unchanged.
 std::vector<std::string> cluster_command(const BenchOptions &options, const Launcher &launcher,
                                          int ranks, const std::string &progress,
                                          const std::vector<std::string> &program);
 
-// The first, with every launcher's default binding, as a user types it.
+// As launch_command(), but with the launcher's default binding, as a user types it.
 std::vector<std::string> plain_launch_command(const Launcher &launcher, int ranks,
                                               const std::vector<std::string> &program);
 

@@ -20,15 +20,15 @@ struct BenchOptions {
     bool show_commands = false;
     std::string cluster;  // tools/cluster; "": all ranks on this machine
     int rails = 1;        // between its hosts
-    std::string rate;     // of these, as tools/cluster takes it; "": as fast as they are
-    std::vector<std::string> progress;  // progress: settings of SENNIT_PROGRESS, a job for each
-    std::vector<int> nodes;             // start: made-up nodes of further jobs
+    std::string rate;     // of the rails, in the form of tools/cluster; "": not limited
+    std::vector<std::string> progress;  // progress: values of SENNIT_PROGRESS, a job for each
+    std::vector<int> nodes;             // start: numbers of made-up nodes, a further job for each
     std::string openmpi_launcher;
     std::string mpich_launcher;
 };
 
 // Each measures, prints, and returns the exit code of the program.
-int bench_ranks(const BenchOptions &options);   // those measured by ranks together
+int bench_ranks(const BenchOptions &options);   // measurements inside one job
 int bench_start(const BenchOptions &options);   // start
 int bench_memory(const BenchOptions &options);  // memory
 

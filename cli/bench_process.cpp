@@ -1,5 +1,5 @@
-// Signals arrive through a signalfd, so one poll waits for output, for the end of the child, for
-// the user and for the time limit.
+// Signals are received by a signalfd, so one poll waits for output, the end of the child, signals
+// of the user and the time limit.
 #include "bench_process.hpp"
 
 #include <fcntl.h>
@@ -59,7 +59,7 @@ sigset_t watched_signals() {
     _exit(127);
 }
 
-// Collects output and hands out whole lines.
+// Collects output and passes it on in whole lines.
 class Lines {
   public:
     explicit Lines(const LineHandler &handler) : m_handler(handler) {}
@@ -84,7 +84,7 @@ class Lines {
     std::string m_text;
 };
 
-// The child and its group: ended for sure when this goes out of scope.
+// The child and its process group. The destructor ends them.
 class Group {
   public:
     Group(const std::vector<std::string> &command, int output, const Signals &signals)
@@ -131,7 +131,7 @@ int milliseconds_until(Clock::time_point when) {
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
 }
 
-// Waits for the end of the group; `pipe` is -1 when nobody reads its output.
+// Waits for the end of the group. `pipe` is -1 if its output is not read.
 ProcessResult watch(Group &group, const Signals &signals, int pipe, double timeout_s,
                     const LineHandler &on_line) {
     ProcessResult result;

@@ -11,8 +11,8 @@
 
 namespace sennit::cli {
 
-// While one lives, SIGINT and SIGTERM do not end this process: they wait for was_stopped() or for
-// the next run_process(). The processes that it starts get the signal mask from before.
+// While an object exists, SIGINT and SIGTERM do not end this process: they stay pending until
+// was_stopped() or the next run_process(). Child processes get the original signal mask.
 class Signals {
   public:
     Signals();
@@ -22,7 +22,7 @@ class Signals {
 
     int descriptor() const { return m_descriptor; }
     const sigset_t &before() const { return m_before; }
-    // Whether SIGINT or SIGTERM came since the last call.
+    // Whether SIGINT or SIGTERM was received since the last call.
     bool was_stopped() const;
 
   private:
@@ -30,7 +30,7 @@ class Signals {
     int m_descriptor = -1;
 };
 
-// SIGINT or SIGTERM came.
+// SIGINT or SIGTERM was received.
 class StoppedBySignal : public std::runtime_error {
   public:
     StoppedBySignal() : std::runtime_error("stopped by a signal") {}
@@ -39,7 +39,7 @@ class StoppedBySignal : public std::runtime_error {
 struct ProcessResult {
     int exit_code = -1;  // 128 + signal if one ended it
     bool timed_out = false;
-    double elapsed_ns = 0.0;  // from before the fork until its end is known
+    double elapsed_ns = 0.0;  // from before the fork until the end was noticed
 };
 
 using LineHandler = std::function<void(const std::string &)>;
@@ -50,13 +50,13 @@ using LineHandler = std::function<void(const std::string &)>;
 // cannot be started.
 ProcessResult run_process(const std::vector<std::string> &command, double timeout_s,
                           const LineHandler &on_line);
-// The same with signals that the caller holds for several processes: one that came between two of
-// them throws StoppedBySignal, too.
+// The same with a Signals object that the caller uses for several processes: a signal that was
+// received between two processes throws StoppedBySignal, too.
 ProcessResult run_process(const Signals &signals, const std::vector<std::string> &command,
                           double timeout_s, const LineHandler &on_line);
 
-// Starts `count` times `command`, waits for all; the nanoseconds it took. Throws
-// std::runtime_error when one cannot be started or fails.
+// Starts `command` `count` times and waits for all. Returns the nanoseconds that this took. Throws
+// std::runtime_error if a process cannot be started or fails.
 double spawn_and_wait(const std::vector<std::string> &command, int count);
 
 }  // namespace sennit::cli

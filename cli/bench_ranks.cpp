@@ -53,7 +53,7 @@ std::vector<std::string> worker_command(const BenchOptions &options, const std::
 void take_line(const std::string &text, const BenchOptions &options, JobReport &report) {
     const auto line = nlohmann::ordered_json::parse(text, nullptr, false);
     if (line.is_discarded() || !line.is_object()) {
-        print_error("{}\n", text);  // not ours: let it be seen
+        print_error("{}\n", text);  // output of another program: show it
     } else if (!line.contains("bench")) {
         report.about = line;
     } else {
@@ -65,7 +65,7 @@ void take_line(const std::string &text, const BenchOptions &options, JobReport &
     }
 }
 
-// Empty when all went well, else what did not.
+// The error of a job, empty if it succeeded.
 std::string failure_of(const ProcessResult &result, const BenchOptions &options,
                        const JobReport &report) {
     if (result.timed_out) {
@@ -85,7 +85,7 @@ void print_report(const BenchOptions &options, const JobReport &report) {
                library.empty() ? "sennit run" : fmt::format("the launcher of {}", library),
                text("binding"),
                report.about.value("oversubscribed", false) ? "; more ranks than cores" : "");
-    // One table for each thing that was measured; most benchmarks measure one.
+    // One table for each benchmark in the records; most jobs have one.
     for (auto first = report.records.begin(); first != report.records.end();) {
         const auto end =
             std::find_if(first, report.records.end(),
@@ -99,8 +99,8 @@ void print_report(const BenchOptions &options, const JobReport &report) {
     std::fflush(stdout);
 }
 
-// Not every Open MPI has OpenSHMEM, and it does not run everywhere. Unless the user named it, its
-// failure is only reported.
+// Open MPI may lack OpenSHMEM, and it does not run everywhere. If the user did not name it, its
+// failure is reported but is no error.
 bool may_be_missing(const BenchOptions &options, const std::string &launcher) {
     return launcher == "openshmem" &&
            std::find(options.mpis.begin(), options.mpis.end(), launcher) == options.mpis.end();
@@ -139,7 +139,7 @@ bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks,
     return failure.empty();
 }
 
-// One for each setting that was asked for.
+// Runs one job for each setting of SENNIT_PROGRESS.
 bool run_jobs(const BenchOptions &options, const Launcher &launcher, int ranks) {
     if (options.progress.empty()) return run_job(options, launcher, ranks, "");
     bool all_well = true;

@@ -1,5 +1,5 @@
-// The benchmarks of whole jobs, launched in turn: how long starting and ending takes, and what
-// memory an idle rank has to itself.
+// The benchmarks of whole jobs, launched in turn: the time of start and end, and the private memory
+// of an idle rank.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -163,7 +163,7 @@ int bench_start(const BenchOptions &options) {
                                   {}});
         }
         for (Candidate &candidate : candidates) {
-            candidate.run();  // warm up: files come from the page cache afterwards
+            candidate.run();  // warm up: files are then in the page cache
         }
         for (std::uint64_t round = 0; round < options.rounds; ++round) {
             for (Candidate &candidate : candidates) {

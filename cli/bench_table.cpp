@@ -12,7 +12,7 @@ namespace {
 
 using bench::Record;
 
-// From this size on the rate says more than the time.
+// From this size on the rate is shown.
 constexpr std::uint64_t kRateFromBytes = 1024;
 
 bool is_sennit(const Record &record) {
@@ -54,7 +54,8 @@ std::string rate(const Record &record) {
     return fmt::format("{:.2f}", static_cast<double>(record.bytes) / record.time_ns->median);
 }
 
-// How much a word costs on top of the bare store or load: a ratio of two very small times misleads.
+// The cost of a word in addition to the bare store or load, because a ratio of two very small times
+// is misleading.
 std::string word_notes(const std::vector<Record> &records) {
     static const std::set<std::string> word_benches{"put", "get", "fetch-add", "compare-swap"};
     std::string text;
@@ -73,7 +74,7 @@ std::string word_notes(const std::vector<Record> &records) {
     return text;
 }
 
-// Items or puts per second: a line for each size.
+// Items or puts per second, one line for each size.
 std::string item_notes(const std::vector<Record> &records) {
     std::string text;
     std::uint64_t last_bytes = 0;
@@ -91,9 +92,9 @@ std::string item_notes(const std::vector<Record> &records) {
     return text.empty() ? text : text + "\n";
 }
 
-// For each size the fastest raw rail alone, and the sum of all.
+// For each size the fastest raw rail, and the sum of all rails.
 std::string rail_notes(const std::vector<Record> &records) {
-    std::map<std::uint64_t, std::vector<double>> rails;  // times by each alone, of each size
+    std::map<std::uint64_t, std::vector<double>> rails;  // times of each rail alone, by size
     for (const Record &record : records)
         if (record.bench == "rails" && record.subject.rfind("raw-", 0) == 0)
             rails[record.bytes].push_back(value_of(record));
@@ -115,7 +116,7 @@ std::string rail_notes(const std::vector<Record> &records) {
     return text;
 }
 
-// Where a few percent matter.
+// The spread of the results, for benchmarks in which a few percent matter.
 std::string interval_notes(const std::vector<Record> &records) {
     std::string text;
     for (const Record &record : records) {

@@ -1,4 +1,4 @@
-// Results of benchmarks for people: aligned columns, ratios, and a line on what was measured.
+// Results of benchmarks as text: aligned columns, ratios, and a line that describes the subject.
 #pragma once
 
 #include <string>

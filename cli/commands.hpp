@@ -11,10 +11,10 @@ class App;
 
 namespace sennit::cli {
 
-// run.cpp. What to start is filled before the callback runs, and outlives it.
+// run.cpp. The caller fills it before the callback runs, and it outlives the callback.
 struct RunCommand {
     std::vector<std::string> program;
-    bool by_oshrun = false;  // it is called by oshrun, whose messages speak of PEs
+    bool by_oshrun = false;  // called by oshrun, whose messages name PEs
 };
 void add_run_command(CLI::App &app, const RunCommand &what, int &exit_code);
 void add_info_command(CLI::App &app, int &exit_code);    // info.cpp
@@ -23,7 +23,7 @@ void add_trace_command(CLI::App &app, int &exit_code);   // trace.cpp
 void add_stats_command(CLI::App &app, int &exit_code);   // stats.cpp
 void add_report_command(CLI::App &app, int &exit_code);  // report.cpp
 void add_doctor_command(CLI::App &app, int &exit_code);  // doctor.cpp
-// map.cpp. `words` are those of the command line, for the output to say what made it.
+// map.cpp. `words` is the command line, which the output names.
 void add_map_command(CLI::App &app, const std::string &words, int &exit_code);
 
 }  // namespace sennit::cli

@@ -1,5 +1,4 @@
-// Whether a process that left something of itself has died. Used by `sennit stats` and `sennit
-// trace`.
+// Whether the process that left a file has died. Used by `sennit stats` and `sennit trace`.
 #pragma once
 
 #include <unistd.h>
@@ -10,7 +9,7 @@
 
 namespace sennit::cli {
 
-// Of `process` on `host`; false too where that is another machine, which nobody here can tell.
+// Whether `process` on `host` has died. False if `host` is another machine: this is not known here.
 inline bool has_died(const char *host, int process) {
     char here[256] = "";
     (void)gethostname(here, sizeof here - 1);
@@ -18,8 +17,8 @@ inline bool has_died(const char *host, int process) {
     std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
     std::string text;
     if (!std::getline(stat, text)) return true;
-    // Behind its name, in which anything may stand: Z and X are processes that nobody has waited
-    // for.
+    // The state is behind the name, which may contain anything. Z and X are dead processes that
+    // their parent has not waited for.
     const std::size_t name_end = text.rfind(") ");
     const char state = name_end == std::string::npos ? ' ' : text[name_end + 2];
     return state == 'Z' || state == 'X';

@@ -74,7 +74,7 @@ int doctor(const DoctorOptions &options) {
     System system{options.root, options.ranks, {}, {}, {}};
     if (options.root.empty()) system.network = look_at_network(!options.looks_only);
     if (!options.looks_only && options.root.empty()) {
-        // Beyond the file size limit calls then return EFBIG and do not end this program.
+        // Writes beyond the file size limit then fail with EFBIG and do not end this program.
         (void)std::signal(SIGXFSZ, SIG_IGN);
         system.figures = measure();
         system.start = try_start();

@@ -1,5 +1,5 @@
-// `sennit info`: what this build is, who can start it, which paths it takes here and why, and what
-// the machine looks like. Uses the public interface of the library only.
+// `sennit info`: the build, its launchers, its paths with their reasons, and the machine. Uses the
+// public interface of the library only.
 #include "info.hpp"
 
 #include <fmt/format.h>
@@ -51,8 +51,8 @@ Json launchers_section() {
     }
 }
 
-// For the time of one object this process is a rank without peers, whatever launcher started it:
-// Sennit reads its knobs when a rank starts, and reports an invalid one.
+// While an object exists, this process is a rank without peers, whatever launcher started it.
+// Needed because Sennit reads its knobs when a rank starts, and reports invalid ones.
 class LoneRank {
   public:
     LoneRank() {
@@ -74,7 +74,7 @@ class LoneRank {
     sennit_bootstrap bootstrap_{};
 };
 
-// The first knob names the file of settings.
+// Where the value was set. The first knob is the name of the settings file.
 std::string source_of(const sennit_knob &knob, const Json &list) {
     if (knob.is_set == 0) return "default";
     return knob.is_set == 1 ? "environment" : list[0]["value"].get<std::string>();
@@ -96,7 +96,7 @@ Json knobs_section() {
     return list;
 }
 
-// Two ranks of this very program, started and asked. The answer is their peers section.
+// Starts two ranks of this program and returns their peers section.
 Json probe_by_two_ranks() {
     const TwoRanks ranks = start_two_ranks(30);
     const Json parsed = Json::parse(ranks.text, nullptr, false);

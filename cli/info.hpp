@@ -1,5 +1,5 @@
-// The sections of `sennit info`. Each is collected as JSON first; the text for people is made from
-// that, so both say the same.
+// The sections of `sennit info`. Each is collected as JSON first. The text is made from the JSON,
+// so both have the same content.
 #pragma once
 
 #include <hwloc.h>
@@ -15,17 +15,18 @@ using Json = nlohmann::ordered_json;
 Json topology_section();
 std::string topology_text(const Json &section);
 
-// The same for others. Null if hwloc can not read it. Freed at the end of the program only: with
-// its last topology hwloc unloads its plugins, and what they have allocated would be lost.
+// The topology for other callers. Null if hwloc can not read it. It is freed at the end of the
+// program only: with its last topology hwloc unloads its plugins, and memory that they have
+// allocated would be lost.
 hwloc_topology_t node_topology();
 std::string cpus_text(hwloc_obj_t object);
 // The one domain whose processors this process may use; -1 if there are several.
 int own_numa_node(hwloc_topology_t topology);
-// As the firmware tells it, 10 within a domain; 0 if it does not.
+// The distance that the firmware reports, 10 within a domain; 0 if it reports none.
 int numa_distance(hwloc_topology_t topology, int from, int to);
 
-// info_network.cpp: where a card is, by its place on the PCI bus or, without that, by the name of
-// its interface, and how far that is from this process. -1: not known.
+// info_network.cpp: the NUMA domain of a card, found by its PCI address or else by the name of its
+// interface, and its distance from this process. -1: not known.
 struct CardPlace {
     int numa_node = -1;
     int numa_node_of_process = -1;
@@ -33,25 +34,25 @@ struct CardPlace {
 };
 CardPlace card_place(const std::string &bus, const std::string &name);
 void add_place(const CardPlace &place, Json *out);
-// As text; "" without such members.
+// The place of a card as text; "" if it has none.
 std::string place_text(const Json &card);
 
-// What leads to other nodes.
+// Providers and interfaces to other nodes.
 Json network_section();
 std::string network_text(const Json &section);
 
-// info_levels.cpp: the levels of locality, in the words of the interface.
+// info_levels.cpp: the names of the levels of locality, as in the interface.
 const char *locality_name(int level);
-// Which of them this machine has, by its other sections.
+// The levels that this machine has, from its other sections.
 Json levels_section(const Json &network, const Json &topology);
 std::string levels_text(const Json &section);
 // How many peers each rank of a section of peers has at each level, as a member of the rank.
 void count_levels(Json *peers);
 std::string counts_text(const Json &peers);
 
-// info_peers.cpp. Collective over all ranks of the job, between sennit_init and sennit_finalize;
-// the result is whole on rank 0 and null on the others. Throws std::runtime_error with Sennit's own
-// words when a call fails.
+// info_peers.cpp. Collective over all ranks of the job, between sennit_init and sennit_finalize.
+// Rank 0 gets the result, the others null. Throws std::runtime_error with Sennit's error text if a
+// call fails.
 Json peers_section();
 std::string peers_text(const Json &section);
 

@@ -1,5 +1,5 @@
-// The levels of locality in `sennit info`: which of them this machine has, and in a job how many
-// peers each rank has at each. Named as in sennit_locality_level.
+// The levels of locality in `sennit info`: the levels of this machine, and in a job the number of
+// peers of each rank at each level. The names are those of sennit_locality_level.
 #include <fmt/format.h>
 #include <sennit/runtime.h>
 

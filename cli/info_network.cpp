@@ -1,5 +1,5 @@
-// The network section of `sennit info`: the providers of libfabric and which one is taken, and the
-// interfaces of this node that may serve as rails, with their speed and their distance from the
+// The network section of `sennit info`: the providers of libfabric and the one that is used, and
+// the interfaces of this node that may be rails, with their speed and their distance from the
 // processors of this process.
 #include <fmt/format.h>
 #include <hwloc.h>
@@ -49,7 +49,7 @@ Json providers_section(Json *section) {
     return list;
 }
 
-// Of the providers that have puts: bits of the program's in the completions of each operation.
+// The bits of completion data of each operation, for providers that have puts.
 std::string bits_text(const Json &providers) {
     std::string text;
     for (const Json &provider : providers) {
@@ -70,7 +70,7 @@ std::string bits_text(const Json &providers) {
 
 }  // namespace
 
-// Near to several domains: to all of them, as far as the firmware tells.
+// The place of a card that is attached to one NUMA domain; unknown if it is attached to several.
 CardPlace card_place(const std::string &bus, const std::string &name) {
     const hwloc_obj_t near = near_card(bus, name);
     CardPlace place;

@@ -1,8 +1,8 @@
-// The peers section of `sennit info`: for every pair of ranks the path taken, and for every path
-// why or why not; for every rank how memory of each kind that it registers is reached, and why not
-// in a better way: tried by registering some, and asked by every other rank, which may have to take
-// another way than the owner offers. Every rank writes what it knows into its piece of a global
-// allocation, rank 0 gets all pieces: the tool uses the library as any program would.
+// The peers section of `sennit info`. For every pair of ranks it has the chosen path, and for every
+// path the reason for or against it. For every rank it has the mechanism that reaches registered
+// memory of each kind, and the reason against better ones. To find these, each rank registers some
+// memory, and every other rank queries it, since a peer may need another mechanism than the owner.
+// Every rank writes its results into its piece of a global allocation, and rank 0 gets all pieces.
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kTimeoutNs = 30'000'000'000;
 constexpr std::size_t kReasonBytes = 192;
-constexpr int kRails = 8;   // of a rank that are shown
+constexpr int kRails = 8;   // shown for a rank
 constexpr int kCards = 16;  // of a node
 
 // The result of registering memory of one kind.
@@ -51,7 +51,7 @@ struct Identity {
     char host[60];
     char bootstrap[32];
     Trial trials[kKindCount];
-    sennit_region region;  // memory of the heap, for the others to ask about
+    sennit_region region;  // memory of the heap, which the other ranks query
     std::int32_t card_count;
     Card cards[kCards];
 };
@@ -63,7 +63,7 @@ struct View {
     Trial memory;  // how this rank reaches the other's memory
     std::int32_t rail_count;
     sennit_rail rails[kRails];
-    CardPlace places[kRails];  // of their cards
+    CardPlace places[kRails];  // of the rails' cards
 };
 static_assert(sizeof(View) == 12 + SENNIT_PATH_END * kReasonBytes + sizeof(Trial) +
                                   kRails * (sizeof(sennit_rail) + sizeof(CardPlace)));
@@ -86,7 +86,7 @@ Trial failed_trial(sennit_status status) {
     return trial;
 }
 
-// How this rank reaches the region, and why not in a better way.
+// How this rank reaches the region, and the reason against better mechanisms.
 Trial look_at(sennit_region region) {
     Trial trial{};
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
@@ -100,7 +100,7 @@ Trial look_at(sennit_region region) {
     return status == SENNIT_OK ? trial : failed_trial(status);
 }
 
-// Memory that is registered, where that works, until it is let go.
+// Registers memory if that is possible, and deregisters it in the destructor.
 struct Registered {
     Trial trial;
     sennit_region region = SENNIT_REGION_NULL;
@@ -120,7 +120,7 @@ void let_go(const Registered &registered) {
 
 constexpr std::size_t kTriedBytes = 65536;
 
-// Of memory of the other kinds that programs have.
+// Tries to register memory of other kinds.
 void try_others(Identity &identity) {
     static char of_program[kTriedBytes];
     char on_stack[64];
@@ -178,12 +178,12 @@ View view_of(int rank, sennit_region region) {
         view.places[view.rail_count++] =
             card_place(text_of(rail.bus), text_of(rail.interface_name));
     }
-    // Of a rank that has registered nothing there is nothing to tell.
+    // A rank that could not register its memory has no region.
     view.memory = region.gptr.segment != 0 ? look_at(region) : Trial{SENNIT_ERR_STATE, 0, {}};
     return view;
 }
 
-// What this rank sees of each one, by the pieces, in which all are named.
+// Adds this rank's view of each rank. The pieces must already have the identities of all ranks.
 void add_views(sennit_gptr pieces, int size, std::vector<char> &piece) {
     for (int rank = 0; rank < size; ++rank) {
         Identity theirs{};
@@ -243,7 +243,7 @@ Json pair_json(int from, int to, const View &view) {
     return pair;
 }
 
-// How the memory is reached, and why not by the better ways.
+// The mechanism of the memory, and the reason against better ones.
 std::string trial_text(const Json &trial) {
     const auto kind = trial["memory"].get<std::string>();
     if (trial.contains("error")) {
@@ -286,7 +286,7 @@ void append_rank(Json &section, int rank, const std::vector<char> &piece, int si
     }
 }
 
-// In place of the piece of a rank that no path leads to.
+// The piece that stands for a rank that no path reaches.
 std::vector<char> unknown_piece(std::size_t bytes, int size) {
     std::vector<char> piece(bytes);
     constexpr char kText[] = "no path leads there from rank 0, which asks";
@@ -325,7 +325,8 @@ const Json *card_at(const Json &rank, const Json &address) {
     return nullptr;
 }
 
-// Frames that are too large for the other end are lost without an error.
+// Warns of different frame sizes: frames that are too large for the other end are lost without an
+// error.
 Json warnings_of(const Json &section) {
     std::set<std::string> texts;
     for (const Json &pair : section["pairs"]) {
@@ -382,17 +383,18 @@ std::string rails_text(const Json &pair) {
     return text;
 }
 
-// Why this pair takes its path: the reasons of the path itself and of all better ones, the rails of
-// those on different nodes, whether memory that is private to the peer is reached, and how
-// registered memory is if not as its owner says.
+// The reasons for the path of a pair: those of the path itself and of all better ones. Also the
+// rails of a pair on different nodes, whether private memory of the peer is reached, and the
+// mechanism of registered memory if it is not that of the owner.
 std::string explanation(const Json &pair, const Json &ranks) {
     const auto taken = pair["path"].get<std::string>();
     std::string text;
     for (const auto &[candidate, reason] : pair["reasons"].items()) {
-        if (candidate == "self" && taken != "self") continue;  // another rank is never oneself
+        if (candidate == "self" && taken != "self")
+            continue;  // self is never a path to another rank
         if (candidate != taken && !is_better(candidate, taken)) continue;
         const auto sentence = reason.get<std::string>();
-        // The reason of the path taken says so itself.
+        // The reason of the chosen path needs no addition.
         text += fmt::format("    {:<7} {}{}\n", candidate,
                             candidate == taken ? "" : "not taken: ", sentence);
     }
@@ -434,7 +436,7 @@ Json peers_section() {
     std::vector<char> mine = own_piece(size, on_heap);
     sennit_gptr pieces = SENNIT_GPTR_NULL;
     must(sennit_alloc(SENNIT_TEAM_WORLD, mine.size(), 0, 0, &pieces), "sennit_alloc");
-    // First the ranks, then the view of each one of the others.
+    // First the identities, then the views, which need the identities of all ranks.
     for (const bool all_are_named : {false, true}) {
         if (all_are_named) add_views(pieces, size, mine);
         must(sennit_put(sennit_gptr_at(pieces, rank), mine.data(), mine.size()), "sennit_put");
@@ -474,7 +476,7 @@ std::string peers_text(const Json &section) {
         text += fmt::format("  {}\n", warning.get<std::string>());
     text += matrix_text(section);
     text += counts_text(section);
-    // One text for all pairs with the same text.
+    // Pairs with the same text are shown together.
     std::map<std::string, std::vector<std::string>> stories;
     for (const Json &pair : section["pairs"]) {
         stories[explanation(pair, section["ranks"])].push_back(

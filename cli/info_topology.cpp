@@ -1,5 +1,5 @@
-// The topology section of `sennit info`: what hwloc knows of this node, and what of it this process
-// may use.
+// The topology section of `sennit info`: this node as hwloc describes it, and the part that this
+// process may use.
 #include <fmt/format.h>
 #include <hwloc.h>
 #include <unistd.h>

@@ -15,8 +15,8 @@
 namespace sennit::cli {
 namespace {
 
-// 0 if there is no such file, or it says less: a card without a link has the speed -1, or none that
-// can be read.
+// 0 if the file can not be read or its number is negative: a card without a link has the speed -1,
+// or none.
 int number_in(const std::string &interface, const char *file) {
     int number = 0;
     std::ifstream(fmt::format("/sys/class/net/{}/{}", interface, file)) >> number;

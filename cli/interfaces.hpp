@@ -14,7 +14,7 @@ struct Interface {
     bool is_up = false;
     bool is_loopback = false;
     int mtu = 0;         // bytes of a frame; 0: not known
-    int speed_mbit = 0;  // per second; 0: the card does not say
+    int speed_mbit = 0;  // per second; 0: not known
 };
 
 std::vector<Interface> interfaces();

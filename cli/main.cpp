@@ -18,8 +18,8 @@
 
 namespace {
 
-// Throws sennit::cli::UsageError for a wrong word behind a command that has commands of its own,
-// which are called `kind`.
+// Throws sennit::cli::UsageError for a wrong word behind a command that has subcommands. `kind` is
+// the term for these.
 void check_second(const CLI::App &app, const std::vector<std::string> &words,
                   const std::string &kind) {
     const CLI::App &command = *app.get_subcommand(words[0]);
@@ -28,12 +28,12 @@ void check_second(const CLI::App &app, const std::vector<std::string> &words,
     sennit::cli::check_subcommand(command, words[1], caller, kind);
 }
 
-// Throws sennit::cli::UsageError for words that no part of `app` knows. What `run` is to start is
-// taken out of `words` and put into `what`: it is not for CLI11 to look at.
+// Throws sennit::cli::UsageError for words that no part of `app` knows. Moves the program of `run`
+// and its arguments from `words` to `what`, since CLI11 must not parse them.
 void check_words(const CLI::App &app, std::vector<std::string> &words,
                  sennit::cli::RunCommand &what) {
     if (words.empty()) sennit::cli::fail_without_subcommand(app, "sennit", "command");
-    // As mpirun has it, without a command before the options.
+    // Options without a command, as mpirun has them.
     if (words[0][0] == '-' && app.get_option_no_throw(words[0]) == nullptr)
         throw sennit::cli::UsageError(fmt::format(
             "sennit: which command? \"{}\" is no option of its own; to start a program: sennit run "
@@ -44,7 +44,7 @@ void check_words(const CLI::App &app, std::vector<std::string> &words,
     if (words[0] == "trace") check_second(app, words, "command");
     if (words[0] == "run") {
         std::vector<std::string> rest(words.begin() + 1, words.end());
-        // Said by oshrun alone, and in no help.
+        // Only oshrun passes this word; no help mentions it.
         if (!rest.empty() && rest[0] == "--openshmem") {
             what.by_oshrun = true;
             rest.erase(rest.begin());
@@ -55,7 +55,7 @@ void check_words(const CLI::App &app, std::vector<std::string> &words,
     }
 }
 
-// "sennit bench put": the command that the words name, as far as they do.
+// The command that the first words name, such as "sennit bench put".
 std::string command_of(const CLI::App &app, const std::vector<std::string> &words) {
     std::string name = app.get_name();
     const CLI::App *at = &app;
@@ -69,7 +69,7 @@ std::string command_of(const CLI::App &app, const std::vector<std::string> &word
     return name;
 }
 
-// Output that was lost, as on a full disk, is a failure: `code`, or 125 if that was success.
+// Lost output, for example on a full disk, is a failure: returns `code`, or 125 if that is 0.
 int flushed(int code) {
     const bool failed_before = std::ferror(stdout) != 0;
     if (std::fflush(stdout) == 0 && !failed_before) return code;
@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
     const std::string command = command_of(app, words);
     try {
         check_words(app, words, what);
-        std::reverse(words.begin(), words.end());  // as CLI11 wants them
+        std::reverse(words.begin(), words.end());  // the order that CLI11 expects
         app.parse(std::move(words));
     } catch (const CLI::ParseError &error) {
         // Help and version are no errors; everything else is wrong usage.

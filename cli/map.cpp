@@ -55,12 +55,12 @@ Examples
 Exit code
   0, 1 if something failed, 2 wrong usage, 130 if interrupted.)";
 
-// "0,2-5" as numbers; none if it is no such list.
+// The numbers of a list such as "0,2-5"; empty if the text is no list.
 std::vector<int> processors_in(const std::string &text) {
     std::vector<int> processors;
     if (text.find_first_not_of("0123456789,-") != std::string::npos) return processors;
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    // An open end, such as 3-, would be a set without an end.
+    // An open range, such as 3-, would be an infinite set.
     if (hwloc_bitmap_list_sscanf(set, text.c_str()) == 0 && hwloc_bitmap_weight(set) > 0)
         for (int at = hwloc_bitmap_first(set); at >= 0; at = hwloc_bitmap_next(set, at))
             processors.push_back(at);
@@ -68,7 +68,7 @@ std::vector<int> processors_in(const std::string &text) {
     return processors;
 }
 
-// A check of CLI11.
+// A check of CLI11: empty for a list of processors.
 std::string check_processors(const std::string &text) {
     return processors_in(text).empty()
                ? fmt::format("must be numbers of processors, such as 0,2-5, not \"{}\"", text)
@@ -174,7 +174,7 @@ map::Figures measured_figures(const map::Options &options, const std::string &co
 }
 
 int run_map(const map::Options &options, const std::string &cores, const std::string &command) {
-    // Before minutes of measuring, and without changing an existing file.
+    // Check this before minutes of measuring, without a change of an existing file.
     if (!options.svg.empty() && !std::ofstream(options.svg, std::ios::app))
         throw std::runtime_error(fmt::format("{} can not be written", options.svg));
     const map::Figures figures = options.read.empty() ? measured_figures(options, cores, command)
@@ -198,7 +198,7 @@ void add_options(CLI::App &command, map::Options &options, std::string &cores) {
         ->capture_default_str();
     command.add_option("--ways", options.ways, "ways to measure, with commas; default: all")
         ->delimiter(',')
-        // Without the list of names, which no line of a man page has room for.
+        // Hide the list of names, which is too long for a line of a man page.
         ->check(CLI::IsMember(options.ways).description(""));
     command
         .add_option("--pairs", options.pairs, "measure a sample of this many pairs; 0: every pair")

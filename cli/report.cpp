@@ -1,4 +1,4 @@
-// `sennit report`: options and help. The program is bench/report/report.py, which this one becomes.
+// `sennit report`: options and help. It executes bench/report/report.py in its own place.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -56,7 +56,7 @@ struct ReportOptions {
     double minutes = 0;
 };
 
-// Beside this program in a build tree or an installation.
+// The script's path: beside this program in a build tree or an installation.
 std::string script() {
     const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
     return fs::weakly_canonical(folder / SENNIT_BENCH_LIBEXEC / "report" / "report.py");

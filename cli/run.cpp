@@ -76,7 +76,7 @@ std::string check_ranks(const char *option, const std::string &text) {
     return {};
 }
 
-// A line of this command's own.
+// Prints a line of this command.
 template <typename... Parts>
 void say(const Job &job, fmt::format_string<Parts...> format, Parts &&...parts) {
     const std::string message = "sennit run: " + fmt::format(format, std::forward<Parts>(parts)...);
@@ -99,7 +99,7 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
             say(job, "warning: --env {}: the variable is not set here, so the ranks do not get it",
                 name);
     }
-    // Without a value it is this command's own, which the ranks have anyway.
+    // A variable without a value is taken from this command's environment, which the ranks inherit.
     std::erase_if(job.set_variables, [](const std::string &setting) {
         return setting.find('=') == std::string::npos;
     });
@@ -119,7 +119,7 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
         say(job, "{} cannot be spread over {} nodes", counted(job.ranks, "rank"), job.nodes);
         return kExitUsage;
     }
-    // The ranks' own value follows, and the first one would be used.
+    // The value for the ranks is appended later, and the first one would be used.
     if (job.nodes > 0) (void)unsetenv("SENNIT_NODE");
     FoundProgram found = find_program(program.front());
     if (found.exit_code != 0) {

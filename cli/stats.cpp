@@ -1,4 +1,4 @@
-// `sennit stats`: what the ranks of a running or ended job have counted, from the file of
+// `sennit stats`: the counters of the ranks of a running or ended job, from the file of
 // SENNIT_STATS.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ struct StatsOptions {
 };
 
 Json row_of(const PeerCounters &counters, int peer, int path) {
-    // relaxed: sums that nothing else hangs on.
+    // relaxed: counters; no other data depends on them.
     const auto load = [](const std::atomic<std::uint64_t> &counter) {
         return counter.load(std::memory_order_relaxed);
     };
@@ -68,7 +68,7 @@ Json row_of(const PeerCounters &counters, int peer, int path) {
             {"wait_ns", load(counters.wait_ns)}};
 }
 
-// A rank that has not ended may have died, which shows here if it ran on this machine.
+// A rank that has not ended may have died. This is known only if it ran on this machine.
 std::string state_of(const StatsPart &part) {
     if (part.state == StatsState::ended) return "ended";
     return has_died(part.host, part.process_id) ? "died" : "running";
@@ -114,7 +114,7 @@ void read_stats(const std::string &name, Json &ranks) {
     const bool known = fstat(file, &now) == 0;
     const auto bytes = static_cast<std::size_t>(known ? now.st_size : 0);
     const std::size_t before = ranks.size();
-    // Parts begin at multiples of 64 KiB; those of ranks that are not there are holes.
+    // Parts begin at multiples of 64 KiB; missing parts are holes.
     constexpr std::size_t kStep = runtime::stats_part_bytes(0);
     StatsPart part{};
     for (std::size_t at = 0; read_at(file, at, &part, sizeof part); at += kStep) {

@@ -22,7 +22,7 @@ TwoRanks failed(const char *step) {
 
 [[noreturn]] void become_launcher(const std::string &self, const std::string &limit, int output,
                                   int messages) {
-    // This program may ignore the signal (doctor.cpp): ranks must not inherit that.
+    // doctor.cpp ignores the signal; ranks must not inherit this.
     (void)std::signal(SIGXFSZ, SIG_DFL);
     (void)dup2(output, STDOUT_FILENO);
     (void)dup2(messages, STDERR_FILENO);
@@ -32,8 +32,8 @@ TwoRanks failed(const char *step) {
     _exit(kExitInternal);
 }
 
-// All that comes out of both pipes until their ends; apart, since a library may have a word to say
-// on standard error beside the JSON.
+// Reads both pipes until their ends, into separate texts, since a library may write to standard
+// error beside the JSON.
 void read_all(const int (&ends)[2], std::string (&texts)[2]) {
     pollfd open[2] = {{ends[0], POLLIN, 0}, {ends[1], POLLIN, 0}};
     while (open[0].fd >= 0 || open[1].fd >= 0) {

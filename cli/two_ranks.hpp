@@ -1,5 +1,5 @@
-// Two ranks of this very program, for what only two can tell. Used by `sennit info` and
-// `sennit doctor`.
+// Two ranks of this program, for results that need two ranks. Used by `sennit info` and `sennit
+// doctor`.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@ namespace sennit::cli {
 
 struct TwoRanks {
     int exit_code;
-    std::string text;  // the peers section as JSON if the code is 0, else why there is none
+    std::string text;  // the peers section as JSON if the code is 0, else the reason of the failure
 };
 
-// `sennit run -n 2 sennit info --peers --json`, without a shell and without a thread. Ends after
-// `limit_s`. No process of this one's may be waited for meanwhile.
+// Runs `sennit run -n 2 sennit info --peers --json`, without a shell and without a thread. Ends
+// after `limit_s`. Meanwhile this process must not wait for other child processes.
 TwoRanks start_two_ranks(int limit_s);
 
 }  // namespace sennit::cli

@@ -1,4 +1,4 @@
-// Looking at the words of the command line before they are parsed: see usage.hpp.
+// Checks the words of the command line before they are parsed: see usage.hpp.
 #include "usage.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace sennit::cli {
 namespace {
 
-// How many letters must be put in, left out or replaced to make one word of the other.
+// The number of characters to insert, delete or replace to get from one word to the other.
 std::size_t letters_apart(const std::string &one, const std::string &other) {
     std::vector<std::size_t> row(other.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -34,7 +34,7 @@ std::string option_near(const CLI::App &app, const std::string &word) {
     constexpr std::size_t kNear = 2;
     std::string nearest;
     std::size_t least = kNear + 1;
-    if (word.size() <= kNear + 1) return nearest;  // so short that anything would be near
+    if (word.size() <= kNear + 1) return nearest;  // too short: every option would be near
     for (const CLI::Option *option : app.get_options()) {
         for (const std::string &name : option->get_lnames()) {
             const std::size_t apart = letters_apart(word, "--" + name);
@@ -47,7 +47,7 @@ std::string option_near(const CLI::App &app, const std::string &word) {
     return nearest;
 }
 
-// What people write who know mpirun, mpiexec or the oshrun of others, and what it is here.
+// An option of mpirun, mpiexec or another library's oshrun, and its counterpart here.
 struct Foreign {
     const char *name;
     const char *text;
@@ -109,7 +109,8 @@ void check_hosts(const std::string &option, const std::string &list) {
     }
 }
 
-// Takes the values of the option at words[at], whose name may hold the first one behind "=".
+// Removes and returns the values of the option at words[at]. The first one may be in the same word,
+// behind "=".
 std::vector<std::string> take_values(std::vector<std::string> &words, std::size_t at,
                                      std::size_t count) {
     const std::size_t sign = words[at].find('=');
@@ -127,8 +128,8 @@ std::vector<std::string> take_values(std::vector<std::string> &words, std::size_
     return values;
 }
 
-// Puts an option of `run` in the place of a foreign one at words[at] that says the same. True: it
-// says nothing that is not so here, and was taken away.
+// Replaces a foreign option at words[at] by the option of `run` with the same meaning. True: the
+// option has no effect here, and was removed.
 bool translate_foreign(std::vector<std::string> &words, std::size_t at) {
     const std::string name = words[at].substr(0, words[at].find('='));
     const auto place = words.begin() + static_cast<std::ptrdiff_t>(at);
@@ -172,7 +173,7 @@ bool translate_foreign(std::vector<std::string> &words, std::size_t at) {
         word, near.empty() ? "" : fmt::format(" (did you mean {}?)", near)));
 }
 
-// mpirun and the oshrun of others start several programs with a colon between them.
+// mpirun and other libraries' oshrun accept several programs separated by colons; `run` does not.
 void check_colons(const std::vector<std::string> &command) {
     for (std::size_t i = 1; i + 1 < command.size(); ++i) {
         if (command[i] != ":") continue;
@@ -210,7 +211,7 @@ void fail_without_subcommand(const CLI::App &app, const std::string &caller,
 }
 
 std::string check_seconds(const std::string &text) {
-    constexpr double kMost = 9e9;  // what nanoseconds in 64 bits can tell
+    constexpr double kMost = 9e9;  // the limit of nanoseconds in 64 bits
     double seconds = 0;
     const char *end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, seconds);
@@ -230,7 +231,7 @@ CLI::Validator size_validator(std::uint64_t least, std::uint64_t most) {
                 }
             }
         } catch (const std::exception &) {
-            // No number, or one beyond all bounds: said below.
+            // No number, or out of range: reported below.
         }
         return fmt::format("must be multiples of 8 from {} to {}, such as 64K, not \"{}\"", least,
                            most < kMostBytes ? fmt::format("{}M", most >> 20) : "1G", text);
@@ -251,14 +252,14 @@ std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std:
         }
         if (word.size() < 2 || word[0] != '-') break;
         if (translate_foreign(words, program)) continue;
-        // As mpirun has it. CLI11 would read -n with the value "p".
+        // The option of mpirun. CLI11 would read it as -n with the value "p".
         if (word == "-np") word = "--np";
         const bool is_long = word[1] == '-';
         const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
         const CLI::Option *option = run.get_option_no_throw(name);
         const bool takes_value = option != nullptr && option->get_items_expected_max() > 0;
         const bool has_more = name.size() < word.size();
-        // -tag is no cluster of flags: there is one letter that takes no value, and it is -h.
+        // -tag is no group of short flags: -h is the only short option without a value.
         if (option == nullptr || (has_more && !takes_value)) fail_unknown_option(run, word);
         program += takes_value && !has_more ? 2 : 1;
         options_end = std::min(program, words.size());

@@ -1,6 +1,6 @@
-// Checks the user's words before CLI11 parses them, so that an error names the wrong word. main.cpp
-// calls the functions about words; the files of the subcommands throw UsageError, set the formatter
-// and check values. Owns nothing.
+// Checks the words of the command line before CLI11 parses them, so that an error names the wrong
+// word. main.cpp calls the functions about words; the files of the subcommands throw UsageError,
+// set the formatter and check values. Owns nothing.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -31,27 +31,27 @@ class UsageFormatter : public CLI::Formatter {
     std::string tail_;
 };
 
-// Throws UsageError if `word` is neither an option nor a subcommand of `app`. `caller` begins the
-// sentence, `kind` is what such a word is called.
+// Throws UsageError if `word` is neither an option nor a subcommand of `app`. The error begins with
+// `caller`; `kind` is its term for such a word.
 void check_subcommand(const CLI::App &app, const std::string &word, const std::string &caller,
                       const std::string &kind);
 
-// The same where no word is there at all: throws UsageError with what there is.
+// The same if there is no word: throws UsageError with a list of the subcommands.
 [[noreturn]] void fail_without_subcommand(const CLI::App &app, const std::string &caller,
                                           const std::string &kind);
 
 // A check of CLI11: empty for a number of seconds above 0, else the expected form.
 std::string check_seconds(const std::string &text);
 
-// The most that a size of a measurement may be: 1 GiB.
+// The largest size of a measurement.
 inline constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
-// Makes bytes of a size such as 64K, a multiple of 8 from `least` to `most`.
+// Converts a size such as 64K to bytes. It must be a multiple of 8 from `least` to `most`.
 CLI::Validator size_validator(std::uint64_t least, std::uint64_t most);
 
-// Of `words`, those after "run": leaves the options of `run` there, and returns the program with
-// its arguments, which begin at the first word that is neither option nor value, or after "--".
-// Throws UsageError for an option that `run` does not have.
+// `words` are those after "run". Leaves the options of `run` in `words`, and returns the program
+// with its arguments, which begin at the first word that is neither option nor value, or after
+// "--". Throws UsageError for an option that `run` does not have.
 std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std::string> &words);
 
 }  // namespace sennit::cli

@@ -27,8 +27,8 @@ std::string trimmed(const std::string &text) {
 std::optional<std::string> read_text(const System &system, const std::string &name) {
     std::ifstream file(system.root + name, std::ios::binary);
     if (!file) return std::nullopt;
-    // By read(), which turns a refusal of the kernel into bad(); an iterator over the buffer throws
-    // there, and much in /proc, /sys and /dev opens and can not be read.
+    // Many files in /proc, /sys and /dev can be opened but not read. read() then sets bad(), while
+    // an iterator over the buffer throws.
     std::string text;
     std::array<char, 4096> piece;
     do {
@@ -120,7 +120,7 @@ std::vector<ControlGroup> control_groups(const System &system, const std::string
     std::vector<ControlGroup> groups;
     std::istringstream lines(read_text(system, "/proc/self/cgroup").value_or(""));
     for (std::string line; std::getline(lines, line);) {
-        // number:controllers:path, where version 2 has no controllers.
+        // number:controllers:path. Version 2 has no controllers.
         const std::size_t first = line.find(':');
         const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
         if (second == std::string::npos) continue;

@@ -18,8 +18,8 @@ namespace sennit::cli {
 
 using Json = nlohmann::ordered_json;
 
-// good: nothing to do. note: costs something in some programs. bad: costs something in every
-// program of that many ranks, or makes calls fail.
+// good: nothing to do. note: has a cost in some programs. bad: has a cost in every program of this
+// number of ranks, or makes calls fail.
 enum class Verdict { good, note, bad };
 
 struct Finding {
@@ -27,11 +27,11 @@ struct Finding {
 
     std::string name;
     Verdict verdict = Verdict::good;
-    std::string is;        // how it is set here
-    std::string costs;     // empty if nothing
-    std::string measured;  // empty if nothing was
+    std::string is;        // the value on this machine
+    std::string costs;     // empty if none
+    std::string measured;  // empty if not measured
     std::string mend;      // a command, or advice if no command helps; empty if good
-    Json figures;          // what was measured, by name with the unit last; null if nothing was
+    Json figures;          // measured values by name, with the unit last; null if not measured
 };
 
 // Measured on this machine. Empty: not measured, or the measurement failed.
@@ -39,8 +39,8 @@ struct Figures {
     // Between two processes that are not parent and child, as ranks are.
     std::optional<int> copy_error;  // errno of the kernel's refusal, 0 if it copies
     std::optional<double> copy_ns;  // 8 bytes
-    // errno if the kernel does not let this process block stores to a page (userfaultfd), else 0;
-    // and whether it blocks stores by system calls too.
+    // errno if this process can not block stores to a page (userfaultfd), else 0; and whether
+    // stores by system calls are blocked, too.
     std::optional<int> guard_error;
     bool guard_holds_system_calls = false;
     std::optional<double> system_call_ns;
@@ -48,7 +48,7 @@ struct Figures {
     // requested.
     std::optional<double> touch_ns_per_mib;
     std::optional<double> touch_huge_ns_per_mib;
-    std::optional<int> thread_error;  // of the start of a second thread; 0: it started
+    std::optional<int> thread_error;  // errno of the start of a second thread; 0: it started
     // The switch from one thread to another on the same processor, by sched_yield.
     std::optional<double> handover_ns;
     // The time of the same work right after a sleep, and on a busy processor.
@@ -76,8 +76,8 @@ struct Start {
 };
 
 struct System {
-    std::string root;  // before every name, such as "/proc/meminfo"
-    int ranks = 0;     // to be started here; 0: unknown
+    std::string root;  // prefix of every file name, such as "/proc/meminfo"
+    int ranks = 0;     // ranks to start on this machine; 0: unknown
     Figures figures;
     Network network;
     std::optional<Start> start;  // empty: not tried
@@ -112,7 +112,7 @@ Finding check_huge_pages(const System &system);
 Finding check_shmem_enabled(const System &system);
 Finding check_memory_limit(const System &system);
 Finding check_numa_balancing(const System &system);
-// Bytes that this process may still take: of the machine, and of its control groups. Used by
+// Bytes that this process may still allocate, by the machine and its control groups. Used by
 // `sennit map`.
 std::uint64_t free_memory(const System &system);
 // processors.cpp
@@ -132,7 +132,7 @@ Finding check_progress(const System &system);
 std::optional<std::string> read_text(const System &system, const std::string &name);
 // The first line without blanks around; empty if it can not be read.
 std::string read_line(const System &system, const std::string &name);
-// Whether the file exists, readable or not. For devices.
+// Whether the file exists, even if it can not be read. For devices.
 bool is_there(const System &system, const std::string &name);
 // The number at the start of a file. Empty: no file or no number ("max").
 std::optional<std::uint64_t> read_number(const System &system, const std::string &name);
@@ -150,7 +150,7 @@ std::size_t allowed_processors(const System &system);
 // The number of elements of a list such as "0-3,8".
 std::size_t count_of_list(const std::string &list);
 
-// A control group on the way from this process's own to the root.
+// A control group between that of this process and the root.
 struct ControlGroup {
     std::string folder;  // as the kernel names it, without System::root
     bool second;         // of version 2

@@ -36,17 +36,17 @@ bool may_trace(const System &system) {
     return (capabilities >> kSysPtrace & 1) != 0;
 }
 
-// Of filters of system calls: 0 if there is none, empty if the kernel does not tell.
+// The mode of the filter of system calls: 0 if there is none, empty if not known.
 std::string filter_mode(const System &system) {
     return value_of(read_text(system, "/proc/self/status").value_or(""), "Seccomp");
 }
 
-// Of ptrace_scope; 0 without Yama.
+// The value of ptrace_scope; 0 without Yama.
 std::uint64_t yama_scope(const System &system) {
     return read_number(system, kYamaScope).value_or(0);
 }
 
-// Who refuses copying between ranks, so that one check alone counts it.
+// The part of the kernel that refuses copies between ranks. Only its check is bad.
 enum class Refuser { none, yama, filter, other };
 
 Refuser refuser_of_copy(const System &system) {
@@ -56,7 +56,7 @@ Refuser refuser_of_copy(const System &system) {
     return has_filter(system) ? Refuser::filter : Refuser::other;
 }
 
-// Of a kernel that lets this process hold stores.
+// Called if this process can block stores.
 void say_what_is_held(const Figures &figures, Finding *finding) {
     finding->figures["guard_errno"] = 0;
     finding->figures["guard_holds_system_calls"] = figures.guard_holds_system_calls;
@@ -70,7 +70,7 @@ void say_what_is_held(const Figures &figures, Finding *finding) {
     finding->mend = kGuardForAll;
 }
 
-// Adds whether the kernel really copies, and how fast.
+// Adds whether the kernel copies, and its speed.
 void add_copy(const Figures &figures, Finding *finding) {
     if (!figures.copy_error) return;
     finding->figures["copy_errno"] = *figures.copy_error;
@@ -175,7 +175,7 @@ Finding check_userfaultfd(const System &system) {
     }
     const int error = figures.guard_error.value_or(0);
     const bool filtered = has_filter(system);
-    // The file is there from Linux 5.2 on, EINVAL answers a kernel that can not protect pages.
+    // The file exists from Linux 5.2 on. A kernel that can not protect pages returns EINVAL.
     const bool lacks =
         !is_there(system, "/proc/sys/vm/unprivileged_userfaultfd") || error == EINVAL;
     if (!tried && !filtered && !lacks) {
@@ -191,7 +191,7 @@ Finding check_userfaultfd(const System &system) {
         finding.figures["guard_errno"] = error;
         finding.measured =
             fmt::format("holding stores to a page is refused: {}", std::strerror(error));
-        // Which is counted by the check that says who refuses it.
+        // This is no reason for bad here: only the check of the part that refuses the copy is bad.
         if (figures.copy_error.value_or(0) != 0)
             finding.costs += ". Here that system call is refused too: SENNIT_ERR_UNSUPPORTED";
     }

@@ -1,5 +1,5 @@
-// Checks of what this process and those that it starts may have: open files, memory, processes,
-// threads. And whether two ranks start at all.
+// Checks of the limits of this process and its children: open files, memory, processes, threads.
+// And whether two ranks start.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-// Open files between nodes, where connections are made by TCP. Others of a rank are few.
-constexpr std::uint64_t kConnections = 4;  // of two ranks that use each other, by each rail
+// Open files of a rank in a job of several nodes over TCP.
+constexpr std::uint64_t kConnections = 4;  // for each peer and rail
 constexpr std::uint64_t kElse = 128;
 constexpr std::uint64_t kFew = 1000;
 
@@ -30,7 +30,7 @@ constexpr std::uint64_t kAddressBytes = 115'400'000;  // for itself and for each
 constexpr std::uint64_t kLauncherProcesses = 2;
 constexpr std::uint64_t kThreadsOfRank = 2;  // between nodes
 
-// Of /proc/self/limits; "" where the kernel does not tell.
+// A line of /proc/self/limits; "" if not known.
 struct Limits {
     std::string soft;
     std::string hard;
@@ -45,7 +45,7 @@ Limits limits_of(const System &system, const std::string &what) {
     return limits;
 }
 
-// The limit that is in force; kNoLimit if there is none or the kernel does not tell.
+// The soft limit; kNoLimit if there is none or it is not known.
 std::uint64_t soft_limit(const System &system, const std::string &what) {
     const std::string text = limits_of(system, what).soft;
     std::uint64_t limit = 0;
@@ -53,7 +53,7 @@ std::uint64_t soft_limit(const System &system, const std::string &what) {
     return error == std::errc() ? limit : kNoLimit;
 }
 
-// For how many ranks the limits are looked at: two if -n does not say.
+// The number of ranks for which limits are checked: two without -n.
 std::uint64_t ranks_of(const System &system) {
     return static_cast<std::uint64_t>(std::max(system.ranks, 2));
 }
@@ -64,7 +64,7 @@ std::string open_files_mend(std::uint64_t ranks) {
         std::max(ranks, kFew) * kConnections + kElse);
 }
 
-// Whether RLIMIT_NPROC does not hold this process: CAP_SYS_ADMIN or CAP_SYS_RESOURCE.
+// Whether RLIMIT_NPROC does not apply to this process: CAP_SYS_ADMIN or CAP_SYS_RESOURCE.
 bool is_exempt(const System &system) {
     const std::string text =
         value_of(read_text(system, "/proc/self/status").value_or(""), "CapEff");
@@ -110,7 +110,7 @@ Room room_of_user(const System &system) {
     return room;
 }
 
-// The tightest one: of the user, and of the control groups.
+// The lowest limit of the user and the control groups.
 Room tightest_room(const System &system) {
     Room room = room_of_user(system);
     for (const ControlGroup &group : control_groups(system, "pids")) {
@@ -139,7 +139,8 @@ std::string reasons_in(const std::string &text) {
     return reasons.empty() ? ends : reasons;
 }
 
-// Why rank 0 does not reach rank 1, in what `sennit info --peers --json` wrote; "" if it does.
+// The reason why rank 0 does not reach rank 1, from the output of `sennit info --peers --json`; ""
+// if it does.
 std::string why_apart(const std::string &text) {
     const Json report = Json::parse(text, nullptr, false);
     if (!report.is_object() || !report.contains("peers")) return "";
@@ -149,7 +150,7 @@ std::string why_apart(const std::string &text) {
     return "";
 }
 
-// A check that says already why no job starts; "" if none does.
+// The name of another check that explains why no job starts; "" if there is none.
 std::string cause_of(const System &system) {
     for (const Check check :
          {check_open_files, check_file_size, check_address_space, check_processes}) {
@@ -205,7 +206,7 @@ Finding check_memlock(const System &system) {
     }
     finding.verdict = Verdict::note;
     finding.is = fmt::format("{} of memory may be locked", bytes_text(bytes));
-    // Cards that move memory by themselves, as those of verbs and of Omni-Path.
+    // RDMA cards, such as those of verbs and Omni-Path.
     const bool has_card = !names_in(system, "/sys/class/infiniband").empty();
     if (has_card) finding.verdict = Verdict::bad;
     finding.costs = has_card ? "the network card here locks what Sennit registers, and registering "

@@ -1,4 +1,4 @@
-// Checks of memory: pages, limits, and where the kernel moves it.
+// Checks of memory: pages, limits, and moves between NUMA domains by the kernel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void add_touch(const Figures &figures, Finding *finding) {
                                     time_text(*figures.touch_huge_ns_per_mib));
 }
 
-// The tightest limit on the way up; nothing if there is none.
+// The lowest limit of the control groups; nothing if there is none.
 struct Limit {
     std::uint64_t bytes;
     std::uint64_t used;

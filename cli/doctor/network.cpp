@@ -1,4 +1,4 @@
-// Checks of what leads to other nodes: the library, the interfaces, and who moves the data.
+// Checks of the network to other nodes: the library, the interfaces, and the progress thread.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -42,7 +42,7 @@ Finding check_libfabric(const System &system) {
     unsigned major = 0;
     unsigned minor = 0;
     (void)std::sscanf(network.libfabric.c_str(), "%u.%u", &major, &minor);
-    // 3a46f9c53 of July 2026, which no release up to 2.6.0 has.
+    // The correction is commit 3a46f9c53 of July 2026, which no release up to 2.6.0 has.
     if (major > 2 || (major == 2 && minor > 6)) return finding;
     finding.verdict = Verdict::note;
     finding.costs =

@@ -1,5 +1,5 @@
-// The measurements of `sennit doctor`, each some milliseconds long: medians, since other programs
-// run too. A probe that can not be made leaves its figure out.
+// The measurements of `sennit doctor`, each some milliseconds long. Results are medians, since
+// other programs run too. If a measurement fails, its figure stays empty.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -55,7 +55,7 @@ double time_of(int calls, Work work) {
     return median(batches);
 }
 
-// What one child tells of copying from the other.
+// The result of one child's copy from the other.
 struct CopyResult {
     int error;
     double ns;
@@ -70,7 +70,7 @@ CopyResult copy_from(pid_t process, const void *address) {
     return {0, time_of(200, copy)};
 }
 
-// One child reads another: they are not parent and child, like ranks.
+// One child reads the other: like ranks, they are not parent and child.
 void measure_copy(Figures *figures) {
     static std::uint64_t source = 1;
     int ends[2];
@@ -101,7 +101,7 @@ void measure_copy(Figures *figures) {
     }
 }
 
-// errno of opening a guard as adoption does (src/memory/adopt/guard.cpp), 0 if there is one.
+// errno of opening a guard as adoption does (src/memory/adopt/guard.cpp), 0 on success.
 int try_guard(int flags) {
     const int file = static_cast<int>(syscall(SYS_userfaultfd, flags));
     if (file < 0) return errno;
@@ -122,7 +122,7 @@ void measure_guard(Figures *figures) {
         return;
     }
     const int second = try_guard(O_CLOEXEC | O_NONBLOCK | kUserModeOnly);
-    // A kernel that does not know the flag says EINVAL, which is no reason of a refusal.
+    // EINVAL means that the kernel does not know the flag, so the first error is the reason.
     figures->guard_error = second == EINVAL ? error : second;
 }
 
@@ -151,7 +151,7 @@ std::optional<double> touch(bool huge) {
     return median(runs);
 }
 
-// Binds the calling thread to the processor it runs on.
+// Binds the calling thread to `processor`.
 bool stay_here(int processor) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -171,8 +171,8 @@ std::optional<double> handover() {
         if (!stay_here(processor)) bound = false;
         const auto start = Clock::now();
         for (int i = parity; i < kTurns; i += 2) {
-            // SYNC doctor-turn: pairs with the release below, of the other thread; what it did in
-            // its turn comes before.
+            // SYNC doctor-turn: pairs with the other thread's release below; its stores in its turn
+            // are visible.
             while (turn.load(std::memory_order_acquire) != i) {
                 if (alone) return;
                 (void)sched_yield();
@@ -209,7 +209,7 @@ double work_ns() {
     std::uint64_t value = 1;
     for (int i = 0; i < 100'000; ++i) {
         value = value * 6364136223846793005u + 1442695040888963407u;
-        __asm__ __volatile__("" : "+r"(value));  // so that the loop stays
+        __asm__ __volatile__("" : "+r"(value));  // keeps the compiler from removing the loop
     }
     return ns_since(start);
 }
@@ -244,7 +244,7 @@ Figures measure() {
 
 namespace {
 
-// To a port of the address that a socket of ours listens at; errno, 0 if the connection was made.
+// Connects to a port of the address at which this process listens. Returns errno, 0 on success.
 int try_connection(const std::string &address) {
     constexpr int kLimitMs = 1000;
     const int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,4 +1,4 @@
-// Checks of the processors that the ranks may use, and of how fast those are let run.
+// Checks of the processors that the ranks may use, and of their speed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::string allowed_list(const System &system) {
     return value_of(read_text(system, "/proc/self/status").value_or(""), "Cpus_allowed_list");
 }
 
-// How many processors' time the tightest group gives; nothing if none is limited.
+// The lowest quota of the control groups in processors; nothing if none is limited.
 struct Quota {
     double processors;
     ControlGroup group;

@@ -1,4 +1,4 @@
-// Also owns the list of the checks.
+// Also has the list of the checks.
 #include "report.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What `sennit doctor` shows of its findings. doctor.cpp calls it. Owns nothing.
+// The output of `sennit doctor`. Called by doctor.cpp. Owns nothing.
 #pragma once
 
 #include "finding.hpp"

@@ -1,9 +1,8 @@
-// Which CPUs each rank is bound to. Only CPUs that this process may use are given out.
-//
-// "share", the default: the CPUs in order of the cores are cut in equal runs, one per rank, so that
-// ranks with threads keep their share of the machine and neighbours are near each other. With more
-// ranks than CPUs nobody is bound. "core": one core each, with all its hardware threads; ranks go
-// round when there are more of them than cores.
+// Chooses the CPUs to which each rank is bound, among those that this process may use. "share", the
+// default: each rank gets an equal run of the CPUs in the order of the cores, so that a rank has
+// CPUs for its threads and neighbours are near each other. With more ranks than CPUs no rank is
+// bound. "core": each rank gets one core with all its hardware threads. If there are more ranks
+// than cores, ranks share cores in turn.
 #include <hwloc.h>
 #include <sched.h>
 
@@ -32,7 +31,7 @@ std::vector<int> allowed_cpus() {
     return {};
 }
 
-// Without hwloc's plugins, which are for graphics cards and the like and are slow to load.
+// Without hwloc's plugins for graphics cards and other devices, which are slow to load.
 hwloc_topology_t init_topology() {
     constexpr const char *kVariable = "HWLOC_PLUGINS_PATH";
     const bool set_here = setenv(kVariable, "", 0) == 0 && *std::getenv(kVariable) == '\0';
@@ -51,7 +50,7 @@ std::vector<std::vector<int>> cores_of(const std::vector<int> &allowed) {
     (void)hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     (void)hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     (void)hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-    // It would run on one CPU after the other and wait there behind what other programs do.
+    // This component would run on one CPU after the other, and wait for other programs there.
     (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (hwloc_topology_load(topology) == 0) {
         for (hwloc_obj_t core = nullptr;

@@ -34,8 +34,8 @@ void append_frame(std::string &out, LaunchFrame frame, std::string_view payload)
     out.append(payload);
 }
 
-// Receives one hello and its descriptor, -1 if none. False if nothing was there; errno is 0 at the
-// end of the stream.
+// Receives one hello and its descriptor, -1 if none. False if nothing was received; errno is 0 at
+// the end of the stream.
 bool receive_hello(int fd, LaunchHello &hello, bool &whole, int &passed_fd) {
     iovec part{&hello, sizeof hello};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -106,7 +106,7 @@ bool Control::control_ready(int rank) {
         if (!whole && first == runtime::kLaunchEndsAll && ends_all_ < 0) ends_all_ = rank;
         return true;
     }
-    // A process that released the rank before this one claimed it must be seen to have left.
+    // First read a goodbye of the process that had the rank before.
     connection_ready(rank);
     const std::string reason = whole ? refusal(rank, hello) : "malformed hello";
     if (reason.empty()) {
@@ -175,7 +175,7 @@ void Control::connection_ready(int rank) {
     }
 }
 
-// Handles one whole frame of what was received; false if there is none (any more).
+// Handles one complete frame of the received bytes; false if there is none.
 bool Control::take_frame(int rank) {
     Claimant &mine = at(rank);
     if (mine.connection_fd < 0 || mine.received.size() < sizeof(LaunchFrame)) return false;
@@ -233,7 +233,7 @@ void Control::give_part(int rank, const LaunchFrame &frame, std::string_view par
 
 void Control::answer_who_is_late(int rank, std::uint32_t sequence) {
     const auto found = gathers_.find({at(rank).claims, sequence});
-    if (found == gathers_.end()) return;  // it has been answered by now
+    if (found == gathers_.end()) return;  // already answered
     const std::vector<bool> &given = found->second.given;
     const auto late = static_cast<int>(std::ranges::find(given, false) - given.begin());
     const auto waits = std::ranges::find(given, true) - given.begin();
@@ -310,7 +310,7 @@ bool Control::nobody_came() const {
 
 void Control::rank_ended(int rank) {
     while (control_ready(rank)) {
-    }  // what it said last comes first
+    }  // first handle its last message
     connection_ready(rank);
     at(rank).ended = true;
     fail_impossible_gathers();
@@ -342,7 +342,8 @@ void Control::flush(int rank) {
         if (sent > 0) {
             mine.to_send.erase(0, static_cast<std::size_t>(sent));
         } else if (errno != EINTR) {
-            // EAGAIN: later. Anything else shows as the end of the stream when it is read.
+            // EAGAIN: try again later. Other errors appear as the end of the stream in the next
+            // read.
             if (errno != EAGAIN) mine.to_send.clear();
             break;
         }

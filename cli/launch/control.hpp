@@ -1,9 +1,9 @@
 // The launcher's side of launch_protocol.hpp: the claims of ranks, and allgathers among the ranks.
-// Owned by the keeper, which calls it when a descriptor is ready or a rank has ended.
-//
-// Invariants: at most one connection per rank; an allgather is named by (which claim of its rank,
-// number within the claim), so a rank that finalizes and starts again never matches an allgather of
-// an earlier claim. One that can not complete any more is answered at once, with the missing rank.
+// Owned by the keeper, which calls it when a descriptor is ready or a rank has ended. Invariants: a
+// rank has at most one connection. An allgather has the number of the rank's claim and a number
+// within the claim, so a rank that finalizes and starts again never matches an allgather of an
+// earlier claim. If an allgather can not complete any more, it is answered at once with the missing
+// rank.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +28,16 @@ class Control {
     // Makes the control socket of `rank`; returns the rank's end, which the caller closes after the
     // start, or -1 and errno.
     int open_rank(int rank);
-    // Reads one message, if there is one: else false.
+    // Reads one message; false if there is none.
     bool control_ready(int rank);
     void connection_ready(int rank);
     // Whether no process has claimed a rank yet.
     bool nobody_came() const;
     // The process of the rank has ended: it can not be claimed any more.
     void rank_ended(int rank);
-    // Whether the last process that claimed the rank is gone without sennit_finalize.
+    // Whether the last process that claimed the rank has ended without sennit_finalize.
     bool left_without_goodbye(int rank) const;
-    // The rank that has said that it ends all others, -1 if none has. Reads what all have said.
+    // The rank that has announced to end all others, -1 if none has. Reads all messages first.
     int who_ends_all();
 
   private:
@@ -47,7 +47,7 @@ class Control {
         bool ended = false;
         bool watches_writable = false;
         bool said_goodbye = true;
-        std::uint32_t claims = 0;  // so far; the number of the open connection if there is one
+        std::uint32_t claims = 0;  // so far; also the number of the open connection
         std::uint32_t next_sequence = 0;
         pid_t claimed_by = 0;
         std::string received;
@@ -65,12 +65,12 @@ class Control {
     void claim(int rank, int connection_fd);
     bool take_frame(int rank);
     void give_part(int rank, const runtime::LaunchFrame &frame, std::string_view part);
-    // Answers `rank` which rank its part of an allgather waits for.
+    // Tells `rank` for which rank its allgather waits.
     void answer_who_is_late(int rank, std::uint32_t sequence);
     void complete(const GatherName &name, Gather &gather);
     void fail_gather(const GatherName &name, Gather &gather, int missing, const std::string &why);
-    // A rank that can not give its part any more, with the reason; -1 if none. A rank that ended
-    // without its part is named before one that left, which left because of the other.
+    // A rank that can not send its part any more, with the reason; -1 if none. A rank that ended
+    // has precedence over one that left, since it caused the other to leave.
     int missing_rank(const GatherName &name, const Gather &gather, std::string &why) const;
     void fail_impossible_gathers();
     void send(int rank, const runtime::LaunchFrame &frame, std::string_view payload);

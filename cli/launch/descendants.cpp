@@ -1,5 +1,5 @@
-// Reads the tree from /proc/PID/task/TID/children where the kernel has these files, else from the
-// parent in every /proc/PID/stat.
+// Reads the tree from /proc/PID/task/TID/children if the kernel has these files, else from the
+// parents in all /proc/PID/stat.
 #include "launch/descendants.hpp"
 
 #include <dirent.h>
@@ -62,13 +62,13 @@ struct ProcessState {
 
 ProcessState process_state(pid_t process) {
     std::ifstream file(fmt::format("/proc/{}/stat", process));
-    // A process that ended since the file was opened answers ESRCH, which getline() takes for the
-    // end; an iterator over the buffer throws there.
+    // If the process has ended since the file was opened, a read fails with ESRCH. getline() treats
+    // this as the end, while an iterator over the buffer throws.
     std::string text;
     for (std::string line; std::getline(file, line);)
         text += line + "\n";
     ProcessState state;
-    // The name, in parentheses, may itself contain anything.
+    // The name in parentheses may contain anything.
     const std::size_t name_end = text.rfind(')');
     if (name_end != std::string::npos) {
         (void)std::sscanf(text.c_str() + name_end + 1, " %c %d", &state.letter, &state.parent);
@@ -133,8 +133,8 @@ std::vector<pid_t> descendants(pid_t root) {
 
 void signal_descendants(int signal) {
     for (const pid_t process : descendants()) {
-        // Held by descriptor first, looked at after: if the number has been given to a stranger
-        // since the list was made, it is not below this process, and gets nothing.
+        // Open the descriptor before the check: if the number has been reused since the list was
+        // made, that process is not below this one and gets no signal.
         const int held = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
         if (held < 0 && errno != ENOSYS) continue;
         if (is_below(process)) {

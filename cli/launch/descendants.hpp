@@ -1,4 +1,4 @@
-// All processes below this one, however they detached themselves. The caller must be a subreaper
+// All processes below this one, even detached ones. The caller must be a subreaper
 // (PR_SET_CHILD_SUBREAPER): then every orphan below it becomes its child, and "no child left" means
 // that no descendant is left.
 #pragma once
@@ -11,7 +11,7 @@ namespace sennit::cli {
 
 // Every living descendant of the calling process; zombies are left out.
 std::vector<pid_t> descendants();
-// The same of another process below the caller.
+// The descendants of another process below the caller.
 std::vector<pid_t> descendants(pid_t root);
 
 // Sends `signal` once to each of them, and SIGCONT to stopped ones so that they get it.

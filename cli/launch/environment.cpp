@@ -1,6 +1,6 @@
-// The environment that ranks inherit. A rank of `sennit run` must not take itself for a rank of a
-// launcher further out (mpirun, srun, another `sennit run`), so what names such a rank is removed;
-// what only describes the allocation or tunes a library stays.
+// The environment that ranks inherit. Variables that identify a rank of an outer launcher (mpirun,
+// srun, another `sennit run`) are removed, since a rank would otherwise join that job. Variables
+// that describe the allocation or tune a library stay.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using std::string_view_literals::operator""sv;
 constexpr std::array kRemovedPrefixes = {
     // PMI, PMI-2, PMIx and their servers
     "PMI_"sv, "PMI2_"sv, "PMIX_"sv, "PRTE_"sv, "PRRTE_"sv, "HYDI_"sv, "HYDRA_PROXY"sv,
-    // Open MPI's ranks, and the parameters by which its launcher speaks to them
+    // Open MPI's ranks, and the parameters that its launcher passes to them
     "OMPI_COMM_WORLD_"sv, "OMPI_MCA_orte_"sv, "OMPI_MCA_ess"sv, "OMPI_MCA_pmix"sv,
     "OMPI_MCA_prte"sv, "OMPI_MCA_initial_wdir"sv, "OMPI_MCA_shmem_RUNTIME"sv, "ORTE_"sv,
     // MPICH, Intel MPI, MVAPICH

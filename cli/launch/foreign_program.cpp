@@ -1,5 +1,5 @@
-// Reads the list of needed libraries from the dynamic section of an ELF file of 64 bits, and what a
-// process has mapped from /proc.
+// Reads the needed libraries from the dynamic section of a 64-bit ELF file, and the mapped
+// libraries of a process from /proc.
 #include "launch/foreign_program.hpp"
 
 #include <elf.h>
@@ -56,7 +56,8 @@ void note_library(ForeignProgram &found, std::string library) {
     }
 }
 
-// The launcher's variables as the process got them; what an MPI sets for itself is not seen.
+// Whether the process started with variables of an MPI's launcher. Variables that an MPI sets later
+// are not visible here.
 bool has_mpi_launcher(pid_t process) {
     std::ifstream file(fmt::format("/proc/{}/environ", process), std::ios::binary);
     for (std::string setting; std::getline(file, setting, '\0');) {

@@ -1,6 +1,6 @@
-// Is a program one of an MPI or of another OpenSHMEM library? Its file is asked before it starts. A
-// job in which no rank has called sennit_init is asked again: its processes while they run, which
-// finds the children of a shell and the programs of an interpreter.
+// Finds out whether a program uses an MPI or another OpenSHMEM library. Its file is checked before
+// it starts. If no rank has called sennit_init, the running processes are checked too, which finds
+// children of a shell and programs of an interpreter.
 #pragma once
 
 #include <sys/types.h>
@@ -21,8 +21,8 @@ struct ForeignProgram {
 // The libraries that the file asks the loader for; none if it is no ELF file.
 ForeignProgram foreign_libraries_of(const std::string &program);
 
-// The libraries that the process has loaded; none if a launcher of an MPI has started it: then it
-// is no job of one rank.
+// The libraries that the process has loaded; none if an MPI's launcher has started it, since it
+// then is no job of one rank.
 ForeignProgram foreign_libraries_in(pid_t process);
 
 }  // namespace sennit::cli

@@ -1,7 +1,6 @@
-// The front: the process that the user started and whose end the user sees. It forks the keeper,
-// hands it signals through a pipe (whose end tells the keeper that the front is gone), reads the
-// terminal for rank 0, and waits.
-// Should the keeper be killed, the ranks become the front's children, and it ends them.
+// The front: the process that the user started. It forks the keeper, passes signals to it through a
+// pipe (the end of the pipe tells the keeper that the front has died), reads the terminal for rank
+// 0, and waits. If the keeper is killed, the ranks become children of the front, which ends them.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -24,21 +23,21 @@
 namespace sennit::cli {
 namespace {
 
-// Pipes must not land on 0, 1 or 2, where the ranks' own streams go.
+// Pipes must not get the descriptors 0, 1 and 2, which are the ranks' standard streams.
 void fill_standard_descriptors() {
     for (int fd = 0; fd <= 2; ++fd) {
         if (fcntl(fd, F_GETFD) < 0) (void)open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
     }
 }
 
-// This launcher may itself be a rank of another one, whose control socket is not for our ranks.
+// This launcher may be a rank of another launcher; its ranks must not inherit that control socket.
 void keep_outer_control_socket_here() {
     const char *text = std::getenv(runtime::kLaunchControlVariable);
     const int fd = text != nullptr ? std::atoi(text) : -1;
     if (fd > 2) (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-// The signals to wait for. One that is ignored (nohup) stays so, here and in the ranks.
+// The signals to wait for. An ignored signal (nohup) stays ignored, here and in the ranks.
 sigset_t signals_to_take() {
     sigset_t taken;
     sigemptyset(&taken);
@@ -75,9 +74,9 @@ bool keeper_has_ended(pid_t keeper, int keeper_fd, int signal, int &status) {
         return false;
     }
     const auto byte = static_cast<unsigned char>(signal);
-    // A full pipe means thousands of signals nobody took yet: one more makes no difference.
+    // If the pipe is full, the keeper has thousands of unread signals, and may miss this one.
     (void)!write(keeper_fd, &byte, 1);
-    // Stops after the ranks got the signal, so that the shell gets the terminal back.
+    // Stop after the signal is passed on, so that the shell gets the terminal back.
     if (signal == SIGTSTP) (void)kill(getpid(), SIGSTOP);
     return false;
 }
@@ -85,7 +84,7 @@ bool keeper_has_ended(pid_t keeper, int keeper_fd, int signal, int &status) {
 // Waits for the keeper and forwards signals and the terminal's input until it ends. Returns its
 // wait status.
 int watch_keeper(pid_t keeper, int keeper_fd, int signals_fd, TerminalInput &input) {
-    constexpr int kForegroundMs = 200;  // look so often for `fg`
+    constexpr int kForegroundMs = 200;  // interval of checks for `fg`
     for (;;) {
         pollfd wanted[2] = {{signals_fd, POLLIN, 0}, input.wanted()};
         const bool in_background = input.active() && wanted[1].fd < 0;
@@ -143,7 +142,7 @@ int run_job(Job job) {
         close(signals_fd);
         _exit(keep_job(job, ends[0]));
     }
-    (void)setpgid(keeper, keeper);  // as the keeper does: either may be first
+    (void)setpgid(keeper, keeper);  // the keeper does the same; either may be first
     close(ends[0]);
     (void)fcntl(ends[1], F_SETFL, O_NONBLOCK);
     const int status = watch_keeper(keeper, ends[1], signals_fd, input);

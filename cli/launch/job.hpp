@@ -25,11 +25,11 @@ using Cookie = std::array<unsigned char, runtime::kLaunchCookieBytes>;
 
 struct Job {
     int ranks = 0;
-    int nodes = 0;  // made-up ones that the ranks are spread over; 0: the machine is one node
+    int nodes = 0;  // made-up nodes for the ranks; 0: the machine is one node
     Binding binding = Binding::kShare;
     bool tag = false;
     bool keep_going = false;
-    bool by_oshrun = false;  // messages are for people who know OpenSHMEM
+    bool by_oshrun = false;  // messages use the terms of OpenSHMEM
     std::optional<double> timeout_seconds;
     std::vector<std::string> set_variables;  // "NAME=value", from --env
     std::string program;                     // as found by find_program()
@@ -40,7 +40,7 @@ struct Job {
     sigset_t original_mask{};            // restored in the ranks
     std::vector<std::vector<int>> cpus;  // per rank; empty: not bound
     int input_fd = -1;                   // standard input of rank 0
-    bool at_terminal = false;            // a person may sit there
+    bool at_terminal = false;            // rank 0's standard input is a terminal
 };
 
 // Exit codes that are not a rank's own.
@@ -52,18 +52,18 @@ inline constexpr int kExitNotExecutable = 126;
 inline constexpr int kExitNotFound = 127;
 inline constexpr int kExitSignalBase = 128;
 
-// Times of the ending, in nanoseconds.
+// Times for the end of the job, in nanoseconds.
 inline constexpr std::int64_t kTermToKillNs = 500'000'000;
 inline constexpr std::int64_t kFrontLostToKillNs = 250'000'000;
 inline constexpr std::int64_t kInterruptToKillNs = 5'000'000'000;
 inline constexpr std::int64_t kLeftoverGraceNs = 200'000'000;
 inline constexpr std::int64_t kKillToGiveUpNs = 2'000'000'000;
 
-// Signals that the front hands to the ranks. The first four end the job.
+// Signals that the front passes to the ranks. The first four end the job.
 inline constexpr std::array kEndingSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 inline constexpr std::array kPassedSignals = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
 
-// A message of `sennit run` as oshrun says it.
+// A message of `sennit run` in the terms of oshrun.
 std::string as_oshrun(std::string message);
 
 // Runs the job from start to end in the calling process (the front) and a child (the keeper).

@@ -41,7 +41,7 @@ constexpr std::int64_t kPromptNs = 100'000'000;
 // A job in which no rank has connected is checked after this time, and then after twice as long
 // each time.
 constexpr std::int64_t kFirstLookNs = 100'000'000;
-// The time limit of the last output if no rank is left.
+// The time limit for the last output when no rank is left and it is not wanted any more.
 constexpr std::int64_t kLastOutputNs = 200'000'000;
 
 std::int64_t now_ns() {
@@ -58,8 +58,8 @@ std::string how_it_ended(int status, bool is_unfinished) {
                        strsignal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : "");
 }
 
-// A rank that ends with 0 without sennit_finalize was ended by code that does not know of the
-// others, for example `stop` in Fortran: a failure, as for mpirun.
+// A rank that ends with 0 without sennit_finalize has failed, as with mpirun: some code ended it
+// without the other ranks, for example `stop` in Fortran.
 int exit_code_of(int status, bool is_unfinished) {
     if (status == 0 && is_unfinished) return kExitUnfinished;
     return WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
@@ -85,7 +85,7 @@ class Keeper {
     };
     struct RankProcess {
         pid_t process = -1;
-        int pid_fd = -1;  // readable when it has ended
+        int pid_fd = -1;  // readable when the process has ended
         bool ended = false;
     };
 
@@ -136,9 +136,9 @@ class Keeper {
     Poller ends_;  // the ranks' pidfds: the kernel lists them in the order in which they end
     Sink sinks_[2];
     bool sink_watched_[2] = {false, false};
-    bool sink_failed_[2] = {false, false};  // and it was reported
+    bool sink_failed_[2] = {false, false};  // and this was reported
     Control control_;
-    bool shows_prompts_;  // of rank 0, while it lives
+    bool shows_prompts_;  // prompts of rank 0, while it runs
     std::vector<RankProcess> ranks_;
     std::vector<Stream> streams_[2];
     std::unordered_map<pid_t, int> rank_of_;
@@ -184,7 +184,7 @@ bool Keeper::start_rank(const SpawnPlan &plan, int rank, int input_fd) {
         if (fd >= 0) close(fd);
     }
     if (process > 0) {
-        // Without one the rank is found by waitpid(), which has an order of its own.
+        // Without a pidfd waitpid() finds the rank, in an order of its own.
         const int pid_fd =
             has_pid_fds_ ? static_cast<int>(syscall(SYS_pidfd_open, process, 0)) : -1;
         if (pid_fd >= 0) (void)ends_.add(pid_fd, Source::kEnd, rank, EPOLLIN);
@@ -195,7 +195,7 @@ bool Keeper::start_rank(const SpawnPlan &plan, int rank, int input_fd) {
     }
     const bool from_exec = std::strcmp(step, "exec") == 0;
     if (from_exec && (error == ENOENT || error == ENOTDIR)) {
-        // The file exists: it was found before.
+        // find_program() has found the file, so ENOENT means its interpreter.
         say("can not start {}: its interpreter or loader is missing", job_.program);
         exit_code_ = kExitNotFound;
     } else if (from_exec) {
@@ -267,7 +267,7 @@ int Keeper::run() {
     return exit_code_;
 }
 
-// Only rank 0 is checked: the ranks of a job mostly run the same program.
+// Only rank 0 is checked: the ranks of a job usually run the same program.
 void Keeper::look_for_foreign_libraries() {
     look_at_ns_ = kNever;
     if (!control_.nobody_came() || ranks_[0].ended) return;
@@ -281,8 +281,8 @@ void Keeper::look_for_foreign_libraries() {
     look_at_ns_ = now_ns() + look_pause_ns_;
 }
 
-// An MPI or an OpenSHMEM that was not started by its own launcher makes each process a job of one
-// rank. All of them write the same files without an error, or fail without the reason.
+// An MPI or another OpenSHMEM that was not started by its own launcher makes each process a job of
+// one rank. These jobs write the same files without an error, or fail without a reason.
 void Keeper::check_for_lone_ranks() {
     if (job_.ranks == 1 || !control_.nobody_came()) return;
     const ForeignProgram linked = foreign_libraries_of(job_.program);
@@ -341,8 +341,8 @@ void Keeper::dispatch(const Event &event) {
         case Source::kConnection:
             control_.connection_ready(event.index);
             break;
-        case Source::kEnd:   // comes with kChildren
-        case Source::kSink:  // flushed at the top of the loop
+        case Source::kEnd:   // handled with kChildren
+        case Source::kSink:  // flushed at the beginning of the loop
             break;
     }
 }
@@ -415,8 +415,8 @@ void Keeper::flush_sinks() {
     }
 }
 
-// A full disk, for example: the output is lost and the job has failed. If the reader has closed the
-// pipe, the ranks end by SIGPIPE.
+// Reports output that can not be written, for example to a full disk: the job has failed. If the
+// reader has closed the pipe, nothing is reported, and the ranks end by SIGPIPE.
 void Keeper::check_sink(int index) {
     const int error = sinks_[index].error();
     if (error == 0 || error == EPIPE || sink_failed_[index]) return;
@@ -435,7 +435,7 @@ void Keeper::show_prompt() {
     }
 }
 
-// No descendant is left: all of their output is in the pipes.
+// Writes the output that is still in the pipes when no descendant is left.
 void Keeper::write_last_output() {
     for (auto &streams : streams_) {
         for (Stream &from : streams) {
@@ -462,7 +462,8 @@ void Keeper::write_last_output() {
     }
 }
 
-// The rank that ended first is the one to name: others may have failed because of it.
+// Handles ended ranks in the order of their ends. The first one is named, since others may have
+// failed because of it.
 void Keeper::collect_in_order() {
     for (;;) {
         const std::vector<Event> ended = ends_.wait(0);
@@ -489,7 +490,7 @@ void Keeper::collect() {
     pid_t process = 0;
     while ((process = waitpid(-1, &status, WNOHANG)) > 0) {
         const auto found = rank_of_.find(process);
-        // Others are orphans that a rank left; the keeper is their subreaper.
+        // Other processes are orphans of a rank; the keeper is their subreaper.
         if (found == rank_of_.end()) continue;
         const int rank = found->second;
         rank_of_.erase(found);
@@ -502,7 +503,7 @@ void Keeper::collect() {
 }
 
 void Keeper::rank_ended(int rank, int status) {
-    // Its last output comes before the message about its end.
+    // Write its last output before the message about its end.
     read_stream(Source::kOutput, rank);
     read_stream(Source::kError, rank);
     RankProcess &ended = ranks_[static_cast<std::size_t>(rank)];
@@ -515,7 +516,7 @@ void Keeper::rank_ended(int rank, int status) {
     if (code == 0 || ending_) return;
     if (exit_code_ == 0) exit_code_ = code;
     if (WIFSIGNALED(status) && WTERMSIG(status) == interrupted_by_) return;
-    // Another rank has ended it, and may live a moment longer.
+    // Otherwise another rank has ended it, which may still run for a moment.
     const bool is_own_fault = WIFSIGNALED(status) || status == 0;
     const int ended_by = is_own_fault ? -1 : control_.who_ends_all();
     if (ended_by >= 0 && ended_by != rank) {
@@ -573,7 +574,7 @@ void Keeper::hand_on_signal(int signal) {
     if (std::ranges::find(kEndingSignals, signal) != kEndingSignals.end()) {
         if (interrupted_by_ != 0) {
             abandon_output_ = true;
-            kill_at_ns_ = now_ns();  // the second one: at once
+            kill_at_ns_ = now_ns();  // a second signal kills at once
             return;
         }
         interrupted_by_ = signal;

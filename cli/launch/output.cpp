@@ -1,6 +1,6 @@
-// The output must not block, but O_NONBLOCK would also change the descriptor of the process that
-// started the launcher. So the launcher polls a pipe or terminal first and writes no more than it
-// certainly takes.
+// The launcher must not block in its output, but O_NONBLOCK would also change the descriptor of the
+// process that started it. So it polls a pipe or terminal first, and writes only as much as this
+// certainly accepts.
 #include "launch/output.hpp"
 
 #include <poll.h>

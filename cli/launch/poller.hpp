@@ -17,7 +17,7 @@ enum class Source : std::uint32_t {
     kControl,     // launcher's end of a rank's control socket
     kConnection,  // private connection of a rank
     kEnd,         // pidfd of a rank's process
-    kSink         // own stdout or stderr, waiting to be written; index is the descriptor
+    kSink         // own stdout or stderr, with unwritten output; index is the descriptor
 };
 
 struct Event {
@@ -34,7 +34,7 @@ class Poller {
 
     // False if the kernel refuses; `events` is EPOLLIN or EPOLLOUT.
     bool add(int fd, Source source, int index, std::uint32_t events);
-    // Before the descriptor is closed.
+    // Call this before the descriptor is closed.
     void remove(int fd);
     void change(int fd, Source source, int index, std::uint32_t events);
 

@@ -1,7 +1,7 @@
-// Starting ranks by vfork: the child runs on the keeper's memory until it becomes the program,
-// which spares the copy of the page tables. The child therefore only makes system calls on what was
-// prepared before. A pipe that exec closes tells the keeper what failed: memory would not where
-// vfork is a fork, as under sanitizers.
+// Starts ranks by vfork, which does not copy page tables: the child uses the keeper's memory until
+// it executes the program. So the child only makes system calls with prepared arguments. It reports
+// a failure by a pipe, which exec closes. Shared memory would not do, since under sanitizers vfork
+// is a fork.
 #include "launch/spawn.hpp"
 
 #include <fcntl.h>
@@ -69,7 +69,7 @@ struct Prepared {
     // The keeper is the child's parent: if it dies by SIGKILL, so does the rank.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(prepared, Step::prctl);
     if (getppid() != prepared.keeper) _exit(kExitInternal);
-    // A group, not a session: SIGTSTP has no effect in a group cut off from the terminal's session.
+    // A new group, not a session: SIGTSTP has no effect outside the terminal's session.
     if (setpgid(0, 0) != 0) give_up(prepared, Step::setpgid);
     if (dup2(prepared.files.standard_input, STDIN_FILENO) < 0 ||
         dup2(prepared.files.standard_output, STDOUT_FILENO) < 0 ||
@@ -78,7 +78,7 @@ struct Prepared {
     }
     if (fcntl(prepared.files.control, F_SETFD, 0) != 0) give_up(prepared, Step::fcntl);
     if (prepared.cpus != nullptr) {
-        // A CPU that went offline meanwhile is no reason not to run.
+        // An error is ignored: a CPU may have gone offline.
         (void)sched_setaffinity(0, prepared.cpus_bytes, prepared.cpus);
     }
     if (prepared.descriptors != nullptr) (void)setrlimit(RLIMIT_NOFILE, prepared.descriptors);
@@ -87,14 +87,15 @@ struct Prepared {
     give_up(prepared, Step::exec);
 }
 
-// Apart, so that no variable of the caller lives across the double return.
+// A separate function, so that no variable of the caller is live when vfork returns twice.
 [[gnu::noinline]] pid_t start(const Prepared &prepared) {
     const pid_t child = vfork();
     if (child == 0) become_rank(prepared);
     return child;
 }
 
-// Closes the pipe; waits, where vfork does not, until the child has become the program or given up.
+// Closes the pipe. Where vfork is a fork, this waits until the child has executed the program or
+// given up.
 Outcome read_outcome(const int ends[2], pid_t child) {
     const int error = errno;
     close(ends[1]);
@@ -231,7 +232,7 @@ pid_t spawn_rank(const SpawnPlan &plan, int rank, const RankFiles &files, const 
     if (error == 0) return child;
     if (child >= 0) step = name_of(outcome.step);
     errno = error;
-    return -1;  // a child that gave up is reaped by the keeper with all others
+    return -1;  // the keeper reaps a child that gave up like all others
 }
 
 }  // namespace sennit::cli

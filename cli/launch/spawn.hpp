@@ -1,4 +1,4 @@
-// Finding the program, and starting one rank of it. Called by cli/run.cpp (find) and the keeper.
+// Finds the program (for cli/run.cpp) and starts one rank of it (for the keeper).
 #pragma once
 
 #include <sys/resource.h>
@@ -12,8 +12,8 @@
 
 namespace sennit::cli {
 
-// The file that `name` stands for, searched in PATH as a shell does. exit_code is 0, or 126 or 127
-// with `message` saying why.
+// The file of the program `name`, searched in PATH as by a shell. exit_code is 0, or 126 or 127
+// with the reason in `message`.
 struct FoundProgram {
     int exit_code = 0;
     std::string path;
@@ -21,7 +21,7 @@ struct FoundProgram {
 };
 FoundProgram find_program(const std::string &name);
 
-// Descriptors of the rank to be, all close-on-exec in the keeper.
+// Descriptors for the new rank, all close-on-exec in the keeper.
 struct RankFiles {
     int standard_input;
     int standard_output;
@@ -29,15 +29,16 @@ struct RankFiles {
     int control;
 };
 
-// What all ranks of a job share when they are started. Made once by the keeper.
+// Arguments that are the same for all ranks of a job. Made once by the keeper.
 struct SpawnPlan {
     const Job *job;
     std::vector<std::string> environment;
-    std::optional<rlimit> descriptors;  // limit on open files that the ranks get back, if known
+    std::optional<rlimit>
+        descriptors;  // original limit of open files, restored in the ranks, if known
 };
 
-// Starts rank `rank` in its own process group. Returns its process, or -1 and errno of the step
-// that failed; its name is stored in `step`.
+// Starts rank `rank` in its own process group. Returns its process; or -1 with errno, and the name
+// of the failed step in `step`.
 pid_t spawn_rank(const SpawnPlan &plan, int rank, const RankFiles &files, const char *&step);
 
 }  // namespace sennit::cli

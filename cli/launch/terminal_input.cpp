@@ -9,8 +9,8 @@
 namespace sennit::cli {
 namespace {
 
-// The largest line of a terminal, and the smallest pipe: one page is writable again only when it is
-// empty.
+// The length of the longest line of a terminal, and of the smallest pipe. A pipe of one page
+// becomes writable again only when it is empty.
 constexpr int kPipeBytes = 4096;
 
 constexpr std::size_t kGivenBackMax = 65536;
@@ -72,7 +72,7 @@ void TerminalInput::give_back() {
     std::string unread(buffer, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
     unread += waiting_;
     if (unread.empty() || !in_foreground()) return;
-    // It is appended after later lines, so these are moved behind it, too.
+    // The kernel appends it after later lines, so these are moved behind it, too.
     for (pollfd next{STDIN_FILENO, POLLIN, 0};
          poll(&next, 1, 0) > 0 && unread.size() < kGivenBackMax;) {
         const ssize_t more = read(STDIN_FILENO, buffer, sizeof buffer);

@@ -1,11 +1,10 @@
-// Standard input of rank 0. A file or pipe is inherited as it is, so what the program does not read
-// stays there for others. A terminal can not be: ranks are in process groups of their own, and the
-// kernel stops those that read the terminal. The front, which is in the group that may, reads it
-// for them and hands it on by a pipe.
-//
-// A program that does not read must not cost the user what he types meanwhile for the shell. So a
-// line is taken only while the pipe is empty, and at the end what is still there goes back to the
-// terminal, where the kernel allows it (TIOCSTI).
+// Standard input of rank 0. A file or pipe is inherited, so data that the program does not read
+// stays there for others. A terminal can not be inherited: ranks are in their own process groups,
+// and the kernel stops background groups that read the terminal. The front is in the foreground
+// group; it reads the terminal and passes the input on by a pipe. If the program does not read its
+// input, the lines that the user types for the shell must not be lost. So the front reads a line
+// only while the pipe is empty, and at the end writes unread input back to the terminal, if the
+// kernel allows it (TIOCSTI).
 #pragma once
 
 #include <poll.h>
@@ -20,19 +19,19 @@ class TerminalInput {
     TerminalInput(const TerminalInput &) = delete;
     TerminalInput &operator=(const TerminalInput &) = delete;
 
-    // What rank 0 gets as standard input: the terminal's own pipe, or stdin itself. -1 and errno on
-    // failure.
+    // Returns the standard input for rank 0: the pipe, or stdin itself if it is no terminal. -1 and
+    // errno on failure.
     int start();
     bool active() const { return write_fd_ >= 0; }
 
-    // What to wait for: the terminal or the pipe. Its fd is -1 while the launcher is in the
-    // background, where a read would fail; then ask again soon, since `fg` tells nobody.
+    // The descriptor to poll: the terminal or the pipe. It is -1 while the launcher is in the
+    // background, where a read would fail; then call this again soon, since `fg` causes no event.
     pollfd wanted() const;
     void ready();
     void give_back();
 
   private:
-    int read_fd_ = -1;  // for give_back(); rank 0 has its own
+    int read_fd_ = -1;  // for give_back(); rank 0 has another descriptor
     int write_fd_ = -1;
     std::string waiting_;
     bool room_ = true;  // the pipe is empty

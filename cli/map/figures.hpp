@@ -26,13 +26,14 @@ struct Figures {
     std::string end;  // how the measuring ended: complete, budget, interrupted, failed
 };
 
-// Takes one line of JSON. False: not a line of the map. Throws the errors of the lines' readers.
+// Adds one line of JSON. False: not a line of the map. Throws the errors of the functions that read
+// lines.
 bool take_line(const Json &line, Figures *figures);
 
 // "1 MiB", "8 bytes".
 std::string size_text(std::uint64_t bytes);
 
-// A map of one way and size: a value for each pair of cores, by their place in the machine.
+// A map of one way and size: a value for each pair of cores, by their index in the machine.
 struct Grid {
     std::string way;
     std::uint64_t bytes = 0;
@@ -42,13 +43,13 @@ struct Grid {
     double most = 0;
 
     std::string title() const;  // "mapped, 1 MiB: GB/s"
-    // Of the most: what differs little is to look alike.
+    // The part of the largest value, so that similar values look alike.
     double part_of(double value) const { return value / most; }
 };
-// In the order in which ways and sizes were measured; those without a value are not there.
+// The grids that have a value, in the order in which ways and sizes were measured.
 std::vector<Grid> grids(const Figures &figures);
 
-// Of a grid's values for one distance; nothing where there is none.
+// The spread of a grid's values for one distance; nothing if there is no value.
 struct Spread {
     double least = 0;
     double median = 0;
@@ -56,7 +57,7 @@ struct Spread {
 };
 std::optional<Spread> spread_at(const Figures &figures, const Grid &grid, Distance distance);
 
-// A curve of many transfers at once: the total over their number.
+// A curve of many transfers at once: the total rate by the number of transfers.
 struct Curve {
     std::string group;
     std::uint64_t bytes = 0;
@@ -66,7 +67,7 @@ struct Curve {
 
     const bench::MapFigure &at_most() const { return *points.back(); }
 };
-// Those of one group and size stand together.
+// Curves of one group and size are adjacent.
 std::vector<Curve> curves(const Figures &figures);
 
 // Null if there is none.

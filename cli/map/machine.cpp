@@ -40,7 +40,7 @@ bool share(int one, int other) {
 
 using Transfers = std::vector<std::array<int, 2>>;
 
-// And the other way round.
+// Adds the transfers in the opposite direction.
 Transfers both_ways(Transfers transfers) {
     const std::size_t count = transfers.size();
     for (std::size_t i = 0; i < count; ++i)

@@ -14,10 +14,10 @@ namespace sennit::cli::map {
 
 using Json = nlohmann::ordered_json;
 
-// What one core is part of: numbers that are equal where two cores have the thing in common, by
-// hwloc's logical index; -1 where the machine has none.
+// The objects that contain a core, by hwloc's logical index: two cores share an object if the
+// numbers are equal. -1: the machine has no such object.
 struct Core {
-    int processor = 0;  // by which it is named: the number that the system gives it
+    int processor = 0;  // number of the system, the name of the core
     int core = -1;
     int l2 = -1;
     int l3 = -1;
@@ -28,7 +28,7 @@ struct Core {
 struct Machine {
     std::string host;
     std::string model;
-    std::vector<Core> cores;          // neighbours by hwloc stand together
+    std::vector<Core> cores;          // in hwloc's order: neighbours are adjacent
     std::uint64_t largest_cache = 0;  // bytes
 };
 
@@ -40,14 +40,15 @@ Distance distance(const Core &one, const Core &other);
 // "share an L3".
 const char *distance_text(Distance distance);
 
-// Transfers that can be under way at the same time, as docs/design/map.md has them.
+// Transfers that can be under way at the same time (docs/design/map.md).
 struct Group {
     std::string name;                           // "within NUMA node 0", "across packages 0 and 1"
     std::vector<std::array<int, 2>> transfers;  // processors: from, to
 };
 std::vector<Group> groups_of(const Machine &machine);
 
-// Of the first pair of each distance but the core with itself; that one if there is one core.
+// The first pair of each distance, without pairs of a core with itself unless there is one core
+// only.
 std::vector<std::array<int, 2>> nearest_pairs(const Machine &machine);
 
 // The first processor of each core among `allowed`.

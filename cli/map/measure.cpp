@@ -21,10 +21,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of a measuring job, and of ranks that are threads of one process.
+// The most ranks of a measuring job: processes, and threads of one process.
 constexpr std::size_t kRanks = 256;
 constexpr std::size_t kThreads = 64;
-// Of the memory that is free, the part that is used: the rest is for everybody else.
+// The part of the free memory that is used.
 constexpr double kOfMemory = 0.6;
 // In addition to the budget, for the start of a job and the minimum of a size.
 constexpr double kJobSeconds = 600;
@@ -33,7 +33,7 @@ struct Part {
     std::string bench;  // map-pairs or map-at-once
     std::vector<std::string> ways;
     bool are_threads = false;
-    double weight = 0;  // how much of the budget it gets
+    double weight = 0;  // its share of the budget
 };
 
 bool has(const std::vector<std::string> &words, const char *word) {
@@ -47,7 +47,7 @@ std::vector<std::string> chosen(const Options &options, std::initializer_list<co
     return ways;
 }
 
-// XPMEM registers by another mechanism than adoption: that is chosen once for a process.
+// XPMEM needs a job of its own: the mechanism of registration is chosen once for a process.
 std::vector<Part> parts_of(const Options &options) {
     std::vector<Part> parts;
     if (has(options.parts, "pairs")) {
@@ -67,7 +67,7 @@ std::vector<Part> parts_of(const Options &options) {
     return parts;
 }
 
-// With the time that is left, on the terminal of a user.
+// Shows progress and the remaining time on a terminal.
 class Progress {
   public:
     Progress(double seconds, std::size_t pairs) : m_seconds(seconds), m_pairs(pairs) {}
@@ -109,7 +109,7 @@ Json json_of(const std::vector<Group> &groups) {
     return list;
 }
 
-// One measurement of a map, with what all its jobs share.
+// One measurement of a map, and the state that its jobs share.
 class Measuring {
   public:
     Measuring(const Options &options, Figures *figures,
@@ -135,7 +135,7 @@ class Measuring {
     Figures *m_figures;
     const std::function<void(const Json &)> &m_on_line;
     Progress m_progress;
-    Signals m_signals;  // an interrupt between two jobs must keep what was measured
+    Signals m_signals;  // after an interrupt between two jobs the results so far must be shown
 };
 
 std::size_t Measuring::pairs() const {
@@ -154,7 +154,7 @@ void Measuring::take(const std::string &text) {
     const Json line = Json::parse(text, nullptr, false);
     if (line.is_discarded() || !line.is_object()) {
         m_progress.clear();
-        print_error("{}\n", text);  // not ours: let it be seen
+        print_error("{}\n", text);  // output of another program: show it
     } else if (take_line(line, m_figures)) {
         m_on_line(line);
         if (!m_figures->all.empty()) m_progress.see(m_figures->all.back());
@@ -170,7 +170,7 @@ bool Measuring::is_left_out(const char *what) const {
                        [&](const LeftOut &one) { return one.what == what; });
 }
 
-// Each rank has a source for each way, and one buffer to copy to.
+// Sizes that fit into memory. Each rank has one source for each way, and one destination.
 std::vector<std::uint64_t> Measuring::fitting_sizes(const Part &part) {
     const bool at_once = part.bench == "map-at-once";
     const std::size_t owners = at_once ? m_figures->machine.cores.size() : 1;

@@ -1,5 +1,5 @@
-// Runs the jobs of `sennit map`: ranks of the measuring program, whose lines are taken as they
-// come.
+// Runs the jobs of `sennit map`: ranks of the measuring program. Their lines are read while they
+// run.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct Options {
     std::size_t rounds_at_once = 100;
     std::vector<std::string> ways{"mapped", "cma", "adopted", "xpmem", "threads", "flag"};
     std::vector<std::string> parts{"pairs", "at-once"};
-    std::size_t pairs = 0;  // so many of all; 0: all
+    std::size_t pairs = 0;  // number of pairs to measure; 0: all
     double seconds = 60;    // the budget of all parts
     bool json = false;
     bool show_commands = false;
@@ -27,8 +27,8 @@ struct Options {
     std::string read;
 };
 
-// Measures what the options ask for on figures->machine. `on_line` gets each accepted line. How it
-// ended stands in figures->end: complete, over the budget, interrupted or failed.
+// Measures on figures->machine as the options say. `on_line` gets each accepted line. figures->end
+// tells how it ended: complete, over the budget, interrupted or failed.
 void measure(const Options &options, Figures *figures,
              const std::function<void(const Json &)> &on_line);
 

@@ -17,7 +17,7 @@ constexpr double kWidth = 1000;
 constexpr double kMargin = 20;
 constexpr double kHead = 70;
 constexpr double kSquare = 240;     // the side of a heat map
-constexpr double kHeatWidth = 320;  // with what stands around it
+constexpr double kHeatWidth = 320;  // with axes and titles
 constexpr double kHeatHeight = 330;
 constexpr std::size_t kCoresWithTitles = 64;
 constexpr double kCurveWidth = 480;
@@ -29,7 +29,8 @@ struct Colour {
     double blue;
 };
 
-// Viridis (van der Walt and Smith), by five of its colours: even for all eyes, and in print.
+// Viridis (van der Walt and Smith), by five of its colours: uniform also for colour-blind readers
+// and in grey.
 std::string colour_of(double part) {
     constexpr std::array<Colour, 5> kStops{
         {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
@@ -117,7 +118,7 @@ std::string heat_panel(const Machine &machine, const Grid &grid, double left, do
     const std::size_t cores = machine.cores.size();
     const double side = kSquare / static_cast<double>(cores);
     std::string text = label(x, top + 14, grid.title(), Anchor::start, 14);
-    text += "<g shape-rendering=\"crispEdges\">\n";  // else gaps shine through
+    text += "<g shape-rendering=\"crispEdges\">\n";  // otherwise gaps are visible
     for (std::size_t from = 0; from < cores; ++from) {
         for (std::size_t to = 0; to < cores; ++to) {
             const double value = grid.rows[from][to];
@@ -125,7 +126,7 @@ std::string heat_panel(const Machine &machine, const Grid &grid, double left, do
                 "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"",
                 x + side * static_cast<double>(to), y + side * static_cast<double>(from), side,
                 side, std::isnan(value) ? "#dddddd" : colour_of(grid.part_of(value)));
-            // Shown where the mouse is; of more cores they would be most of the file.
+            // Shown at the mouse pointer. With many cores these titles would be most of the file.
             text += cores > kCoresWithTitles
                         ? "/>\n"
                         : fmt::format("><title>{} to {}: {}</title></rect>\n",
@@ -205,7 +206,7 @@ std::string axes(const Frame &frame) {
     return text + upright_label(frame.x - 42, frame.y + frame.height / 2, "total GB/s");
 }
 
-// The next of 1, 2, 4 and 10 times a power of ten that is not below.
+// Rounds up to 1, 2, 4 or 10 times a power of ten.
 double round_up(double value) {
     const double power = std::pow(10.0, std::floor(std::log10(value)));
     for (const double step : {1.0, 2.0, 4.0})

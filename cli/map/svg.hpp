@@ -1,5 +1,5 @@
-// What `sennit map` measured as one SVG image: a heat map of each way and size, and a curve of each
-// with many transfers at once.
+// The results of `sennit map` as one SVG image: a heat map for each way and size, and a curve for
+// each with many transfers at once.
 #pragma once
 
 #include <string>

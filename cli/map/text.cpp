@@ -12,10 +12,10 @@ namespace sennit::cli::map {
 
 namespace {
 
-constexpr std::size_t kCoresWithValues = 12;  // a value for each has room in 80 columns
+constexpr std::size_t kCoresWithValues = 12;  // values of all fit into 80 columns
 constexpr std::size_t kCoresWithGaps = 32;
 
-// From little to much: background and foreground, of the 256 colours.
+// From small to large values: background and foreground, of the 256 colours.
 constexpr std::array<std::pair<int, int>, 10> kColours{{{53, 231},
                                                         {54, 231},
                                                         {60, 231},
@@ -51,7 +51,7 @@ std::string mark(Border border) {
     return border == Border::domain ? "|" : border == Border::cache ? ":" : " ";
 }
 
-// The cells of a line with the borders between them. The narrowest stand without a gap.
+// The cells of a line with the borders between them. Cells of one character have no gap.
 template <class CellOf>
 std::string joined(const Machine &machine, std::size_t width, CellOf cell_of) {
     std::string text;
@@ -141,7 +141,7 @@ std::string heat_text(const Machine &machine, const Grid &grid, bool colours) {
     std::string text =
         fmt::format("{}, {} to {}{}\n", grid.title(), value_text(grid.least), value_text(grid.most),
                     width < 6 ? "; 9: the most, 0: nothing" : "");
-    // Numbers of processors are read from above to below where they are longer than a cell.
+    // Numbers of processors that are longer than a cell are written from top to bottom.
     const int last = std::max_element(cores.begin(), cores.end(), [](const Core &a, const Core &b) {
                          return a.processor < b.processor;
                      })->processor;
@@ -211,7 +211,7 @@ std::string at_once_table(const Figures &figures) {
         if (title != last) text += title;
         last = title;
         text += fmt::format("  {:<8} {:<6}", curve.way, curve.is_fresh ? "fresh" : "again");
-        // Powers of two, and the most: a line has room for no more.
+        // Only powers of two and the largest number, so that the line is not too long.
         for (const bench::MapFigure *const point : curve.points)
             if ((point->transfers & (point->transfers - 1)) == 0 || point == curve.points.back())
                 text += fmt::format("  {}: {}", point->transfers, value_text(point->gb_per_s()));
@@ -221,7 +221,7 @@ std::string at_once_table(const Figures &figures) {
 }
 
 std::string paper_table(const Figures &figures) {
-    // Table 1 of the paper: mapped over CMA, for the same buffers again.
+    // Table 1 of the paper: the ratio of mapped to CMA, for the same buffers again.
     struct Paper {
         std::uint64_t bytes;
         bool is_within;

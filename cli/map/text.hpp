@@ -9,21 +9,22 @@
 namespace sennit::cli::map {
 
 enum class Border { none, cache, domain };
-// Between two neighbours of the drawing: where a NUMA node or package ends, or only the largest
-// cache that cores share.
+// The border between two neighbours of the drawing: the end of a NUMA node or package, or only of
+// the largest cache that cores share.
 Border border_between(const Core &one, const Core &next);
 
-// A map of a grid: each pair a value where there is room for it, else a digit from 0 to 9. With
-// colours, in those of a terminal that has 256.
+// A map of a grid: for each pair a value if there is room for it, else a digit from 0 to 9.
+// `colours`: with 256 colours of a terminal.
 std::string heat_text(const Machine &machine, const Grid &grid, bool colours);
 
-// The figures by distance, of the set-up, of many transfers at once, and table 1 of the paper.
+// Tables of the figures by distance, of the set-up, of many transfers at once, and of table 1 of
+// the paper.
 std::string distance_table(const Figures &figures);
 std::string setup_table(const Figures &figures);
 std::string at_once_table(const Figures &figures);
 std::string paper_table(const Figures &figures);
 
-// Of how many transfers the figures are means, and what bounded them; a line.
+// One line: the number of transfers in each figure, and the limit of the measurement.
 std::string rounds_text(const Figures &figures);
 
 // The summary of the machine: two sentences, fewer if too little was measured.

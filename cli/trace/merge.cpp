@@ -1,4 +1,4 @@
-// One trace of all that the ranks of a job have written or left: see part.hpp.
+// Makes one trace from the texts and parts of a job's ranks: see part.hpp.
 #include <fmt/format.h>
 #include <sennit/sennit.h>
 #include <unistd.h>
@@ -26,13 +26,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Events of a text, by rank; the last line may be torn.
+// The events of a text, by rank. The last line may be incomplete.
 struct Lines {
     std::map<int, std::vector<std::string>> of_rank;
     std::set<std::string> jobs;
 };
 
-// For a name as in SENNIT_TRACE with one file for each rank.
+// A hint for a name with %r, as in SENNIT_TRACE with one file for each rank.
 std::string hint(const std::string &name) {
     const std::size_t place = name.find("%r");
     return place == std::string::npos ? "" : fmt::format("; use {}*", name.substr(0, place));
@@ -61,7 +61,7 @@ std::string job_of(const TracePart &part) {
     return fmt::format("{:016x}", part.head().job_cookie);
 }
 
-// The job to show: that of the texts, which each job writes anew, else that of the latest part.
+// The job to show: that of the texts, which each job writes again, else that of the latest part.
 std::string latest_job(const Lines &lines, const std::vector<std::unique_ptr<TracePart>> &parts) {
     if (!lines.jobs.empty()) return *lines.jobs.begin();
     std::string job;
@@ -74,7 +74,7 @@ std::string latest_job(const Lines &lines, const std::vector<std::unique_ptr<Tra
     return job;
 }
 
-// CLOCK_MONOTONIC, as the ranks of this machine have it.
+// CLOCK_MONOTONIC, the clock of the ranks of this machine.
 std::int64_t now_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(
                std::chrono::steady_clock::now().time_since_epoch())
@@ -110,7 +110,7 @@ Trace read_trace(const std::vector<std::string> &names) {
     Trace trace;
     Lines lines;
     std::vector<std::unique_ptr<TracePart>> parts;
-    std::set<std::string> read;  // a part may be named itself and lie beside a text
+    std::set<std::string> read;  // a part may be named, and also be found beside a text
     for (const std::string &name : names) {
         const std::vector<std::string> beside = part_names(name);
         const bool is_part = beside.size() == 1 && beside[0] == name;
@@ -135,7 +135,7 @@ Trace read_trace(const std::vector<std::string> &names) {
 }
 
 void write_trace(const Trace &trace, const std::string &name) {
-    // The name may be one that was read.
+    // The output may have the name of an input, so write another file first.
     const std::string temporary = fmt::format("{}.{}.tmp", name, getpid());
     {
         std::ofstream out(temporary);
@@ -159,8 +159,8 @@ void write_trace(const Trace &trace, const std::string &name) {
 
 namespace {
 
-// Which ranks have sent nothing of the epoch that the operation waits for, as far as those that run
-// have sent to the signal before.
+// The ranks that have sent no event of the awaited epoch, among the ranks with a part that have
+// sent to the signal before.
 std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &waits) {
     std::string missing;
     int count = 0;
@@ -193,8 +193,8 @@ std::string refused_text(const TracePart::Sent &one) {
         one.refused - 1, one.signal, one.rank, one.rank, one.owners);
 }
 
-// Whether the last call of a rank of this host, just now, is a start of a plan.
-// sennit_message_plan_wait repeats it while a receiver is not ready, and is itself not recorded.
+// Whether the last call of a rank of this host was a start of a plan a moment ago:
+// sennit_message_plan_wait, which is not recorded, repeats it while a receiver is not ready.
 bool repeats_start(const TracePart &part) {
     constexpr std::int64_t kJustNs = 500'000'000;
     if (part.records().empty()) return false;

@@ -44,17 +44,17 @@ TracePart::~TracePart() {
 
 void TracePart::read_part() {
     const auto *all = reinterpret_cast<const TraceRecord *>(head_ + 1);
-    // SYNC trace-name: pairs with the release in trace_name(); the names come before the records.
+    // SYNC trace-name: pairs with the release in trace_name(); names are visible before records.
     (void)head_->names_used.load(std::memory_order_acquire);
     // SYNC trace-record: pairs with the releases in trace_append() and grow(); records and capacity
-    // come before.
+    // are visible.
     const std::uint64_t written = head_->written.load(std::memory_order_acquire);
     const std::uint64_t in_file = (bytes_ - sizeof(TraceFile)) / sizeof(TraceRecord);
     // relaxed: the acquire above orders it.
     const std::uint64_t capacity =
         std::min(head_->capacity.load(std::memory_order_relaxed), in_file);
     if (capacity == 0) return;
-    // Of a ring that is full the oldest may be changing now, or have been when the rank died.
+    // In a full ring the oldest record may be changing now, or was when the rank died.
     dropped_ = written >= capacity ? written - capacity + 1 : 0;
     for (std::uint64_t i = dropped_; i < written; ++i)
         records_.push_back(all[i % capacity]);
@@ -71,12 +71,12 @@ void TracePart::read_part() {
 std::vector<TracePart::Open> TracePart::open_operations() const {
     std::vector<Open> found;
     for (const runtime::OpenOperation &one : head_->open) {
-        // SYNC trace-open: pairs with the release in Observed::begin(); the fields come before.
+        // SYNC trace-open: pairs with the release in Observed::begin(); the fields are visible.
         if (one.in_use.load(std::memory_order_acquire) == 0) continue;
         const std::size_t number = one.name <= runtime::kTraceNames ? one.name : 0;
-        // SYNC trace-open: pairs with the release in Observed::show_awaited(); the two come before.
+        // SYNC trace-open: pairs with the release in Observed::show_awaited(); both are visible.
         const std::uint32_t signal = one.signal.load(std::memory_order_acquire);
-        // SYNC trace-open: pairs with the release in Observed::show_text(); the text comes before.
+        // SYNC trace-open: pairs with the release in Observed::show_text(); the text is visible.
         const bool has_note = one.has_note.load(std::memory_order_acquire) != 0;
         const char *const note = head_->notes[&one - head_->open].text;
         found.push_back({head_->names[number].text, one.start_ns, one.bytes, one.peer, one.thread,
@@ -94,9 +94,9 @@ std::vector<TracePart::Open> TracePart::open_operations() const {
 std::vector<TracePart::Sent> TracePart::sent_events() const {
     std::vector<Sent> found;
     for (const runtime::SentEvent &one : head_->events) {
-        // SYNC trace-open: pairs with the release in show_sent(); rank and handle come before.
+        // SYNC trace-open: pairs with the release in show_sent(); rank and handle are visible.
         if (one.in_use.load(std::memory_order_acquire) == 0) break;
-        // relaxed: numbers for people.
+        // relaxed: numbers for display only.
         const auto value = [](const auto &word) { return word.load(std::memory_order_relaxed); };
         found.push_back(
             {one.rank, one.handle, value(one.sent), value(one.refused), value(one.owners)});

@@ -10,7 +10,7 @@
 
 namespace sennit::cli {
 
-// One file, mapped for reading. Throws std::runtime_error with a sentence if it is none.
+// One file, mapped for reading. Throws std::runtime_error with a sentence if it is no such file.
 class TracePart {
   public:
     explicit TracePart(const std::string &name);
@@ -20,21 +20,21 @@ class TracePart {
 
     const runtime::TraceFile &head() const { return *head_; }
     const std::string &name() const { return name_; }
-    // The records that are whole, the oldest first; `dropped` were overwritten before.
+    // The complete records, oldest first. dropped() earlier ones were overwritten.
     const std::vector<runtime::TraceRecord> &records() const { return records_; }
     std::uint64_t dropped() const { return dropped_; }
 
-    // An operation or a wait in which a thread of the rank is, or was when it died.
+    // An operation or a wait of a thread, now or when the rank died.
     struct Open {
         std::string name;
         std::int64_t start_ns;
         std::uint64_t bytes;
         int peer;
         unsigned thread;
-        std::uint32_t signal;  // that it waits for; 0: none
+        std::uint32_t signal;  // awaited signal; 0: none
         std::uint64_t epoch;
         std::uint32_t events;
-        std::string note;  // the program's text on its wait
+        std::string note;  // the program's text of sennit_trace_note
     };
     std::vector<Open> open_operations() const;
     // The rank's latest events to each signal.
@@ -43,7 +43,7 @@ class TracePart {
         std::uint32_t signal;
         std::uint64_t sent;     // the latest epoch, + 1; 0: none
         std::uint64_t refused;  // the epoch that was too early, + 1; 0: none since
-        std::uint64_t owners;   // which the owner was in then
+        std::uint64_t owners;   // the owner's epoch at that time
     };
     std::vector<Sent> sent_events() const;
 
@@ -57,11 +57,11 @@ class TracePart {
     std::uint64_t dropped_ = 0;
 };
 
-// The files that ranks left beside the text `name`, or `name` itself if it is one.
+// The parts that ranks left beside the text `name`, or `name` itself if it is a part.
 std::vector<std::string> part_names(const std::string &name);
 
-// The trace of a job, from all that `names` and the files beside them tell: parts, and lines of
-// texts. Of ranks that are in both the part counts. Throws std::runtime_error.
+// The trace of a job, from `names` and the files beside them: parts, and lines of texts. If a rank
+// is in both, its part is used. Throws std::runtime_error.
 struct Trace {
     std::vector<std::unique_ptr<TracePart>> parts;
     std::vector<std::string> lines;     // events of texts, without commas
@@ -69,10 +69,10 @@ struct Trace {
 };
 Trace read_trace(const std::vector<std::string> &names);
 
-// As Chrome trace JSON.
+// Writes the trace as Chrome trace JSON.
 void write_trace(const Trace &trace, const std::string &name);
 
-// In which calls the ranks are, one line each.
+// The current call of each rank, one line each.
 std::string where_text(const Trace &trace);
 
 }  // namespace sennit::cli
