@@ -1,5 +1,5 @@
-// One result of a benchmark, and the line of JSON it travels as: from the measuring programs to
-// `sennit bench`, and from there to the user of --json.
+// One result of a benchmark, and its line of JSON, which the measuring programs send to `sennit
+// bench`, and --json shows to the user.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sennit::bench {
 
-// Memory of an idle rank, of its process alone.
+// Private memory of the process of an idle rank.
 struct MemoryUse {
     Summary private_bytes;
     double pss_bytes =
@@ -21,23 +21,23 @@ struct MemoryUse {
 struct Record {
     std::string bench;    // pingpong, put, get, barrier, start, memory
     std::string subject;  // raw-*, sennit-*, openmpi-*, mpich-*, openshmem-*
-    std::string job;      // whose ranks measured it: sennit, openmpi, mpich, openshmem
+    std::string job;      // launcher of the ranks: sennit, openmpi, mpich, openshmem
     std::uint64_t bytes = 0;
     int ranks = 0;
-    int hosts = 1;                    // nodes that the ranks are on
-    int rails = 1;                    // that the subject uses, where hosts is above 1
-    std::string provider;             // of libfabric, likewise; "" of an MPI
-    int level = -1;                   // of support of notified operations; -1: not Sennit's
-    std::string progress;             // Sennit's setting SENNIT_PROGRESS, likewise
+    int hosts = 1;                    // nodes of the ranks
+    int rails = 1;                    // used by the subject, if hosts is above 1
+    std::string provider;             // of libfabric, if hosts is above 1; "" for an MPI
+    int level = -1;                   // support level of notified operations; -1: not Sennit
+    std::string progress;             // SENNIT_PROGRESS for Sennit, if hosts is above 1
     std::optional<Summary> time_ns;   // of one operation; absent for memory
     std::optional<MemoryUse> memory;  // memory only
     double ratio_to_raw = 0.0;        // median over the fastest raw-* median of the same job
-    // 95 % confidence interval of the median of the same ratio, round by round; 0 if there is none.
+    // 95 % confidence interval of the median of the ratios of each round; 0 if there is none.
     double ratio_low = 0.0;
     double ratio_high = 0.0;
 };
 
-// Whose ranks measure, and on what.
+// The ranks that measure, and their machine.
 struct JobNote {
     std::string job;
     std::string library;  // the version of the measured library
@@ -47,16 +47,16 @@ struct JobNote {
 };
 
 // Fields: bench, subject, bytes, ranks, median_ns, p5_ns, p95_ns, rounds, ratio_to_raw, ratio_low,
-// ratio_high, job, and between hosts hosts, rails and provider, of Sennit's subjects also level and
-// progress; memory has null for the times and adds private_bytes, private_p5_bytes,
+// ratio_high, job. Between hosts also hosts, rails and provider, and for Sennit's subjects level
+// and progress. memory has null for the times and adds private_bytes, private_p5_bytes,
 // private_p95_bytes, pss_bytes.
 nlohmann::ordered_json to_json(const Record &record);
 
-// The same as a line of text, and the line about a job that comes before its results.
+// The same as a line of text; and the line about a job, which precedes its results.
 std::string line_of(const Record &record);
 std::string line_of(const JobNote &note);
 
-// Throws nlohmann::json::exception or std::invalid_argument when a field is missing or senseless.
+// Throws nlohmann::json::exception or std::invalid_argument if a field is missing or invalid.
 Record record_from_json(const nlohmann::ordered_json &line);
 
 // Empty if the record is valid, else the error.

@@ -18,7 +18,8 @@ double percentile(const std::vector<double> &ascending, double fraction) {
 Interval95 median_interval(std::vector<double> samples) {
     std::sort(samples.begin(), samples.end());
     const auto count = static_cast<double>(samples.size());
-    // How many of the samples lie below the median is binomial, here taken as normal.
+    // The number of samples below the median has a binomial distribution, approximated by a normal
+    // one.
     const double half_width = 0.98 * std::sqrt(count);
     const double last = count - 1.0;
     const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(last / 2 - half_width)));

@@ -11,24 +11,24 @@ struct Summary {
     double median = 0.0;
     double p5 = 0.0;
     double p95 = 0.0;
-    std::size_t rounds = 0;  // how many samples
-    double mean = 0.0;       // for `sennit map` alone
+    std::size_t rounds = 0;  // number of samples
+    double mean = 0.0;       // for `sennit map` only
 };
 
-// The value below which `fraction` (0 to 1) of the samples lie, linear between neighbours.
-// `ascending` is sorted and not empty.
+// The value that `fraction` (0 to 1) of the samples are below, interpolated linearly. `ascending`
+// is sorted and not empty.
 double percentile(const std::vector<double> &ascending, double fraction);
 
-// A 95 % confidence interval of the median of the samples (by their order, so of any distribution).
+// A 95 % confidence interval of the median of the samples, valid for any distribution.
 struct Interval95 {
     double low = 0.0;
     double high = 0.0;
 };
-// Needs a sample at least; of few the interval is all of them.
+// Needs at least one sample. With few samples the interval has all of them.
 Interval95 median_interval(std::vector<double> samples);
 
-// Throws std::invalid_argument when there is no sample or one that is not finite: a summary of
-// nothing would look like a very fast result.
+// Throws std::invalid_argument if there is no sample or one is not finite: an empty summary would
+// look like a very fast result.
 Summary summarise(std::vector<double> samples);
 
 }  // namespace sennit::bench

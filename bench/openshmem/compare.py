@@ -25,7 +25,7 @@ from runs import ENVIRONMENT, head_of, write_lines  # noqa: E402  pylint: disabl
 
 
 def run(words, limit_s):
-    """{(case, bytes): nanoseconds} of one job; of one that hangs what it measured before."""
+    """{(case, bytes): nanoseconds} of one job; if it hangs, the cases measured before."""
     words = ["timeout", "--kill-after=5", str(limit_s), *words]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=ENVIRONMENT)
     rows = [line.split() for line in done.stdout.splitlines()]
@@ -39,7 +39,7 @@ def run(words, limit_s):
 
 
 def commands_of(words):
-    """The lists of words that stand between --."""
+    """The lists of words separated by --."""
     commands = [[]]
     for word in words:
         if word == "--":
@@ -50,12 +50,12 @@ def commands_of(words):
 
 
 def ratios(row, name, ours):
-    """Of the rounds in which both measured this."""
+    """The ratios of the rounds in which both have a value."""
     return [theirs / mine for mine, theirs in zip(row[ours], row[name]) if mine and theirs is not None]
 
 
 def rows_of(rounds, names):
-    """A row for each case and size: its values in each round, None where a job did not come so far."""
+    """A row for each case and size: its values in each round, None if a job ended before."""
     keys = dict.fromkeys(key for jobs in rounds for rows in jobs for key in rows)
     for case, size in keys:
         values = {name: [jobs[i].get((case, size)) for jobs in rounds] for i, name in enumerate(names)}

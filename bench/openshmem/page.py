@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the page of results from what compare.py measured: python3 bench/openshmem/page.py [--check] [FOLDER]
+"""Writes the page of results from the measurements of compare.py: python3 bench/openshmem/page.py [--check] [FOLDER]
 
 Writes FOLDER/README.md (docs/results/openshmem) from pair.jsonl (2 PEs), exchange.jsonl (there and back
 between 2 PEs, in more jobs) and crowd.jsonl (more PEs than processors). With
@@ -40,7 +40,7 @@ def least_of(values):
 
 
 def against_better(row):
-    """(name, [ratio of each round]) of the other library with the lower median, or None where no other has a value."""
+    """(name, [ratio of each round]) of the other library with the lower median, or None if no other library has a value."""
     found = [(middle(row[name]), name) for name in NAMES if name != OURS and name in row]
     if OURS not in row or not found:
         return None
@@ -49,7 +49,7 @@ def against_better(row):
 
 
 def chosen(rows, cases):
-    """(row, name, ratios) of these cases where there is another library to compare with."""
+    """(row, name, ratios) of these cases, if another library has a value."""
     for row in rows:
         against = against_better(row) if row["case"] in cases else None
         if against:

@@ -1,4 +1,4 @@
-"""What page.py says in words: what is measured, how, and why something is below its target."""
+"""The texts of page.py: the measurement, its method, and the reasons for missed targets."""
 
 CROWD_PES = 8
 

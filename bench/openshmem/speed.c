@@ -1,14 +1,13 @@
-/* What calls of OpenSHMEM cost, with whichever library it is compiled: a line of "case bytes
- * nanoseconds" for each, the median of batches. It uses what OpenSHMEM 1.4 has, so that all
- * libraries can be compared; what came with 1.5 is in teams.c, and teams_absent.c is for libraries
- * that have not come so far. compare.py runs it with several libraries in turns.
+/* Measures calls of OpenSHMEM, with the library that it is compiled with, and prints a line "case
+ * bytes nanoseconds" for each: the median of batches. It uses OpenSHMEM 1.4, so that all libraries
+ * can be compared. Calls of 1.5 are in teams.c; teams_absent.c replaces it for libraries without
+ * them. compare.py runs it with several libraries in turn.
  *
- * Words on the command line are the cases that are wanted; none: all. Words after a minus are left
- * out (a library may hang in them). Transfers are from PE 0 to PE 1, which waits in a barrier;
- * exchanges are there and back between the two, of which half is printed; collective calls are of
- * all PEs, and where a program needs a barrier between two of them they are measured with one.
- * Transfers and exchanges are measured with 2 PEs alone.
- */
+ * Words on the command line are the cases to measure; none: all. Words after a minus are cases to
+ * leave out (a library may hang in them). Transfers are from PE 0 to PE 1, which waits in a
+ * barrier. Exchanges are in both directions; half the time is printed. Collective calls are of all
+ * PEs; if a program needs a barrier between two calls, the time includes one. Transfers and
+ * exchanges are measured only with 2 PEs. */
 #include "speed.h"
 
 #include <shmem.h>
@@ -33,7 +32,7 @@ char *there, *here;
 size_t bytes;
 long rounds;
 uint64_t *signal_word;
-static long *word, *flag; /* on the heap, where some libraries are quicker than in variables */
+static long *word, *flag; /* on the heap, where some libraries are faster than in variables */
 static long variable, count;
 static long sync_words[2][kSyncWords];
 static long *work;
@@ -68,7 +67,7 @@ static void p_static(void) {
 static void fetch_add_static(void) {
     count += shmem_long_atomic_fetch_add(&variable, 1, 1);
 }
-/* Many at once, to places side by side, and one quiet; the line is for one put. */
+/* Many puts to contiguous memory, and one quiet; the result is the time of one put. */
 static void burst(void) {
     for (size_t i = 0; i < kBurst; ++i)
         shmem_putmem_nbi(there + i * bytes, here + i * bytes, bytes, 1);
@@ -101,7 +100,7 @@ static void swap(void) {
 static void compare_swap(void) {
     count += shmem_long_atomic_compare_swap(word, 1, 2, 1);
 }
-/* What p and fetch_add can not be quicker than; only where there is a pointer. */
+/* The lower limits of p and fetch_add; only if there is a pointer to PE 1's memory. */
 static long *pointer;
 static void bare_store(void) {
     __atomic_store_n(pointer, 1, __ATOMIC_RELAXED); /* relaxed: the cost of the store alone */
@@ -110,7 +109,7 @@ static void bare_fetch_add(void) {
     /* relaxed: the instruction is the same. */
     count += __atomic_fetch_add(pointer, 1, __ATOMIC_RELAXED);
 }
-/* There and back; PE 1 does the same. Half of it is one way. */
+/* A word in each direction; PE 1 does the same. Half of the time is printed. */
 static void word_and_back(void) {
     ++rounds;
     if (me == 0) shmem_long_p(flag, rounds, 1);
@@ -176,18 +175,20 @@ static int is_wanted(const char *name) {
     return found || !named;
 }
 
-/* Of one batch. Where PEs share processors a call may wait for turns of some milliseconds. */
+/* The length of a batch. If PEs share processors, a call may wait for time slices of some
+ * milliseconds. */
 static double batch_ns(void) {
     return pes > sysconf(_SC_NPROCESSORS_ONLN) ? 4e6 : 1e6;
 }
 
-/* What is printed of the time of a call. */
+/* The part of a call's time that is printed. */
 static double share(enum who who, void (*call)(void)) {
     if (call == burst) return 1.0 / kBurst;
     return who == kPair ? 0.5 : 1;
 }
 
-/* Batches of so many calls that one takes about batch_ns() on PE 0; the others do as many. */
+/* Measures batches that take about batch_ns() on PE 0; the other PEs make the same number of
+ * calls. */
 void measure(const char *name, enum who who, void (*call)(void)) {
     static long calls;
     double spent[kBatches];
@@ -241,7 +242,8 @@ static void one_sided(void) {
 static void of_words(void) {
     bytes = 0;
     pointer = shmem_ptr(word, 1);
-    /* What is subtracted is measured behind what it is subtracted from: clocks change. */
+    /* Each limit is measured right after the call that is compared with it, because clock speeds
+     * change. */
     measure("p", kFirst, p);
     if (pointer != NULL) measure("bare_store", kFirst, bare_store);
     measure("fetch_add", kFirst, fetch_add);
@@ -278,7 +280,7 @@ static void collective(void) {
 int main(int argc, char **argv) {
     words = argv + 1;
     word_count = argc - 1;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* what was measured is seen if a library hangs later */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* results are visible even if a library hangs later */
     shmem_init();
     me = shmem_my_pe();
     pes = shmem_n_pes();

@@ -1,4 +1,4 @@
-/* What speed.c shares with teams.c: the buffers, and how a case is measured. */
+/* Shared by speed.c and teams.c: the buffers, and the function that measures a case. */
 #ifndef SENNIT_BENCH_OPENSHMEM_SPEED_H
 #define SENNIT_BENCH_OPENSHMEM_SPEED_H
 
@@ -7,16 +7,16 @@
 
 extern int me, pes;
 extern char *there, *here; /* symmetric, of 1 MiB for each PE */
-extern size_t bytes;       /* of the case that is measured */
+extern size_t bytes;       /* of the measured case */
 extern long rounds;        /* of exchanges, in all batches */
 extern uint64_t *signal_word;
 
-/* Whose calls are counted, and what PE 1 does: nothing, its half of an exchange, the same. */
+/* The PEs that make calls: PE 0 only, both halves of an exchange, or all. */
 enum who { kFirst, kPair, kAll };
 
 void measure(const char *name, enum who who, void (*call)(void));
 
-/* The cases of OpenSHMEM 1.5; the last is with `bytes`, as is the first. */
+/* The cases of OpenSHMEM 1.5. The first and the last one use `bytes`. */
 void measure_signals(void);
 void measure_team_sync(void);
 void measure_teams(void);

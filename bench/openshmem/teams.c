@@ -1,5 +1,4 @@
-/* Cases of speed.c that OpenSHMEM has since 1.5: puts with a signal, and collective calls of teams.
- */
+/* Cases of speed.c that need OpenSHMEM 1.5: puts with a signal, and collective calls of teams. */
 #include "speed.h"
 
 #include <shmem.h>

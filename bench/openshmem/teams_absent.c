@@ -1,4 +1,4 @@
-/* In place of teams.c where the library has OpenSHMEM 1.4. */
+/* Replaces teams.c for libraries with OpenSHMEM 1.4. */
 #include "speed.h"
 
 void measure_signals(void) {}

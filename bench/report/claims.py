@@ -1,4 +1,4 @@
-"""The papers' claims, and the same about the figures of a report. Called by parts.py.
+"""The claims of the papers, and the corresponding figures of a report. Called by parts.py.
 
 A function of a claim gets the figures of a part (parts.py says what a figure is) and returns a sentence; one of answers returns rows of
 (claim, the paper, here), one for each claim of the paper and each place where it was measured.
@@ -12,7 +12,7 @@ NOT_MEASURED = "not measured"
 
 
 def ratios(figures, over, under, x=None):
-    """Of medians of the series that begin so, to the fastest that begin with `under`, in each job and of each size."""
+    """Ratios of the medians of series with this prefix to the fastest one with the prefix `under`, for each job and size."""
     found = []
     for job, size in sorted({(one["job"], one["x"]) for one in figures if x is None or one["x"] == x}):
         here = [one for one in figures if (one["job"], one["x"]) == (job, size)]
@@ -61,7 +61,7 @@ def overhead(figures):
 
 
 def others_to(name):
-    """The fastest way of each MPI to the fastest of Sennit that begins so."""
+    """The ratio of the fastest series of each MPI to the fastest one of Sennit with this prefix."""
     def claim(figures):
         found = ratios(figures, is_of_mpi, name)
         return (f"Sennit takes less time than the MPI's best way in {sum(ratio > 1 for ratio in found)} of {len(found)} cases "
@@ -81,7 +81,8 @@ def flow(figures):
                                                 for mpi, values in found.items()) + "."
 
 
-# Table 1: mapped over CMA, the same buffers again, within a socket or across two: (GRACE, SAPPHIRE).
+# Table 1: ratio of mapped memory to CMA, with the same buffers again, within a socket or across
+# two: (GRACE, SAPPHIRE).
 TABLE_1 = {(1 << 20, True): ("2.64", "1.77"), (1 << 20, False): ("4.81", "1.94"),
            (200 << 20, True): ("1.41", "4.28"), (200 << 20, False): ("0.76", "3.43")}
 
@@ -132,7 +133,7 @@ def best(times_of, versions, libraries=None):
 
 
 def against(ours, theirs, is_rate=False):
-    """Latency or throughput of each library's version to the fastest one of the MPIs."""
+    """Latency or throughput of each library's version, relative to the fastest one of the MPIs."""
     def here(times_of):
         base = best(times_of, theirs)
         found = [(name, best(times_of, ours, (library,))) for library, name in LIBRARIES.items()]
@@ -194,7 +195,7 @@ def kernel_answers(figures):
 
 
 def losses(figures):
-    """Rows (kernel and place, the faster version of another library, Sennit's best, is that noise): where Sennit's best is not the fastest."""
+    """Rows (kernel and place, the faster version of another library, Sennit's best, whether the difference is noise) in which Sennit's best is not the fastest."""
     rows = []
     for group in dict.fromkeys(one["group"] for one in figures):
         here = [one for one in figures if one["group"] == group]

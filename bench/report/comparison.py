@@ -16,7 +16,7 @@ def raw_of(figures, one):
 
 
 def verdict(old, new, factor=1.0):
-    """`factor`: how many times as long the bare machine takes now."""
+    """`factor`: the time of the bare machine now, relative to the old one."""
     if new["low"] > old["high"]:
         return "slower" if new["low"] > old["high"] * factor else "slower, as the machine is"
     if new["high"] < old["low"]:

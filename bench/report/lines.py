@@ -1,4 +1,4 @@
-"""Lines of `sennit bench --json`: which is which, and which are compared. Called by the pages of results and by report.py."""
+"""Selects and compares lines of `sennit bench --json`. Called by the pages of results and by report.py."""
 
 TWO_SIDED = ("sendrecv", "persistent")
 
@@ -41,7 +41,7 @@ def way_of(row):
 
 
 def one_message(rows, job, size, ours):
-    """What one job has of a size: the raw limit, Sennit, the best two-sided way of its MPI and the best one-sided one."""
+    """The results of one job for a size: the raw limit, Sennit, and the best two-sided and one-sided schemes of its MPI."""
     here = pick(rows, job=job, bytes=size)
     theirs = [row for row in here if not is_raw(row) and not is_ours(row)]
     return {"raw": least([row for row in here if is_raw(row)]), "sennit": least(pick(here, subject=ours)),

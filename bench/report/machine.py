@@ -1,4 +1,4 @@
-"""What a report says of the machine: names, versions, and hwloc's drawing. Called by report.py."""
+"""The machine in a report: names, versions, and hwloc's drawing. Called by report.py."""
 import datetime
 import json
 import os
@@ -13,7 +13,7 @@ LIMIT_S = 20
 
 
 def output_of(words):
-    """"" where it can not be had."""
+    """"" if it is not available."""
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=LIMIT_S)
     except (OSError, subprocess.TimeoutExpired):

@@ -15,13 +15,13 @@ class Part:
     name: str
     title: str
     question: str
-    quick: tuple       # commands, as words behind `sennit`, or behind python3 where the first one ends in .py
+    quick: tuple       # commands, as words behind `sennit`, or behind python3 if the first one ends in .py
     full: tuple
-    seconds: int       # how long quick took on 2 processors
+    seconds: int       # time of quick on 2 processors
     paper: str = "No paper measures it."
     claim: object = None    # figures: the same about this machine
     answers: object = None  # figures: rows (claim, the paper, here), in place of paper and claim
-    programs: tuple = ()    # of an application: without one of them the part is left out
+    programs: tuple = ()    # of an application: if one is missing, the part is left out
 
 
 QUICK, FULL = "--seconds 0.3", "--seconds 1"
@@ -89,7 +89,7 @@ def figure(row, series, low, high, **more):
 
 
 def figure_of_runs(group, series, ranks, values, **more):
-    """Of an application: nanoseconds of each run."""
+    """A figure of an application from the nanoseconds of each run."""
     return {"group": group, "series": series, "job": "", "ranks": ranks, "x": 0, "median": statistics.median(values), "low": min(values),
             "high": max(values), "raw": False, **more}
 
@@ -114,7 +114,7 @@ def of_map(rows):
 
 
 def of_kernels(rows):
-    """Jobs of one version together: the mean of the runs of each."""
+    """A figure for each version, from the mean time of the runs of each job."""
     jobs = {}
     for row in rows:
         if "latency_us" in row:
@@ -137,7 +137,7 @@ FLOW_TIMES = {"step": "step_step_us_mean", "communication": "communicate_step_us
 
 
 def of_flow(rows):
-    """The median step of each run, and its communication."""
+    """Figures from the median step of each run, and its communication."""
     found = {}
     for row in rows:
         if row.get("backend") in FLOW_SERIES:

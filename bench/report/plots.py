@@ -7,7 +7,7 @@ import math
 from lines import time_text
 from pages import text_of_bytes
 
-# Inches: as wide as a telephone, so that letters are as large there as in the text.
+# Inches: the width of a telephone, so that letters have the size of the text there.
 WIDTH_IN, HEIGHT_IN, LINE_IN = 4.4, 3.1, 0.26
 COLOURS = ("#1b6ca8", "#c8553d", "#588157", "#8d5a97", "#b5651d", "#2a9d8f", "#6c757d", "#d4a017")
 MOST_CURVES, MOST_BARS, MOST_PLOTS = 8, 16, 4
@@ -30,7 +30,7 @@ def whiskers(some):
 
 
 def legend_below(figure, axis, lines):
-    """Room for so many lines of two columns."""
+    """Adds a legend of `lines` lines with two columns."""
     figure.legend(*axis.get_legend_handles_labels(), loc="lower center", ncol=2, fontsize=8, frameon=False)
     figure.tight_layout(rect=(0, 0.16 / figure.get_figheight() * (0.6 + lines), 1, 1))
     return figure
@@ -72,7 +72,7 @@ def bars(plt, some):
 
 
 def heat(plt, some):
-    """One way: a square for each pair of cores, from 0 on, so that equal cores look alike. Of a flag its time, else the bandwidth."""
+    """One way: a square for each pair of cores. Colours begin at 0, so that similar values look alike. The value is the time for a flag, else the bandwidth."""
     cores = sorted({core for one in some for core in one["cores"]})
     values = [[math.nan] * len(cores) for _ in cores]
     for one in some:
@@ -126,7 +126,7 @@ def panels_of_map(some):
 
 
 def panels(some):
-    """(caption, drawn by, figures): of the map its own; else one for each group and job, the first few."""
+    """(caption, drawn by, figures): the plots of the map, or else the first few of one for each group and job."""
     if some and some[0]["part"] == "map":
         yield from panels_of_map(some)
         return
@@ -138,7 +138,7 @@ def panels(some):
 
 
 def rows_of(some):
-    """Of the table: each with its ratio to the fastest raw limit of the same job and size, or to the fastest where there is none."""
+    """Rows of the table: each figure with its ratio to the fastest raw limit of the same job and size, or to the fastest figure if there is none."""
     for one in sorted(some, key=lambda one: (one["group"], one["ranks"], one["x"], one["job"], one["median"])):
         same = [other for other in some if all(other[key] == one[key] for key in ("group", "job", "ranks", "x"))]
         base = min(other["median"] for other in [other for other in same if other["raw"]] or same)

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def svg_of(plt, figure):
-    """Text stays text; without the head of a file, which has no place in a page."""
+    """An SVG with text as text, without the head of an SVG file."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     plt.close(figure)
@@ -33,7 +33,7 @@ def section(plt, part):
 
 
 def compared(comparison):
-    """The comparison as texts; what is within the noise is counted alone."""
+    """The comparison as texts; changes within the noise are only counted."""
     if comparison is None:
         return None
     order = ("slower", "slower, as the machine is", "faster", "faster, as the machine is", "only in the old one", "only in the new one", "within the noise")
@@ -47,7 +47,7 @@ def compared(comparison):
 
 
 def page(report, comparison):
-    """HTML that loads nothing."""
+    """The page as HTML that loads no other files."""
     plt = study.pyplot()
     plt.rcParams.update({**plots.STYLE, "svg.fonttype": "none", "svg.hashsalt": "sennit"})
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)

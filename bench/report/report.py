@@ -24,11 +24,11 @@ FORMAT = 1
 
 
 class WrongUse(Exception):
-    """Wrong words of the command; the text says which."""
+    """Wrong usage; the text names the wrong words."""
 
 
 def require_modules():
-    """Starts again by the system's Python where this one lacks a module; ends with a line where that lacks it too."""
+    """If this Python lacks a module, starts again with the system's Python; if that lacks it too, ends with a line."""
     missing = []
     for name in MODULES:
         try:
@@ -44,7 +44,7 @@ def require_modules():
 
 
 class Measuring:
-    """Runs commands one by one until the time is over or an interrupt comes."""
+    """Runs commands one by one until the time is over or an interrupt is received."""
 
     def __init__(self, sennit, minutes):
         self.sennit, self.end = sennit, time.monotonic() + 60 * minutes
@@ -56,7 +56,7 @@ class Measuring:
         return self.end - time.monotonic()
 
     def estimate(self, wanted):
-        """Seconds of the quick parts, as they were on 2 processors, with the page."""
+        """Seconds of the quick parts on 2 processors, and of the page."""
         return PAGE_S + sum(part.seconds for part in wanted if not self.reason_to_leave_out(part, part.quick))
 
     def words(self, command, folder):
@@ -64,7 +64,7 @@ class Measuring:
         return [sys.executable, "-B", os.path.join(ROOT, words[0]), *words[1:]] if words[0].endswith(".py") else [self.sennit, *words]
 
     def run(self, command):
-        """(state, reason, lines) of one command: what came before it was ended counts."""
+        """(state, reason, lines) of one command, also with the lines before it was ended."""
         with tempfile.TemporaryDirectory() as folder, open(os.path.join(folder, "out"), "w+", encoding="utf-8") as out, \
                 open(os.path.join(folder, "errors"), "w+", encoding="utf-8") as errors:
             with subprocess.Popen(self.words(command, folder), stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True) as process:
@@ -110,7 +110,7 @@ class Measuring:
 
 
 def shown(command):
-    """A command as a reader types it."""
+    """A command as a user types it."""
     is_script = command.split()[0].endswith(".py")
     return "python3 " + command.format(bin="build/bin", out="lines.jsonl", folder="results") if is_script else "sennit " + command
 
@@ -120,7 +120,7 @@ def clock(seconds):
 
 
 def end(process):
-    """SIGINT, and SIGKILL where that does not help."""
+    """Sends SIGINT, and SIGKILL if the process does not end."""
     try:
         os.killpg(process.pid, signal.SIGINT)
         process.wait(TO_END_S)
@@ -173,7 +173,7 @@ def measured(arguments, command):
 
 
 def read(path):
-    """A report; ends the program where the file is none."""
+    """Reads a report; ends the program if the file is no report."""
     try:
         with open(path, encoding="utf-8") as file:
             report = json.load(file)
@@ -220,7 +220,7 @@ def main():
         return 2
     old = read(arguments.compare) if arguments.compare else None
     if not arguments.json:
-        try:  # before minutes of measuring, and without a change of what is there
+        try:  # check this before minutes of measuring, without a change of an existing file
             with open(arguments.out + ".html", "a", encoding="utf-8"):
                 pass
         except OSError as error:

@@ -26,7 +26,7 @@ LIMIT_MINUTES = 20
 KERNELS = ("daxpy", "cannon", "summa", "sort")
 JOBS = "apps/kernels/compare.py --bin {bin} --lines {out} --rounds 5 --limit 30"
 PLACES = {"node": f"{JOBS} --realtime", "hosts": f"{JOBS} --cluster tools/cluster --hosts 2"}
-# Cannon wants a square number of ranks: with more than one it has more ranks than these two processors.
+# Cannon needs a square number of ranks, so it has more ranks than these two processors.
 RANKS = {"daxpy": "2", "cannon": "4", "summa": "2", "sort": "2"}
 FILES = {"map": {"map": "map --bytes 1M,100M --bytes-at-once 1M,200M --seconds 120 --json"},
          "kernels": {f"{kernel}-{place}": f"{words} --kernels {kernel} --ranks {'1,' if place == 'node' else ''}{RANKS[kernel]}"
@@ -59,7 +59,7 @@ def crossed(corner, figures, down, across, cell):
 
 
 def time_and_spread(one):
-    """The unit once where it is the same for all three."""
+    """The median and range, with one unit if all three have the same."""
     low, high, middle = (plots.short_time(one[key]) for key in ("low", "high", "median"))
     if low.split(" ")[1] == middle.split(" ")[1] == high.split(" ")[1]:
         low, high = low.split(" ")[0], high.split(" ")[0]
@@ -129,7 +129,7 @@ def sections(name, files):
 
 
 def drawn(figures):
-    """What has a plot: everything but a rank alone."""
+    """The figures that have a plot: all but those of one rank."""
     return [one for one in figures if one["part"] == "map" or one["ranks"] > 1]
 
 

@@ -1,4 +1,4 @@
-/* A rank of an MPI alone. */
+/* A rank of an MPI, without Sennit. */
 #include <mpi.h>
 
 #include "launch.h"

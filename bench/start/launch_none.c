@@ -1,5 +1,5 @@
-/* A process that is no rank: the ground under the memory of the others. With --provider it lets
- * libfabric find its interfaces, which each rank of a job on several nodes does once. */
+/* A process that is no rank: the baseline for time and memory. With --provider it lets libfabric
+ * find its interfaces, as each rank of a job on several nodes does once. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "launch.h"
 
-/* As rdma/fabric.h declares it, with its structs unread. */
+/* As declared in rdma/fabric.h, but without its structs. */
 typedef int get_info(uint32_t version, const char *node, const char *service, uint64_t flags,
                      const void *hints, void **info);
 

@@ -1,4 +1,4 @@
-/* A rank of Sennit alone. */
+/* A rank of Sennit, without an MPI. */
 #include <sennit/sennit.h>
 
 #include "launch.h"

@@ -1,5 +1,5 @@
-/* Starts and ends; with --memory it prints in between what its idle process has in memory, as a
- * line of JSON. Used by `sennit bench start` and `sennit bench memory`. */
+/* Starts and ends. With --memory it also prints the memory of its idle process as a line of JSON.
+ * Used by `sennit bench start` and `sennit bench memory`. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int read_rollup(char *text, size_t bytes) {
     return 0;
 }
 
-/* All ranks are up and nobody has left while anyone looks. */
+/* Reads the memory between two barriers, while all ranks run. */
 static int report_memory(void) {
     static char text[4096];
     const struct timespec settle = {0, 200 * 1000 * 1000};
@@ -51,7 +51,7 @@ static int report_memory(void) {
 }
 
 int main(int argc, char **argv) {
-    alarm(300); /* ends this rank should everything that watches over it fail */
+    alarm(300); /* ends this rank if all launchers fail to do so */
     if (launch_begin(&argc, &argv) != 0) {
         fprintf(stderr, "sennit-bench-start: could not start\n");
         return 1;

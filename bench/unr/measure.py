@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures figures 4 and 5 of the paper on UNR, and what else the page of results has: bench/unr/measure.py [--only FILE ...] [FOLDER]
+"""Measures figures 4 and 5 of the paper on UNR, and the other figures of the page of results: bench/unr/measure.py [--only FILE ...] [FOLDER]
 
 Runs `sennit bench` of build/bin, on a node and between hosts of tools/cluster, and writes its lines of JSON to FOLDER (docs/results/unr),
 a file for each entry of RUNS. The first line of a file has commands, machine and date. Ten minutes on a machine that does nothing else;
@@ -18,7 +18,7 @@ from runs import ROOT, head_of, write_lines  # noqa: E402  pylint: disable=wrong
 HOSTS = "--cluster tools/cluster"
 SIZES = "--bytes 8,64,512,4K,8K,16K,32K,64K,256K,1M,4M --seconds 0.5"
 RUNS = {
-    # MPICH's mpiexec does not end now and then: then the command is made again.
+    # Sometimes MPICH's mpiexec does not end: then the command is repeated.
     "notify-hosts.jsonl": [f"notify {HOSTS} --mpi openmpi {SIZES}", f"notify {HOSTS} --mpi mpich {SIZES}"],
     "notify-node.jsonl": [f"notify --mpi all {SIZES}"],
     "rails.jsonl": [f"rails {HOSTS} --mpi openmpi -n 2 --rate 400mbit --bytes 256K,1M,4M,16M",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the page of results from what measure.py measured: python3 bench/unr/page.py [--check] [--plots] [FOLDER]
+"""Writes the page of results from the measurements of measure.py: python3 bench/unr/page.py [--check] [--plots] [FOLDER]
 
 Writes FOLDER/README.md (docs/results/unr) from the lines of JSON beside it. With --check it compares instead, exit status 1 if they
 differ; with --plots it draws the two figures, too, for which matplotlib is needed. Figures are computed; texts are written here.
@@ -82,7 +82,7 @@ def library_table(rows):
 
 
 def is_behind(cell):
-    """Whether two-sided messages are faster, unless they beat the provider's own calls, too, and Sennit is near those."""
+    """Whether two-sided messages are faster. False if they are also faster than the provider's own calls, and Sennit is near these."""
     if not cell.get("two") or not cell.get("raw"):
         return False
     two, ours, bare = (cell[key]["median_ns"] for key in ("two", "sennit", "raw"))
@@ -135,7 +135,7 @@ def rail_table(rows):
 
 
 def shared_gains(rows, bench, begin="sennit-"):
-    """[(size, by how much throughput grows)]"""
+    """[(size, gain in throughput)]"""
     gains = []
     for size in sizes_of(bench_of(rows, bench)):
         found = pick(rows, bench=bench, bytes=size)
@@ -170,7 +170,7 @@ def progress_table(rows):
     lines = []
     for setting in dict.fromkeys(row["progress"] for row in rows if "progress" in row):
         first = next(i for i, row in enumerate(rows) if row.get("progress") == setting)
-        # The lines of one job: raw ones have no setting, and come before Sennit's.
+        # The lines of one job: raw ones have no setting, and precede Sennit's.
         job = rows[first - 1:first - 1 + len(rows) // len({row["progress"] for row in rows if "progress" in row})]
 
         def cell(bench, subject, job=job):

@@ -1,6 +1,5 @@
-// Adoption of memory that rank 0 has used: moving it to where peers map it and back, against
-// copying it; and what loads and stores cost afterwards, against private memory with pages of the
-// same size.
+// Adoption of memory that rank 0 has used. Measures the move to shared memory and back, compared
+// with a copy; and then loads and stores, compared with private memory with pages of the same size.
 #include <sennit/sennit.h>
 #include <sys/mman.h>
 
@@ -22,8 +21,8 @@ constexpr int kOwner = 0;
 constexpr int kPeer = 1;
 constexpr std::uint64_t kHugePage = 2u << 20;
 
-// Private memory that was written, with huge pages or without. It begins as those of malloc do, a
-// little behind the start of a page, if it has small pages.
+// Private memory that was written, with huge or small pages. With small pages it begins a little
+// behind the start of a page, like memory of malloc.
 class Memory {
   public:
     Memory(std::uint64_t bytes, bool huge) : m_bytes(bytes + 2 * kHugePage) {
@@ -64,7 +63,7 @@ void check_adopted(sennit_region region) {
     }
 }
 
-// The sum of what `timed` took; what comes before and after it in an operation is not counted.
+// The sum of the times of `timed`; the rest of an operation is not counted.
 template <class Operation>
 Subject by_parts(std::string name, const Job &job, Operation operation) {
     const bool acts = job.rank() == kOwner;
@@ -92,7 +91,7 @@ Subject copies(std::string name, const Job &job, std::uint64_t bytes, bool huge)
                     [=] { return timed([&] { std::memcpy(used->data(), from->data(), bytes); }); });
 }
 
-// To memory that nobody has used: private, or such as other processes can map.
+// Copies to unused memory: private, or memory that other processes can map.
 Subject copies_to_new(std::string name, const Job &job, std::uint64_t bytes, int sharing) {
     const auto from = std::make_shared<Memory>(bytes, may_have_huge_pages(bytes));
     return by_parts(std::move(name), job, [=] {
@@ -183,8 +182,9 @@ sennit_region exchange(sennit_region mine, int size) {
     return all[kOwner];
 }
 
-// The owner's use of its memory, then a peer's, each against private memory of who uses it. With
-// the same pages: adopted memory whose small pages have become huge is compared with small ones.
+// Measures accesses of the owner, then of a peer, each compared with the rank's own private memory.
+// The pages of both are those before adoption: adopted memory whose small pages have become huge is
+// compared with small pages.
 void run_uses(const Run &run, std::uint64_t bytes, bool huge) {
     const Job &job = run.job;
     const Memory own(bytes, huge);

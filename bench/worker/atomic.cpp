@@ -1,6 +1,6 @@
 // Atomic operations of rank 0 on a word of rank 1, of all ranks on one word, accumulate, and locks,
-// against the instructions themselves. Each kind is a case of its own, named after it. Between
-// nodes, one rank's alone, against the provider's own atomic operations.
+// compared with the instructions. Each kind is a separate case. Between nodes only one rank works,
+// compared with the provider's atomic operations.
 #include <sennit/sennit.h>
 
 #include <atomic>
@@ -32,7 +32,7 @@ Subject by_workers(std::string name, const Job &job, AtomicKind kind, Operation 
             }};
 }
 
-// The same for calls of Sennit, whose statuses are looked at when the batch is over.
+// The same for calls of Sennit. Their statuses are checked after the batch.
 template <class Operation>
 Subject by_sennit(std::string name, const Job &job, AtomicKind kind, Operation operation) {
     const bool active = works(job, kind);
@@ -63,7 +63,7 @@ Subject raw_compare_swap(const Job &job, AtomicKind kind, std::uint64_t *word) {
     });
 }
 
-// What one writes by hand: a sum of doubles, each by a compare and swap.
+// The accumulate by hand: a sum of doubles, each by a compare and swap.
 Subject raw_accumulate(const Job &job, AtomicKind kind, double *there, std::size_t count) {
     return by_workers("raw-cmpxchg-loop", job, kind, [=]() mutable {
         keep(count);
@@ -135,7 +135,7 @@ Subject sennit_subject(const Job &job, AtomicKind kind, sennit_gptr there, senni
     });
 }
 
-// By the first provider that has them: `net` of libfabric 1.17, which Sennit takes there, has not.
+// The first provider with atomic operations: `net` of libfabric 1.17, which Sennit uses, has none.
 Subject raw_card(const Job &job, AtomicKind kind) {
     const auto network =
         std::make_shared<RawNetwork>(job, sizeof(std::uint64_t), RawNetwork::Use::atomics);
@@ -201,7 +201,7 @@ void run_kind(const Run &run, AtomicKind kind, std::uint64_t bytes) {
     check(sennit_free(own), "sennit_free");
 }
 
-// What was timed must also have been right: every rank adds, and nothing is lost.
+// Checks the timed operations: every rank adds, and no addition may be lost.
 void verify_counting(const Job &job) {
     constexpr std::uint64_t kEach = 1000;
     sennit_gptr own = SENNIT_GPTR_NULL;

@@ -1,6 +1,7 @@
-// Barriers of all ranks, against two by hand: every rank counts up on its own line and polls the
-// others' lines; or all add to one counter, and the last to arrive opens the next generation.
-// Between two ranks on two nodes, against a put of the provider each way.
+// Barriers of all ranks, compared with two by hand: every rank increments a word on its own line
+// and polls the lines of the others; or all add to one counter, and the last rank starts the next
+// generation. Between two ranks on two nodes, compared with a put of the provider in each
+// direction.
 #include <sennit/sennit.h>
 
 #include "worker/cases.hpp"
@@ -38,7 +39,7 @@ Subject raw_flags(const Job &job) {
 Subject raw_counter(const Job &job) {
     const auto size = static_cast<std::uint64_t>(job.size());
     const bool yields = job.is_oversubscribed();
-    // Lines behind those of the flags: the payload of rank 0.
+    // These lines are in the payload of rank 0, apart from the flags.
     auto *const arrived = reinterpret_cast<std::uint64_t *>(job.raw_payload(0));
     auto *const generation = reinterpret_cast<std::uint64_t *>(job.raw_payload(0) + kLineBytes);
     const std::uint64_t first = *generation;

@@ -1,4 +1,4 @@
-// The benchmarks that ranks run together, one file each. Collective; rank 0 prints the results.
+// The benchmarks inside one job, one file each. Collective; rank 0 prints the results.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Run {
     const Library &library;
     Limits limits;
     std::vector<std::uint64_t> sizes;  // bytes
-    std::size_t stride;                // of the words of a message that a ping-pong touches
+    std::size_t stride;                // between the words of a message that a ping-pong touches
     const MapOptions *map = nullptr;   // of `sennit map`
 };
 

@@ -1,7 +1,7 @@
-// Hand-over of a buffer: two ranks pass buffers to and fro. Each was allocated by its owner, or is
-// private memory that the owner registered. The writer changes its first and last word in place and
-// the reader reads them: the hand-over is measured, without copies, except that MPI copies the
-// message. Half a round trip is reported; 0 bytes is the flag alone.
+// Hand-over of a buffer: two ranks pass buffers to each other and back. A buffer is allocated, or
+// is private memory that its owner registered. The writer changes the first and last word in place
+// and the reader reads them. So only the hand-over is measured, without copies, but MPI copies the
+// message. The result is half a round trip; 0 bytes is the flag alone.
 #include <sennit/sennit.h>
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace sennit::bench {
 
 namespace {
 
-// A stride with which an MPI's message is written and read at its ends only.
+// With this stride only the ends of an MPI's message are written and read.
 constexpr std::size_t kEndsOnly = SIZE_MAX / 2;
 
 inline void stamp_ends(std::byte *message, std::uint64_t bytes, std::uint64_t number) {
@@ -93,7 +93,7 @@ Subject by_channel(std::string name, const Pair &pair, std::uint64_t bytes,
                 const sennit_channel channel = over->channel();
                 std::byte *const own = over->own();
                 std::byte *const theirs = over->theirs();
-                // All statuses together: any that is not OK stays.
+                // Collects the statuses: OK only if all are.
                 unsigned statuses = SENNIT_OK;
                 const auto send = [&](std::uint64_t trip) {
                     statuses |= sennit_channel_wait_write(channel, SENNIT_FOREVER);
@@ -123,7 +123,7 @@ void run_size(const Run &run, const Messages &messages, std::byte *registered) {
     what.subjects.push_back(by_channel("sennit-channel", pair, bytes, allocated));
     if (bytes > 0) {
         const auto over = std::make_shared<Over>(pair.partner, registered, bytes);
-        // Without a pointer to the memory nothing can be handed over in place.
+        // Without a pointer to the memory no hand-over in place is possible.
         if (over->status() == SENNIT_OK)
             what.subjects.push_back(by_channel("sennit-registered", pair, bytes, over));
         else if (over->status() != SENNIT_ERR_UNSUPPORTED)

@@ -1,5 +1,5 @@
-// Private memory of rank 1, which does nothing, read and written by rank 0: by Sennit, where rank 1
-// has registered it, against the bare system calls on the same addresses.
+// Rank 0 reads and writes private memory of rank 1, which does nothing: by Sennit, with registered
+// memory, compared with the bare system calls on the same addresses.
 #include <limits.h>
 #include <sennit/sennit.h>
 #include <sys/uio.h>
@@ -22,7 +22,7 @@ namespace {
 constexpr int kOrigin = 0;
 constexpr int kTarget = 1;
 
-// Where the bare calls find the memory.
+// Process and address of the memory for the bare calls.
 struct Place {
     std::int64_t process;
     std::uint64_t address;
@@ -44,7 +44,7 @@ Place place_of_target(const Place &mine) {
     throw std::runtime_error(std::string(name) + ": " + std::strerror(errno));
 }
 
-// Only the origin works; the others go straight on to the barrier that follows every batch.
+// Only the origin works; the others enter the barrier after the batch at once.
 template <class Operation>
 Subject at_origin(std::string name, const Job &job, Operation operation, const char *what) {
     const bool is_origin = job.rank() == kOrigin;
@@ -90,7 +90,7 @@ Subject by_sennit(const Job &job, const Place &there, std::byte *here, std::uint
         "sennit_get");
 }
 
-// Lists as long as the kernel takes them, made before.
+// Uses lists of the kernel's maximum length, made before the measurement.
 Subject raw_rows(const Job &job, const Place &there, std::byte *here, const Stripes &what) {
     std::vector<iovec> local;
     std::vector<iovec> remote;
@@ -141,7 +141,7 @@ void run_size(const Run &run, const Place &there, std::byte *here, std::uint64_t
     measure_in_turn(run.job, what, run.limits);
 }
 
-// What was timed must also have been right.
+// Checks the results of the timed operations.
 void verify(const Run &run, const Place &there, std::byte *here, const std::byte *mine,
             std::uint64_t bytes) {
     const bool is_origin = run.job.rank() == kOrigin;

@@ -1,12 +1,11 @@
-// Broadcast, allreduce and alltoall of all ranks: Sennit with private buffers and with buffers in a
-// segment, the MPI of the job, and by hand: everyone copies into memory that all map, counts up a
-// flag, and takes what it needs from the others. Between two nodes two ranks each put what the
-// other needs, with completion data, by the provider's own calls.
-//
-// Sizes are those of one block: what everyone gets of a broadcast, the vector of an allreduce
-// (doubles), what each rank sends to each in an alltoall. Before every call a rank writes one word
-// of each cache line that it gives, and afterwards it reads one of each that it got, as a program
-// would; both are part of the time, alike for all subjects.
+// Broadcast, allreduce and alltoall of all ranks: by Sennit with private buffers and with buffers
+// in a segment, by the MPI of the job, and by hand. By hand each rank copies its data into memory
+// that all map, increments a flag, and reads the data of the others. Between two nodes each of two
+// ranks puts the data for the other with completion data, by the provider's calls. The size is that
+// of one block: the data of a broadcast, the vector of an allreduce (doubles), the data from one
+// rank to another in an alltoall. Before every call a rank writes one word of each cache line of
+// its source, and afterwards reads one of each line of its destination, as a program would. Both
+// are part of the time of all subjects.
 #include "worker/collective.hpp"
 
 #include <sennit/sennit.h>
@@ -26,7 +25,7 @@ namespace sennit::bench {
 
 namespace {
 
-// A barrier by hand: each rank counts up on its own line.
+// A barrier by hand: each rank increments a word on its own line.
 class Flags {
   public:
     explicit Flags(const Job &job)
@@ -54,8 +53,8 @@ class Flags {
     std::uint64_t m_number;
 };
 
-// Runs `operation` on buffers that were freshly written, and reads the result. Throws when the
-// first word of the result is wrong.
+// Writes the buffers, runs `operation` and reads the result. Throws if the first word of the result
+// is wrong.
 template <class Operation>
 Subject subject(std::string name, const Collective &what, Operation operation) {
     return {std::move(name), [=, number = 0.0](std::size_t operations) mutable {
@@ -141,8 +140,8 @@ Subject by_hand(const Job &job, const Collective &what) {
     });
 }
 
-// Two ranks on two nodes. Places take turns: who puts the next block has had one from the other,
-// but may not have been read itself.
+// Two ranks on two nodes. Two places are used in turn: a rank that puts the next block has received
+// one from the other rank, but that rank may not have read this one's last block.
 Subject by_network(const Job &job, const Collective &what) {
     const auto network = std::make_shared<RawNetwork>(job, 2 * what.bytes, RawNetwork::Use::events);
     const std::size_t bytes = what.bytes;
@@ -156,7 +155,7 @@ Subject by_network(const Job &job, const Collective &what) {
             const bool is_broadcast = kind == CollectiveKind::broadcast;
             const std::byte *from = is_broadcast ? destination : source;
             if (kind == CollectiveKind::alltoall) from += other * bytes;
-            // A word that the block was read.
+            // After a broadcast the other rank answers by one word that it has read the block.
             network->put_event(from, is_broadcast && own != 0 ? sizeof(double) : bytes, stream);
             network->await_event(stream);
             const std::byte *const come = network->memory() + stream * bytes;

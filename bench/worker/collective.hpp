@@ -17,11 +17,11 @@ struct Collective {
     std::size_t total;  // of source and destination
     int rank;
     int size;
-    std::size_t stride;      // of the words that are written and read
+    std::size_t stride;      // between the words that are written and read
     std::byte *source;       // a broadcast has none
-    std::byte *destination;  // of the root's broadcast the source
+    std::byte *destination;  // of a broadcast's root: the source
 
-    // Writes `number` into one double of every `stride` bytes that this rank gives.
+    // Writes `number` into one double of every `stride` bytes of this rank's source.
     void produce(double number) const {
         std::byte *const place = kind == CollectiveKind::broadcast ? destination : source;
         if (kind == CollectiveKind::broadcast && rank != 0) {
@@ -34,7 +34,7 @@ struct Collective {
         }
     }
 
-    // Reads the received data. Whether its first element is right.
+    // Reads the received data. Returns whether its first element is right.
     bool consume(double number) const {
         double sum = 0.0;
         double word = 0.0;

@@ -1,4 +1,4 @@
-// A piece of raw memory holds the control words, a line with the flag of each writer, and the
+// A piece of raw memory has the control words, one line for the flag of each writer, and the
 // payload.
 #include "worker/job.hpp"
 
@@ -31,7 +31,7 @@ struct Where {
     int cpu;
 };
 
-// If there are enough of them; else false.
+// Binds the rank to its own core. False if there are fewer cores than ranks.
 bool bind_to_own_core(int rank, int size) {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
@@ -60,14 +60,14 @@ Job::Job(std::string name, std::size_t payload_bytes)
     if (m_size > kMaxRanks) {
         throw std::runtime_error(fmt::format("at most {} ranks can measure together", kMaxRanks));
     }
-    // Each has as many ranks.
+    // All nodes have the same number of ranks.
     int here = 0;
     check(sennit_team_size(SENNIT_TEAM_NODE, &here), "sennit_team_size");
     int place = 0;
     check(sennit_team_rank(SENNIT_TEAM_NODE, &place), "sennit_team_rank");
     m_hosts = m_size / here;
-    // Launchers take each host for a machine of its own and would bind all ranks to the same core,
-    // unless it has cores of its own.
+    // Launchers treat each host as a separate machine. If hosts share cores, they would bind ranks
+    // of different hosts to the same core.
     if (spans_nodes() && !bind_to_own_core(m_rank, m_size)) bind_to_own_core(place, here);
     find_rails();
     m_memory = std::make_unique<RawMemory>(m_rank, m_size, kPayloadOffset + payload_bytes);
@@ -93,7 +93,7 @@ bool Job::find_oversubscription() const {
     return m_size > CPU_COUNT(&all);
 }
 
-// To the first rank that is reached by one.
+// Uses the rails to the first rank on another node.
 void Job::find_rails() {
     for (int peer = 0; peer < m_size && m_rails.empty(); ++peer) {
         sennit_rail rail{};

@@ -1,5 +1,5 @@
-// The ranks that measure together: their numbers and processors, barriers and averages. One per
-// process, made by main.
+// The job of the measuring ranks: their numbers and processors, barriers and averages. One object
+// per process, made by main.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace sennit::bench {
 
-// On the clock of the node. Empty on ranks that do not time.
+// A time interval on the clock of the node. Empty on ranks that do not measure time.
 struct Interval {
     double start_ns;
     double end_ns;
@@ -21,7 +21,7 @@ inline constexpr Interval kNotTimed{0.0, -1.0};
 
 class Job {
   public:
-    // Collective, after Sennit was started. `name` says who started the ranks: sennit, openmpi,
+    // Collective, after Sennit was started. `name` is the launcher of the ranks: sennit, openmpi,
     // mpich. Each rank has `payload_bytes` of raw memory at raw_payload().
     Job(std::string name, std::size_t payload_bytes);
 
@@ -29,30 +29,29 @@ class Job {
     int rank() const { return m_rank; }
     int size() const { return m_size; }
 
-    // More ranks than cores that they may use: waits give the core away.
+    // More ranks than cores that they may use: waits yield the core.
     bool is_oversubscribed() const { return m_oversubscribed; }
 
-    // Some rank is on another node. All are on one machine all the same, which tools/cluster cuts
-    // into hosts: the raw memory and the clock are of all ranks.
+    // Some rank is on another node. These nodes are hosts of tools/cluster on one machine, so all
+    // ranks still share raw memory and clock.
     bool spans_nodes() const { return m_hosts > 1; }
     int hosts() const { return m_hosts; }
 
-    // By which Sennit reaches ranks of other nodes: its provider, and how many rails to one of
-    // them.
+    // The provider by which Sennit reaches ranks of other nodes, and the number of rails.
     const std::string &provider() const { return m_provider; }
     int rails() const { return static_cast<int>(m_rails.size()); }
-    // The addresses of this rank's own ends of them, in the order of their numbers.
+    // The addresses of this rank on the rails, in the order of their numbers.
     const std::vector<std::string> &rail_addresses() const { return m_rails; }
-    int level() const { return m_level; }  // of support of notified operations by them
+    int level() const { return m_level; }  // support level of notified operations by the rails
 
-    // "2 ranks on cpus 0 1", or that they are not bound.
+    // Text such as "2 ranks on cpus 0 1", or that the ranks are not bound.
     std::string describe_binding() const;
 
     void barrier() const;
 
-    // Nanoseconds from the first start to the last end among the ranks that timed something: what
-    // the whole job took, also where some ranks had to wait for a core before they began. Every
-    // rank gets the same. Collective.
+    // Nanoseconds from the first start to the last end of all ranks that measured time. This is the
+    // time of the whole job, even if some ranks had to wait for a core before they began. The same
+    // on every rank. Collective.
     double span_over_ranks(const Interval &mine) const;
 
     // Words and payload for the raw subjects.

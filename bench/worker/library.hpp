@@ -18,7 +18,7 @@
 
 namespace sennit::bench {
 
-// Kinds of `sennit bench atomic`. The contended ones are done by all ranks on one place at a time.
+// Kinds of `sennit bench atomic`. In the contended ones all ranks use one address at the same time.
 enum class AtomicKind {
     fetch_add,
     fetch_add_contended,
@@ -36,7 +36,7 @@ class Library {
   public:
     virtual ~Library() = default;
 
-    // One line for people, "" for none.
+    // One line of text, "" for none.
     virtual std::string version() const = 0;
 
     // Starts Sennit on the ranks that this library started.
@@ -48,29 +48,28 @@ class Library {
     // End the whole job after a failure.
     [[noreturn]] virtual void abort() const = 0;
 
-    // The subjects of one case, named after the job; none where the library offers nothing of the
-    // kind. Collective; what they need lives as long as they do, and they die together on all
-    // ranks.
+    // The subjects of one case, named after the job; none if the library has no such operation.
+    // Collective. Their resources exist as long as the subjects, which all ranks destroy together.
     virtual std::vector<Subject> pingpong(const Job &, const Messages &) const { return {}; }
     virtual std::vector<Subject> put(const Job &, const Messages &) const { return {}; }
-    // Puts of 8 bytes that are all under way at a time, as many as the messages have words.
+    // Puts of 8 bytes, one for each word of the messages, all under way at the same time.
     virtual std::vector<Subject> rate(const Job &, const Messages &) const { return {}; }
     virtual std::vector<Subject> get(const Job &, const Messages &) const { return {}; }
-    // A message with an event: those of pingpong and others.
+    // A message with an event: the subjects of pingpong and others.
     virtual std::vector<Subject> notify(const Job &, const Messages &) const { return {}; }
     virtual std::vector<Subject> plan(const Job &, const Pieces &) const { return {}; }
     virtual std::vector<Subject> queue(const Job &, const Stream &) const { return {}; }
-    // The same layout on both sides; the last is the private buffer.
+    // The same layout on both sides. The last argument is the private buffer.
     virtual std::vector<Subject> strided(const Job &, const Stripes &, const std::byte *) const {
         return {};
     }
     virtual std::vector<Subject> barrier(const Job &) const { return {}; }
-    // The last is the bytes of an array.
+    // The last argument is the size of an array in bytes.
     virtual std::vector<Subject> atomic(const Job &, AtomicKind, std::uint64_t) const { return {}; }
     virtual std::vector<Subject> collective(const Job &, const Collective &) const { return {}; }
 };
 
-// Starts the library; called first thing in main.
+// Starts the library. Called first in main.
 std::unique_ptr<Library> start_library(int *argc, char ***argv);
 
 }  // namespace sennit::bench

@@ -1,6 +1,5 @@
-// A job started by an MPI's own launcher, and that MPI's ways of doing the same things; those of
-// notify and queue alone are in files of their own. Compiled once with each MPI. Failing MPI calls
-// end the job, as MPI does by default.
+// A job of an MPI's own launcher, and the subjects of this MPI; library_mpi_*.cpp have more of
+// them. Compiled once with each MPI. Failing MPI calls end the job, as by default.
 #include <mpi.h>
 #include <sennit/sennit_mpi.h>
 
@@ -23,7 +22,7 @@ std::shared_ptr<Window> make_window(MPI_Comm comm, std::size_t bytes, Kind kind)
     auto window = std::make_shared<Window>();
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
-    // Hints with which an MPI may take its faster way: pieces on pages of their own, all alike.
+    // Hints that allow faster methods: pieces on separate pages, all of the same size.
     MPI_Info_set(info, kind == Kind::kShared ? "alloc_shared_noncontig" : "same_size", "true");
     MPI_Info_set(info, "same_disp_unit", "true");
     const MPI_Aint size = window_bytes(bytes);
@@ -82,7 +81,7 @@ struct VectorType {
 };
 
 // How a receiver waits for a put. Some MPIs deliver puts only while the target is inside MPI: then
-// it must call in at every poll. Where puts are stores, calling in only delays the next poll.
+// it must call MPI in every poll. If puts are stores, such a call only delays the next poll.
 enum class Polling { kMemory, kProgress };
 
 void wait_for_put_flag(MPI_Comm comm, std::uint64_t *flag, std::uint64_t value, Polling polling,
@@ -117,8 +116,8 @@ class MpiLibrary final : public Library {
 
     void finish() override {
         MPI_Comm_free(&m_comm);
-        // MPICH 4.0.2 over UCX may look for its other rank for ever here, between hosts and after
-        // large messages. All results have been printed.
+        // Between hosts MPICH 4.0.2 over UCX may hang here after large messages. All results have
+        // been printed.
         (void)std::signal(SIGALRM, [](int) { std::_Exit(0); });
         (void)alarm(kFinalizeSeconds);
         MPI_Finalize();
@@ -137,7 +136,7 @@ class MpiLibrary final : public Library {
     }
 
     std::vector<Subject> notify(const Job &job, const Messages &messages) const override {
-        // Between nodes no word of a window is polled.
+        // Between nodes windows are not polled.
         std::vector<Subject> subjects =
             job.spans_nodes()
                 ? std::vector<Subject>{send_and_receive(job, messages), persistent(job, messages)}
@@ -331,7 +330,7 @@ Subject MpiLibrary::rma_put(const Job &job, const Messages &messages) const {
     });
 }
 
-// As many puts as `messages` holds pieces of 8 bytes, and a flush.
+// A put for each 8 bytes of `messages`, and a flush.
 Subject MpiLibrary::rma_window(const Job &job, const Messages &messages) const {
     auto window = make_window(m_comm, messages.bytes, Kind::kRemote);
     return at_origin(job.name() + "-rma", job, [=] {
@@ -392,7 +391,7 @@ Subject MpiLibrary::fetch_and_op(const Job &job, AtomicKind kind, Kind window_ki
     });
 }
 
-// In a shared window alone: in others Open MPI 4.1.4 ends with a segmentation fault at the target.
+// Only in a shared window: in others the target of Open MPI 4.1.4 ends with a segmentation fault.
 Subject MpiLibrary::compare_and_swap(const Job &job) const {
     auto window = make_window(m_comm, kLineBytes, Kind::kShared);
     return at_origin(job.name() + "-compare-and-swap-shared", job,
@@ -419,7 +418,7 @@ Subject MpiLibrary::accumulate(const Job &job, std::uint64_t bytes, Kind window_
     });
 }
 
-// An exclusive lock of a window that nobody has locked otherwise.
+// An exclusive lock of a window that has no other locks.
 Subject MpiLibrary::window_lock(const Job &job, AtomicKind kind) const {
     auto window = make_window(m_comm, kLineBytes, Kind::kRemote);
     const bool works = is_contended(kind) || job.rank() == kOrigin;

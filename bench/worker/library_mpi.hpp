@@ -13,8 +13,8 @@ namespace sennit::bench {
 
 inline constexpr int kMpiTag = 1;
 
-// Memory that an MPI allocated for one-sided access, open for it from the start. Freed by all ranks
-// together, when the last subject that uses it is.
+// Memory that an MPI allocated for one-sided access, open from the start. All ranks free it
+// together, with the last subject that uses it.
 struct Window {
     MPI_Win win = MPI_WIN_NULL;
     std::byte *own = nullptr;
@@ -27,7 +27,7 @@ struct Window {
         if (locked) MPI_Win_unlock_all(win);
         MPI_Win_free(&win);
     }
-    // For epochs of the subject's own. Collective.
+    // Ends the initial epoch, for subjects with their own epochs. Collective.
     void unlock(MPI_Comm comm) {
         MPI_Win_unlock_all(win);
         locked = false;
@@ -38,8 +38,8 @@ struct Window {
 // Of `MPI_Win_allocate`, or of `MPI_Win_allocate_shared`.
 enum class Kind { kRemote, kShared };
 
-// The piece of a rank in a window for `bytes` bytes. Whole lines: MPICH 4.0.2 puts into another
-// place than the target reads where pieces have no multiple of 16 bytes.
+// The size of a rank's piece in a window for `bytes` bytes, in whole cache lines: if a piece is no
+// multiple of 16 bytes, MPICH 4.0.2 puts to a wrong address.
 inline MPI_Aint window_bytes(std::size_t bytes) {
     return static_cast<MPI_Aint>(whole_lines(bytes));
 }
@@ -48,7 +48,7 @@ inline const char *suffix_of(Kind window_kind) {
     return window_kind == Kind::kShared ? "-shared" : "";
 }
 
-// Only some work; the others wait inside MPI, where they help if the MPI wants help.
+// Only some ranks work; the others wait inside MPI, so that the MPI makes progress there.
 template <class Operation>
 Subject while_others_wait(std::string name, MPI_Comm comm, bool works, Operation operation) {
     return {std::move(name), [=](std::size_t operations) mutable {
@@ -60,7 +60,7 @@ Subject while_others_wait(std::string name, MPI_Comm comm, bool works, Operation
 
 std::shared_ptr<Window> make_window(MPI_Comm comm, std::size_t bytes, Kind kind);
 
-// A message with an event, by the ways of MPI that pingpong does not have.
+// A message with an event, by schemes of MPI that pingpong does not have.
 std::vector<Subject> mpi_notify(MPI_Comm comm, const Job &job, const Messages &messages);
 
 std::vector<Subject> mpi_plan(MPI_Comm comm, const Job &job, const Pieces &pieces);

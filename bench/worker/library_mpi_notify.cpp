@@ -1,7 +1,6 @@
-// A message and its event by one-sided MPI: a put and a message that tells of it, and the three
-// kinds of epochs. All asserts that the standard allows here are given, active epochs are those of
-// the two partners alone, and windows are of the kind that was the fastest: on a node shared ones,
-// but for one.
+// A message and its event by one-sided MPI: a put and a message that reports it, and the three
+// kinds of epochs. All asserts that the standard allows are given. Active epochs have only the two
+// partners. Windows are of the fastest kind: on a node shared ones, except for one subject.
 #include <atomic>
 #include <string>
 
@@ -23,7 +22,7 @@ void hear(int partner, MPI_Comm comm) {
     MPI_Recv(nullptr, 0, MPI_BYTE, partner, kMpiTag, comm, MPI_STATUS_IGNORE);
 }
 
-// In a window that is locked for ever.
+// In a window that stays locked.
 Subject put_and_message(MPI_Comm comm, const Job &job, const Messages &messages) {
     const Pair pair(job);
     auto window = make_window(comm, messages.bytes, fastest_kind(job));
@@ -47,8 +46,8 @@ Subject put_and_message(MPI_Comm comm, const Job &job, const Messages &messages)
             }};
 }
 
-// A lock for each message. The message says that the put is complete, so the receiver reads without
-// a lock of its own.
+// A lock for each put. The following message means that the put is complete, so the receiver needs
+// no lock.
 Subject lock_and_message(MPI_Comm comm, const Job &job, const Messages &messages) {
     const Pair pair(job);
     auto window = make_window(comm, messages.bytes, fastest_kind(job));
@@ -58,7 +57,7 @@ Subject lock_and_message(MPI_Comm comm, const Job &job, const Messages &messages
             [=, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const auto send = [&](std::uint64_t trip) {
                     messages.produce(trip);
-                    // Nobody else locks it: that is the meaning of the assert.
+                    // The assert is allowed because no other rank locks the window.
                     MPI_Win_lock(MPI_LOCK_SHARED, pair.partner, MPI_MODE_NOCHECK, window->win);
                     MPI_Put(messages.outgoing, count, MPI_BYTE, pair.partner, 0, count, MPI_BYTE,
                             window->win);
@@ -90,7 +89,7 @@ Subject by_fence(MPI_Comm comm, const Job &job, const Messages &messages) {
                     return true;
                 };
                 const auto receive = [&](std::uint64_t trip) {
-                    // In the next epoch it is this rank that puts.
+                    // In the next epoch this rank puts.
                     MPI_Win_fence(MPI_MODE_NOSTORE | MPI_MODE_NOPUT, win);
                     return messages.consume_at(window->own(), trip);
                 };
@@ -98,8 +97,8 @@ Subject by_fence(MPI_Comm comm, const Job &job, const Messages &messages) {
             }};
 }
 
-// Epochs of post, start, complete and wait. A rank posts the next one as soon as it has read,
-// before it answers: so its partner's start never waits, which MPI_MODE_NOCHECK states.
+// Epochs of post, start, complete and wait. A rank posts the next epoch when it has read, before it
+// answers. So the start of its partner never waits, which MPI_MODE_NOCHECK asserts.
 class PostedWindow : public PairWindow {
   public:
     PostedWindow(MPI_Comm comm, const Job &job, std::uint64_t bytes)
@@ -151,7 +150,7 @@ std::vector<Subject> mpi_notify(MPI_Comm comm, const Job &job, const Messages &m
     std::vector<Subject> subjects{put_and_message(comm, job, messages),
                                   lock_and_message(comm, job, messages),
                                   by_fence(comm, job, messages), by_post(comm, job, messages)};
-    // Over a network the last put may need its target inside MPI to end: not timed.
+    // Over a network the last put may need its target inside MPI to complete. This is not timed.
     for (Subject &subject : subjects)
         if (job.spans_nodes())
             subject.run = [comm, run = std::move(subject.run)](std::size_t operations) {

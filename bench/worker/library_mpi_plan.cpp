@@ -1,6 +1,6 @@
-// The pieces of a plan by one-sided MPI: a put each, or one put of a datatype that was committed
-// before, completed by a flush, by a lock's end, or by the two kinds of epochs that the target
-// takes part in. Each in both kinds of windows: which is the faster depends on the MPI.
+// The pieces of a plan by one-sided MPI: one put for each piece, or one put of a committed
+// datatype. They are completed by a flush, an unlock, or the two kinds of active epochs. All in
+// both kinds of windows, since the MPIs differ in the faster one.
 #include <string>
 
 #include "worker/mpi_pair_window.hpp"
@@ -20,7 +20,7 @@ void put_each(const Pieces &pieces, int target, MPI_Win win) {
                 count, MPI_BYTE, win);
 }
 
-// The target's places, as one datatype.
+// The addresses at the target as one datatype.
 struct Places {
     MPI_Datatype type = MPI_DATATYPE_NULL;
 
@@ -40,14 +40,14 @@ Subject at_origin(std::string name, MPI_Comm comm, const Job &job, Operation ope
                              std::move(operation));
 }
 
-// Both work, and the origin's time counts. Then they wait for each other inside MPI: between nodes
-// an origin may be in its last call when the target has left its own.
+// Both ranks work, and the origin's time is measured. Then they synchronise inside MPI: between
+// nodes the origin may still be in its last call when the target has left its own.
 template <class AtOrigin, class AtTarget>
 Subject at_both(std::string name, MPI_Comm comm, const Job &job, AtOrigin at_origin,
                 AtTarget at_target) {
     return {std::move(name),
             [=, is_origin = job.rank() == Pieces::kOrigin](std::size_t operations) mutable {
-                // As often as each other.
+                // Both run the same number of operations.
                 const Interval elapsed = is_origin ? time_batch(operations, at_origin)
                                                    : time_batch(operations, at_target);
                 MPI_Barrier(comm);
@@ -77,7 +77,7 @@ Subject by_lock(MPI_Comm comm, const Job &job, const Pieces &pieces, Kind kind) 
     auto window = make_window(comm, pieces.target_bytes(), kind);
     window->unlock(comm);
     return at_origin(name_of(job, "-lock", kind), comm, job, [=] {
-        // Nobody else locks it: that is the meaning of the assert.
+        // The assert is allowed because no other rank locks the window.
         MPI_Win_lock(MPI_LOCK_SHARED, Pieces::kTarget, MPI_MODE_NOCHECK, window->win);
         put_each(pieces, Pieces::kTarget, window->win);
         MPI_Win_unlock(Pieces::kTarget, window->win);

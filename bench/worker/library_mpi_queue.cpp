@@ -1,5 +1,5 @@
-// A stream of items as messages of an MPI: one at a time, and many on their way at once. An MPI
-// bounds by itself, or not at all, how far a sender runs ahead.
+// A stream of items as messages of an MPI: one at a time, and many under way at the same time. The
+// MPI itself limits how far a sender runs ahead, or has no limit.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -32,7 +32,7 @@ Subject by_messages(MPI_Comm comm, const Job &job, const Stream &stream) {
             }};
 }
 
-// Many at once, each from and to its own buffer.
+// Many messages at the same time, each with its own buffers.
 Subject by_windows(MPI_Comm comm, const Job &job, const Stream &stream) {
     const int count = static_cast<int>(stream.bytes);
     const int source = stream.producers == 1 ? 1 : MPI_ANY_SOURCE;

@@ -1,6 +1,6 @@
-// A job with Open MPI's OpenSHMEM, which starts MPI as well: MPI brings Sennit's ranks together,
-// OpenSHMEM is measured. Its ways to send a message with an event are those of OpenSHMEM 1.4, which
-// has no put with a signal: a put, a fence, and an update of a counter.
+// A job with Open MPI's OpenSHMEM, which also starts MPI. MPI is the bootstrap of Sennit's ranks;
+// OpenSHMEM is measured. It is OpenSHMEM 1.4, which has no put with a signal. So a message with an
+// event is a put, a fence, and an update of a counter.
 #include <mpi.h>
 #include <sennit/sennit_mpi.h>
 #include <shmem.h>
@@ -17,8 +17,8 @@ namespace sennit::bench {
 
 namespace {
 
-// Symmetric memory: a message and a counter on a line behind it. Collective; given back by all
-// ranks together, when the last subject that uses it is.
+// Symmetric memory: a message, and a counter on the line behind it. Collective. All ranks free it
+// together, with the last subject that uses it.
 class Symmetric {
   public:
     explicit Symmetric(std::uint64_t bytes) {
@@ -44,10 +44,10 @@ class Symmetric {
 
 static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));
 
-// How the counter is raised: added to, or written by its only sender.
+// How the counter is updated: by an addition, or by a store of its only sender.
 enum class Update { add, write };
-// How its owner waits: as OpenSHMEM has it, or first by polls of its memory alone, which suffice
-// where a put is a store.
+// How the owner waits: by OpenSHMEM's call, or first by polls of its memory, which are enough if a
+// put is a store.
 enum class Wait { until, poll };
 
 void wait_for_counter(unsigned long *counter, std::uint64_t value, Wait wait, bool yields) {
@@ -104,7 +104,7 @@ class ShmemLibrary final : public Library {
         return sennit_init_mpi(m_comm, &options);
     }
 
-    // Not by shmem_finalize(), in which Open MPI 4.1.4 ends with a segmentation fault.
+    // Does not call shmem_finalize(): in Open MPI 4.1.4 it ends with a segmentation fault.
     void finish() override {
         std::fflush(stdout);
         shmem_barrier_all();

@@ -1,6 +1,6 @@
-// A rank of a measuring job, or all of them as threads. Not for people: `sennit bench` and `sennit
-// map` start it, by `sennit run` or by an MPI's launcher, and read the lines of JSON that rank 0
-// prints: one about the job, then one for each result.
+// A rank of a measuring job, or all of its ranks as threads. `sennit bench` and `sennit map` start
+// it, by `sennit run` or by an MPI's launcher, and read the lines of JSON that rank 0 prints: one
+// about the job, then one for each result.
 #include <fmt/format.h>
 #include <getopt.h>
 #include <sennit/sennit.h>
@@ -44,8 +44,7 @@ Sizes sizes_in(const std::string &text) {
     return sizes;
 }
 
-// The words come from `sennit bench`, which has looked at those of its user. Throws where they make
-// no sense.
+// Reads the options, which `sennit bench` has checked. Throws if they are invalid.
 Options options_in(int argc, char **argv) {
     enum { job, ranks, time_limit, bytes, untouched, rounds, seconds, map };
     const option known[] = {{"job", required_argument, nullptr, job},
@@ -113,11 +112,11 @@ void measure(const Options &options, const Library &library) {
     for (const std::uint64_t bytes : has_own_memory ? Sizes() : options.sizes) {
         payload_bytes = std::max<std::size_t>(payload_bytes, bytes);
     }
-    // An alltoall by hand has a block for every rank.
+    // An alltoall by hand needs a block for every rank.
     if (options.bench == "alltoall") {
         payload_bytes *= static_cast<std::size_t>(options.ranks);
     }
-    // And a queue of many producers a ring for each.
+    // A queue by hand needs a ring for every producer.
     if (options.bench == "queue") {
         payload_bytes = queue_payload_bytes(payload_bytes, options.ranks);
     }
@@ -191,9 +190,9 @@ int main(int argc, char **argv) {
     const auto library = start_library(&argc, &argv);
     try {
         const Options options = options_in(argc, argv);
-        // Ends this rank should everything that watches over it fail.
+        // Ends this rank if all launchers fail to do so.
         alarm(options.time_limit_s);
-        // There the kernel's copying is measured.
+        // This benchmark measures the kernel's copies.
         if (options.bench == "cma") (void)setenv("SENNIT_REGISTER", "cma", 1);
         const std::string registers = registered_by(options.map);
         if (!registers.empty()) (void)setenv("SENNIT_REGISTER", registers.c_str(), 1);

@@ -14,7 +14,7 @@ namespace sennit::bench {
 namespace {
 
 constexpr std::size_t kLeastRounds = 3;
-// Each transfer that is timed has another one before it, and barriers around it.
+// The part of the budget for timed transfers: each has a warm-up transfer and barriers.
 constexpr double kTimed = 0.4;
 
 std::vector<MapTransfer> transfers_in(const nlohmann::json &list) {

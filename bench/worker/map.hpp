@@ -11,13 +11,13 @@
 
 namespace sennit::bench {
 
-// From the memory of one processor to that of another, which copies.
+// A transfer from the memory of one processor to that of another, which copies.
 struct MapTransfer {
     int from;
     int to;
 };
 
-// Transfers that may be under way together: within a domain, or across two.
+// Transfers that may be under way at the same time: within a domain, or across two.
 struct MapGroup {
     std::string name;
     std::vector<MapTransfer> transfers;
@@ -25,9 +25,9 @@ struct MapGroup {
 
 struct MapOptions {
     bool are_threads = false;  // the ranks are threads of one process
-    std::vector<int> cores;    // a processor of each; at once, rank i is on the i-th
+    std::vector<int> cores;    // one processor of each core; at once, rank i runs on the i-th
     std::vector<std::string> ways;
-    std::size_t pairs = 0;                 // so many of all pairs; 0: all
+    std::size_t pairs = 0;                 // number of pairs to measure; 0: all
     std::vector<MapTransfer> setup_pairs;  // whose set-up is measured
     bool has_flag = false;
     std::vector<MapGroup> groups;
@@ -35,17 +35,17 @@ struct MapOptions {
     double seconds = 0.0;          // about, for all
 };
 
-// Of the JSON that `sennit map` writes. Throws nlohmann::json::exception.
+// Reads the JSON of `sennit map`. Throws nlohmann::json::exception.
 MapOptions map_options_in(const std::string &text);
 
-// The way to registered memory: the value of SENNIT_REGISTER. "": no way registers.
+// The mechanism of registered memory, a value of SENNIT_REGISTER; "": no way registers.
 std::string registered_by(const MapOptions &options);
 
-// How the budget of time is spent. The same on all ranks, by the clock of rank 0.
+// The use of the time budget. The same on all ranks, by the clock of rank 0.
 class Budget {
   public:
     Budget(double seconds, std::size_t cases);
-    // The limits of the next case; `rounds` of it at most. Collective.
+    // The limits of the next case, which has at most `rounds` rounds. Collective.
     Limits next(std::size_t rounds);
     // Collective.
     bool is_over() {
@@ -64,7 +64,7 @@ class Budget {
 // Rank 0 prints them.
 void print_figure(const Job &job, const MapFigure &figure);
 
-// Rank 0 prints that `what` is left out, and why.
+// Rank 0 prints that `what` is left out, with the reason.
 void print_left_out(const Job &job, const std::string &what, const std::string &reason);
 
 void run_map_pairs(const Run &run);

@@ -1,5 +1,5 @@
-// `sennit map`: many transfers at once. A rank on each core, which owns memory that another one
-// copies from, and copies from one itself.
+// `sennit map`: many transfers at once. Each core has a rank, which copies from the memory of
+// another rank and owns memory from which another one copies.
 #include <algorithm>
 #include <stdexcept>
 
@@ -11,8 +11,8 @@ namespace sennit::bench {
 
 namespace {
 
-// Of the numbers from 1 to `most` all up to a few, then some, and `most`, which comes first: what
-// the budget of time allows is used for it, then for the ends of the curve.
+// The numbers of transfers to measure: all small ones, some larger ones, and `most`, which is first
+// in case the time budget ends.
 std::vector<int> numbers_of_transfers(int most) {
     std::vector<int> numbers;
     for (int number = 1; number < most; number += std::max(1, number / 8))
@@ -21,14 +21,14 @@ std::vector<int> numbers_of_transfers(int most) {
     return numbers;
 }
 
-// A time of the clock that all ranks spin for. Collective.
+// A time at which all ranks start; they spin until then. Collective.
 double common_start(const Job &job) {
-    // For the last one to wake up from the barrier.
+    // Time for the last rank to return from the barrier.
     constexpr double kLead = 50e3;
     constexpr double kLeadOfRank = 5e3;
     std::uint64_t *const word = job.raw_flag(0, 0);
     const double ready = now_ns();
-    // Else a rank that has nothing to do would set the time while others still warm up.
+    // Otherwise a rank without a transfer would set the time while others still warm up.
     job.barrier();
     if (job.rank() == 0)
         post_flag(word, static_cast<std::uint64_t>(now_ns() + kLead + kLeadOfRank * job.size()));
@@ -47,7 +47,7 @@ class AtOnce {
     AtOnce(const Run &run, const MapGroup &group, std::uint64_t bytes);
     bool has_ways() const { return !m_sources.empty(); }
     void measure(int transfers, const Limits &limits);
-    // Copies are right; nobody uses the memory any more.
+    // Called when all copies are checked and the memory is not used any more.
     void leave();
 
   private:
@@ -65,9 +65,9 @@ class AtOnce {
     const MapGroup &m_group;
     std::uint64_t m_bytes;
     std::uint64_t m_buffers;   // in the pool
-    std::uint64_t m_next = 0;  // of these, to be copied to and from
+    std::uint64_t m_next = 0;  // number of the next buffer
     MapRole m_role;
-    int m_number = -1;  // of the transfer in which this rank copies
+    int m_number = -1;  // number of this rank's transfer
     std::unique_ptr<PrivateBuffer> m_here;
     std::vector<One> m_sources;
 };
@@ -77,10 +77,11 @@ int AtOnce::rank_on(int processor) const {
     return static_cast<int>(std::find(cores.begin(), cores.end(), processor) - cores.begin());
 }
 
-// Fresh buffers: as many as all copies of the group need, or as the caches can not contain.
+// The number of fresh buffers: enough for all copies of the group, or more than fit into the
+// caches.
 std::uint64_t pool_of(const Run &run, const MapGroup &group, std::uint64_t bytes) {
     constexpr std::uint64_t kPerRound = 2;    // with the warm-up
-    constexpr std::uint64_t kMoreRounds = 4;  // of find_batch(), before the others
+    constexpr std::uint64_t kMoreRounds = 4;  // of find_batch(), before the measured rounds
     const std::uint64_t cases =
         numbers_of_transfers(static_cast<int>(group.transfers.size())).size() *
         run.map->ways.size();

@@ -1,5 +1,5 @@
-// `sennit map`: one pair of cores at a time. Rank 0 owns the memory on the one, rank 1 copies on
-// the other; both move from pair to pair.
+// `sennit map`: one pair of cores at a time. Rank 0 owns the memory on one core, rank 1 copies on
+// the other one. Both ranks move from pair to pair.
 #include <unistd.h>
 
 #include <algorithm>
@@ -111,8 +111,8 @@ void measure_flag(const Job &job, const MapTransfer &pair) {
     print_figure(job, figure);
 }
 
-// All of the cores, or a sample; those whose set-up is measured come first, and the others in an
-// order by which also the first few are of all kinds.
+// All pairs of cores, or a sample. Pairs whose set-up is measured are first. The others are in
+// random order, so that the first ones have all distances.
 std::vector<MapTransfer> pairs_of(const MapOptions &options) {
     std::vector<MapTransfer> pairs;
     for (const int from : options.cores)

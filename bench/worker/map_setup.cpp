@@ -1,5 +1,5 @@
-// `sennit map`: what has to be done before the first copy by each way. Rank 0 owns the memory, rank
-// 1 is to copy from it. The kernel's copying (cma) needs nothing.
+// `sennit map`: the set-up before the first copy by each way. Rank 0 owns the memory, and rank 1 is
+// going to copy from it. Copies by the kernel (cma) need no set-up.
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ double time_of(Step step) {
     return now_ns() - start;
 }
 
-// `once` is done by one rank and gives the nanoseconds that count.
+// One rank runs `once`, which returns its time in nanoseconds.
 template <class Once>
 Subject by_parts(const Job &job, int rank, std::string name, Once once) {
     return {std::move(name), [&job, rank, once](std::size_t operations) {
@@ -63,7 +63,7 @@ double register_pages(std::uint64_t bytes) {
     return elapsed;
 }
 
-// The pointer, and its pages.
+// Gets the pointer and touches the pages.
 double reach_region(const sennit_region &region, std::uint64_t bytes) {
     constexpr std::uint64_t kPage = 4096;
     std::uint64_t sum = 0;

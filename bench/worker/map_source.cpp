@@ -19,13 +19,14 @@ namespace sennit::bench {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096;  // the smallest there is: each page is touched at least once
+constexpr std::uint64_t kPage =
+    4096;  // the smallest page size, so that each page is touched at least once
 
 [[noreturn]] void fail_os(const std::string &what) {
     throw std::runtime_error(what + ": " + std::strerror(errno));
 }
 
-// The first word of what `owner` has by `way`; the others count on from it.
+// The first word of the memory of `owner` for `way`; each next word is one more.
 std::uint64_t first_word(const std::string &way, int owner) {
     return std::hash<std::string>()(way) ^ (static_cast<std::uint64_t>(owner + 1) << 40);
 }
@@ -36,14 +37,14 @@ void fill(std::byte *memory, std::uint64_t bytes, std::uint64_t first) {
         words[i] = first + i;
 }
 
-// One way, from both sides. A rank that is read calls offer(), and one that reads reach().
+// Both sides of one way. The rank that is read calls offer(), the reader calls reach().
 class Kind : public MapSource {
   public:
     virtual void offer(std::uint64_t bytes, std::uint64_t first, MapOffer *offer) = 0;
     virtual void reach(const MapOffer &offer, std::uint64_t bytes) = 0;
 };
 
-// Those that have a pointer to the memory.
+// Ways with a pointer to the memory.
 class ByPointer : public Kind {
   public:
     void copy(std::byte *to, std::uint64_t offset, std::uint64_t bytes) const override {
@@ -86,7 +87,7 @@ class Cma final : public Kind {
         std::uint64_t word = 0;
         copy(reinterpret_cast<std::byte *>(&word), 0, sizeof word);
     }
-    // The kernel stops before the end where a copy is longer than 2 GiB.
+    // The kernel copies at most 2 GiB in one call.
     void copy(std::byte *to, std::uint64_t offset, std::uint64_t bytes) const override {
         for (std::uint64_t done = 0; done < bytes;) {
             const iovec local{to + done, bytes - done};
@@ -103,7 +104,7 @@ class Cma final : public Kind {
     std::uint64_t m_address = 0;
 };
 
-// By SENNIT_REGISTER, which names one mechanism: adopt or xpmem.
+// Registered memory. SENNIT_REGISTER names one mechanism: adopt or xpmem.
 class Registered final : public ByPointer {
   public:
     ~Registered() override {
@@ -120,7 +121,7 @@ class Registered final : public ByPointer {
         if (m_theirs == nullptr) check(sennit_last_error()->status, "sennit_ptr");
         m_attached = offer.region;
     }
-    // Of its own, where one core copies to itself, there is nothing to give up.
+    // A rank that copies from itself has no region to detach.
     void leave() override {
         const bool is_own = m_attached.gptr.rank == sennit_rank();
         if (m_theirs != nullptr && !is_own)
@@ -133,7 +134,7 @@ class Registered final : public ByPointer {
     sennit_region m_attached = SENNIT_REGION_NULL;
 };
 
-// Memory of another thread of the process: a rank, or else one that only touches it.
+// Memory of another thread of the process: a rank, or a thread that only touches the memory.
 class Threads final : public ByPointer {
   public:
     Threads(const MapRole &role, std::uint64_t first_of_owner)

@@ -16,11 +16,12 @@ namespace sennit::bench {
 // Throws std::runtime_error if the system does not allow it.
 void bind_to(int processor);
 
-// Whole pages, private or of a memory file, that nobody has touched.
+// Untouched whole pages, private or of a memory file.
 class Pages {
   public:
-    explicit Pages(std::uint64_t bytes);                      // private
-    Pages(std::uint64_t bytes, int file, bool is_read_only);  // of a file; mapped at once if so
+    explicit Pages(std::uint64_t bytes);  // private
+    Pages(std::uint64_t bytes, int file,
+          bool is_read_only);  // of a file; if read-only, all pages are mapped at once
     ~Pages();
     Pages(const Pages &) = delete;
     Pages &operator=(const Pages &) = delete;
@@ -45,52 +46,53 @@ class MemoryFile {
     int m_descriptor;
 };
 
-// Who reads whose memory in a transfer. Each rank has one owner at most, and is read by one.
+// The role of a rank in a transfer. A rank reads from at most one owner, and at most one rank reads
+// from it.
 struct MapRole {
     int owner = -1;        // the rank that this one copies from; -1: it copies nothing
-    bool is_read = false;  // another one copies from this one
+    bool is_read = false;  // another rank copies from this one
     int owner_processor = -1;
     bool are_threads = false;
 };
 
-// Copies from the owner's memory, once both sides are set up. All ranks call leave() and then a
+// Copies from the owner's memory after both sides are set up. All ranks call leave() and then a
 // barrier before they destroy it.
 class MapSource {
   public:
     virtual ~MapSource() = default;
     virtual void leave() {}
-    // `bytes` from `offset` of the owner's memory. By ranks that have an owner.
+    // Copies `bytes` from `offset` of the owner's memory. Called by ranks that have an owner.
     virtual void copy(std::byte *to, std::uint64_t offset, std::uint64_t bytes) const = 0;
 };
 
 struct MadeSource {
-    std::unique_ptr<MapSource> source;  // null: the way does not work here
+    std::unique_ptr<MapSource> source;  // null: the way is not possible here
     std::string reason;                 // why
 };
 
-// Collective: `bytes` of every rank that is read, touched first by its owner where it runs, filled
-// with words that tell way, owner and place, and reachable for its reader by `way`. All ranks get
-// a source, or none.
+// Collective. Makes `bytes` of memory on every rank that is read, reachable for its reader by
+// `way`. The owner touches it first, on its own processor, and fills it with words that depend on
+// way, owner and offset. All ranks get a source, or none.
 MadeSource make_source(const Job &job, const std::string &way, const MapRole &role,
                        std::uint64_t bytes);
 
-// Throws std::runtime_error if a copy of `bytes` from `offset` does not bring the owner's words.
+// Throws std::runtime_error if a copy of `bytes` from `offset` does not return the owner's words.
 void check_copy(const MapSource &source, const std::string &way, const MapRole &role, std::byte *to,
                 std::uint64_t offset, std::uint64_t bytes);
 
-// What ranks tell each other about their memory.
+// The description of a rank's memory for the other ranks.
 struct MapOffer {
     std::int64_t process = 0;
     std::int64_t descriptor = -1;
     std::uint64_t address = 0;
     sennit_region region = SENNIT_REGION_NULL;
-    char failure[512] = "";  // why there is nothing; "": it is there
+    char failure[512] = "";  // the reason if there is no memory, else ""
 };
 
 // Maps the memory file that a rank has offered.
 std::unique_ptr<Pages> map_file_of(const MapOffer &offer, std::uint64_t bytes, bool is_read_only);
 
-// Collective: everybody's, by rank.
+// Collective: the offers of all ranks, by rank.
 std::vector<MapOffer> exchange(const Job &job, const MapOffer &mine);
 
 }  // namespace sennit::bench

@@ -17,8 +17,8 @@ namespace sennit::bench {
 
 namespace {
 
-// Ends the job at once when a subject fails on this rank: the other ranks are in the midst of it,
-// and giving up what it holds would need them.
+// Ends the job at once if a subject fails on this rank: the other ranks are inside the subject, and
+// its resources can only be freed collectively.
 Interval run_or_end(const Subject &subject, std::size_t operations) {
     try {
         return subject.run(operations);
@@ -41,7 +41,8 @@ struct Batch {
     double duration_ns = 0.0;
 };
 
-// The first try pays for cold caches and page faults, and a disturbance may make any try look long.
+// The shortest of three tries: the first one has cold caches and page faults, and each may be
+// disturbed.
 double shortest_of_three(const Job &job, const Subject &subject, std::size_t operations,
                          double wanted_ns) {
     double shortest = std::numeric_limits<double>::infinity();
@@ -82,7 +83,7 @@ std::string progress_setting() {
     return "";
 }
 
-// How the subject reaches other nodes. Of an MPI it is not known.
+// Adds provider and rails of the subject between nodes. For an MPI they are not known.
 void add_network(const Job &job, const Subject &subject, Record &record) {
     record.hosts = job.hosts();
     record.provider = subject.provider;

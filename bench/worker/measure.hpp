@@ -1,6 +1,6 @@
-// Measuring subjects in turn. A subject is one way of doing the same thing; a case is all subjects
-// at one size. In every round each subject does one batch of operations, in an order that is
-// shuffled anew, so what disturbs the machine disturbs all alike.
+// Measures subjects in turn. A subject is one implementation of an operation; a case is all
+// subjects at one size. In every round each subject runs one batch of operations, in random order,
+// so that disturbances affect all subjects alike.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ namespace sennit::bench {
 
 struct Subject {
     std::string name;
-    // All ranks call it with the same number: does a few operations to warm up, then that many
-    // timed, and returns when. kNotTimed on ranks that do not time.
+    // All ranks call it with the same number. It runs a few operations to warm up, then
+    // `operations` timed ones, and returns their interval; kNotTimed on ranks that do not measure.
     std::function<Interval(std::size_t operations)> run;
-    std::string provider = {};  // of libfabric, between nodes, where it is not Sennit's
+    std::string provider = {};  // of libfabric, between nodes, if it is not that of Sennit
 };
 
 struct Case {
@@ -34,18 +34,19 @@ struct Limits {
     std::size_t min_rounds = 7;   // at least, even when the time is over
     double seconds = 1.0;         // about, for one case
     double batch_ns = 100'000.0;  // length of a batch; the clock then costs less than 0.1 %
-    // The same where cores are shared: ranks get their core late, by a time slice or more.
+    // The length of a batch if ranks share cores: a rank may wait for its core for a time slice or
+    // more.
     double shared_batch_ns = 2'000'000.0;
-    std::size_t most_operations = std::size_t{1} << 26;  // of a batch, however short it is then
+    std::size_t most_operations = std::size_t{1} << 26;  // of a batch, even if it is then shorter
 };
 
-// Operations worth warming up with before `operations` timed ones.
+// The number of operations to warm up before `operations` timed ones.
 inline std::size_t warm_up_operations(std::size_t operations) {
     return operations / 32 + 1;
 }
 
-// Collective. Nanoseconds of one operation, by subject and round, the same on all ranks. How many
-// rounds there were follows from the limits.
+// Collective. Nanoseconds of one operation, by subject and round, the same on all ranks. The limits
+// determine the number of rounds.
 std::vector<std::vector<double>> sample_in_turn(const Job &job,
                                                 const std::vector<Subject> &subjects,
                                                 const Limits &limits);
@@ -53,7 +54,7 @@ std::vector<std::vector<double>> sample_in_turn(const Job &job,
 // Collective. The same, and rank 0 prints one line of JSON for each subject.
 void measure_in_turn(const Job &job, const Case &what, const Limits &limits);
 
-// Times an operation that the calling rank does alone, or all ranks together.
+// Measures an operation that the calling rank does alone, or that all ranks do together.
 template <class Operation>
 Interval time_batch(std::size_t operations, Operation operation) {
     for (std::size_t i = warm_up_operations(operations); i > 0; --i) {

@@ -1,4 +1,4 @@
-// Windows for active epochs, which are those of two partners alone: ranks 0 and 1, 2 and 3, ...
+// Windows for active epochs of two partners: ranks 0 and 1, 2 and 3, ...
 #pragma once
 
 #include <cstring>
@@ -12,8 +12,8 @@ class PairWindow {
   public:
     PairWindow(MPI_Comm comm, const Job &job, std::uint64_t bytes, Kind kind) {
         MPI_Comm_split(comm, job.rank() / 2, job.rank(), &m_comm);
-        // One pair after the other: Open MPI 4.1.4 gives the windows of two communicators without
-        // a common rank one name while it makes them.
+        // Make the windows of one pair after the other: Open MPI 4.1.4 uses the same name for
+        // windows of two communicators without a common rank, if they are made at the same time.
         for (int first = 0; first < job.size(); first += 2) {
             if (job.rank() / 2 * 2 == first) allocate(bytes, kind);
             MPI_Barrier(comm);
@@ -75,8 +75,8 @@ class Partner {
     MPI_Group m_group = MPI_GROUP_NULL;
 };
 
-// One epoch of fences after the other, in each of which one of the two puts at most. Nobody stores
-// to its own window.
+// Consecutive fence epochs. In each at most one of the two ranks puts. No rank stores to its own
+// window.
 class FencedWindow : public PairWindow {
   public:
     FencedWindow(MPI_Comm comm, const Job &job, std::uint64_t bytes, Kind kind)

@@ -15,7 +15,7 @@ inline std::string mpi_version() {
     MPI_Get_library_version(text, &length);
     std::string line(text, static_cast<std::size_t>(length));
     line.resize(std::min(line.size(), line.find_first_of(",\n")));
-    // MPICH says "MPICH Version:", a tab, "4.0.2".
+    // The text of MPICH is "MPICH Version:", a tab, "4.0.2".
     const std::size_t number = line.find_first_of("0123456789");
     const bool is_mpich = line.rfind("MPICH", 0) == 0 && number != std::string::npos;
     return is_mpich ? "MPICH " + line.substr(number) : line;

@@ -1,8 +1,7 @@
-// A message and the event that tells of it: two ranks put messages into each other's memory and
-// wait for a signal. By hand it is a copy and an atomic add on a counter of the partner's, on a
-// line of its own, for which the partner spins; between two nodes a put of the provider with
-// completion data, which the partner reads. Half a round trip is reported; the message is made
-// anew and read each time.
+// A message and the event that reports it: two ranks put messages into each other's memory and wait
+// for a signal. By hand: a copy, and an atomic add to the partner's counter on a separate line,
+// which the partner polls. Between two nodes: a put of the provider with completion data, which the
+// partner reads. The result is half a round trip. Each message is written and read.
 #include <sennit/sennit.h>
 
 #include <memory>
@@ -33,7 +32,7 @@ Subject raw(const Run &run, const Pair &pair, const Messages &messages) {
     return {"raw-store-add", [=, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const auto send = [&](std::uint64_t trip) {
                     messages.produce(trip);
-                    // Both lines at once: the locked add waits for the copy.
+                    // Fetch both lines at the same time, since the locked add waits for the copy.
                     prefetch_to_write(theirs);
                     prefetch_to_write(their_counter);
                     copy_by_hand(theirs, messages.outgoing, messages.bytes);
@@ -70,7 +69,7 @@ Subject raw_events(const Run &run, const Pair &pair, const Messages &messages) {
             provider};
 }
 
-// The partner's block and the own signal, for as long as the subject lives. Collective.
+// The partner's block and this rank's signal, for the life of the subject. Collective.
 class Notified {
   public:
     Notified(const Run &run, int partner, std::uint64_t bytes) {
@@ -93,7 +92,7 @@ class Notified {
     Notified(const Notified &) = delete;
     Notified &operator=(const Notified &) = delete;
 
-    // One message to and fro, which is not read.
+    // One message in each direction, which is not read.
     void pass_one(const Messages &messages) const {
         check(sennit_put_notify(m_there, 0, messages.outgoing, messages.bytes),
               "sennit_put_notify");
@@ -110,20 +109,20 @@ class Notified {
     sennit_peer_block m_there = SENNIT_PEER_BLOCK_NULL;
 };
 
-// When an epoch ends: as soon as its message was read, or after the answer, when the next message
-// is waited for.
+// When the signal is reset: after the message is read, or after the answer, before the wait for the
+// next message.
 enum class Reset : std::uint8_t { once_read, once_answered };
 
 template <Reset kReset>
 Subject by_signal(const char *name, const Run &run, const Pair &pair, const Messages &messages) {
     auto notified = std::make_shared<Notified>(run, pair.partner, messages.bytes);
-    // A message before all others, so that each wait has one to reset.
+    // One message first, so that each wait has a fired signal to reset.
     if (kReset == Reset::once_answered) notified->pass_one(messages);
     return {name, [=, number = std::uint64_t{0}](std::size_t operations) mutable {
                 const sennit_peer_block there = notified->there();
                 const sennit_signal arrived = notified->arrived();
                 const std::byte *const own = notified->own();
-                // All statuses together: any that is not OK stays.
+                // Collects the statuses: OK only if all are.
                 unsigned statuses = SENNIT_OK;
                 const auto send = [&](std::uint64_t trip) {
                     messages.produce(trip);
@@ -152,7 +151,8 @@ void run_size(const Run &run, const Messages &messages) {
     for (Subject &subject : run.library.notify(run.job, messages))
         what.subjects.push_back(std::move(subject));
     run.job.barrier();
-    // Between nodes a trip takes some 10 us, and ranks leave a barrier as far apart.
+    // Between nodes a trip takes some 10 us, and ranks leave a barrier at times that differ as
+    // much.
     Limits limits = run.limits;
     if (run.job.spans_nodes()) limits.batch_ns = std::max(limits.batch_ns, 2e6);
     measure_in_turn(run.job, what, limits);

@@ -1,5 +1,5 @@
-// The data of the benchmark of plans: pieces that are contiguous at their origin, and apart at
-// their target, so that no two are one.
+// The data of the benchmark of plans: pieces that are contiguous at the origin, with gaps at the
+// target, so that no two can be merged.
 #pragma once
 
 #include <cstddef>

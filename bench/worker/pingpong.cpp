@@ -1,5 +1,5 @@
-// Ping-pong: a message goes to the partner and one comes back; half of that is reported. The
-// receiver spins on its own memory and reads the payload.
+// Ping-pong: a message to the partner and one back; half of the time is reported. The receiver
+// polls its own memory and reads the payload.
 #include <sennit/sennit.h>
 
 #include <memory>
@@ -46,7 +46,8 @@ Subject by_stores(std::string name, const Pair &pair, const Messages &messages, 
             }};
 }
 
-// A put of the payload, then one of the flag: a blocking put is complete before the next starts.
+// A put of the payload, then one of the flag. A blocking put is complete before the next one
+// starts.
 Subject by_put(const Pair &pair, const Messages &messages, Landing landing, sennit_gptr payload) {
     const auto flag =
         sennit_gptr_add(payload, static_cast<std::int64_t>(flag_offset(messages.bytes)));
@@ -79,7 +80,7 @@ void run_size(const Run &run, const Messages &messages) {
     const Landing raw{raw_own, reinterpret_cast<std::uint64_t *>(raw_own + flag_at), raw_partner,
                       reinterpret_cast<std::uint64_t *>(raw_partner + flag_at)};
 
-    // Two places: put and pointer must not use each other's flags.
+    // Two areas, since put and pointer must not use each other's flags.
     const std::size_t place_bytes = flag_at + kLineBytes;
     sennit_gptr own = SENNIT_GPTR_NULL;
     check(sennit_alloc(SENNIT_TEAM_WORLD, 2 * place_bytes, 4096, 0, &own), "sennit_alloc");

@@ -1,6 +1,6 @@
-// 64 pieces from rank 0 into memory of rank 1, which does nothing: copied by hand, by a put each,
-// and by a plan that is started. Between nodes by hand are the provider's puts, all under way at a
-// time, and the wait for their delivery; of Sennit's a flush tells it.
+// 64 pieces from rank 0 to memory of rank 1, which does nothing: by copies, by one put for each,
+// and by a plan. Between nodes the raw limit is the provider's puts, all under way at the same
+// time, and the wait for their delivery; Sennit's puts are completed by a flush.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace sennit::bench {
 
 namespace {
 
-// Only the origin works; all must have been OK.
+// Only the origin works. All statuses must be OK.
 template <class Operation>
 Subject at_origin(std::string name, const Job &job, Operation operation) {
     const bool is_origin = job.rank() == Pieces::kOrigin;
@@ -32,7 +32,7 @@ Subject at_origin(std::string name, const Job &job, Operation operation) {
             }};
 }
 
-// The list that a program would keep: where from, where to.
+// The list of sources and destinations that a program would store.
 Subject by_hand(const Job &job, std::byte *there, const Pieces &pieces) {
     struct Copy {
         std::byte *to;
@@ -42,7 +42,8 @@ Subject by_hand(const Job &job, std::byte *there, const Pieces &pieces) {
     for (std::size_t i = 0; i < Pieces::kCount; ++i)
         copies.push_back({there + pieces.offset(i), pieces.source(i)});
     return at_origin("raw-copies", job, [copies, bytes = pieces.bytes] {
-        // The size is hidden from the compiler as it is from the library's code.
+        // The size is hidden from the compiler, which does not know it in the library's code
+        // either.
         std::size_t hidden = bytes;
         keep(hidden);
         for (const Copy &copy : copies)
@@ -70,7 +71,7 @@ Subject by_puts(const Job &job, sennit_gptr there, const Pieces &pieces) {
     });
 }
 
-// All under way at a time, as the provider's are.
+// All under way at the same time, like those of the provider.
 Subject by_puts_between_nodes(const Job &job, sennit_gptr there, const Pieces &pieces) {
     return at_origin("sennit-put-nbi", job, [=] {
         int failures = 0;
@@ -104,7 +105,7 @@ sennit_peer_block attach_target(const Job &job, sennit_gptr own, std::size_t byt
     return there;
 }
 
-// What was timed must also have been right.
+// Checks the results of the timed operations.
 void verify(const Job &job, const Subject &subject, sennit_gptr own, const Pieces &pieces) {
     std::memset(sennit_ptr(own), 0, pieces.target_bytes());
     job.barrier();

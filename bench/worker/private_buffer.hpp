@@ -9,9 +9,9 @@
 
 namespace sennit::bench {
 
-// Touched from the start, on a cache line, and half a page away from where the shared buffers begin
-// on theirs: where two buffers begin at the same place of a page, whether their lines get in each
-// other's way in the first cache depends on the addresses that a run happens to get.
+// Touched memory at the beginning of a cache line, half a page away from the page offset of the
+// shared buffers. If two buffers had the same page offset, their lines might evict each other from
+// the first-level cache, depending on the addresses of the run.
 class PrivateBuffer {
   public:
     PrivateBuffer(std::uint64_t bytes, int fill)

@@ -1,6 +1,6 @@
-// Benefit and cost of Sennit's progress thread, with the setting of SENNIT_PROGRESS that the job
-// was given: a put of 8 bytes to a rank that sleeps or computes, and makes a call each millisecond
-// or two, as a program without the thread must; and the work of a rank whose memory is put to
+// Benefit and cost of Sennit's progress thread with the job's SENNIT_PROGRESS. Measures a put of 8
+// bytes to a rank that sleeps or computes, and makes a call every one or two milliseconds, as a
+// program without the thread must. Also measures the work of a rank to which another one puts
 // meanwhile.
 #include <sennit/sennit.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr int kOrigin = WakeKind::kOrigin;
 constexpr int kTarget = WakeKind::kTarget;
 
-// Of all threads of this process but the calling one, which are Sennit's and the MPI's.
+// Processor time of the other threads of this process: those of Sennit and the MPI.
 double others_cpu_ns() {
     return now_ns(CLOCK_PROCESS_CPUTIME_ID) - now_ns(CLOCK_THREAD_CPUTIME_ID);
 }
@@ -25,8 +25,8 @@ double others_cpu_ns() {
 enum class Clock : std::uint8_t { wall, others };
 enum class Puts : std::uint8_t { none, all_the_time };
 
-// Rank 1 works, one piece an operation; its time counts, or that of the other threads of its
-// process. Rank 0 puts until it has ended.
+// Rank 1 works, one piece for each operation. Its time is measured, or that of the other threads of
+// its process. Meanwhile rank 0 puts.
 Subject work(const Job &job, const char *name, Clock clock, Puts puts, sennit_gptr there,
              const std::function<void()> &call) {
     std::uint64_t *const over = job.raw_flag(kOrigin, kTarget);
@@ -43,12 +43,13 @@ Subject work(const Job &job, const char *name, Clock clock, Puts puts, sennit_gp
                         compute_for(kWorkSteps);
                         call();
                     }
-                    // Less than a tick of the clock is none, which is no time to print.
+                    // A time below a tick of the clock is 0, which can not be reported.
                     const double end = std::max(now(), start + 1.0);
                     post_flag(over, number);
                     return Interval{start, end};
                 }
-                // SYNC bench-flag: pairs with the release in post_flag(); nothing hangs on it.
+                // SYNC bench-flag: pairs with the release in post_flag(); no other data depends on
+                // it.
                 const auto goes_on = [&] {
                     return Flag(*over).load(std::memory_order_acquire) < number;
                 };

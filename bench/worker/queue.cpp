@@ -1,6 +1,6 @@
-// A stream of items from all other ranks to rank 0, with back-pressure. By hand it is a ring for
-// each producer in shared memory, with both counts on their own lines, and each side's private copy
-// of the other's count; the taker polls the rings in turn.
+// A stream of items from all other ranks to rank 0, with back-pressure. By hand: a ring in shared
+// memory for each producer. Both counts of a ring are on separate lines, and each side caches the
+// other's count. The taker polls the rings in turn.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace sennit::bench {
 
 namespace {
 
-// One producer's ring in raw memory of the taker. Counts grow for ever.
+// One producer's ring in raw memory of the taker. Counts are never reset.
 struct Ring {
     std::uint64_t *put;    // written by the producer
     std::uint64_t *taken;  // written by the taker
@@ -44,12 +44,12 @@ std::size_t ring_bytes(std::uint64_t bytes) {
     return 2 * kLineBytes + whole_lines(ring_capacity(bytes) * bytes);
 }
 
-// Which interface the ring has: the queue's, from and to private memory, or the fastest that can be
-// written, where items are made and read in their places.
+// The interface of the ring: copies from and to private memory, like a queue; or the fastest one,
+// in which items are written and read in their places.
 enum class Access { copied, in_place };
 
 Ring ring_of(const Job &job, const Stream &stream, Access access, int producer) {
-    // Each kind has rings of its own, which no other subject's items disturb.
+    // Each kind has its own rings, without items of other subjects.
     const int number = producer - 1 + (access == Access::copied ? 0 : stream.producers);
     std::byte *const base = job.raw_payload(Stream::kTaker) +
                             static_cast<std::size_t>(number) * ring_bytes(stream.bytes);
@@ -65,14 +65,14 @@ inline void pause_or_yield(bool yields) {
         cpu_pause();
 }
 
-// What one side of a ring knows.
+// The state of one side of a ring.
 struct RingSide {
     Ring ring;
     std::uint64_t own = 0;    // its own count
-    std::uint64_t other = 0;  // the other's, as it was last looked at
+    std::uint64_t other = 0;  // the other's count, as read last
 };
 
-// A number of bytes that the compiler knows, as it does of a program's own type of item; 0: not.
+// A size that the compiler knows, like that of a program's own type of item; 0: not known.
 template <std::size_t kBytes>
 inline void copy_item(std::byte *to, const std::byte *from, std::size_t bytes) {
     std::memcpy(to, from, kBytes == 0 ? bytes : kBytes);
@@ -120,7 +120,7 @@ Subject by_ring(std::string name, const Job &job, const Stream &stream) {
         if (stream.takes || producer == stream.self)
             sides.push_back({ring_of(job, stream, kAccess, producer)});
     for (const RingSide &side : sides) {
-        // What another size has left there. All do so, and begin after a barrier.
+        // Clear the counts of the previous size. All ranks do this before a barrier.
         *side.ring.put = 0;
         *side.ring.taken = 0;
     }
@@ -167,7 +167,7 @@ Subject by_ring(std::string name, const Job &job, const Stream &stream) {
     }
 }
 
-// The queue of rank 0, and its producers, for as long as the subject lives. Collective.
+// The queue of rank 0, and its producers, for the life of the subject. Collective.
 class Queue {
   public:
     Queue(const Job &job, const Stream &stream) : m_takes(stream.takes) {
@@ -203,7 +203,7 @@ class Queue {
 
 Subject by_queue(const Stream &stream, std::shared_ptr<Queue> queue) {
     return {"sennit-queue", [=, numbers = ItemNumbers(stream)](std::size_t operations) mutable {
-                // All statuses together: any that is not OK stays.
+                // Collects the statuses: OK only if all are.
                 unsigned statuses = SENNIT_OK;
                 const auto put = [&](std::size_t count) {
                     const sennit_producer producer = queue->producer();
@@ -226,8 +226,8 @@ Subject by_queue(const Stream &stream, std::shared_ptr<Queue> queue) {
             }};
 }
 
-// So many items a call, as a program has that makes them in blocks. Those of the taker lie behind
-// each other as well.
+// Many items in each call, as in a program that makes items in blocks. The items are also
+// contiguous at the taker.
 Subject by_queue_of_many(const Stream &stream, std::shared_ptr<Queue> queue) {
     constexpr std::size_t kMany = 64;
     auto block = std::make_shared<std::vector<std::byte>>(kMany * stream.bytes);
@@ -278,7 +278,7 @@ void run_size(const Run &run, std::uint64_t bytes, std::byte *item) {
         what.subjects.push_back(std::move(subject));
     job.barrier();
     Limits limits = run.limits;
-    // Longer than it takes to fill the places, so that what is measured is a stream.
+    // Longer than the time to fill all places, so that a steady stream is measured.
     limits.batch_ns = std::max(limits.batch_ns, 1e6);
     measure_in_turn(job, what, limits);
     job.barrier();

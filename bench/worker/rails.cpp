@@ -29,14 +29,15 @@ namespace sennit::bench {
 
 namespace {
 
-// Ping-pongs of a pair: as many as in the paper, and as many as keep ranks and rails always busy if
-// a computation takes as long as a message.
+// The number of ping-pongs of a pair: as in the paper, and enough to keep ranks and rails busy if a
+// computation takes as long as a message.
 constexpr unsigned kSteadyStreams = 2;
 constexpr unsigned kUnsteadyStreams = 4;
 static_assert(kUnsteadyStreams <= RawNetwork::kStreams);
-constexpr double kDeviation = 0.3;      // of the time of a computation
-constexpr double kPauseNs = 20e3;       // between polls if ranks share cores
-constexpr std::size_t kLeastTrips = 4;  // in a batch, so that the draws differ little
+constexpr double kDeviation = 0.3;  // of the time of a computation
+constexpr double kPauseNs = 20e3;   // between polls if ranks share cores
+constexpr std::size_t kLeastTrips =
+    4;  // in a batch, so that the sums of random times differ little
 constexpr std::size_t kNoStride =
     1 << 30;  // only the first and the last word of a message are checked
 
@@ -46,7 +47,7 @@ void sleep_ns(double duration) {
     (void)nanosleep(&time, nullptr);
 }
 
-// Ranks of equal places on their nodes.
+// Ranks with the same number on their nodes.
 struct Partners {
     int self = 0;
     int partner = -1;
@@ -58,7 +59,7 @@ struct Partners {
 Partners find_partners(const Job &job) {
     struct Place {
         int node;  // the first rank on it
-        int at;    // on the node
+        int at;    // number on the node
     };
     Place mine{};
     check(sennit_team_world_rank(SENNIT_TEAM_NODE, 0, &mine.node), "sennit_team_world_rank");
@@ -81,7 +82,7 @@ class Exchange {
     virtual ~Exchange() = default;
     virtual void start(unsigned stream, const std::byte *from) = 0;
     virtual bool take(unsigned stream) = 0;  // whether one has arrived
-    // Called when there is nothing to do until a message arrives; may return earlier.
+    // Waits for a message, when there is nothing else to do; may return earlier.
     virtual void await(bool shares_cores) {
         if (shares_cores) sleep_ns(kPauseNs);
     }
@@ -118,8 +119,8 @@ class RawExchange : public Exchange {
     RawNetwork m_network;
 };
 
-// Each message in equal parts, one by each rail, complete when all have arrived: the usual code of
-// a program that shares rails.
+// Each message is divided into equal parts, one for each rail, and is complete when all have
+// arrived. This is the usual code of a program that shares rails.
 class PartsExchange : public Exchange {
   public:
     PartsExchange(const Job &job, const Partners &partners, unsigned streams, std::size_t bytes)
@@ -145,7 +146,7 @@ class PartsExchange : public Exchange {
             m_come[stream * m_parts + rail].value = false;
         return are_all_there;
     }
-    // Its first and its last word; nothing else is checked.
+    // Only the first and the last word are checked.
     const std::byte *place(unsigned stream) const override {
         constexpr std::size_t kWord = sizeof(std::uint64_t);
         std::memcpy(m_message.data(), m_rails.front()->place(stream), kWord);
@@ -211,7 +212,7 @@ class NotifiedExchange : public Exchange {
 
     void start(unsigned number, const std::byte *from) override {
         Stream &stream = m_streams[number];
-        // The last one's, which has been answered.
+        // The request of the last message, which has been answered.
         check(sennit_wait(&stream.sent, SENNIT_FOREVER), "sennit_wait");
         check(sennit_put_notify_nb(stream.there, 0, from, m_bytes, nullptr, &stream.sent),
               "sennit_put_notify_nb");
@@ -251,8 +252,8 @@ struct Game {
     std::byte *outgoing;
     std::size_t bytes;
     unsigned streams;
-    double compute_ns = 0.0;  // the mean
-    double deviation = 0.0;   // of it
+    double compute_ns = 0.0;  // mean
+    double deviation = 0.0;   // relative to the mean
 };
 
 // One rank's side of the ping-pongs.
@@ -260,7 +261,7 @@ class Player {
   public:
     Player(const Game &game, Exchange &exchange) : m_game(game), m_exchange(exchange) {}
 
-    // `trips` to and fro in each stream. The same `seed`, the same computations.
+    // Makes `trips` round trips in each stream. The same `seed` gives the same computations.
     void play(std::size_t trips, unsigned seed) {
         m_normal.reset();
         m_draws.seed(seed * static_cast<unsigned>(m_game.job.size()) +
@@ -294,7 +295,7 @@ class Player {
 
   private:
     void take(unsigned stream) {
-        // The rank that starts gets back the number that it has sent.
+        // The rank that starts receives the number that it has sent.
         if (!m_game.partners.starts()) ++m_numbers[stream];
         if (!consume(m_exchange.place(stream), m_game.bytes, m_numbers[stream], kNoStride))
             throw std::runtime_error("a message did not arrive as it was sent");
@@ -378,7 +379,7 @@ void run_alone(const Run &run, const Game &game) {
     measure(run, "rails", game, std::move(subjects), 1e6);
 }
 
-// Half a round trip by a rail alone, all pairs at a time.
+// Half a round trip by one rail alone, all pairs at the same time.
 double find_message_ns(const Game &game, int rail) {
     constexpr std::size_t kTrips = 4;
     const Subject message = by_rail(game, rail, "");

@@ -1,6 +1,6 @@
-// Small puts from rank 0 to rank 1 that are all under way at a time: a window of them, and the wait
-// for their delivery. Reported for one put. Against stores; where rank 1 is on another node,
-// against the provider's own puts in windows of as many.
+// Small puts from rank 0 to rank 1, all under way at the same time: a window of puts, and the wait
+// for their delivery. The result is the time of one put. Compared with stores or, if rank 1 is on
+// another node, with the provider's puts in windows of the same size.
 #include <sennit/sennit.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr int kTarget = 1;
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint64_t kWindow = RawNetwork::kWindow;
 constexpr std::uint64_t kBytes = kWindow * kWord;
-constexpr int kFill = 1;  // each byte that is put or stored
+constexpr int kFill = 1;  // value of each byte that is put or stored
 constexpr std::uint64_t kStored = 0x0101'0101'0101'0101 * kFill;
 
 template <class Operation>
@@ -93,7 +93,7 @@ void run_rate(const Run &run) {
     for (Subject &subject : run.library.rate(job, {outgoing.data(), incoming.data(), kBytes}))
         what.subjects.push_back(std::move(subject));
     measure_in_turn(job, what, run.limits);
-    // What was timed must also have been right.
+    // Check the result of the timed operations.
     check(sennit_get(incoming.data(), there, kBytes), "sennit_get");
     if (!std::equal(incoming.data(), incoming.data() + kBytes, outgoing.data()))
         throw std::runtime_error("a put did not move what it should");

@@ -36,7 +36,7 @@ std::byte *map(int descriptor, std::size_t bytes) {
     return static_cast<std::byte *>(address);
 }
 
-// Every rank's place, exchanged through a Sennit segment on rank 0.
+// Exchanges the places of all ranks through a segment of Sennit on rank 0.
 std::vector<Place> exchange(const Place &mine, int rank, int size) {
     const std::size_t count = static_cast<std::size_t>(size);
     sennit_gptr table = SENNIT_GPTR_NULL;

@@ -1,9 +1,7 @@
-// Memory that all ranks of the job map, made without Sennit and without an MPI: the ground of the
-// raw-* subjects, and of the data that the ranks exchange about the measurement.
-//
-// Every rank owns one piece, its own memfd that the others open through /proc; nothing named is
-// left behind. Collective: all ranks construct and destroy it. Sennit is used once, to tell the
-// others where the memfd is.
+// Memory that all ranks of the job map, made without Sennit and without an MPI. Used by the raw-*
+// subjects, and for data that the ranks exchange about the measurement. Every rank owns one piece,
+// a memfd that the others open through /proc; nothing named is left behind. Collective: all ranks
+// construct and destroy it. Sennit is used once, to exchange the places of the memfds.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// libfabric is loaded only where a job spans nodes, so that a benchmark on one node runs without
-// it.
+// libfabric is loaded only if a job spans nodes, so a benchmark on one node runs without it.
 #include "worker/raw_network.hpp"
 
 #include <dlfcn.h>
@@ -24,9 +23,9 @@ namespace sennit::bench {
 
 namespace {
 
-// Of two, the one whose memory is worked on is the second.
+// The second of the two ranks is the target.
 constexpr int kTarget = 1;
-// In the order in which Sennit takes them.
+// In the order of Sennit's preference.
 constexpr const char *kProviders[] = {"net", "tcp", "tcp;ofi_rxm"};
 constexpr std::uint32_t kVersion = FI_VERSION(1, 17);
 constexpr std::uint64_t kKey = 1;
@@ -66,8 +65,8 @@ struct RawNetwork::Objects {
     fi_addr_t peer = FI_ADDR_UNSPEC;
     std::vector<std::byte> window;
     std::array<fi_context2, kWindow> contexts;
-    std::array<std::size_t, kStreams> events{};  // that have arrived and were not waited for yet
-    std::size_t ended = 0;                       // of this rank's puts with events
+    std::array<std::size_t, kStreams> events{};  // arrived, but not yet waited for
+    std::size_t ended = 0;  // puts with events of this rank that have completed
 
     void open_library();
     bool find(const char *name, Use use, const std::string &address = {});
@@ -150,7 +149,7 @@ void RawNetwork::Objects::exchange_names(const Job &job, int partner) {
         throw std::runtime_error("libfabric: fi_av_insert");
 }
 
-// How many have ended; 0: none yet.
+// The number of operations that have completed now; 0: none.
 std::size_t RawNetwork::Objects::finish_some() const {
     std::array<fi_cq_entry, 16> entries{};
     const ssize_t count = fi_cq_read(completions, entries.data(), entries.size());
@@ -189,7 +188,7 @@ void RawNetwork::Objects::post_event(unsigned stream, const void *from, std::siz
     need(static_cast<int>(code), "fi_writedata");
 }
 
-// One operation at a time, so nothing else can end meanwhile.
+// One operation at a time, so no other one can complete meanwhile.
 template <class Post>
 void RawNetwork::Objects::post_and_finish(const char *what, Post post) const {
     fi_context2 context{};
@@ -206,8 +205,8 @@ ssize_t RawNetwork::Objects::post_fetch_add(std::uint64_t value, std::uint64_t *
                            FI_SUM, context);
 }
 
-// `net` of 1.17 offers them and answers ENOSYS to the first. So one is tried, and both ranks hear
-// what came of it; the other looks meanwhile.
+// `net` of 1.17 offers atomic operations, but returns ENOSYS for the first one. So one operation is
+// tried, and both ranks get the result; the other rank polls meanwhile.
 bool RawNetwork::Objects::has_atomics(const Job &job) const {
     std::uint64_t *const answer = job.raw_flag(kTarget, 0);
     *answer = 0;
@@ -223,7 +222,7 @@ bool RawNetwork::Objects::has_atomics(const Job &job) const {
         if (code == 0) finish(1);
         post_flag(answer, code == 0 ? kWorks : kRefused);
     }
-    // SYNC bench-flag: pairs with the release in post_flag(); nothing hangs on it.
+    // SYNC bench-flag: pairs with the release in post_flag(); no other data depends on it.
     while (Flag(*answer).load(std::memory_order_acquire) == 0)
         (void)fi_cq_read(completions, nullptr, 0);
     const bool works = *answer == kWorks;
@@ -380,7 +379,7 @@ void RawNetwork::barrier(std::uint64_t number) const {
         look();
     need(static_cast<int>(code), "fi_inject_write");
     auto *const arrived = reinterpret_cast<std::uint64_t *>(m_objects->window.data());
-    // SYNC bench-flag: the provider's copy is the other side; nothing hangs on it.
+    // SYNC bench-flag: the provider's copy is the other side; no other data depends on it.
     while (Flag(*arrived).load(std::memory_order_acquire) < number)
         look();
 }

@@ -1,5 +1,5 @@
-// Flags that two ranks bounce, and the copies that go with them: the code every subject shares, so
-// that subjects differ only in how the bytes travel. Also the clock.
+// Flags that two ranks send to and fro, and the copies for them. All subjects share this code, so
+// that they differ only in the transfer. Also the clock.
 #pragma once
 
 #include <sched.h>
@@ -14,7 +14,7 @@
 
 namespace sennit::bench {
 
-inline constexpr std::size_t kLineBytes = 128;  // two ranks' words keep this distance
+inline constexpr std::size_t kLineBytes = 128;  // distance between words of two ranks
 inline constexpr std::size_t kCacheLineBytes = 64;
 
 // Rounded up, so that the following data is on its own line.
@@ -30,13 +30,13 @@ inline double now_ns(clockid_t clock = CLOCK_MONOTONIC) {
     return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// Stops the compiler from knowing `value`, or from dropping the work that made it.
+// Keeps the compiler from knowing `value`, and from removing the work for it.
 template <class T>
 inline void keep(T &value) {
     __asm__ __volatile__("" : "+r"(value) : : "memory");
 }
 
-// The same for what is in no general register.
+// The same for values that are not in a general register.
 template <class T>
 inline void keep_in_memory(T &value) {
     __asm__ __volatile__("" : "+m"(value) : : "memory");
@@ -47,17 +47,15 @@ inline void post_flag(std::uint64_t *flag, std::uint64_t value) {
     Flag(*flag).store(value, std::memory_order_release);
 }
 
-// The same and a full fence, so that the value does not stay in the store buffer while this core
-// goes on to poll.
+// The same with a full fence, so that the value leaves the store buffer before this core polls.
 inline void post_flag_at_once(std::uint64_t *flag, std::uint64_t value) {
     post_flag(flag, value);
-    // seq_cst: exactly the store before the later loads.
+    // seq_cst: orders the store before the later loads.
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-// A spin with the processor's pause, which was the fastest where it was tried: a tighter loop
-// hinders the stores on their way out. With `yields`, where ranks outnumber cores, it gives the
-// core away.
+// Polls with the processor's pause instruction, which was the fastest: a tighter loop delays the
+// core's own stores. With `yields`, if there are more ranks than cores, it yields the core.
 inline void wait_for_flag(std::uint64_t *flag, std::uint64_t value, bool yields) {
     // SYNC bench-flag: pairs with release in post_flag(), or with the put of a library under test;
     // payload before flag.
@@ -84,8 +82,8 @@ inline void copy_by_hand(std::byte *destination, const std::byte *source, std::s
 }
 
 // The sender writes the number of the message into one word of every `stride` bytes and into the
-// last word: with a stride of one cache line the data is produced afresh, as a program would. A
-// source that nobody writes stays in the receiver's cache, and only copying it is measured.
+// last word. With a stride of one cache line all data is new, as in a program. A source that is not
+// written stays in the receiver's cache, so that only the copy would be measured.
 inline void stamp(std::byte *message, std::size_t bytes, std::uint64_t number, std::size_t stride) {
     for (std::size_t offset = 0; offset < bytes; offset += stride) {
         std::memcpy(message + offset, &number, sizeof number);
@@ -95,7 +93,7 @@ inline void stamp(std::byte *message, std::size_t bytes, std::uint64_t number, s
     }
 }
 
-// The receiver reads the same words. Returns whether the first and the last are right.
+// The receiver reads the same words. Returns whether the first and the last one are right.
 inline bool consume(const std::byte *message, std::size_t bytes, std::uint64_t number,
                     std::size_t stride) {
     if (bytes == 0) {

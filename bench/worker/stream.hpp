@@ -1,6 +1,6 @@
-// All ranks but one put items in, and that one takes them out: the shared part of the subjects of
-// `sennit bench queue`, which differ only in the transfer. Every word of an item is written before
-// it is put in and read after it was taken out.
+// The common part of the subjects of `sennit bench queue`, which differ only in the transfer. Rank
+// 0 takes items, and all other ranks put them. Every word of an item is written before the put and
+// read after the take.
 //
 // Memory of one rank. `producers` is the number of ranks less one; the taker is rank 0.
 #pragma once
@@ -27,13 +27,13 @@ struct Stream {
     std::size_t capacity;  // items of one producer that may be in the stream
     std::byte *item;       // private memory of this rank, for kSlots items
 
-    // As many items as an MPI is given at once.
+    // The number of items that an MPI gets at once.
     static constexpr std::size_t kSlots = 64;
     std::byte *slot(std::size_t i) const { return item + i * bytes; }
 };
 
-// The numbers of the items of one subject, which count on over its batches. An item carries its
-// producer and its number, in all its words.
+// The numbers of the items of one subject, which continue over its batches. All words of an item
+// have its producer and its number.
 class ItemNumbers {
   public:
     explicit ItemNumbers(const Stream &stream)
@@ -45,7 +45,7 @@ class ItemNumbers {
     void produce(std::byte *place) {
         stamp(place, m_bytes, m_tag | ++m_next, sizeof(std::uint64_t));
     }
-    // Whether it is whole and its producer's next one.
+    // Notes for check() whether the item is complete and the next one of its producer.
     void consume(const std::byte *place) {
         std::uint64_t word = 0;
         std::memcpy(&word, place, sizeof word);
@@ -72,8 +72,8 @@ class ItemNumbers {
     bool m_all_right = true;
 };
 
-// `put(count)` puts in that many items, `take(count)` takes them out. The reported time is from the
-// first item in to the last item out, over all ranks.
+// `put(count)` puts this number of items, `take(count)` takes them. The reported time is from the
+// first put to the last take, over all ranks.
 template <class Put, class Take>
 Interval time_stream(const Stream &stream, ItemNumbers &numbers, std::size_t operations, Put put,
                      Take take) {

@@ -1,5 +1,5 @@
-// A strided put from rank 0 to rank 1, which does nothing, against the loop that one writes by hand
-// through a plain pointer, and against MPI's derived datatypes.
+// A strided put from rank 0 to rank 1, which does nothing, compared with a loop through a plain
+// pointer, and with MPI's derived datatypes.
 #include "worker/strided.hpp"
 
 #include <sennit/sennit.h>
@@ -55,7 +55,8 @@ Subject by_put(const Job &job, const Stripes &what, sennit_gptr there, const std
             }};
 }
 
-// Everything once, by Sennit, into memory that was cleared: runs and gaps must be as they should.
+// Checks one put of Sennit into cleared memory: the runs must have the data, and the gaps must be
+// unchanged.
 void verify(const Job &job, const Stripes &what, std::byte *mine, const std::byte *sent,
             const Subject &sennit) {
     std::fill_n(mine, what.span(), std::byte{0});

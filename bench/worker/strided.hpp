@@ -1,5 +1,4 @@
-// The shapes that the strided benchmarks move: runs that lie a stride apart, the same on both
-// sides.
+// The shapes of the strided benchmarks: runs at equal distances, the same on both sides.
 #pragma once
 
 #include <sennit/rma.h>
@@ -22,7 +21,7 @@ struct Stripes {
     }
 };
 
-// Words of a line each, as a face of a field across the rows has, and rows of it.
+// One word of each cache line, like a face of a field across its rows; and rows of a field.
 inline Stripes words_of(std::uint64_t bytes) {
     return {"words", 8, 64, bytes / 8};
 }

@@ -1,5 +1,5 @@
-// Blocking put and get from rank 0 to rank 1, which does nothing, against the same store, load or
-// memcpy between the same two buffers; where rank 1 is on another node, against the provider's own
+// Blocking put and get from rank 0 to rank 1, which does nothing, compared with a store, load or
+// memcpy between the same two buffers; if rank 1 is on another node, compared with the provider's
 // calls.
 #include <sennit/sennit.h>
 
@@ -20,7 +20,7 @@ namespace {
 constexpr int kOrigin = 0;
 constexpr int kTarget = 1;
 
-// Only the origin works; the others go straight on to the barrier that follows every batch.
+// Only the origin works; the others enter the barrier after the batch at once.
 template <class Operation>
 Subject at_origin(std::string name, const Job &job, Operation operation) {
     const bool is_origin = job.rank() == kOrigin;
@@ -46,7 +46,7 @@ Subject raw_load(const Job &job, std::byte *there) {
     });
 }
 
-// The size is hidden from the compiler as it is from the library's code.
+// The size is hidden from the compiler, which does not know it in the library's code either.
 Subject raw_memcpy(const Job &job, std::byte *to, const std::byte *from, std::uint64_t bytes) {
     return at_origin("raw-memcpy", job, [=]() mutable {
         keep(bytes);
@@ -78,8 +78,8 @@ void check_all(bool all_right, const char *what) {
     }
 }
 
-// The arguments are copied to where the compiler can keep them in registers: finding them is not
-// Sennit's.
+// Copies the arguments to local variables, so that the compiler can hold them in registers: loading
+// them is not part of Sennit's time.
 Subject by_put(const Job &job, sennit_gptr there, const Messages &messages) {
     const bool is_origin = job.rank() == kOrigin;
     return {"sennit-put", [=](std::size_t operations) {
@@ -108,7 +108,7 @@ Subject by_get(const Job &job, sennit_gptr there, const Messages &messages) {
             }};
 }
 
-// After the measurement: the bytes must be where they belong.
+// Checks the data after the measurement.
 void verify(const Job &job, const std::byte *received, std::uint64_t bytes, std::byte expected) {
     job.barrier();
     if (job.rank() == kOrigin &&
@@ -139,7 +139,7 @@ void run_size(const Run &run, const Messages &messages, bool is_put) {
     what.subjects.insert(what.subjects.end(), others.begin(), others.end());
     measure_in_turn(job, what, run.limits);
 
-    // One more of each by hand of Sennit alone: what was timed must also have been right.
+    // Repeat Sennit's operation once and check its result.
     if (is_put) {
         std::fill_n(mine, bytes, std::byte{0});
         job.barrier();

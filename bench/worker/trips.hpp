@@ -11,11 +11,11 @@
 
 namespace sennit::bench {
 
-// Who bounces messages with whom: ranks 2k and 2k+1.
+// The partners of a ping-pong: ranks 2k and 2k+1.
 struct Pair {
     int self;
     int partner;
-    bool starts;  // the even rank sends first, and times
+    bool starts;  // the even rank sends first, and measures the time
     bool yields;
 
     explicit Pair(const Job &job)
@@ -25,12 +25,13 @@ struct Pair {
           yields(job.is_oversubscribed()) {}
 };
 
-// Private memory of this rank. `bytes` is 0 (a flag alone) or a multiple of 8.
+// Private memory of this rank. `bytes` is 0 (only a flag) or a multiple of 8.
 struct Messages {
     std::byte *outgoing;
     std::byte *incoming;
     std::uint64_t bytes;
-    std::size_t stride = kCacheLineBytes;  // how densely a ping-pong writes and reads them
+    std::size_t stride =
+        kCacheLineBytes;  // distance between the words that a ping-pong writes and reads
 
     void produce(std::uint64_t number) const { stamp(outgoing, bytes, number, stride); }
     bool consume_at(const std::byte *place, std::uint64_t number) const {
@@ -38,8 +39,9 @@ struct Messages {
     }
 };
 
-// send(number) sends the message of that number and returns whether it could; receive(number) waits
-// for the partner's and returns whether it holds what it should. `number` counts on over batches.
+// send(number) sends the message of this number and returns whether that succeeded. receive(number)
+// waits for the partner's message and returns whether its content is right. `number` continues over
+// batches.
 template <class Send, class Receive>
 Interval time_trips(bool starts, std::uint64_t &number, std::size_t operations, Send send,
                     Receive receive) {

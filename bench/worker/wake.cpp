@@ -1,6 +1,6 @@
-// A put and a get of 8 bytes whose target is on another node and makes no call: it sleeps, or it
-// computes on its processor. The thread that serves the operation there sleeps until it arrives:
-// Sennit's progress thread, against one that sleeps in fi_trywait and poll. An MPI has none.
+// A put and a get of 8 bytes whose target is on another node and makes no call: it sleeps or
+// computes. A thread there sleeps until the operation arrives, and serves it: Sennit's progress
+// thread, compared with a thread that sleeps by fi_trywait and poll. An MPI has no such thread.
 #include <sennit/sennit.h>
 
 #include <atomic>

@@ -20,11 +20,11 @@ struct WakeKind {
     const char *name;
     bool is_put;
     Target target;
-    // What rank 1 calls after each 2 ms of sleep, or each kWorkSteps; empty: it makes no call.
+    // Rank 1 calls this after each 2 ms of sleep, or after kWorkSteps; empty: it makes no call.
     std::function<void()> call;
 };
 
-// A computation that no compiler shortens, of a nanosecond or two a step.
+// A computation that no compiler shortens. A step takes one or two nanoseconds.
 inline void compute_for(int steps) {
     std::uint64_t value = 1;
     for (int i = 0; i < steps; ++i) {
@@ -34,8 +34,8 @@ inline void compute_for(int steps) {
 }
 inline constexpr int kWorkSteps = 1'000'000;
 
-// By the provider, whose target sleeps in fi_trywait and poll, in a thread of its own where the
-// rank computes; and by Sennit. Collective.
+// The subjects of the provider and of Sennit. The provider's target sleeps by fi_trywait and poll,
+// in a separate thread if the rank computes. Collective.
 Subject raw_wake(const Job &job, const WakeKind &kind);
 Subject sennit_wake(const Job &job, const WakeKind &kind, sennit_gptr there);
 

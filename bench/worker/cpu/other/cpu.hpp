@@ -3,12 +3,12 @@
 
 namespace sennit::bench {
 
-// Nothing to tell.
+// No instruction known.
 inline void cpu_pause() {
     __asm__ __volatile__("" ::: "memory");
 }
 
-// Asks for the line, which is about to be written and may be with another core.
+// Fetches the line for a write; another core may have it.
 inline void prefetch_to_write(const void *place) {
     __builtin_prefetch(place, 1);
 }

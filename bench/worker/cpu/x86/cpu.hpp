@@ -8,8 +8,8 @@ inline void cpu_pause() {
     __builtin_ia32_pause();
 }
 
-// Asks for the line, which is about to be written and may be with another core. The compiler's
-// builtin asks for it to read.
+// Fetches the line for a write; another core may have it. The compiler's builtin would fetch it for
+// a read.
 inline void prefetch_to_write(const void *place) {
     __asm__ __volatile__("prefetchw %0" : : "m"(*static_cast<const char *>(place)));
 }
