@@ -28,22 +28,22 @@ KNOBS = {"progress": "progress", "levels": "level"}
 
 INTRODUCTION = """# flow: a step of a channel flow, with MPI and with Sennit
 
-Figures 6 and 7 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: Unified Notifiable RMA Library for HPC" (section VI-C), repeated: the solver PowerLLEL with MPI
-and with UNR. [flow](../../../apps/flow/README.md) describes the programs and defines the times. The scheme, the exchanges and the pipeline are the paper's.
-Different:
+This page repeats figures 6 and 7 of Feng, Xie, Cao, Xie, Cui, Qi, Zheng, "UNR: Unified Notifiable RMA Library for HPC" (section VI-C): the solver PowerLLEL with
+MPI and with UNR. [flow](../../../apps/flow/README.md) describes the programs and defines the times. The scheme, the exchanges and the pipeline are those of the
+paper. Differences:
 
 - The MPIs are Open MPI 4.1.4 and MPICH 4.0.2 with their defaults.
-- Hosts are namespaces of one machine (`tools/cluster`), one processor each, joined by TCP (`net`), shaped to a rate or not.
+- Hosts are namespaces of one machine (`tools/cluster`), one processor each, joined by TCP (`net`). In some runs the rails are limited (*shaped*) to a rate.
 - A rank has one thread, and no processor is free for a progress thread.
 
 `apps/flow/page.py` writes this page; with `--measure all` it measures.
 
-- **Times**: each run's mean over all ranks of the median step; the table has the median over the runs.
-- **Ratios**: MPI's time over Sennit's, median over pairs of successive runs (range). Bold: the target is missed.
-- **Best**: Sennit's program with the shorter step. *Converted* makes plans of MPI's calls, *pipelined* adds the paper's pipeline. MPI packs its transposes;
+- **Times**: the time of a run is the mean of all ranks' median steps; the table has the median of the runs.
+- **Ratios**: MPI's time divided by Sennit's, median over pairs of successive runs (range). Bold: the target is missed.
+- **Best**: Sennit's program with the shorter step. *Converted* makes plans of MPI's calls; *pipelined* adds the paper's pipeline. MPI packs its transposes;
   *converted* describes them by datatypes.
-- **†**: not reliable. In some runs computing took more than SLOWED × the least of the same cells and grid, because other load or the kernel had the rank's
-  processor.""".replace("SLOWED", str(SLOWED))
+- **†**: not reliable. In some runs the computation took more than SLOWED × the shortest time for the same cells and grid, because other programs or the kernel
+  used the rank's processor.""".replace("SLOWED", str(SLOWED))
 
 
 def read_rows(path):
@@ -169,15 +169,15 @@ def paper_section(found):
     gain = 100 * (statistics.median(ratios(mpi, ours, "step")) - 1)
     return f"""## The whole step beside the paper's
 
-The paper's whole step gains 20 to 39 % (20 % where no processor is free for the polling thread), here {min(gains):+.0f} to {max(gains):+.0f} % (medians).
+The paper's whole step gains 20 to 39 % (20 % if no processor is free for the polling thread). Here the gain is {min(gains):+.0f} to {max(gains):+.0f} % (medians).
 
-The paper gives no share of communication. If computing takes as long, a gain of 39 % needs a share of at least 28 % (1 - 1 / 1.39). The nearest configuration
-here is {label(mpi[0])}: share {100 * share(mpi):.0f} %, gain {gain:+.0f} %.
+The paper does not give the share of communication. If the time of computing does not change, a gain of 39 % needs a share of at least 28 % (1 - 1 / 1.39). The
+nearest configuration here is {label(mpi[0])}: share {100 * share(mpi):.0f} %, gain {gain:+.0f} %.
 
 The likely limits between hosts (the files do not show causes):
 
 - Not shaped: the kernel's TCP work of both directions runs on the rank's only processor.
-- Shaped: the pipeline hides as much of the rail's time as the computing time allows."""
+- Shaped: the pipeline can hide the rail's time only during the computing time."""
 
 
 def knob_table(rows, key, slow):

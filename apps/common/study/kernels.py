@@ -282,7 +282,7 @@ def text_of(kernel, folder):
 {kernel.about}
 
 `apps/{kernel.name}/study/page.py` writes this page. Sennit's rate in C ({kernel.rate_unit}) is the suite's formula applied to rank 0's
-median iteration; each figure is the median of the rounds. The other columns: Sennit's rate divided by the program's. `{SIZES_FILE}` and `{RANKS_FILE}`
+median iteration; each figure is the median of the rounds. The other columns have Sennit's rate divided by that of the program. `{SIZES_FILE}` and `{RANKS_FILE}`
 have more rows.
 
 ## By size

@@ -134,10 +134,10 @@ Two ranks, with a barrier before each exchange. Parts:
 - *pack*: copies into buffers; the step packs slabs across x. *unpack*: copies out of buffers; none with 7 points.
 - *send*, *receive*: start of the messages; with Sennit the notices that the cells are written, and read.{note}
 - *wait*: for messages.
-- *computing*: with Sennit and *packed* MPI the step reads the neighbour's cells, which is a part of the movement. So compare the sum of exchange and
+- *computing*: with Sennit and *packed* MPI the step itself reads the neighbour's cells, which is a part of the data movement. So compare the sum of exchange and
   computing.
 
-Exchanges, each MPI by its best way (†: two copies); `{parts.FILE}` has all:
+Exchanges, each MPI with its best scheme (†: two copies); `{parts.FILE}` has all:
 
 {table}
 
@@ -198,7 +198,7 @@ def part_ways(folder):
 ![direct and packed by size](ways.png)
 
 The neighbour reads a slab in place (*direct*) or in its owner's buffer (*packed*). Across x a direct read moves a cache line for each cell, and packing costs
-little. The faster whole step decides. If the middle half of the rounds (in parentheses) includes 1, the exchange decides.
+little. The method with the faster whole step is chosen. If the middle half of the rounds (in parentheses) includes 1, the faster exchange is chosen.
 
 Table in `apps/ghost/ways.hpp`, made from `{ways.FILE}`:
 
@@ -206,7 +206,7 @@ Table in `apps/ghost/ways.hpp`, made from `{ways.FILE}`:
 
 {runs_text(rows, stands)}
 
-Direct to packed, two ranks, BSPMA: step (middle half); exchange; choice of the table by what decided:
+Ratios of direct to packed, two ranks, BSPMA: step (middle half); exchange; the choice in the table, and the time that decided:
 
 {table}
 

@@ -22,8 +22,8 @@ RATIOS = PARTS[2:]
 INTRODUCTION = """# heat3d: the study of Zhou and Gracia, repeated on one node
 
 H. Zhou and J. Gracia (*Application Productivity and Performance Evaluation of Transparent Locality-aware One-sided Communication Primitives*,
-IJNC 7(2), 2017) compared DART-MPI, which chooses between shared memory and the network, with flat MPI RMA and with MPI RMA whose program
-chooses by hand. Here Sennit takes the place of DART-MPI ([programs and measurement](../../../apps/heat3d/study/README.md)).
+IJNC 7(2), 2017) compared DART-MPI, which chooses between shared memory and the network, with flat MPI RMA and with MPI RMA in a program that
+chooses itself (*by hand*). Here Sennit takes the place of DART-MPI ([programs and measurement](../../../apps/heat3d/study/README.md)).
 `apps/heat3d/study/page.py` writes this page; this measures everything:
 
     python3 apps/heat3d/study/all.py --realtime
@@ -31,8 +31,9 @@ chooses by hand. Here Sennit takes the place of DART-MPI ([programs and measurem
 **Different from the paper:** one machine, not up to 4096 cores of a Cray XC40; more ranks share its few processors; no network; the distribution's MPIs
 with their defaults. There are two fields, so a step has one barrier, not six.
 
-**Times** are µs a step: the median over the rounds of each run's median step. Exchange: mean over ranks. Synchronisation, and halo
-(exchange and synchronisation): the rank that waits least. Whole step: mean of a run. **Ratios** are to Sennit with as many ranks, halo/whole step. `> 30 s`: the run was ended.
+**Times** are µs for each step: the median over the rounds of each run's median step. Exchange: mean over ranks. Synchronisation, and halo
+(exchange and synchronisation): the rank with the shortest wait. Whole step: mean of a run. **Ratios** are relative to Sennit with the same number of ranks:
+halo/whole step. `> 30 s`: the run was ended.
 
 | word | meaning |
 |---|---|
@@ -42,7 +43,7 @@ with their defaults. There are two fields, so a step has one barrier, not six.
 | whole | one get for a layer (`sennit_get_strided`, derived datatypes) |
 | x packed | the step packs the cells across x ([how](../../../apps/heat3d/README.md)) |
 
-Reading single cells in place also slows the owner's next step, which takes each cache line back: only the whole step shows that."""
+Reading single cells in place also slows the owner's next step, which must fetch each cache line again. Only the whole step shows this."""
 
 
 def part_6(folder):
@@ -60,8 +61,8 @@ def part_6(folder):
 
 ![time and overhead by size](figure-6.png)
 
-The paper: around 5 ns at any size, negligible above 4 KiB. Here ns a call (overhead over `memcpy` into a shared window, overhead over `memcpy` through
-`sennit_ptr`). An overhead is the median of the differences within a round. The two copies differ only in the place of the memory.
+The paper: around 5 ns at any size, negligible above 4 KiB. Here: ns for each call (overhead over `memcpy` into a shared window, overhead over `memcpy` through
+`sennit_ptr`). An overhead is the median of the differences within a round. The two copies differ only in the memory that they use.
 
 - Over `sennit_ptr` a call adds a few dependent loads.
 - From 4 KiB the C library copies by `rep movs`, Sennit on AMD by faster vectors ([copies](../../design/copies.md)). At 32 KiB both are equal.

@@ -112,7 +112,7 @@ def section(folder):
     return "\n".join(text) + "\n"
 
 
-BELOW = """Overheads: of the two MPIs the higher median counts. Ratios leave out 1 rank and ended runs; ratios of the halo below their targets are in
-the tables of the figures. In *pieces* the program by hand loads each cell across x from the window, which a call for each cell cannot equal. Where an MPI maps its windows, flat RMA
-is loads, too, so even the program by hand is not twice as fast.
+BELOW = """Overheads: the higher median of the two MPIs. Ratios do not include 1 rank and ended runs; ratios of the halo below their targets are in
+the tables of the figures. In *pieces* the program by hand loads each cell across x from the window; one call for each cell cannot be as fast. If an MPI maps its
+windows, flat RMA is also loads, so even the program by hand is not twice as fast.
 """

@@ -26,8 +26,9 @@ ZCom's zero-copy channels with MPI and OpenMP by Sync_p2p of the Parallel Resear
 
 **Different from the paper:** more ranks share fewer processors than its 128 cores. Its OpenMP program is unknown, with far lower rates than ours.
 
-A rate counts two operations a cell: median sweep, median run. *The bound* is P × the serial rate × G / (G + P − 1), for a pipeline of P ranks and G groups
-of lines. A program may exceed it, because parts of the grid fit the caches better. Where a row has two figures they are Open MPI's and MPICH's."""
+A rate counts two operations for each cell, and is that of the median sweep of the median run. *The bound* is P × the serial rate × G / (G + P − 1), for a pipeline
+of P ranks and G groups of lines. A program may exceed it, because parts of the grid fit the caches better. If a row has two figures, they are those of Open MPI and
+MPICH."""
 
 
 NAMES = tuple(runs.MPI_NAMES.values())
@@ -150,7 +151,7 @@ def part_groups(folder):
         lines.append([f"{size}²: relative to the fastest MPI", *(f"{ours[group] / best[group]:.2f}" if group in ours and best[group] else "–" for group in groups)])
     return f"""## Lines handed over in groups
 
-Groups mean fewer hand-overs. The suite allows them and calls them cheating. By lines of a group:
+With groups of lines there are fewer hand-overs. The suite allows groups, but calls them cheating. By number of lines in a group:
 
 {table(["", *map(str, groups)], lines)}
 
@@ -165,8 +166,8 @@ def part_suite(folder):
     lines = [[suite.name_of(key), *(rate_text(by_place.get((key, size))) for size in sizes)] for key in keys]
     return f"""## Beside the suite's own programs
 
-Sync_p2p itself, with the suite's kernel, timing and placement of data. Rates are of the mean sweep, so ours are lower than above. MFlop/s with {suite.RANKS}
-ranks or threads:
+Sync_p2p itself, with the suite's kernel, timing and placement of data. Rates are those of the mean sweep, so Sennit's are lower than above. MFlop/s with
+{suite.RANKS} ranks or threads:
 
 {table(["", *map(str, sizes)], together(lines, NAMES))}
 

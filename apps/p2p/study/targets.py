@@ -14,8 +14,8 @@ MPI_RATIO, MPI_SIZE = 1.6, 200
 TWO_SIDED = tuple(key for key, subject in SUBJECTS.items() if subject.mpi is not None and not key.startswith("shared-"))
 BY_HAND = tuple(key for key in SUBJECTS if key.startswith("shared-"))
 
-SAME_KERNEL = """All programs call the kernel of this repository. The fastest program of any MPI counts. When the host moves the processors so that they share a cache, small
-grids are twice as fast; a median falls on either rate (`rate_range` in the files)."""
+SAME_KERNEL = """All programs call the kernel of this repository. The comparison is with the fastest MPI program. If the host moves the virtual processors so that they share a cache, small
+grids are twice as fast; a median may have either rate (`rate_range` in the files)."""
 
 
 def ratios_to_fastest(rows, keys):
