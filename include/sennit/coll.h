@@ -17,8 +17,8 @@
  * - A destination is undefined until the call returns. After an error on any rank, peers may write
  *   there until their calls have returned too.
  * - With SENNIT_IN_PLACE the result replaces the input; each call tells where the input lies. In
- *   alltoall and reductions the same address for source and destination means the same. Otherwise
- *   source and destination must not overlap.
+ *   alltoall and reductions the same address for source and destination has the same effect.
+ *   Otherwise source and destination must not overlap.
  *
  * Ranks may make calls that do not match. If load and store reach the ranks, blocking calls find
  * this when they have waited for a second: both calls return ARG, and each error names the other
@@ -26,8 +26,8 @@
  * names the missing ranks that load and store reach.
  *
  * Errors of all calls: STATE (another thread of the rank is in a collective call of the team, a
- * call that timed out is under way, or ranks gave the team up), ARG (arguments that are seen to
- * differ between ranks: this rank's result is invalid, and where sizes differ the team may be given
+ * call that timed out is under way, or ranks gave up the team), ARG (Sennit found that arguments
+ * differ between ranks: this rank's result is invalid, and if sizes differ the team may be given
  * up), PEER_LOST (a rank of the team died or left; the team makes no collective calls any more),
  * NOMEM. */
 #ifndef SENNIT_COLL_H

@@ -108,9 +108,10 @@ static inline int sennit_mpi_finish(MPI_Request *request) {
 /* Beside MPI's error codes: a process of the communicator is no rank of this job. */
 #define SENNIT_MPI_FOREIGN (-2)
 
-/* Whether each rank of the communicator can read the memory of the next one by Sennit. If not, the
- * communicator has ranks of another job, which has the same rank numbers and segments. `number`:
- * the same on all ranks. Collective; the result is the same on all ranks. */
+/* Checks that each rank of the communicator can read the memory of the next one by Sennit.
+ * Otherwise the communicator has ranks of another job, with the same rank numbers and segments:
+ * SENNIT_MPI_FOREIGN. `number`: the same on all ranks. Collective; the result is the same on all
+ * ranks. */
 static inline int sennit_mpi_check_job(MPI_Comm comm, uint64_t number) {
     sennit_gptr mine = SENNIT_GPTR_NULL;
     sennit_gptr next = SENNIT_GPTR_NULL;

@@ -13,13 +13,13 @@
  *
  * sennit_signal_notify counts an event; so do notified puts and gets (notify.h) once their data is
  * in place. An owner that sees the signal fired sees the data. The sender counts the event itself
- * if load and store reach the owner. Otherwise the owner counts it, in calls that wait, test or
- * flush. Design: docs/design/signals.md.
+ * if load and store reach the owner. Otherwise the owner counts it, in its progress thread or in
+ * calls that wait, test or flush. Design: docs/design/signals.md.
  *
  * For a signal without flags, an event
  *
  * - of the owner's epoch or the next one is counted in its epoch. So senders may be one epoch ahead
- *   (notify.h tells what that means for buffers);
+ *   (notify.h describes the effect on buffers);
  * - of a later epoch is refused: the sender gets SIGNAL_EARLY and may repeat the call, or PEER_LOST
  *   if the owner has died or left;
  * - of an earlier epoch, or a surplus one, is not counted: the sender gets SIGNAL_OVERFLOW. The
