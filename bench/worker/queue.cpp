@@ -89,7 +89,7 @@ inline std::byte *wait_for_place(RingSide &side, std::size_t bytes, bool yields)
 }
 
 inline void show_item(RingSide &side) {
-    // SYNC bench-ring-put: pairs with the acquire in wait_for_item(); the item comes before.
+    // SYNC bench-ring-put: pairs with the acquire in wait_for_item(); item before count.
     Flag(*side.ring.put).store(++side.own, std::memory_order_release);
 }
 
@@ -100,7 +100,7 @@ inline RingSide &wait_for_item(std::vector<RingSide> &sides, std::size_t &next, 
             RingSide &side = sides[next];
             next = next + 1 == sides.size() ? 0 : next + 1;
             if (side.own != side.other) return side;
-            // SYNC bench-ring-put: pairs with the release in show_item(); the item comes before.
+            // SYNC bench-ring-put: pairs with the release in show_item(); the item is visible.
             side.other = Flag(*side.ring.put).load(std::memory_order_acquire);
             if (side.own != side.other) return side;
         }

@@ -24,8 +24,8 @@
  *   if the owner has died or left;
  * - of an earlier epoch, or a surplus one, is not counted: the sender gets SIGNAL_OVERFLOW. The
  *   owner gets it too, once, from the next reset, test, wait for a set, or wait that finds the
- *   signal not fired. The event's data may have overwritten other data. The signal counts on as
- *   without this event.
+ *   signal not fired. The event's data may have overwritten other data. This event does not change
+ *   the signal.
  *
  * Only the owner may make the calls other than sennit_signal_notify, in any of its threads. While
  * one thread destroys a signal, no other thread may use it; while one resets it, no other may test
