@@ -42,7 +42,7 @@ extern "C" {
 #endif
 
 /* As source: the input lies in the destination. As destination of scatter and scatterv at the root:
- * the root's block stays where it is. Not for broadcast. */
+ * the root's block stays where it is. Not for broadcast; any other destination is ARG. */
 #define SENNIT_IN_PLACE ((void *)1)
 
 /* Return when all ranks of the team have called it. What a rank did before (stores through

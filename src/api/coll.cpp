@@ -37,6 +37,18 @@ sennit_status check_wait(const CallWait &wait) {
     return wait.request != nullptr ? SENNIT_OK : null_argument("the request");
 }
 
+// The mark is no address: as a destination only the root's own block of a scatter may have it.
+sennit_status check_mark(const team::Team &team, const coll::Call &call) {
+    if (call.destination.memory != SENNIT_IN_PLACE) return SENNIT_OK;
+    const bool is_root = team.rank == call.root;
+    if (is_root ? coll::from_root(call.kind) && call.kind != Kind::broadcast
+                : coll::to_root(call.kind))
+        return SENNIT_OK;
+    return fail(SENNIT_ERR_ARG,
+                "SENNIT_IN_PLACE is the destination: pass it as the source (as the destination "
+                "only at the root of scatter and scatterv)");
+}
+
 sennit_status run(const char *name, sennit_team team, coll::Call call, const CallWait &wait,
                   ArgumentCheck check) {
     return team_call(name, team, [&](Rank &rank, team::Team &found) {
@@ -45,6 +57,7 @@ sennit_status run(const char *name, sennit_team team, coll::Call call, const Cal
             status = fail(SENNIT_ERR_RANGE, "root %d is outside 0 to %u",
                           static_cast<int>(call.root), found.size - 1);
         if (status == SENNIT_OK && check != nullptr) status = check(found, call);
+        if (status == SENNIT_OK) status = check_mark(found, call);
         if (status != SENNIT_OK) return status;
         const runtime::Observed observed(rank, name, runtime::kNobody, call.bytes);
         const team::CollectiveCall turn(found, team.handle);

@@ -88,6 +88,42 @@ RANK_TEST(error, a_usual_mistake_is_answered_with_what_was_meant, kAnything) {
     test.ok(sennit_team_destroy(team));
 }
 
+// Broken by the mark for "in place" that is used as an address, which ends the program.
+RANK_TEST(error, the_mark_for_in_place_is_refused_as_a_destination, kAnything) {
+    void *const mark = SENNIT_IN_PLACE;
+    const auto refused = [&](sennit_status status, Ranks::Where where = Ranks::Where::current()) {
+        test.is(status, SENNIT_ERR_ARG, where);
+        test.require(std::strstr(sennit_last_error()->text, "in place") != nullptr ||
+                         std::strstr(sennit_last_error()->text, "IN_PLACE") != nullptr,
+                     "the message names the mark", where);
+    };
+    const auto team = SENNIT_TEAM_WORLD;
+    const auto ranks = static_cast<std::size_t>(test.size);
+    std::vector<double> data(ranks, 1);
+    std::vector<std::size_t> sizes(ranks, 8);
+    const sennit_vbuffer blocks{data.data(), sizes.data(), nullptr};
+    const sennit_vbuffer nowhere{mark, sizes.data(), nullptr};
+    const sennit_reduction sum = sennit_reduction_of(1, SENNIT_DOUBLE, SENNIT_SUM);
+    refused(sennit_allreduce(team, data.data(), mark, sum, SENNIT_FOREVER));
+    refused(sennit_scan(team, data.data(), mark, sum, SENNIT_FOREVER));
+    refused(sennit_allgather(team, data.data(), mark, 8, SENNIT_FOREVER));
+    refused(sennit_alltoall(team, data.data(), mark, 8, SENNIT_FOREVER));
+    refused(sennit_broadcast(team, 0, mark, 8, SENNIT_FOREVER));
+    refused(sennit_allgatherv(team, data.data(), 8, &nowhere, SENNIT_FOREVER));
+    refused(sennit_alltoallv(team, &blocks, &nowhere, SENNIT_FOREVER));
+    sennit_request request = SENNIT_REQUEST_NULL;
+    refused(sennit_allreduce_nb(team, data.data(), mark, sum, &request));
+    // At the root of a scatter it is right, and where no result is written it is not read.
+    const bool is_root = test.rank == 0;
+    if (!is_root) {
+        refused(sennit_scatter(team, 0, data.data(), mark, 8, SENNIT_FOREVER));
+        refused(sennit_scatterv(team, 0, &blocks, mark, 8, SENNIT_FOREVER));
+    }
+    test.ok(sennit_scatter(team, 0, data.data(), is_root ? mark : data.data(), 8, SENNIT_FOREVER));
+    test.ok(sennit_gather(team, 0, is_root ? mark : data.data(), is_root ? data.data() : mark, 8,
+                          SENNIT_FOREVER));
+}
+
 // Broken by an error that names another function or peer, or forgets its text.
 RANK_TEST(error, the_last_error_names_operation_and_peer, kAnything) {
     const sennit_gptr segment = test.allocate(64);
