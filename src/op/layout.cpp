@@ -14,7 +14,11 @@ namespace {
 
 constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
 
-sennit_status too_large() {
+// `number` is a count or a size that was given: in Fortran it may be negative.
+sennit_status too_large(std::uint64_t number) {
+    if (number > INT64_MAX)
+        return fail(SENNIT_ERR_RANGE, "%lld is negative: counts and sizes are at least 0",
+                    static_cast<long long>(number));
     return fail(SENNIT_ERR_RANGE, "counts and strides describe more than an address space holds");
 }
 
@@ -187,7 +191,7 @@ sennit_status layout_of_box(const sennit_box &box, Direction direction, Layout *
     if (is_empty(box)) return SENNIT_OK;
     if (box.element_bytes == 0) return fail(SENNIT_ERR_ARG, "the elements have no bytes");
     std::uint64_t bytes = box.element_bytes;
-    if (bytes > kMost) return too_large();
+    if (bytes > kMost) return too_large(bytes);
     layout->remote.end = layout->local.end = static_cast<std::int64_t>(bytes);
     Dimensions dimensions;
     for (int d = 0; d < kBoxDimensions; ++d) {
@@ -196,7 +200,7 @@ sennit_status layout_of_box(const sennit_box &box, Direction direction, Layout *
         if (__builtin_mul_overflow(bytes, box.counts[d], &bytes) || bytes > kMost ||
             !widen(&layout->remote, box.counts[d], box.remote_strides[d]) ||
             !widen(&layout->local, box.counts[d], box.local_strides[d]))
-            return too_large();
+            return too_large(box.counts[d]);
     }
     const bool is_put = direction == Direction::put;
     if (!elements_are_apart(box, is_put ? box.remote_strides : box.local_strides, dimensions))
@@ -255,7 +259,7 @@ sennit_status layout_of_list(const sennit_piece *pieces, std::size_t count, Layo
         if (piece.bytes > kMost || layout->bytes + piece.bytes > kMost ||
             __builtin_add_overflow(piece.remote_offset, bytes, &remote_end) ||
             __builtin_add_overflow(piece.local_offset, bytes, &local_end))
-            return too_large();
+            return too_large(piece.bytes);
         layout->bytes += piece.bytes;
         if (piece.remote_offset < remote.begin) remote.begin = piece.remote_offset;
         if (piece.local_offset < local.begin) local.begin = piece.local_offset;

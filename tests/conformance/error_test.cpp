@@ -124,6 +124,22 @@ RANK_TEST(error, the_mark_for_in_place_is_refused_as_a_destination, kAnything) {
                           SENNIT_FOREVER));
 }
 
+// Broken by a negative number that is called too large.
+RANK_TEST(error, a_negative_size_of_a_box_is_called_negative, kAnything) {
+    const sennit_gptr segment = test.allocate(64);
+    const double data[8] = {};
+    sennit_box box = sennit_box_line(8, static_cast<std::size_t>(-2), 8, 8);
+    test.is(sennit_put_strided(segment, data, &box), SENNIT_ERR_RANGE);
+    test.require(std::strstr(sennit_last_error()->text, "-2 is negative") != nullptr, "the count");
+    box = sennit_box_line(static_cast<std::size_t>(-8), 2, 8, 8);
+    test.is(sennit_put_strided(segment, data, &box), SENNIT_ERR_RANGE);
+    test.require(std::strstr(sennit_last_error()->text, "-8 is negative") != nullptr, "the size");
+    const sennit_piece piece{0, 0, static_cast<std::size_t>(-4)};
+    test.is(sennit_put_indexed(segment, data, 1, &piece), SENNIT_ERR_RANGE);
+    test.require(std::strstr(sennit_last_error()->text, "-4 is negative") != nullptr, "a piece");
+    test.free(segment);
+}
+
 // Broken by an error that names another function or peer, or forgets its text.
 RANK_TEST(error, the_last_error_names_operation_and_peer, kAnything) {
     const sennit_gptr segment = test.allocate(64);
