@@ -104,11 +104,19 @@ static inline sennit_status sennit_mpi_fail(sennit_status status, const char *ca
 static inline sennit_mpi_comm *sennit_mpi_find_comm(const sennit_mpi_plan_state *plan,
                                                     MPI_Comm comm) {
     size_t i;
-    for (i = 0; i < plan->comms.count; ++i) {
+    for (i = 0; plan != NULL && i < plan->comms.count; ++i) {
         sennit_mpi_comm *const use = (sennit_mpi_comm *)plan->comms.items + i;
         if (use->comm == comm) return use;
     }
     return NULL;
+}
+
+/* Why the plan takes no messages of a communicator, or null. `use` is null if it was not given. */
+static inline const char *sennit_mpi_why_not_given(const sennit_mpi_plan_state *plan,
+                                                   const sennit_mpi_comm *use) {
+    if (plan == NULL) return "no plan";
+    if (use != NULL) return NULL;
+    return "the plan was not given this communicator: sennit_message_plan_use()";
 }
 
 /* One side of a message, as a call of MPI names it. */
@@ -140,12 +148,13 @@ static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *
                                                    const sennit_mpi_comm *use,
                                                    const sennit_mpi_side *side,
                                                    char text[SENNIT_MPI_TEXT_BYTES]) {
+    const char *const wrong = sennit_mpi_why_not_given(plan, use);
     int size = 0;
-    if (plan == NULL) return "no plan";
+    if (wrong != NULL) return wrong;
     if (plan->is_committed) return "the plan is committed";
-    if (use == NULL) return "the plan was not given this communicator: sennit_message_plan_use()";
     if (side->type == MPI_DATATYPE_NULL) return "MPI_DATATYPE_NULL";
-    if (side->buffer == MPI_IN_PLACE && side->count != 0) return "MPI_IN_PLACE";
+    if (side->buffer == MPI_IN_PLACE && side->count != 0)
+        return "MPI_IN_PLACE: a plan needs both buffers";
     if (side->count < 0) return "a count below 0";
     if (side->buffer == MPI_BOTTOM && side->count != 0) return "MPI_BOTTOM: no buffer of its own";
     if (use->ways->next_body_tag >= use->ways->last_tag)
@@ -203,12 +212,15 @@ static inline void sennit_mpi_end_message(sennit_mpi_message *message) {
     free(message);
 }
 
-/* Removes the message that was added last. */
+/* Removes the message that was added last. Without a text the last error has it. */
 static inline sennit_status sennit_mpi_drop_message(sennit_mpi_plan_state *plan,
                                                     sennit_status status, const char *text) {
     sennit_mpi_message *const message =
         ((sennit_mpi_message **)plan->messages.items)[--plan->messages.count];
-    if (text != NULL) status = sennit_mpi_fail(status, message->call, text, message, 0);
+    const sennit_error first = *sennit_last_error();
+    status = text != NULL
+                 ? sennit_mpi_fail(status, message->call, text, message, 0)
+                 : sennit_error_report(status, message->call, first.text, first.provider_code);
     sennit_mpi_end_message(message);
     return status;
 }
@@ -296,7 +308,7 @@ static inline sennit_status sennit_mpi_post(sennit_mpi_plan_state *plan,
 static inline sennit_status sennit_mpi_add(sennit_mpi_plan_state *plan, const char *call, int how,
                                            MPI_Comm comm, sennit_mpi_side side,
                                            MPI_Request *exchange) {
-    sennit_mpi_comm *const use = plan == NULL ? NULL : sennit_mpi_find_comm(plan, comm);
+    sennit_mpi_comm *const use = sennit_mpi_find_comm(plan, comm);
     char text[SENNIT_MPI_TEXT_BYTES];
     const char *const wrong = sennit_mpi_what_is_wrong(plan, use, &side, text);
     sennit_mpi_message *message;

@@ -280,12 +280,11 @@ static inline sennit_mpi_side sennit_mpi_side_behind(const void *buffer, int64_t
 /* Ranks of the communicator, or an error. */
 static inline sennit_status sennit_mpi_size_of(sennit_message_plan *plan, const char *call,
                                                MPI_Comm comm, const void *send_buffer, int *size) {
-    if (plan != NULL && sennit_mpi_find_comm(plan, comm) != NULL && send_buffer != MPI_IN_PLACE &&
-        MPI_Comm_size(comm, size) == MPI_SUCCESS)
-        return SENNIT_OK;
-    return sennit_mpi_fail(SENNIT_ERR_ARG, call,
-                           "no plan, a communicator that it was not given, or MPI_IN_PLACE", NULL,
-                           0);
+    const char *wrong = sennit_mpi_why_not_given(plan, sennit_mpi_find_comm(plan, comm));
+    if (wrong == NULL && send_buffer == MPI_IN_PLACE)
+        wrong = "MPI_IN_PLACE: a plan needs both buffers";
+    if (wrong == NULL && MPI_Comm_size(comm, size) != MPI_SUCCESS) wrong = "MPI's own call failed";
+    return wrong == NULL ? SENNIT_OK : sennit_mpi_fail(SENNIT_ERR_ARG, call, wrong, NULL, 0);
 }
 
 static inline sennit_status sennit_plan_alltoallv(sennit_message_plan *plan,
@@ -335,12 +334,11 @@ static inline sennit_status sennit_plan_neighbor_alltoallv(
     MPI_Comm comm, sennit_signal sent, sennit_signal arrived) {
     static const char *const call = "sennit_plan_neighbor_alltoallv";
     sennit_mpi_neighbors all;
-    const char *wrong = "no plan, or a communicator that it was not given";
+    const char *wrong = sennit_mpi_why_not_given(plan, sennit_mpi_find_comm(plan, comm));
     sennit_status status = SENNIT_OK;
     int i;
     memset(&all, 0, sizeof all);
-    if (plan != NULL && sennit_mpi_find_comm(plan, comm) != NULL)
-        wrong = sennit_mpi_find_neighbors(comm, &all);
+    if (wrong == NULL) wrong = sennit_mpi_find_neighbors(comm, &all);
     if (wrong != NULL) status = sennit_mpi_fail(SENNIT_ERR_ARG, call, wrong, NULL, 0);
     /* A message to the lower neighbour is the one that this neighbour receives from its upper
      * one. */
@@ -391,7 +389,7 @@ static inline sennit_status sennit_message_plan_open(sennit_message_plan *plan) 
     if (!plan->is_committed || plan->is_broken || plan->is_running)
         return sennit_mpi_fail(SENNIT_ERR_STATE, call, sennit_mpi_why_no_start(plan), NULL, 0);
     status = sennit_mpi_open(plan);
-    return status == SENNIT_OK ? SENNIT_OK : sennit_mpi_break(plan, status);
+    return status == SENNIT_OK ? SENNIT_OK : sennit_mpi_break(plan, call, status);
 }
 
 static inline sennit_status sennit_message_plan_be_strict(sennit_message_plan *plan) {
@@ -418,11 +416,10 @@ static inline sennit_status sennit_message_plan_start(sennit_message_plan *plan)
     status = sennit_mpi_open(plan);
     plan->is_open = 0;
     if (status == SENNIT_OK) status = sennit_mpi_try_to_put(plan, &held);
-    if (status != SENNIT_OK) return sennit_mpi_break(plan, status);
+    if (status != SENNIT_OK) return sennit_mpi_break(plan, call, status);
     if (held == NULL || !plan->is_strict) return SENNIT_OK;
     return sennit_mpi_fail(SENNIT_ERR_SIGNAL_EARLY, call,
-                           "its receiver is not ready: nothing came from it that says so",
-                           held->first, 0);
+                           "its receiver has neither started nor opened the run", held->first, 0);
 }
 
 static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan,
@@ -451,7 +448,7 @@ static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan,
     if (status == SENNIT_OK) status = sennit_mpi_await_arrivals(plan, start, timeout_ns);
     if (status == SENNIT_OK) status = sennit_mpi_await_puts(plan, start, timeout_ns);
     if (status == SENNIT_ERR_TIMEOUT) return status;
-    if (status != SENNIT_OK) return sennit_mpi_break(plan, status);
+    if (status != SENNIT_OK) return sennit_mpi_break(plan, call, status);
     plan->is_running = 0;
     return SENNIT_OK;
 }

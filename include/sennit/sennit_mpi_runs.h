@@ -263,8 +263,10 @@ static inline sennit_status sennit_mpi_try_to_put(sennit_mpi_plan_state *plan,
     return SENNIT_OK;
 }
 
-/* After an error: waits until nothing is under way. The plan can not run again. */
-static inline sennit_status sennit_mpi_break(sennit_mpi_plan_state *plan, sennit_status status) {
+/* After an error: waits until nothing is under way. The plan can not run again. The error names the
+ * program's own call. */
+static inline sennit_status sennit_mpi_break(sennit_mpi_plan_state *plan, const char *call,
+                                             sennit_status status) {
     const sennit_error first = *sennit_last_error();
     size_t i;
     plan->is_broken = 1;
@@ -275,7 +277,7 @@ static inline sennit_status sennit_mpi_break(sennit_mpi_plan_state *plan, sennit
         target->is_over = 1;
     }
     plan->is_running = 0;
-    return sennit_error_report(status, first.operation, first.text, first.provider_code);
+    return sennit_error_report(status, call, first.text, first.provider_code);
 }
 
 static inline const char *sennit_mpi_why_no_start(const sennit_mpi_plan_state *plan) {

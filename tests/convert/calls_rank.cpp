@@ -331,6 +331,19 @@ void mistakes() {
                 SENNIT_ERR_ARG, ": -7");
         refused(sennit_plan_irecv(plan.get(), memory, -1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),
                 SENNIT_ERR_ARG, "below 0");
+        // Each mistake has a text of its own, and the error is that of the call the program made.
+        refused(sennit_plan_alltoall(plan.get(), memory, 1, MPI_DOUBLE, memory, 1, MPI_DOUBLE,
+                                     MPI_COMM_SELF, kNone, kNone),
+                SENNIT_ERR_ARG, "the plan was not given this communicator");
+        refused(sennit_plan_alltoall(plan.get(), MPI_IN_PLACE, 1, MPI_DOUBLE, memory, 1, MPI_DOUBLE,
+                                     kWorld, kNone, kNone),
+                SENNIT_ERR_ARG, "MPI_IN_PLACE");
+        need(std::strstr(sennit_last_error()->text, "communicator") == nullptr, "one reason alone");
+        auto *const unmapped = reinterpret_cast<void *>(8 * 4096);
+        refused(
+            sennit_plan_irecv(plan.get(), unmapped, 1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),
+            SENNIT_ERR_ARG, "not all mapped");
+        named("sennit_plan_irecv");
         refused(sennit_message_plan_start(plan.get()), SENNIT_ERR_STATE, "not committed");
         plan.commit();
         refused(sennit_plan_isend(plan.get(), memory, 1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),

@@ -34,6 +34,12 @@ inline void refused(sennit_status status, sennit_status wanted, const char *word
     need(std::strstr(sennit_last_error()->text, word) != nullptr, std::string("it lacks ") + word);
 }
 
+// The last error is that of this call.
+inline void named(const char *call) {
+    const char *const operation = sennit_last_error()->operation;
+    need(std::strcmp(operation, call) == 0, std::string(operation) + " is named, not " + call);
+}
+
 class Plan {
   public:
     explicit Plan(MPI_Comm comm) { ok(sennit_message_plan_create(comm, &m_plan)); }
