@@ -49,15 +49,6 @@ module sennit_more
   public :: sennit_combine, sennit_log_function, sennit_condition, sennit_wait_until, operator(==), operator(/=)
   public :: sennit_region_check, sennit_channel_ends_of, sennit_channel_ahead, sennit_channel_close
 
-  interface
-    ! Of sennit_text, which reads the descriptor.
-    function c_element_bytes(array) bind(C, name="sennit_fortran_element_bytes") result(bytes)
-      import
-      type(*), dimension(..), intent(in) :: array
-      integer(c_size_t) :: bytes
-    end function c_element_bytes
-  end interface
-
   abstract interface
     ! result(i) = left(i) op right(i) for count elements. The addresses become arrays by c_f_pointer.
     subroutine sennit_combine(left, right, result, count, context) bind(C)
@@ -543,18 +534,11 @@ contains
     type(sennit_region), intent(in) :: region
     type(*), dimension(..), intent(in), target, asynchronous :: array
     integer(c_int), optional, intent(out) :: stat
-    integer(c_size_t) :: elements, bytes
     logical :: is_whole
     if (present(stat)) stat = SENNIT_OK
     is_whole = .true.
-    elements = -1
-    if (rank(array) > 0) then
-      elements = size(array, kind=c_size_t)
-      is_whole = is_contiguous(array) .or. elements <= 1
-    end if
-    bytes = -1
-    if (elements >= 0 .and. c_element_bytes(array) > 0) bytes = elements * c_element_bytes(array)
-    call check_region(region, c_loc(array), bytes, is_whole, stat)
+    if (rank(array) > 0) is_whole = is_contiguous(array) .or. size(array) <= 1
+    call check_region(region, c_loc(array), sennit_room(array), is_whole, stat)
   end subroutine sennit_region_check
 
   ! `bytes` of the array; -1: unknown.

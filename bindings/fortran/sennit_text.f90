@@ -11,7 +11,8 @@ module sennit_text
   integer(c_int), save, target, public :: sennit_in_place = 0
 
   public :: sennit_string, sennit_to_c, sennit_stop, sennit_end_of_call, sennit_place, sennit_is_usable
-  public :: sennit_refuse, sennit_refuse_box, sennit_refuse_size, sennit_report, sennit_address_of
+  public :: sennit_refuse, sennit_refuse_box, sennit_refuse_size, sennit_refuse_room, sennit_report, sennit_address_of
+  public :: sennit_room
 
   character(kind=c_char, len=15), save, target :: pointer_name = c_char_'sennit_pointer' // c_null_char
 
@@ -138,6 +139,18 @@ contains
                            'default integers overflows beyond 2147483647; use integer(c_size_t)')
   end function sennit_refuse_size
 
+  ! The status of a call whose array is shorter than the bytes that it names.
+  function sennit_refuse_room(operation, bytes, room) result(status)
+    type(c_ptr), value :: operation
+    integer(c_int64_t), value :: bytes
+    integer(c_size_t), value :: room
+    integer(c_int) :: status
+    character(120) :: text
+    write (text, '(2(a, i0), a)') 'bytes is ', bytes, ', and the array has ', room, &
+      ' bytes; if more memory follows it, pass its first element'
+    status = sennit_report(SENNIT_ERR_RANGE, operation, trim(text))
+  end function sennit_refuse_room
+
   ! Bytes of an array of this shape, -1 if an extent is negative; huge() if they are too many for an integer.
   pure function bytes_of(shape, element_bytes) result(bytes)
     integer(c_int64_t), intent(in) :: shape(:), element_bytes
@@ -243,6 +256,23 @@ contains
     if (.not. present(stat)) call sennit_stop()
     stat = error%status
   end function sennit_is_usable
+
+  ! The bytes of a whole array; -1 where it does not say: a scalar, an assumed-size array, no memory.
+  function sennit_room(array) result(bytes)
+    type(*), dimension(..), intent(in), target, asynchronous :: array
+    integer(c_size_t) :: bytes
+    interface
+      function c_element_bytes(array) bind(C, name="sennit_fortran_element_bytes") result(bytes)
+        import
+        type(*), dimension(..), intent(in) :: array
+        integer(c_size_t) :: bytes
+      end function c_element_bytes
+    end interface
+    bytes = -1
+    if (rank(array) == 0) return
+    if (.not. c_associated(c_loc(array))) return
+    if (size(array, kind=c_size_t) >= 0) bytes = size(array, kind=c_size_t) * c_element_bytes(array)
+  end function sennit_room
 
   ! The size of an element, from C's descriptor of an array of any type: storage_size does not take type(*). The standard fixes the first
   ! two members, base_addr and elem_len.

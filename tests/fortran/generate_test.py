@@ -67,6 +67,16 @@ class GenerateTest(unittest.TestCase):
         self.assertIn("if (bytes < 0) then c_name = c_loc(c_operation) "
                       "c_status = sennit_refuse_size(c_name, 'bytes', int(bytes, c_int64_t)) else c_status = c_sennit_paint(", text)
 
+    def test_memory_that_c_stores_is_not_a_copy_and_as_long_as_said(self):
+        status, said, text = self.made("sennit_status sennit_plan_put_all(const void *canvas, size_t bytes);\n"
+                                       "sennit_status sennit_plan_put_strided(const void *canvas, const sennit_brush *brush);\n")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(text.count("type(*), dimension(..), intent(in), target, asynchronous :: canvas"), 3)
+        self.assertIn("c_room = sennit_room(canvas)", text)
+        self.assertIn("else if (c_room >= 0 .and. bytes > c_room) then c_name = c_loc(c_operation) "
+                      "c_status = sennit_refuse_room(c_name, int(bytes, c_int64_t), c_room) else c_status = c_sennit_plan_put_all(",
+                      text)
+
     def test_what_fits_no_rule_is_not_left_out_silently(self):
         for declaration, message in (("sennit_status sennit_name(const char *name);", "a text that C keeps is written by hand: name"),
                                      ("sennit_status sennit_each(int (*call)(void));", "no declaration of a function"),

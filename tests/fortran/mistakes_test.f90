@@ -15,6 +15,8 @@ program mistakes_test
   call ends_of_channels_have_arrays_that_are_long_enough()
   call null_handles_are_called_null()
   call a_section_as_a_box_is_answered_with_the_first_element()
+  call memory_that_is_stored_is_the_array_itself()
+  call the_mark_for_in_place_is_no_destination()
   call sennit_free(memory)
   call sennit_finalize()
   call end_of_test()
@@ -170,6 +172,63 @@ contains
     call sennit_signal_reset(SENNIT_SIGNAL_NULL, stat)
     call check_refused(SENNIT_ERR_ARG, 'the signal is null (SENNIT_SIGNAL_NULL)', 'a reset')
   end subroutine null_handles_are_called_null
+
+  ! A copy that the compiler makes, or memory behind the array, would be registered or read by every run of a plan.
+  subroutine memory_that_is_stored_is_the_array_itself()
+    real(c_double), target, asynchronous :: cube(2, 2, 2)
+    real(c_double), allocatable, target, asynchronous :: nothing(:)
+    character(3), target, asynchronous :: names(4)
+    type(sennit_region) :: region
+    type(sennit_block) :: block
+    type(sennit_peer_block) :: to
+    type(sennit_plan) :: plan
+    type(sennit_notice) :: notice
+    cube = 1
+    call sennit_register(cube, 65, 0, region, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'bytes is 65, and the array has 64 bytes', 'more than the array')
+    call sennit_register(cube(:, :, 2), 64_c_size_t, 0, region, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'the array has 32 bytes; if more memory follows it, pass its first element', 'a slice')
+    call sennit_register(names, 13, 0, region, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'the array has 12 bytes', 'texts')
+    call sennit_register(nothing, 8, 0, region, stat)
+    call check_refused(SENNIT_ERR_ARG, 'memory is null', 'no array')
+    call check(region%bytes == 0, 'the region stays null')
+    call register_all_of(cube)
+    region%gptr = sennit_gptr_at(memory, sennit_rank())
+    region%bytes = 64
+    call sennit_block_init(region, 0, 64, SENNIT_SIGNAL_NULL, SENNIT_SIGNAL_NULL, block)
+    call sennit_block_attach(block, to)
+    call sennit_plan_create(plan)
+    call sennit_plan_put_with(plan, to, 0, cube(1, :, :), 32, notice, stat)
+    call check_refused(SENNIT_ERR_ARG, 'a copy would not last', 'a section with a notice')
+    call sennit_plan_get_with(plan, cube(1, :, :), to, 0, 32, notice, stat)
+    call check_refused(SENNIT_ERR_ARG, 'a copy would not last', 'a section that is read with a notice')
+    call sennit_plan_put(plan, to, 0, cube(:, 1, 1), 64, stat)
+    call check_refused(SENNIT_ERR_RANGE, 'bytes is 64, and the array has 16 bytes', 'a line')
+    call sennit_plan_put(plan, to, 0, cube(1, 1, 1), 64, stat)
+    call check_status(stat, SENNIT_OK, 'the first element')
+    call sennit_plan_destroy(plan)
+    call sennit_block_detach(to)
+  end subroutine memory_that_is_stored_is_the_array_itself
+
+  subroutine register_all_of(values)
+    real(c_double), target, asynchronous :: values(*)
+    type(sennit_region) :: region
+    call sennit_register(values, 64, 0, region, stat)
+    call check_status(stat, SENNIT_OK, 'an assumed-size array')
+    if (stat == SENNIT_OK) call sennit_deregister(region)
+    call sennit_register(values(1), 64, 0, region, stat)
+    call check_status(stat, SENNIT_OK, 'its first element')
+    if (stat == SENNIT_OK) call sennit_deregister(region)
+  end subroutine register_all_of
+
+  subroutine the_mark_for_in_place_is_no_destination()
+    integer, target, asynchronous :: values(4)
+    values = 1
+    call sennit_allreduce(SENNIT_TEAM_WORLD, values, sennit_in_place, sennit_reduction_of(4, SENNIT_INT32, SENNIT_SUM), &
+                          SENNIT_FOREVER, stat)
+    call check_refused(SENNIT_ERR_ARG, 'SENNIT_IN_PLACE is the destination: pass it as the source', 'a reduction')
+  end subroutine the_mark_for_in_place_is_no_destination
 
   subroutine a_section_as_a_box_is_answered_with_the_first_element()
     real(c_double), asynchronous :: cube(2, 2, 2)

@@ -6,7 +6,8 @@ What is different from C, in the order of this file:
                 procedure of each combination. Arrays of sizes have the kind of C, which reads them after the call has returned
   buffers       any type, kind and rank, by their address; where the call outlives its return, or strides count from the
                 buffer's first byte, by a descriptor, so that one that is not contiguous is refused instead of copied
-  sizes         below 0 are refused: C has no such, and they come of products of default integers that were too large
+  sizes         below 0 are refused: C has no such, and they come of products of default integers that were too large. Where C stores the
+                address for later, also more bytes than the array has
   yes or no     logical
   text          character strings; the size of a string that is filled is its own
   atomics       a generic name for the types, besides the names with the type; Fortran has no unsigned types
@@ -30,7 +31,7 @@ INOUT_STRUCTS = {"sennit_request"}
 # Numbers that programs write as literals or count in default integers: the suffix of the procedure and the kind, besides default.
 WIDE = {"size_t": ("size", "c_size_t"), "int64_t": ("long", "c_int64_t"), "uint64_t": ("long", "c_int64_t")}
 SMALL_SIZES = {"alignment"}  # default integers always, so that 0 is written as 0
-MEMORY_IS_KEPT = {"sennit_register", "sennit_plan_put", "sennit_plan_get"}
+MEMORY_IS_KEPT = re.compile(r"sennit_register$|sennit_plan_(put|get)(_|$)")
 
 
 def is_bound(function):
@@ -38,7 +39,7 @@ def is_bound(function):
 
 
 def is_asynchronous(function):
-    return function.name.endswith(("_nb", "_nbi")) or function.name in MEMORY_IS_KEPT
+    return function.name.endswith(("_nb", "_nbi")) or bool(MEMORY_IS_KEPT.match(function.name))
 
 
 def takes_descriptors(function):
@@ -65,6 +66,7 @@ class Writer:
         self.after = []       # lines
         self.whole = []       # names of what must be contiguous
         self.sizes = []       # names of what must not be negative
+        self.room = ""        # name of the array that must have the bytes
         self.is_collective = any(p.type == "sennit_team" for p in function.parameters)
         skip = False
         for parameter in function.parameters:
@@ -114,6 +116,8 @@ class Writer:
             later = ", asynchronous" if is_asynchronous(self.function) else ""
             self.dummy(name, f"type(*), dimension(..), intent({intent}), target{later} :: {name}")
             self.whole.append(name)
+            if MEMORY_IS_KEPT.match(self.function.name) and not has_strides(self.function):
+                self.room = name
         else:
             # Any type, kind and rank, as an address: what the standard asks of arrays, here also of scalars.
             self.dummy(name, f"type(*), dimension(*), intent({intent}), target :: {name}")
@@ -169,8 +173,12 @@ class Writer:
             length = len(self.function.name) + 1
             lines += [f"    character(kind=c_char, len={length}), save, target :: c_operation = &",
                       f"        c_char_'{self.function.name}' // c_null_char", "    type(c_ptr) :: c_name"]
+        if self.room:
+            lines += ["    integer(c_size_t) :: c_room"]
         if self.whole:
             lines += ["    logical :: c_is_whole", "    c_is_whole = .true."]
+        if self.room:
+            lines += [f"    c_room = sennit_room({self.room})"]
         lines += [f"    {line}" for line in self.before]
         for name in self.whole:  # in this order, because most buffers are an element or contiguous
             lines += [f"    if (rank({name}) > 0) then",
@@ -186,6 +194,8 @@ class Writer:
         if self.whole:
             why = "sennit_refuse_box" if has_strides(self.function) else "sennit_refuse"
             refused.append((".not. c_is_whole", f"{why}(c_name)"))
+        if self.room:
+            refused.append(("c_room >= 0 .and. bytes > c_room", "sennit_refuse_room(c_name, int(bytes, c_int64_t), c_room)"))
         if not refused:
             return [f"    c_status = {call}"]
         lines = []
