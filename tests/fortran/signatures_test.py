@@ -42,6 +42,18 @@ class SignaturesTest(unittest.TestCase):
                 count += 1
         self.assertGreater(count, 200)
 
+    def test_the_page_has_the_procedures_that_c_does_not_have(self):
+        made = heads_in(os.path.join(os.path.dirname(MADE), "sennit_pointers.f90"))
+        by_hand = heads_in(os.path.join(SOURCE, "bindings", "fortran", "sennit_more.f90"))
+        procedures = {**by_hand, "sennit_bytes": made["bytes_integer_1"], "sennit_channel_ends_of": by_hand["channel_ends_of_size"],
+                      "sennit_string": heads_in(os.path.join(SOURCE, "bindings", "fortran", "sennit_text.f90"))["string_at"]}
+        text = "\n".join(fortran.only_in_fortran())
+        shown = {match[1]: re.findall(r"\w+", match[2]) for match in HEAD.finditer(text)}
+        self.assertEqual(len(shown), 7)
+        for name, dummies in shown.items():
+            self.assertEqual(dummies, procedures[name], name)
+        self.assertIn(text, markdown.header_pages(headers.read_headers(os.path.join(SOURCE, "include", "sennit")))["fortran-calls.md"])
+
     def test_each_call_of_the_modules_for_mpi_has_the_signature_with_handles(self):
         folder = os.path.join(SOURCE, "bindings", "fortran", "mpi")
         procedures = {"sennit_mpi": {"sennit_init_mpi": "init_with_handle"},

@@ -2,6 +2,7 @@
 
     signatures(header, item)   lines, [] where Fortran has no such calls
     page_signatures(header)    the same for all calls of a header
+    only_in_fortran()          those of procedures that C does not have
 Called by markdown.py and man.py. The rules are those by which the module itself is made (bindings/fortran/generator/calls.py); what is
 written by hand is read from its source.
 """
@@ -171,3 +172,14 @@ def page_signatures(header):
     """Those of a header: calls with the same declarations together."""
     return joined(header, sorted((function for item in header.items for function in shown_functions(item)),
                                  key=lambda function: ("_get" in function[0], function[0].endswith(("_nb", "_nbi")))))
+
+
+def only_in_fortran():
+    names = ("sennit_region_check", "sennit_vbuffer_of", "sennit_channel_ends_of", "sennit_channel_ahead", "sennit_last_error_text")
+    array = "(..)  ! any intrinsic type and kind; derived types: c_sizeof or storage_size"
+    _, (_, size, *_) = pointers.size_of("real:c_double")
+    lines = ["function sennit_bytes(array) result(bytes)", size.replace("(..)", array)[2:], "  integer(c_size_t) :: bytes"]
+    for name in names:
+        lines += [line for line in by_hand(name) if line.strip() != STAT]
+    return [*lines, "function sennit_string(address) result(text)",
+            "  type(c_ptr), value :: address  ! or character(kind=c_char), intent(in) :: letters(:)", "  character(:), allocatable :: text"]

@@ -138,6 +138,8 @@ def fortran_page(headers):
         if lines:
             page = header.name.removesuffix(".h")
             out += [f"## [sennit/{escaped(header.name)}](headers/{page}.md)\n", "```fortran\n" + "\n".join(lines) + "\n```\n"]
+    out += ["## Only in Fortran\n", "Described in [Fortran](fortran.md#the-rules).\n",
+            "```fortran\n" + "\n".join(fortran.only_in_fortran()) + "\n```\n"]
     return "\n".join(out)
 
 
