@@ -1,4 +1,5 @@
-! A transpose of pencils, as a 3-D Fourier transform needs it: each rank has whole lines along x, and then whole lines along y.
+! A transpose of pencils, as a 3-D Fourier transform needs it: each rank has whole lines along x, and then whole lines along y. First
+! by puts and a barrier, then there and back in a loop by notified puts.
 !     sennit run -n 4 transpose
 program transpose_pencils
   use iso_c_binding
@@ -8,10 +9,14 @@ program transpose_pencils
   integer, parameter :: dp = c_double
   integer, parameter :: part = 3, nz = 4  ! of x and y a rank has `part` lines of the other
   type(sennit_gptr) :: memory
-  complex(dp), allocatable :: x_pencils(:, :, :)  ! (x, y of this rank, z)
+  integer, parameter :: steps = 3
+  complex(dp), allocatable, target, asynchronous :: x_pencils(:, :, :)  ! (x, y of this rank, z)
   complex(dp), pointer, contiguous :: y_pencils(:, :, :)  ! (y, x of this rank, z)
-  type(sennit_box) :: box
-  integer :: rank, ranks, n, other, x, y, z
+  type(sennit_box) :: box, box_back
+  type(sennit_region) :: x_region
+  type(sennit_signal) :: there, back
+  type(sennit_peer_block), allocatable :: x_of(:), y_of(:)
+  integer :: rank, ranks, n, other, step, x, y, z
 
   call sennit_init()
   rank = sennit_rank()
@@ -48,11 +53,72 @@ program transpose_pencils
       end do
     end do
   end do
+
+  call sennit_register(x_pencils, sennit_bytes(x_pencils), 0, x_region)
+  call connect(sennit_region(memory, sennit_bytes(y_pencils)), there, y_of)
+  call connect(x_region, back, x_of)
+  box_back = box
+  box_back%local_strides = box%remote_strides
+  box_back%remote_strides = box%local_strides
+
+  do step = 1, steps
+    ! snippet: loop
+    do other = 0, ranks - 1
+      call sennit_put_notify_strided(y_of(other), rank * part * box%element_bytes, x_pencils(other * part + 1, 1, 1), box)
+    end do
+    call sennit_signal_wait(there, SENNIT_FOREVER)
+    call sennit_signal_reset(there)
+    y_pencils = 2 * y_pencils  ! the work along y
+    do other = 0, ranks - 1
+      call sennit_put_notify_strided(x_of(other), rank * part * box%element_bytes, y_pencils(other * part + 1, 1, 1), box_back)
+    end do
+    call sennit_signal_wait(back, SENNIT_FOREVER)
+    call sennit_signal_reset(back)
+    ! end of snippet
+  end do
+
+  do z = 1, nz
+    do y = 1, part
+      do x = 1, n
+        call must_be(abs(x_pencils(x, y, z) - 2**steps * value_of(x, rank * part + y, z)) < 0.5_dp, 'each step has doubled it')
+      end do
+    end do
+  end do
   if (rank == 0) print '(2(a,i0))', 'transposed ', n * n * nz, ' complex numbers on ranks: ', ranks
+  call disconnect(there, y_of)
+  call disconnect(back, x_of)
+  call sennit_deregister(x_region)
   call sennit_free(memory)
   call sennit_finalize()
 
 contains
+
+  ! snippet: signal
+  ! All ranks put into the region of each: one event from each rank in a step.
+  subroutine connect(region, signal, blocks)
+    type(sennit_region), intent(in) :: region
+    type(sennit_signal), intent(out) :: signal
+    type(sennit_peer_block), allocatable, intent(out) :: blocks(:)
+    type(sennit_block) :: mine, all(0:ranks - 1)
+    call sennit_signal_create(ranks, ranks, SENNIT_SIGNAL_STRICT, signal)
+    call sennit_block_init(region, 0, region%bytes, SENNIT_SIGNAL_NULL, signal, mine)
+    call sennit_allgather(SENNIT_TEAM_WORLD, mine, all, c_sizeof(mine), SENNIT_FOREVER)
+    allocate (blocks(0:ranks - 1))
+    do other = 0, ranks - 1
+      call sennit_block_attach(all(other), blocks(other))
+    end do
+  end subroutine connect
+  ! end of snippet
+
+  subroutine disconnect(signal, blocks)
+    type(sennit_signal), intent(in) :: signal
+    type(sennit_peer_block), intent(in) :: blocks(0:)
+    do other = 0, ranks - 1
+      call sennit_block_detach(blocks(other))
+    end do
+    call sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER)  ! nobody puts or counts an event any more
+    call sennit_signal_destroy(signal)
+  end subroutine disconnect
 
   pure complex(dp) function value_of(x, y, z)
     integer, intent(in) :: x, y, z
