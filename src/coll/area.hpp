@@ -185,6 +185,8 @@ inline constexpr std::uint32_t kDescriptionHasWide = 4;  // the rank has wide sl
 inline constexpr std::uint32_t kDescriptionSharesProcessor =
     8;  // the rank shares its processor with others
 inline constexpr std::uint32_t kDescriptionTakesPuts = 16;  // peers may write into the destination
+inline constexpr std::uint32_t kDescriptionOwnStays =
+    32;  // the rank need not copy its own block: it works in place
 
 struct BufferExtent {
     std::uint64_t offset;  // from the start of the source

@@ -4,8 +4,9 @@
 // reuses its own. If not, the same call goes through the slots. The descriptions also carry sizes
 // that only one side knows.
 //
-// Work that one member could do alone is divided: the root and another member each copy a part of a
-// block that moves between them, and a reduced vector is cut into one part per member.
+// Work that one member could do alone is divided: members copy blocks between the root and
+// themselves, with the root's help if it has no block of its own, and a reduced vector is cut into
+// one part per member.
 #include <algorithm>
 #include <cstring>
 
@@ -56,18 +57,21 @@ sennit_status copy_from(TeamState &state, OpenCall &operation, std::uint32_t mem
 
 // ---- Blocks between the root and the others; both ends copy.
 
-// The root shares a block with every member, a member shares only one. The root copies 1/size of
-// each block, so that all copy equally much, in whole pages, which the kernel copies best.
-std::size_t part_of_root(const Call &call, const team::Team &team) {
+// The root's part of each block. Its own block is as much as a member has to copy. If there is none
+// to copy, the root copies 1/size of each block, so that all copy equally much, in whole pages,
+// which the kernel copies best.
+std::size_t part_of_root(const OpenCall &operation, const team::Team &team) {
     constexpr std::size_t kPage = 4096;
-    return call.bytes / team.size / kPage * kPage;
+    const bool has_own = operation.call.kind != Kind::broadcast && !operation.own_stays;
+    return has_own ? 0 : operation.call.bytes / team.size / kPage * kPage;
 }
 
 // The root copies the last bytes of a block, the member the others.
 sennit_status copy_as_root(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
-    const std::size_t part = part_of_root(call, team);
+    const std::size_t part = part_of_root(operation, team);
+    if (part == 0) return SENNIT_OK;
     const std::size_t first = call.bytes - part;
     const bool gives = from_root(call.kind);
     for (std::uint32_t place = 1; place < team.size; ++place) {
@@ -87,7 +91,7 @@ sennit_status copy_as_root(TeamState &state, OpenCall &operation) {
 sennit_status copy_as_member(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const team::Team &team = *state.team;
-    const std::size_t bytes = call.bytes - part_of_root(call, team);
+    const std::size_t bytes = call.bytes - part_of_root(operation, team);
     Buffers buffers{};
     std::uint64_t offset = 0;
     sennit_status status = buffers_of(state, operation, call.root, &buffers);
@@ -172,6 +176,7 @@ void write_description(TeamState &state, OpenCall &operation) {
     description.most_bytes = most_bytes(call, *state.team);
     if (describe_buffers(state, operation, &description)) description.flags |= kDescriptionInPlace;
     if (state.rank->shares_processors) description.flags |= kDescriptionSharesProcessor;
+    if (call.in_place) description.flags |= kDescriptionOwnStays;
     if (has_wide_slots(state) && (!can_be_relayed(state, call) || stages_of(state) != nullptr)) {
         description.flags |= kDescriptionHasWide;
         description.wide_segment = state.wide_segment;
@@ -193,6 +198,8 @@ sennit_status read_description(TeamState &state, OpenCall &operation, std::uint3
         operation.divided = false;
     if ((description.flags & kDescriptionSharesProcessor) != 0) operation.shares_processors = true;
     if ((description.flags & kDescriptionHasWide) == 0) operation.can_be_wide = false;
+    if (member == operation.call.root && (description.flags & kDescriptionOwnStays) != 0)
+        operation.own_stays = true;
     // The others do not know of the error and continue. This rank copies nothing, takes part in the
     // last synchronisation, and reports there.
     note(operation, check_size(state, operation, member, description));
@@ -202,6 +209,7 @@ sennit_status read_description(TeamState &state, OpenCall &operation, std::uint3
 sennit_status work_in_place(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const std::uint32_t own = state.team->rank;
+    note(operation, copy_own_block(state, call));
     // After a size mismatch nothing can be copied correctly.
     if (operation.status != SENNIT_OK) return SENNIT_OK;
     if (folds(call.kind)) {

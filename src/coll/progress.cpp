@@ -69,9 +69,10 @@ Went begin(TeamState &state, OpenCall &operation) {
     const std::size_t most = have_sizes ? most_bytes(call, *state.team) : call.bytes;
     operation.most_bytes = most;
     operation.cut = cut_of(call, *state.team, most, kPayloadBytes);
-    const sennit_status status = copy_own(state, operation);
-    if (status == SENNIT_ERR_NOMEM) return end_team(state, operation, status);
-    note(operation, status);
+    const sennit_status status = copy_elements(state, operation);
+    if (status != SENNIT_OK) return end_team(state, operation, status);
+    // With descriptions first the own block is copied after them: peers work at the same time.
+    if (!describes) note(operation, copy_own_block(state, call));
     operation.in_place = describes;
     operation.divided = describes && can_be_divided(call.kind);
     if (!describes && operation.cut.rounds() == 1)
@@ -96,6 +97,7 @@ sennit_status decide(TeamState &state, OpenCall &operation) {
         operation.step = Step::in_place;
         return SENNIT_OK;
     }
+    note(operation, copy_own_block(state, operation.call));
     std::size_t payload = wanted_payload(operation);
     if (payload > kPayloadBytes) {
         const sennit_status status = find_wide_slots(state, operation);

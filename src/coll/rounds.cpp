@@ -85,23 +85,6 @@ sennit_status find_operand(TeamState &state, OpenCall &operation, std::uint32_t 
     return fetch(state, operation, member, {offset, to.bytes}, scratch);
 }
 
-// In place, blocks are overwritten in the order in which they are sent. If a round serves only some
-// members, a result can overwrite a block that is sent later, so all blocks are copied first.
-sennit_status copy_elements(TeamState &state, OpenCall &operation) {
-    Call &call = operation.call;
-    if (call.kind != Kind::reduce_scatter || !call.in_place || operation.cut.groups == 1)
-        return SENNIT_OK;
-    const Block last = block_for(call, *state.team, state.team->size - 1);
-    const auto bytes = static_cast<std::size_t>(last.memory + last.bytes - call.destination.memory);
-    operation.copy = static_cast<std::byte *>(std::malloc(bytes));
-    if (operation.copy == nullptr)
-        return fail(SENNIT_ERR_NOMEM, "no memory for a copy of %zu bytes of elements", bytes);
-    copy_bytes(operation.copy, call.destination.memory, bytes);
-    call.source.memory = operation.copy;
-    call.in_place = false;
-    return SENNIT_OK;
-}
-
 }  // namespace
 
 Cut cut_of(const Call &call, const team::Team &team, std::size_t most, std::size_t payload) {
@@ -125,9 +108,19 @@ Cut cut_of(const Call &call, const team::Team &team, std::size_t most, std::size
     return cut;
 }
 
-sennit_status copy_own(TeamState &state, OpenCall &operation) {
-    if (folds(operation.call.kind)) return copy_elements(state, operation);
-    return copy_own_block(state, operation.call);
+sennit_status copy_elements(TeamState &state, OpenCall &operation) {
+    Call &call = operation.call;
+    if (call.kind != Kind::reduce_scatter || !call.in_place || operation.cut.groups == 1)
+        return SENNIT_OK;
+    const Block last = block_for(call, *state.team, state.team->size - 1);
+    const auto bytes = static_cast<std::size_t>(last.memory + last.bytes - call.destination.memory);
+    operation.copy = static_cast<std::byte *>(std::malloc(bytes));
+    if (operation.copy == nullptr)
+        return fail(SENNIT_ERR_NOMEM, "no memory for a copy of %zu bytes of elements", bytes);
+    copy_bytes(operation.copy, call.destination.memory, bytes);
+    call.source.memory = operation.copy;
+    call.in_place = false;
+    return SENNIT_OK;
 }
 
 sennit_status copy_own_block(const TeamState &state, const Call &call) {

@@ -65,6 +65,7 @@ struct CallState {
     bool differs = false;   // a member makes another call: this one ends with ARG
     // From the descriptions read so far.
     bool shares_processors = false;  // members share processors
+    bool own_stays = false;          // the root works in place: it copies no block for itself
     bool can_be_wide = true;
     SlotSize slot_size = SlotSize::full;  // of its posts
     std::uint32_t member = 0;             // the member whose post is checked next
@@ -289,8 +290,10 @@ inline std::uint32_t place_of_piece(const Call &call, const team::Team &team, st
 inline constexpr std::size_t kPieceAlignment = 64;
 inline constexpr std::size_t kSmallAlignment = 16;  // of short pieces in a slot
 Cut cut_of(const Call &call, const team::Team &team, std::size_t most_bytes, std::size_t payload);
-// Copies the blocks that need no peer.
-sennit_status copy_own(TeamState &state, OpenCall &operation);
+// In place, blocks are overwritten in the order in which they are sent. If a round serves only some
+// members, a result can overwrite a block that is sent later, so all blocks are copied first.
+sennit_status copy_elements(TeamState &state, OpenCall &operation);
+// Copies this rank's block for itself.
 sennit_status copy_own_block(const TeamState &state, const Call &call);
 void fill(TeamState &state, OpenCall &operation);
 sennit_status take(TeamState &state, OpenCall &operation, std::uint32_t member);
