@@ -173,6 +173,13 @@ const char *sennit_mechanism_name(sennit_mechanism mechanism);
  * Loads and stores follow C11; sennit_barrier or atomics order them against other ranks. */
 void *sennit_ptr(sennit_gptr gptr);
 
+/* The place in the piece of world rank `rank` that `memory` is in the caller's piece: rank r's copy
+ * of the array that begins at p is at sennit_gptr_of(p, r). `memory` lies in an allocation of the
+ * caller; that of sennit_alloc_local only the caller has. Takes a lock: keep the result of inner
+ * loops. SENNIT_GPTR_NULL on errors (sennit_last_error() says which): ARG (no allocation of the
+ * caller, NULL), RANGE (rank). */
+sennit_gptr sennit_gptr_of(const void *memory, int rank);
+
 /* The size of the piece that `gptr` points into. */
 sennit_status sennit_segment_bytes(sennit_gptr gptr, size_t *bytes);
 

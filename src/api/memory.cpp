@@ -78,6 +78,30 @@ sennit_status free_any(Rank &rank, sennit_gptr gptr) {
     return team::free_segment(rank, *team, gptr.segment);
 }
 
+// Whether `place` is in an allocation of this rank alone.
+bool is_local(const Rank &rank, sennit_gptr place) {
+    return memory::team_slot_of(place.segment) == memory::kLocalSlot &&
+           rank.control->records[memory::index_of(place.segment)].kind == SegmentKind::local;
+}
+
+// Finds the place of `memory` in the piece of the rank.
+sennit_status find_place(Rank &rank, const void *memory, int other, sennit_gptr *place) {
+    if (memory == nullptr) return null_argument("memory");
+    const ColdLock lock(rank);
+    sennit_gptr own;
+    const bool is_own = memory::segment_at(rank, memory, 1, &own) == memory::Overlap::whole;
+    const bool has_pieces = is_own && memory::team_slot_of(own.segment) != memory::kLocalSlot;
+    if (!has_pieces && !(is_own && is_local(rank, own)))
+        return fail(SENNIT_ERR_ARG, "%p is not in memory of sennit_alloc or sennit_alloc_local",
+                    memory);
+    if (!has_pieces && other != rank.world_rank)
+        return fail(SENNIT_ERR_ARG,
+                    "%p is in memory of sennit_alloc_local, of which rank %d has no piece", memory,
+                    other);
+    *place = sennit_gptr_at(own, other);
+    return SENNIT_OK;
+}
+
 }  // namespace
 }  // namespace sennit::api
 
@@ -144,6 +168,15 @@ void *sennit_ptr(sennit_gptr gptr) {
                          path, gptr.rank);
     });
     return place;
+}
+
+sennit_gptr sennit_gptr_of(const void *memory, int rank) {
+    sennit_gptr place = SENNIT_GPTR_NULL;
+    const sennit_status status = call(__func__, [&](Rank &own) {
+        const sennit_status checked = check_world_rank(own, rank);
+        return checked == SENNIT_OK ? find_place(own, memory, rank, &place) : checked;
+    });
+    return status == SENNIT_OK ? place : SENNIT_GPTR_NULL;
 }
 
 sennit_status sennit_segment_bytes(sennit_gptr gptr, size_t *bytes) {

@@ -10,6 +10,9 @@ namespace {
 sennit_status status_of(const void *pointer) {
     return pointer != nullptr ? SENNIT_OK : sennit_last_error()->status;
 }
+sennit_status status_of(sennit_gptr place) {
+    return sennit_gptr_is_null(place) ? sennit_last_error()->status : SENNIT_OK;
+}
 
 sennit_status init_with(void (*spoil)(sennit_options &, sennit_bootstrap &)) {
     static int (*const no_allgather)(void *, const void *, void *, std::size_t, std::int64_t) =
@@ -191,6 +194,12 @@ const std::vector<Row> wrong_arguments =
          [](Fixture &) { return status_of(sennit_ptr(SENNIT_GPTR_NULL)); }},
         {"sennit_ptr", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
          [](Fixture &) { return status_of(sennit_ptr(memory.freed)); }},
+        {"sennit_gptr_of", "null", kRunning, SENNIT_ERR_ARG,
+         [](Fixture &) { return status_of(sennit_gptr_of(nullptr, 0)); }},
+        {"sennit_gptr_of", "private memory", kRunning, SENNIT_ERR_ARG,
+         [](Fixture &it) { return status_of(sennit_gptr_of(&it.size, 0)); }},
+        {"sennit_gptr_of", "rank -1", kRunning, SENNIT_ERR_RANGE,
+         [](Fixture &) { return status_of(sennit_gptr_of(sennit_ptr(memory.segment), -1)); }},
         {"sennit_segment_bytes", "null", kRunning, SENNIT_ERR_ARG,
          [](Fixture &) { return sennit_segment_bytes(memory.segment, nullptr); }},
         {"sennit_segment_bytes", "what was freed", kRunning, SENNIT_ERR_NOT_REGISTERED,
@@ -346,6 +355,8 @@ const std::vector<Row> calls_that_need_a_rank = {
     {"sennit_free", "", kAny, kState, [](Fixture &) { return sennit_free(memory.segment); }},
     {"sennit_ptr", "", kAny, kState,
      [](Fixture &) { return status_of(sennit_ptr(memory.segment)); }},
+    {"sennit_gptr_of", "", kAny, kState,
+     [](Fixture &it) { return status_of(sennit_gptr_of(&it.size, 0)); }},
     {"sennit_segment_bytes", "", kAny, kState,
      [](Fixture &it) { return sennit_segment_bytes(memory.segment, &it.size); }},
     {"sennit_put", "", kAny, kState,

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -108,6 +109,46 @@ RANK_TEST(memory, alignment_holds_on_all_ranks, kLoadStore) {
     const sennit_gptr by_default = test.allocate(1);
     test.equal(reinterpret_cast<std::uintptr_t>(sennit_ptr(by_default)) % 64, 0u);
     test.free(by_default);
+}
+
+// Broken by an offset from the wrong segment, a place beyond the piece, or an owner's slot that is
+// taken for the segment's number, which it is not while one rank has more segments than another.
+RANK_TEST(memory, places_of_own_memory_are_found_on_all_ranks, kAnything) {
+    sennit_gptr more;
+    if (test.rank == 0) test.ok(sennit_alloc_local(8, 0, 0, &more));
+    const sennit_gptr first = test.allocate(100);
+    const sennit_gptr second = test.allocate(5000);
+    auto *const own = static_cast<std::byte *>(sennit_ptr(second));
+    for (const int offset : {0, 1, 4096, 4999}) {
+        for (int peer = 0; peer < test.size; ++peer) {
+            const sennit_gptr place = sennit_gptr_of(own + offset, peer);
+            test.equal(place.rank, peer);
+            test.equal(place.segment, second.segment);
+            test.equal(place.offset, static_cast<std::uint64_t>(offset));
+        }
+    }
+    const std::uint64_t word = 7 + static_cast<std::uint64_t>(test.rank);
+    std::uint64_t came = 0;
+    test.ok(sennit_put(sennit_gptr_of(own + 8, test.next()), &word, sizeof word));
+    test.barrier();
+    std::memcpy(&came, own + 8, sizeof came);
+    test.equal(came, 7 + static_cast<std::uint64_t>(test.previous()));
+    const auto is_refused = [&](const void *memory, int rank, sennit_status wanted) {
+        test.require(sennit_gptr_is_null(sennit_gptr_of(memory, rank)) == 1, "no such place");
+        test.is(sennit_last_error()->status, wanted);
+    };
+    is_refused(static_cast<std::byte *>(sennit_ptr(first)) + 100, 0, SENNIT_ERR_ARG);
+    is_refused(own, test.size, SENNIT_ERR_RANGE);
+    sennit_gptr local;
+    test.ok(sennit_alloc_local(100, 0, 0, &local));
+    void *const mine = sennit_ptr(local);
+    test.equal(sennit_gptr_of(mine, test.rank).segment, local.segment);
+    if (test.size > 1) is_refused(mine, test.next(), SENNIT_ERR_ARG);
+    test.ok(sennit_free(local));
+    is_refused(mine, test.rank, SENNIT_ERR_ARG);
+    if (test.rank == 0) test.ok(sennit_free(more));
+    test.free(first);
+    test.free(second);
 }
 
 // Broken by a flag that changes size, content or alignment.

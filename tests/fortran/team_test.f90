@@ -228,6 +228,7 @@ contains
     call sennit_pointer(place, memory, [bytes])
     call check(modulo(transfer(c_loc(memory), 0_c_intptr_t), 4096_c_intptr_t) == 0, 'aligned')
     call check(c_associated(sennit_ptr(place), c_loc(memory)), 'the same address')
+    call check(sennit_gptr_of(memory, sennit_rank()) == place, 'and back')
     call sennit_free(place)
     call sennit_free(place, stat=status)
     call check_status(status, SENNIT_ERR_NOT_REGISTERED, 'it is freed once')
