@@ -3,8 +3,6 @@
 
 #include "common/sennit_ranks.hpp"
 
-#include <algorithm>
-
 namespace kernels {
 namespace {
 
@@ -12,46 +10,38 @@ class DaxpySennitPipelined final : public Version {
   public:
     explicit DaxpySennitPipelined(Daxpy &daxpy)
         : daxpy_(daxpy), x_(2 * daxpy.chunk), y_(2 * daxpy.chunk) {
-        apps::check(
-            sennit_alloc(SENNIT_TEAM_WORLD, 2 * daxpy.all * sizeof(double), 0, 0, &memory_));
-        daxpy.x = static_cast<double *>(sennit_ptr(memory_));
+        apps::check(sennit_alloc(SENNIT_TEAM_WORLD, 2 * daxpy.all * sizeof(double), 0, 0, &xy_));
+        daxpy.x = static_cast<double *>(sennit_ptr(xy_));
         daxpy.y = daxpy.x + daxpy.all;
     }
-    ~DaxpySennitPipelined() override { (void)sennit_free(memory_); }
+    ~DaxpySennitPipelined() override { (void)sennit_free(xy_); }
 
     void run() override {
         const std::size_t begin = daxpy_.part * static_cast<std::size_t>(daxpy_.rank);
         const std::size_t end = begin + daxpy_.part, chunk = daxpy_.chunk;
         std::size_t half = 0;
-        sennit_request requests[2] = {};
+        const auto there = [](const double *place) { return sennit_gptr_of(place, 0); };
         const auto get = [&](std::size_t place) {
             const std::size_t bytes = std::min(chunk, end - place) * sizeof(double);
-            apps::check(sennit_get_nb(&x_[half * chunk], there(place), bytes, &requests[0]));
-            apps::check(
-                sennit_get_nb(&y_[half * chunk], there(daxpy_.all + place), bytes, &requests[1]));
+            apps::check(sennit_get_nbi(&x_[half * chunk], there(daxpy_.x + place), bytes));
+            apps::check(sennit_get_nbi(&y_[half * chunk], there(daxpy_.y + place), bytes));
         };
         get(begin);
         for (std::size_t place = begin; place < end; place += chunk) {
             double *const x = &x_[half * chunk], *const y = &y_[half * chunk];
             const std::size_t count = std::min(chunk, end - place);
-            apps::check(sennit_wait_all(2, requests, SENNIT_FOREVER));
+            apps::check(sennit_flush_local(0, SENNIT_FOREVER));
             half = 1 - half;
             if (place + chunk < end) get(place + chunk);
             daxpy_.add(x, y, count);
-            apps::check(sennit_put_local(there(daxpy_.all + place), y, count * sizeof(double)));
+            apps::check(sennit_put_local(there(daxpy_.y + place), y, count * sizeof(double)));
         }
         apps::check(sennit_barrier(SENNIT_TEAM_WORLD, SENNIT_FOREVER));
     }
 
   private:
-    // Element `place` of rank 0's x, behind which y lies.
-    sennit_gptr there(std::size_t place) const {
-        return sennit_gptr_add(sennit_gptr_at(memory_, 0),
-                               static_cast<std::int64_t>(place * sizeof(double)));
-    }
-
     Daxpy &daxpy_;
-    sennit_gptr memory_ = SENNIT_GPTR_NULL;
+    sennit_gptr xy_ = SENNIT_GPTR_NULL;
     std::vector<double> x_, y_;  // two chunks
 };
 

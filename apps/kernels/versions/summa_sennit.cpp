@@ -26,15 +26,14 @@ class SummaSennit final : public Version {
 
     void run() override {
         const Product &p = product_;
-        scatter(p.a, a_);
-        scatter(p.b, b_);
+        const auto a_bytes = p.a_panel * sizeof(double), b_bytes = p.b_panel * sizeof(double);
+        scatter(p.a, a_.data(), a_.size() * sizeof(double));
+        scatter(p.b, b_.data(), b_.size() * sizeof(double));
         for (int t = 0; t < p.panels; ++t) {
             double *const a = p.a_owner(t) == p.column ? a_.data() + p.a_place(t) : a_came_.data();
             double *const b = p.b_owner(t) == p.row ? b_.data() + p.b_place(t) : b_came_.data();
-            apps::check(sennit_broadcast(row_, p.a_owner(t), a, p.a_panel * sizeof(double),
-                                         SENNIT_FOREVER));
-            apps::check(sennit_broadcast(column_, p.b_owner(t), b, p.b_panel * sizeof(double),
-                                         SENNIT_FOREVER));
+            apps::check(sennit_broadcast(row_, p.a_owner(t), a, a_bytes, SENNIT_FOREVER));
+            apps::check(sennit_broadcast(column_, p.b_owner(t), b, b_bytes, SENNIT_FOREVER));
             p.multiply(t, a, b, c_.data());
         }
         apps::check(sennit_gather(SENNIT_TEAM_WORLD, 0, c_.data(), p.c, c_.size() * sizeof(double),
@@ -42,9 +41,8 @@ class SummaSennit final : public Version {
     }
 
   private:
-    static void scatter(const double *from, std::vector<double> &to) {
-        apps::check(sennit_scatter(SENNIT_TEAM_WORLD, 0, from, to.data(),
-                                   to.size() * sizeof(double), SENNIT_FOREVER));
+    static void scatter(const double *from, double *to, std::size_t bytes) {
+        apps::check(sennit_scatter(SENNIT_TEAM_WORLD, 0, from, to, bytes, SENNIT_FOREVER));
     }
 
     Product &product_;
