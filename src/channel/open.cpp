@@ -215,8 +215,8 @@ const char *why_refused(sennit_status end, const ChannelOffer &own) {
     if (end != SENNIT_ERR_UNSUPPORTED) return "";
     if (own.bytes == 0 || (own.flags & SENNIT_CHANNEL_MIRROR) != 0)
         return ": this rank's memory is out of its reach";
-    return ": this rank's buffer gives it no pointer; allocate it by sennit_alloc, or allow a copy "
-           "by SENNIT_CHANNEL_MIRROR";
+    return ": it can not load and store in this rank's buffer; allocate that by sennit_alloc, or "
+           "allow a copy by SENNIT_CHANNEL_MIRROR";
 }
 
 // Called when the number of this rank's offer has ended: applies the result.

@@ -44,8 +44,8 @@ sennit_status check_actor(const memory::SegmentEntry &entry, sennit_gptr gptr) {
                          "atomic operations on this segment belong to the network card");
     if (entry.base == nullptr && entry.path == SENNIT_PATH_CMA)
         return fail_peer(SENNIT_ERR_UNSUPPORTED, gptr.rank, path,
-                         "the memory is private to rank %d: the kernel copies it, but does no "
-                         "atomic operations; allocate it with sennit_alloc",
+                         "rank %d's memory is reached by the kernel's copies (cma) alone, which do "
+                         "no atomic operations; allocate it with sennit_alloc",
                          gptr.rank);
     return SENNIT_OK;
 }

@@ -205,8 +205,8 @@ sennit_status layout_of_box(const sennit_box &box, Direction direction, Layout *
     const bool is_put = direction == Direction::put;
     if (!elements_are_apart(box, is_put ? box.remote_strides : box.local_strides, dimensions))
         return fail(SENNIT_ERR_ARG,
-                    "elements of the destination overlap: with strides sorted by size, each must "
-                    "be at least the span of the elements of the smaller strides");
+                    "elements of the destination overlap: a stride is less than the bytes of what "
+                    "it steps over (an element, or a row or plane of them)");
     layout->bytes = bytes;
     layout->run_bytes = box.element_bytes;
     int made = 0;
