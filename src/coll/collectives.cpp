@@ -366,7 +366,10 @@ sennit_status wait_for(TeamState &state, const OpenCall &operation, const Deadli
                        state.moves.load(std::memory_order_relaxed) != moves;
             });
         if (status == SENNIT_ERR_TIMEOUT) {
-            find_late(state).report();
+            const team::LateRanks late = find_late(state);
+            late.report();
+            if (late.is_empty() && state.team->way == team::Way::nodes)
+                team::report_late_elsewhere();
             return status;
         }
         if (status == SENNIT_OK && long_wait.differs() && !is_complete(operation))

@@ -254,11 +254,17 @@ void write_message(const Team &team, Purpose purpose, const void *payload, std::
     std::memcpy(team.own->mailboxes[number % 2].bytes, &message, sizeof message);
 }
 
-sennit_status fail_other_call(int peer) {
+// A barrier writes no message, so that of a member in one is older.
+sennit_status fail_other_call(const Team &team, std::uint32_t member,
+                              const ExchangeMessage &message, Purpose mine) {
+    const bool is_barrier = message.number != team.epoch;
+    const Purpose theirs = is_barrier ? Purpose::barrier : message.purpose;
+    const int peer = team.world_ranks[member];
     return fail_peer(SENNIT_ERR_ARG, peer, "",
-                     "rank %d is in another collective call: all ranks must make the same ones in "
-                     "the same order",
-                     peer);
+                     "rank %d is in %s, this rank in %s: all ranks of a team make the same "
+                     "collective calls in the same order",
+                     peer, call_name(static_cast<std::uint8_t>(theirs)),
+                     call_name(static_cast<std::uint8_t>(mine)));
 }
 
 }  // namespace
@@ -312,7 +318,7 @@ sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
         std::memcpy(&message, sync->mailboxes[team.epoch % 2].bytes,
                     offsetof(ExchangeMessage, payload));
         if (message.purpose != Purpose::leave || message.number != team.epoch)
-            status = fail_other_call(team.world_ranks[member]);
+            status = fail_other_call(team, member, message, Purpose::leave);
     }
     if (status != SENNIT_OK || team.flush_error.status == SENNIT_OK) return status;
     return take_flush_error(team);
@@ -365,7 +371,7 @@ sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadl
         status = read_message(rank, team, node_buffer, &member, &message);
         if (status != SENNIT_OK) break;
         if (message.purpose != what.purpose || message.number != team.epoch)
-            return fail_other_call(team.world_ranks[member]);
+            return fail_other_call(team, member, message, what.purpose);
         std::memcpy(static_cast<char *>(what.all) + what.bytes * member, message.payload,
                     what.bytes);
     }
