@@ -78,7 +78,7 @@ typedef struct sennit_error {
 const sennit_error *sennit_last_error(void);
 
 /* Set the calling thread's last error and return `status`, for headers and bindings. `text` is
- * copied; `operation` must stay valid. Any time. */
+ * copied; `operation` must stay valid. PEER_LOST after PEER_LOST keeps peer and path. Any time. */
 sennit_status sennit_error_report(sennit_status status, const char *operation, const char *text,
                                   int64_t provider_code);
 

@@ -6,7 +6,10 @@
 
 sennit_status sennit_error_report(sennit_status status, const char *operation, const char *text,
                                   int64_t provider_code) {
-    (void)sennit::fail(status, "%s", text != nullptr ? text : "");
+    const sennit_error last = *sennit::thread_error();
+    const bool names_lost = status == SENNIT_ERR_PEER_LOST && last.status == status;
+    (void)sennit::fail_peer(status, names_lost ? last.peer : -1, names_lost ? last.path : "", "%s",
+                            text != nullptr ? text : "");
     sennit::fail_provider_code(provider_code);
     return sennit::fail_in(status, operation != nullptr ? operation : "");
 }

@@ -42,4 +42,15 @@ TEST(ErrorGuards, an_error_after_a_guard_stays) {
     EXPECT_STREQ(thread_error()->text, "after");
 }
 
+// Broken by a header that names its own call after a death, and forgets who died.
+TEST(ErrorReports, a_lost_peer_that_is_reported_again_is_still_named) {
+    (void)sennit::fail_peer(SENNIT_ERR_PEER_LOST, 3, "mapped", "rank 3 has ended");
+    (void)sennit_error_report(SENNIT_ERR_PEER_LOST, "a_header", "rank 3 has ended", 0);
+    EXPECT_STREQ(thread_error()->operation, "a_header");
+    EXPECT_EQ(thread_error()->peer, 3);
+    EXPECT_STREQ(thread_error()->path, "mapped");
+    (void)sennit_error_report(SENNIT_ERR_RANGE, "a_header", "another error", 0);
+    EXPECT_EQ(thread_error()->peer, -1);
+}
+
 }  // namespace
