@@ -1,4 +1,5 @@
-// Whether the process that left a file has died. Used by `sennit stats` and `sennit trace`.
+// Whether a process that left a file has died or is stopped. Used by `sennit stats` and
+// `sennit trace`.
 #pragma once
 
 #include <unistd.h>
@@ -9,19 +10,26 @@
 
 namespace sennit::cli {
 
-// Whether `process` on `host` has died. False if `host` is another machine: this is not known here.
-inline bool has_died(const char *host, int process) {
+// unknown: `host` is another machine.
+enum class ProcessState { unknown, running, stopped, dead };
+
+inline ProcessState process_state(const char *host, int process) {
     char here[256] = "";
     (void)gethostname(here, sizeof here - 1);
-    if (std::strcmp(host, here) != 0) return false;
+    if (std::strcmp(host, here) != 0) return ProcessState::unknown;
     std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
     std::string text;
-    if (!std::getline(stat, text)) return true;
+    if (!std::getline(stat, text)) return ProcessState::dead;
     // The state is behind the name, which may contain anything. Z and X are dead processes that
-    // their parent has not waited for.
+    // their parent has not waited for; T and t are stopped by a signal or a debugger.
     const std::size_t name_end = text.rfind(") ");
     const char state = name_end == std::string::npos ? ' ' : text[name_end + 2];
-    return state == 'Z' || state == 'X';
+    if (state == 'Z' || state == 'X') return ProcessState::dead;
+    return state == 'T' || state == 't' ? ProcessState::stopped : ProcessState::running;
+}
+
+inline bool has_died(const char *host, int process) {
+    return process_state(host, process) == ProcessState::dead;
 }
 
 }  // namespace sennit::cli

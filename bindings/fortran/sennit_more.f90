@@ -172,7 +172,7 @@ contains
     call sennit_end_of_call(c_sennit_log_set(address, context, level), stat)
   end subroutine sennit_log_set
 
-  ! In a condition: what is waited for.
+  ! What the program does; in a condition: what is waited for.
   subroutine sennit_trace_note(text, stat)
     character(*), intent(in) :: text
     integer(c_int), optional, intent(out) :: stat

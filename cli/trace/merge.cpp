@@ -159,29 +159,42 @@ void write_trace(const Trace &trace, const std::string &name) {
 
 namespace {
 
-// The ranks that have sent no event of the awaited epoch, among the ranks with a part that have
-// sent to the signal before.
+// "rank 1", "ranks 1, 2".
+std::string ranks_text(const std::vector<int> &ranks) {
+    std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+    for (const int &rank : ranks)
+        text += fmt::format("{}{}", &rank == ranks.data() ? "" : ", ", rank);
+    return text;
+}
+
+// Which ranks have sent nothing of the epoch that the operation waits for, as far as those that run
+// have sent to the signal before.
 std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &waits) {
     std::string missing;
+    std::vector<int> senders;
     int count = 0;
-    bool has_senders = false;
     for (const auto &part : trace.parts) {
         for (const TracePart::Sent &one : part->sent_events()) {
             if (one.rank != owner || one.signal != waits.signal) continue;
-            has_senders = true;
-            if (one.sent > waits.epoch) continue;
+            if (one.sent > waits.epoch) {
+                senders.push_back(part->head().rank);
+                continue;
+            }
             missing += fmt::format("{} rank {}", missing.empty() ? "" : ",", part->head().rank);
             ++count;
             if (one.sent != 0) missing += fmt::format(" (its last was of epoch {})", one.sent - 1);
         }
     }
-    const char *const from =
-        count == 1    ? "missing is one from"
-        : count > 1   ? "missing: one each from"
-        : has_senders ? "no rank that has sent to it is behind: it expects more events than are "
-                        "sent, or its senders skipped this epoch"
-                      : "no rank that runs has sent to it (events of "
-                        "SENNIT_EPOCH_CURRENT are not recorded)";
+    const std::string from =
+        count == 1         ? "missing is one from"
+        : count > 1        ? "missing: one each from"
+        : !senders.empty() ? fmt::format(
+                                 "no rank that has sent to it ({}) is behind: another rank "
+                                 "has sent nothing, it expects more events than are sent, "
+                                 "or its senders skipped this epoch",
+                                 ranks_text(senders))
+                           : "no rank that runs has sent to it (events of SENNIT_EPOCH_CURRENT are "
+                             "not recorded)";
     return fmt::format("  waits for signal {:#x}, which expects {} of epoch {}: {}{}\n",
                        waits.signal, counted(waits.events, "event"), waits.epoch, from, missing);
 }
@@ -193,53 +206,48 @@ std::string refused_text(const TracePart::Sent &one) {
         one.refused - 1, one.signal, one.rank, one.rank, one.owners);
 }
 
-// Whether the last call of a rank of this host was a start of a plan a moment ago:
-// sennit_message_plan_wait, which is not recorded, repeats it while a receiver is not ready.
-bool repeats_start(const TracePart &part) {
-    constexpr std::int64_t kJustNs = 500'000'000;
-    if (part.records().empty()) return false;
-    const runtime::TraceRecord &last = part.records().back();
-    const std::size_t number = last.name <= runtime::kTraceNames ? last.name : 0;
-    const char *const name = part.head().names[number].text;
-    const std::int64_t age_ns = now_ns() - last.start_ns - last.duration_ns;
-    return std::strncmp(name, "sennit_plan_start", sizeof part.head().names[number].text) == 0 &&
-           age_ns < kJustNs;
+// For a rank in no call. `is_alive`: on this host.
+std::string between_text(const TracePart &part, bool is_alive) {
+    const TracePart::Ended last = part.last_ended();
+    std::string text = " in no call";
+    if (is_alive && !last.name.empty() && now_ns() > last.end_ns)
+        text += fmt::format(" for {:.3f} s", static_cast<double>(now_ns() - last.end_ns) / 1e9);
+    if (!last.name.empty()) text += fmt::format(", after {}", last.name);
+    return text;
 }
 
 }  // namespace
 
 std::string where_text(const Trace &trace) {
-    char host[sizeof(runtime::TraceFile::host)] = "";
-    (void)gethostname(host, sizeof host - 1);
     std::string text;
     for (const auto &part : trace.parts) {
         const runtime::TraceFile &head = part->head();
-        const bool is_dead = has_died(head.host, head.process_id);
+        const ProcessState state = process_state(head.host, head.process_id);
+        const bool is_alive = state == ProcessState::running || state == ProcessState::stopped;
+        const bool is_stopped = state == ProcessState::stopped;
         text += fmt::format("rank {} (process {} on {}){}", head.rank, head.process_id, head.host,
-                            is_dead ? " died:" : ":");
+                            state == ProcessState::dead ? " died:"
+                            : is_stopped                ? " is stopped (by a signal or a debugger):"
+                                                        : ":");
         const std::vector<TracePart::Open> open = part->open_operations();
-        const std::vector<TracePart::Sent> sent = part->sent_events();
-        const bool is_refused = std::any_of(
-            sent.begin(), sent.end(), [](const TracePart::Sent &one) { return one.refused != 0; });
-        const bool is_here = std::strcmp(head.host, host) == 0;
-        if (open.empty())
-            text += is_refused && !is_dead && is_here && repeats_start(*part)
-                        ? " in no call, or in sennit_message_plan_wait"
-                        : " in no call";
+        if (open.empty()) text += between_text(*part, is_alive);
         for (const TracePart::Open &one : open) {
             text += fmt::format("{} {}", &one == &open.front() ? "" : ";", one.name);
             if (one.peer >= 0) text += fmt::format(" with rank {}", one.peer);
-            if (!is_dead && is_here && now_ns() > one.start_ns)
+            if (is_alive && now_ns() > one.start_ns)
                 text += fmt::format(" for {:.3f} s",
                                     static_cast<double>(now_ns() - one.start_ns) / 1e9);
             if (one.thread != 0) text += fmt::format(" (thread {})", one.thread);
         }
         text += "\n";
+        // A stopped rank may wait for nothing: its events may all be there.
         for (const TracePart::Open &one : open)
-            if (one.signal != 0) text += awaited_text(trace, head.rank, one);
+            if (one.signal != 0 && !is_stopped) text += awaited_text(trace, head.rank, one);
         for (const TracePart::Open &one : open)
             if (!one.note.empty()) text += fmt::format("  {}\n", one.note);
-        for (const TracePart::Sent &one : sent)
+        if (const std::string note = part->outside_note(); !note.empty())
+            text += fmt::format("  {}\n", note);
+        for (const TracePart::Sent &one : part->sent_events())
             if (one.refused != 0) text += refused_text(one);
     }
     return text;

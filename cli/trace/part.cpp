@@ -68,6 +68,17 @@ void TracePart::read_part() {
     dropped_ = first;
 }
 
+namespace {
+
+std::string text_of(const runtime::TraceNote &note) {
+    std::string text(note.text, strnlen(note.text, sizeof note.text));
+    for (char &letter : text)
+        if (std::iscntrl(static_cast<unsigned char>(letter)) != 0) letter = ' ';
+    return text;
+}
+
+}  // namespace
+
 std::vector<TracePart::Open> TracePart::open_operations() const {
     std::vector<Open> found;
     for (const runtime::OpenOperation &one : head_->open) {
@@ -78,17 +89,27 @@ std::vector<TracePart::Open> TracePart::open_operations() const {
         const std::uint32_t signal = one.signal.load(std::memory_order_acquire);
         // SYNC trace-open: pairs with the release in Observed::show_text(); the text is visible.
         const bool has_note = one.has_note.load(std::memory_order_acquire) != 0;
-        const char *const note = head_->notes[&one - head_->open].text;
         found.push_back({head_->names[number].text, one.start_ns, one.bytes, one.peer, one.thread,
                          signal, one.epoch, one.events,
-                         has_note ? std::string(note, strnlen(note, sizeof(runtime::TraceNote)))
-                                  : std::string()});
-        for (char &letter : found.back().note)
-            if (std::iscntrl(static_cast<unsigned char>(letter)) != 0) letter = ' ';
+                         has_note ? text_of(head_->notes[&one - head_->open]) : std::string()});
     }
     std::sort(found.begin(), found.end(),
               [](const Open &a, const Open &b) { return a.start_ns < b.start_ns; });
     return found;
+}
+
+std::string TracePart::outside_note() const {
+    return text_of(head_->notes[runtime::kOpenOperations]);
+}
+
+TracePart::Ended TracePart::last_ended() const {
+    for (auto one = records_.rbegin(); one != records_.rend(); ++one) {
+        const std::size_t number = one->name <= runtime::kTraceNames ? one->name : 0;
+        const std::string name = head_->names[number].text;
+        if (name == "wait" || name == "progress") continue;
+        return {name, one->start_ns + one->duration_ns};
+    }
+    return {};
 }
 
 std::vector<TracePart::Sent> TracePart::sent_events() const {

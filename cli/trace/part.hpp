@@ -37,6 +37,14 @@ class TracePart {
         std::string note;  // the program's text of sennit_trace_note
     };
     std::vector<Open> open_operations() const;
+    // The program's text outside of operations; "": none.
+    std::string outside_note() const;
+    // The name of the operation that ended last, and its end; "": none is recorded.
+    struct Ended {
+        std::string name;
+        std::int64_t end_ns;
+    };
+    Ended last_ended() const;
     // The rank's latest events to each signal.
     struct Sent {
         int rank;

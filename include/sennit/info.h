@@ -120,9 +120,10 @@ sennit_status sennit_stats_get(int rank, sennit_path path, sennit_counters *coun
  * UNSUPPORTED (SENNIT_STATS is not set). */
 sennit_status sennit_stats_print(void);
 
-/* Note in one line, cut to 255 bytes, what the calling thread waits for. `sennit trace where` shows
- * the note until the thread's call of Sennit ends or makes another note. For conditions of
- * sennit_wait_until. No effect outside of a call or without SENNIT_TRACE. */
+/* Note in one line, cut to 255 bytes, what the calling thread does or waits for. `sennit trace
+ * where` shows the note until the next one; "" removes it. Inside a call of Sennit (by a condition
+ * of sennit_wait_until) the note is the thread's and ends with the call. Outside of calls it is the
+ * rank's. No effect without SENNIT_TRACE. */
 sennit_status sennit_trace_note(const char *text);
 
 /* "0.1.0"; one line on compiler, optional parts and options of the build. Any time. */

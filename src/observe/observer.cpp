@@ -136,9 +136,10 @@ void Observed::show_awaited(Observer &observer, const Awaited &awaited) {
 
 void Observed::show_text(Observer &observer, const char *text) {
     const int place = innermost_open(observer);
-    if (place < 0) return;
-    TraceNote &note = observer.trace->notes[place];
+    const std::size_t at = place < 0 ? kOpenOperations : static_cast<std::size_t>(place);
+    TraceNote &note = observer.trace->notes[at];
     (void)std::snprintf(note.text, sizeof note.text, "%s", text);
+    if (place < 0) return;
     // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the text comes before. A
     // reader may still find the next text half written: people read it.
     observer.trace->open[place].has_note.store(1, std::memory_order_release);

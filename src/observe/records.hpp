@@ -17,7 +17,7 @@ namespace sennit::runtime {
 
 inline constexpr std::uint64_t kTraceMagic = 0x31435254544E4E53;  // "SNNTTRC1", little endian
 inline constexpr std::uint64_t kStatsMagic = 0x31415453544E4E53;  // "SNNTSTA1"
-inline constexpr std::uint32_t kTraceVersion = 5;
+inline constexpr std::uint32_t kTraceVersion = 6;
 inline constexpr std::size_t kTraceNames = 511;
 inline constexpr std::size_t kOpenOperations = 64;
 inline constexpr std::size_t kSentEvents = 128;
@@ -66,7 +66,7 @@ static_assert(sizeof(OpenOperation) == 48 && offsetof(OpenOperation, in_use) == 
               offsetof(OpenOperation, epoch) == 32);
 
 // The reason why the open operation of the same place waits: by sennit_trace_note, or the wait
-// itself.
+// itself. The last place is for notes outside of operations; "": none.
 struct TraceNote {
     char text[256];
 };
@@ -118,9 +118,9 @@ struct alignas(kLineBytes) TraceFile {
     OpenOperation open[kOpenOperations];
     TraceName names[kTraceNames + 1];
     SentEvent events[kSentEvents];  // the first signals to which the rank has sent
-    TraceNote notes[kOpenOperations];
+    TraceNote notes[kOpenOperations + 1];
 };
-static_assert(sizeof(TraceFile) == 49280 && offsetof(TraceFile, capacity) == 48 &&
+static_assert(sizeof(TraceFile) == 49536 && offsetof(TraceFile, capacity) == 48 &&
               offsetof(TraceFile, open) == 128 && offsetof(TraceFile, names) == 3200 &&
               offsetof(TraceFile, events) == 27776 && offsetof(TraceFile, notes) == 32896);
 

@@ -8,8 +8,8 @@
 //                            with "stay" the others live until they are ended
 //     stay FILE              all but rank 0 wait in a barrier until FILE exists
 //     hang FILE [plans]      rank 2 waits for an event of each of the others, rank 1 sends none of
-//                            epoch 1 and rank 0 one of epoch 3, until FILE exists; with "repeat"
-//                            for "plans" rank 0 tries to send it all the time
+//                            epoch 1 and rank 0 one of epoch 3, until FILE exists; with "note" for
+//                            "plans" rank 1 then notes a text, and removes it when FILE.2 exists
 //     skip FILE              rank 2 waits for events of epoch 1; the others send some of epoch 2
 //                            when FILE exists, and of epoch 1 when FILE.2 exists
 //     many N                 N puts of 8 bytes, one of 16, what rank 0 counted, a change of folder
@@ -406,8 +406,14 @@ class Sender {
     std::uint64_t word_ = 1;
 };
 
+void await_file(const std::string &file) {
+    struct stat now {};
+    while (stat(file.c_str(), &now) != 0)
+        sennit::test::sleep_ms(5);
+}
+
 void hang(const char *file, const std::string &how) {
-    const bool by_plans = how == "plans" || how == "repeat";
+    const bool by_plans = how == "plans";
     ok(sennit_init(nullptr), "init");
     sennit_signal mine = SENNIT_SIGNAL_NULL;
     ok(sennit_signal_create(2, 2, 0, &mine), "create");
@@ -422,21 +428,16 @@ void hang(const char *file, const std::string &how) {
         ok(sender.send(1), "epoch 1");
         expect(sender.send(3), SENNIT_ERR_SIGNAL_EARLY, "epoch 3");
     }
-    struct stat now {};
-    while (sennit_rank() != 2 && stat(file, &now) != 0) {
-        sennit::test::sleep_ms(5);
-        if (sennit_rank() == 0 && how == "repeat")
-            expect(sender.send(3), SENNIT_ERR_SIGNAL_EARLY, "epoch 3");
+    const std::string go = file;
+    if (sennit_rank() == 1 && how == "note") {
+        ok(sennit_trace_note("reads a file"), "note");
+        await_file(go + ".2");
+        ok(sennit_trace_note(""), "note");
     }
+    if (sennit_rank() != 2) await_file(go);
     if (sennit_rank() == 1) ok(sender.send(1), "epoch 1");
     if (sennit_rank() == 2) ok(sennit_signal_wait(mine, SENNIT_FOREVER), "wait");
     ok(sennit_finalize(), "finalize");
-}
-
-void await_file(const std::string &file) {
-    struct stat now {};
-    while (stat(file.c_str(), &now) != 0)
-        sennit::test::sleep_ms(5);
 }
 
 void skip(const std::string &file) {
