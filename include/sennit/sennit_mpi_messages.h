@@ -64,6 +64,7 @@ typedef struct sennit_mpi_message {
     void *body;
     sennit_peer_block there; /* the receiver's block, for a send */
     int is_attached;
+    int is_traced; /* as in the plan */
 } sennit_mpi_message;
 
 /* The puts to one rank whose events count in the signals of its plan (is_own), or in signals that
@@ -86,6 +87,7 @@ typedef struct sennit_mpi_plan_state {
     int is_running;
     int is_open; /* for the run that is started next */
     int is_strict;
+    int is_traced;  /* SENNIT_TRACE is set */
     int is_broken;  /* after an error: it can only be destroyed */
     size_t arrived; /* the first `arrived` messages of this run have been waited for */
 } sennit_mpi_plan_state;
@@ -99,6 +101,22 @@ static inline sennit_status sennit_mpi_fail(sennit_status status, const char *ca
                    message->call, message->is_send ? "to" : "from", message->partner, message->tag,
                    text);
     return sennit_error_report(status, call, whole, code);
+}
+
+/* `sennit trace where` shows that the rank is in `call` and waits for the message: calls of this
+ * header are none of the library. */
+static inline void sennit_mpi_note(const sennit_mpi_message *message, const char *call,
+                                   const char *why) {
+    char text[250];
+    if (!message->is_traced) return;
+    (void)snprintf(text, sizeof text, "in %s: %s %s rank %d of the communicator, tag %d: %s", call,
+                   message->call, message->is_send ? "to" : "from", message->partner, message->tag,
+                   why);
+    (void)sennit_trace_note(text);
+}
+
+static inline void sennit_mpi_end_note(const sennit_mpi_message *message) {
+    if (message->is_traced) (void)sennit_trace_note("");
 }
 
 static inline sennit_mpi_comm *sennit_mpi_find_comm(const sennit_mpi_plan_state *plan,
@@ -156,7 +174,7 @@ static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *
     if (side->buffer == MPI_IN_PLACE && side->count != 0)
         return "MPI_IN_PLACE: a plan needs both buffers";
     if (side->count < 0) return "a count below 0";
-    if (side->buffer == MPI_BOTTOM && side->count != 0) return "MPI_BOTTOM: no buffer of its own";
+    if (side->buffer == MPI_BOTTOM && side->count != 0) return "the buffer is null, or MPI_BOTTOM";
     if (use->ways->next_body_tag >= use->ways->last_tag)
         return "too many receives of one communicator";
     if (side->partner == MPI_PROC_NULL) return NULL;
@@ -165,12 +183,12 @@ static inline const char *sennit_mpi_what_is_wrong(const sennit_mpi_plan_state *
     if (MPI_Comm_size(use->comm, &size) != MPI_SUCCESS || side->partner < 0 ||
         side->partner >= size) {
         (void)snprintf(text, SENNIT_MPI_TEXT_BYTES,
-                       "no such rank in the communicator of %d ranks: %d", size, side->partner);
+                       "rank %d is outside 0 to %d of the communicator", side->partner, size - 1);
         return text;
     }
     if (side->tag < 0 || side->tag > use->ways->last_tag) {
-        (void)snprintf(text, SENNIT_MPI_TEXT_BYTES, "no tag from 0 to %d: %d", use->ways->last_tag,
-                       side->tag);
+        (void)snprintf(text, SENNIT_MPI_TEXT_BYTES, "tag %d is outside 0 to %d", side->tag,
+                       use->ways->last_tag);
         return text;
     }
     return NULL;
@@ -186,6 +204,7 @@ static inline sennit_mpi_message *sennit_mpi_new_message(sennit_mpi_plan_state *
         return NULL;
     }
     message->head_request = message->body_request = MPI_REQUEST_NULL;
+    message->is_traced = plan->is_traced;
     *place = message;
     return message;
 }
@@ -349,7 +368,7 @@ static inline sennit_status sennit_mpi_move_of(const sennit_mpi_message *message
     if (low == high || high <= 0 || low >= (int64_t)bytes) return SENNIT_OK;
     if (low < 0 || high > (int64_t)bytes)
         return sennit_mpi_fail(SENNIT_ERR_ARG, "sennit_message_plan_twin",
-                               "its memory lies in the first buffer with a part alone", message, 0);
+                               "only a part of its memory lies in the first buffer", message, 0);
     *move = by_bytes;
     return SENNIT_OK;
 }

@@ -152,8 +152,10 @@ static inline sennit_status sennit_message_plan_test(sennit_message_plan *plan, 
  * be complete before. Errors: STATE (a run was not waited for). */
 static inline sennit_status sennit_message_plan_destroy(sennit_message_plan *plan);
 
-static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, MPI_Comm comm) {
-    static const char *const call = "sennit_message_plan_use";
+/* sennit_message_plan_use() by `call`. */
+static inline sennit_status sennit_mpi_use(sennit_message_plan *plan, const char *call,
+                                           MPI_Comm comm) {
+    sennit_knob trace;
     sennit_mpi_comm *use;
     int is_inter = 1;
     int size = 0;
@@ -171,7 +173,11 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
     use->comm = comm;
     /* A process that is no rank takes part, so that no rank waits for it. */
     use->ways = sennit_mpi_take_ways(comm, !sennit_initialized() || size > sennit_size(), &code);
-    if (use->ways != NULL) return SENNIT_OK;
+    if (use->ways != NULL) {
+        sennit_mpi_knob("SENNIT_TRACE", &trace);
+        plan->is_traced = trace.value[0] != '\0';
+        return SENNIT_OK;
+    }
     --plan->comms.count;
     if (!sennit_initialized())
         return sennit_mpi_fail(SENNIT_ERR_STATE, call, "no rank: sennit_init_mpi() comes first",
@@ -185,6 +191,10 @@ static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, M
                            code);
 }
 
+static inline sennit_status sennit_message_plan_use(sennit_message_plan *plan, MPI_Comm comm) {
+    return sennit_mpi_use(plan, "sennit_message_plan_use", comm);
+}
+
 static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_message_plan **plan) {
     static const char *const call = "sennit_message_plan_create";
     sennit_message_plan *made;
@@ -192,7 +202,7 @@ static inline sennit_status sennit_message_plan_create(MPI_Comm comm, sennit_mes
     if (plan == NULL) return sennit_mpi_fail(SENNIT_ERR_ARG, call, "plan is null", NULL, 0);
     made = (sennit_message_plan *)calloc(1, sizeof *made);
     if (made == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
-    status = sennit_message_plan_use(made, comm);
+    status = sennit_mpi_use(made, call, comm);
     if (status != SENNIT_OK) {
         (void)sennit_message_plan_destroy(made);
         return status;
@@ -209,12 +219,14 @@ static inline sennit_status sennit_message_plan_twin(const sennit_message_plan *
     sennit_message_plan *made;
     sennit_status status = SENNIT_OK;
     size_t i;
-    if (plan == NULL || twin == NULL || (bytes != 0 && (first == NULL || second == NULL)))
-        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "null", NULL, 0);
+    if (plan == NULL || twin == NULL)
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "no plan, or twin is null", NULL, 0);
+    if (bytes != 0 && (first == NULL || second == NULL))
+        return sennit_mpi_fail(SENNIT_ERR_ARG, call, "first or second is null", NULL, 0);
     made = (sennit_message_plan *)calloc(1, sizeof *made);
     if (made == NULL) return sennit_mpi_fail(SENNIT_ERR_NOMEM, call, "no memory", NULL, 0);
     for (i = 0; i < plan->comms.count && status == SENNIT_OK; ++i)
-        status = sennit_message_plan_use(made, ((sennit_mpi_comm *)plan->comms.items)[i].comm);
+        status = sennit_mpi_use(made, call, ((sennit_mpi_comm *)plan->comms.items)[i].comm);
     for (i = 0; i < plan->messages.count && status == SENNIT_OK; ++i) {
         const sennit_mpi_message *const model = ((sennit_mpi_message **)plan->messages.items)[i];
         int64_t move = 0;
@@ -428,6 +440,7 @@ static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan,
     static const char *const not_started = "the rank that is sent to has not started its run";
     const double start = sennit_wtime();
     const sennit_mpi_target *held = NULL;
+    const sennit_mpi_target *noted = NULL;
     int has_warned = 0;
     sennit_status status = SENNIT_OK;
     if (plan == NULL || timeout_ns < 0)
@@ -437,14 +450,19 @@ static inline sennit_status sennit_message_plan_wait(sennit_message_plan *plan,
     for (;;) {
         status = sennit_mpi_try_to_put(plan, &held);
         if (status != SENNIT_OK || held == NULL) break;
-        if (sennit_mpi_left(start, timeout_ns) == 0)
+        if (sennit_mpi_left(start, timeout_ns) == 0) {
+            if (noted != NULL) sennit_mpi_end_note(noted->first);
             return sennit_mpi_fail(SENNIT_ERR_TIMEOUT, call, not_started, held->first, 0);
+        }
+        if (noted != held) sennit_mpi_note(held->first, call, not_started);
+        noted = held;
         if (!has_warned && sennit_wtime() - start >= 10) {
             sennit_mpi_warn_of_message(sennit_wtime() - start, held->first, not_started);
             has_warned = 1;
         }
         (void)sched_yield();
     }
+    if (noted != NULL) sennit_mpi_end_note(noted->first);
     if (status == SENNIT_OK) status = sennit_mpi_await_arrivals(plan, start, timeout_ns);
     if (status == SENNIT_OK) status = sennit_mpi_await_puts(plan, start, timeout_ns);
     if (status == SENNIT_ERR_TIMEOUT) return status;

@@ -39,13 +39,17 @@ static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Reques
     const double start = sennit_wtime();
     int has_warned = 0;
     unsigned rounds = 0;
+    int how = -1;
     for (;;) {
         int is_over = 0;
         double now;
-        if (MPI_Test(request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return 2;
-        if (is_over) return 0;
+        if (MPI_Test(request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) how = 2;
+        if (how < 0 && is_over) how = 0;
         now = sennit_wtime();
-        if (has_end && now >= end) return 1;
+        if (how < 0 && has_end && now >= end) how = 1;
+        if (how >= 0) break;
+        if (rounds == 0)
+            sennit_mpi_note(message, wait[0], "that rank has not made a call that matches");
         if (!has_warned && now - start >= 10) {
             sennit_mpi_warn_of_wait(now - start, wait, message,
                                     "that rank has not made a call that matches; timeout_ns sets "
@@ -54,13 +58,16 @@ static inline int sennit_mpi_await(const sennit_mpi_message *message, MPI_Reques
         }
         sennit_mpi_let_others(&rounds);
     }
+    sennit_mpi_end_note(message);
+    return how;
 }
 
 static inline sennit_status sennit_mpi_fail_await(int how, const sennit_mpi_message *message) {
-    return how == 1 ? sennit_mpi_fail(SENNIT_ERR_TIMEOUT, "sennit_message_plan_commit",
-                                      "the partner has not made its call in time", message, 0)
-                    : sennit_mpi_fail(SENNIT_ERR_FABRIC, "sennit_message_plan_commit",
-                                      "MPI's own call failed", message, 0);
+    return how == 1
+               ? sennit_mpi_fail(SENNIT_ERR_TIMEOUT, "sennit_message_plan_commit",
+                                 "that rank has not made a call that matches in time", message, 0)
+               : sennit_mpi_fail(SENNIT_ERR_FABRIC, "sennit_message_plan_commit",
+                                 "MPI's own call failed", message, 0);
 }
 
 /* Finds or adds a target. Null: no memory. */
@@ -163,9 +170,10 @@ static inline sennit_status sennit_mpi_await_place(sennit_mpi_message *message, 
                                "the request for the exchange was not completed", message, 0);
     how = sennit_mpi_await(message, &message->head_request, end, has_end);
     if (message->is_users && head->use != message->ways->use)
-        return sennit_mpi_fail(SENNIT_ERR_ARG, call,
-                               "what came is of a receive of an earlier plan that had no send",
-                               message, 0);
+        return sennit_mpi_fail(
+            SENNIT_ERR_ARG, call,
+            "it got the description of a receive of an earlier plan, which had no send", message,
+            0);
     while (how == 0 && head->use != message->ways->use) {
         if (sennit_mpi_exchange(message, &message->head_request) != MPI_SUCCESS) how = 2;
         if (how == 0) how = sennit_mpi_await(message, &message->head_request, end, has_end);
@@ -263,8 +271,7 @@ static inline sennit_status sennit_mpi_try_to_put(sennit_mpi_plan_state *plan,
     return SENNIT_OK;
 }
 
-/* After an error: waits until nothing is under way. The plan can not run again. The error names the
- * program's own call. */
+/* After an error in `call`: waits until nothing is under way. The plan can not run again. */
 static inline sennit_status sennit_mpi_break(sennit_mpi_plan_state *plan, const char *call,
                                              sennit_status status) {
     const sennit_error first = *sennit_last_error();
@@ -282,7 +289,7 @@ static inline sennit_status sennit_mpi_break(sennit_mpi_plan_state *plan, const 
 
 static inline const char *sennit_mpi_why_no_start(const sennit_mpi_plan_state *plan) {
     return plan->is_running     ? "the run before was not waited for"
-           : plan->is_broken    ? "the plan has had an error"
+           : plan->is_broken    ? "the plan has had an error: it can only be destroyed"
            : plan->is_committed ? "it can be started"
                                 : "the plan is not committed";
 }
@@ -297,19 +304,21 @@ static inline int64_t sennit_mpi_left(double start, int64_t timeout_ns) {
 /* Waits for the message's event, and warns once after 10 s. */
 static inline sennit_status sennit_mpi_await_arrival(const sennit_mpi_message *message,
                                                      double start, int64_t timeout_ns) {
+    static const char *const why = "its sender has not started the run, or makes no such send";
     const int64_t patience_ns = 10 * (int64_t)1000000000;
     int64_t left_ns = sennit_mpi_left(start, timeout_ns);
     int has_warned = 0;
+    sennit_status status;
+    sennit_mpi_note(message, "sennit_message_plan_wait", why);
     for (;;) {
-        const sennit_status status =
-            sennit_signal_wait(message->signal, left_ns < patience_ns ? left_ns : patience_ns);
+        status = sennit_signal_wait(message->signal, left_ns < patience_ns ? left_ns : patience_ns);
         left_ns = sennit_mpi_left(start, timeout_ns);
-        if (status != SENNIT_ERR_TIMEOUT || left_ns == 0) return status;
-        if (!has_warned)
-            sennit_mpi_warn_of_message(sennit_wtime() - start, message,
-                                       "its sender has not started the run, or makes no such send");
+        if (status != SENNIT_ERR_TIMEOUT || left_ns == 0) break;
+        if (!has_warned) sennit_mpi_warn_of_message(sennit_wtime() - start, message, why);
         has_warned = 1;
     }
+    sennit_mpi_end_note(message);
+    return status;
 }
 
 /* Waits for the messages of the run that have not been waited for, in their order. */

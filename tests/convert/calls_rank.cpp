@@ -326,9 +326,12 @@ void mistakes() {
         refused(
             sennit_plan_irecv(plan.get(), memory, 1, MPI_DOUBLE, size, 0, kWorld, kNone, nullptr),
             SENNIT_ERR_ARG,
-            ("of " + std::to_string(size) + " ranks: " + std::to_string(size)).c_str());
+            ("rank " + std::to_string(size) + " is outside 0 to " + std::to_string(size - 1))
+                .c_str());
+        refused(sennit_plan_irecv(plan.get(), nullptr, 1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),
+                SENNIT_ERR_ARG, "the buffer is null");
         refused(sennit_plan_irecv(plan.get(), memory, 1, MPI_DOUBLE, 0, -7, kWorld, kNone, nullptr),
-                SENNIT_ERR_ARG, ": -7");
+                SENNIT_ERR_ARG, "tag -7 is outside 0 to ");
         refused(sennit_plan_irecv(plan.get(), memory, -1, MPI_DOUBLE, 0, 0, kWorld, kNone, nullptr),
                 SENNIT_ERR_ARG, "below 0");
         // Each mistake has a text of its own, and the error is that of the call the program made.

@@ -69,7 +69,10 @@ void two_buffers_in_turn_need_no_other_trip() {
     add_halo(plans[0], halves[0], column);
     MPI_Type_free(&column);
     refused(sennit_message_plan_twin(plans[0], halves[0] + 1, halves[1], bytes, &plans[1]),
-            SENNIT_ERR_ARG, "a part alone");
+            SENNIT_ERR_ARG, "only a part of its memory");
+    refused(sennit_message_plan_twin(plans[0], halves[0], nullptr, bytes, &plans[1]),
+            SENNIT_ERR_ARG, "second is null");
+    need(std::strcmp(sennit_last_error()->operation, "sennit_message_plan_twin") == 0, "its name");
     ok(sennit_message_plan_twin(plans[0], halves[0], halves[1], bytes, &plans[1]));
     for (sennit_message_plan *const plan : plans) {
         ok(sennit_message_plan_be_strict(plan));
