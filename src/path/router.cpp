@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "path/router.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -31,16 +33,14 @@ struct Router {
     int count = 0;
     int node_count = 0;                    // the first of them are within one node
     Address *addresses[kTransports] = {};  // [transport within a node][rank]
-    std::uint8_t networks = 0;             // set of paths between nodes that may be opened
+    PathSet networks = 0;                  // paths between nodes that may be opened
     char settings[SENNIT_PATH_END][256] = {};
     Transport *by_path[SENNIT_PATH_END] = {};
     Transport *immediate[SENNIT_PATH_END] = {};  // transports that copy at once
-    std::uint8_t allowed = 1u << SENNIT_PATH_SELF;
+    PathSet allowed = path_bit(SENNIT_PATH_SELF);
 };
 
 namespace {
-
-static_assert(SENNIT_PATH_END <= 8, "a set of paths is one byte");
 
 bool is_name_of(sennit_path path, const char *name, std::size_t length) {
     const char *known = sennit_path_name(path);
@@ -77,8 +77,20 @@ sennit_status add(Rank &rank, const Maker &maker, const char *settings,
     router.transports[router.count++] = made;
     router.by_path[maker.path] = made;
     if (made->traits().immediate) router.immediate[maker.path] = made;
-    router.allowed = static_cast<std::uint8_t>(router.allowed | 1u << maker.path);
+    router.allowed |= path_bit(maker.path);
     return SENNIT_OK;
+}
+
+[[gnu::cold]] sennit_status fail_unknown(const char *name, std::size_t length) {
+    char known[160] = "";
+    std::size_t used = 0;
+    for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
+        const int more =
+            std::snprintf(known + used, sizeof known - used, ", %s", sennit_path_name(maker->path));
+        used = std::min(used + static_cast<std::size_t>(more), sizeof known - 1);
+    }
+    return fail(SENNIT_ERR_ARG, "'%.*s' in SENNIT_PATHS is no path; this build has self%s",
+                static_cast<int>(length), name, known);
 }
 
 // Adds one word of the list: "name" or "name:settings". Sets *absent to a path that this build does
@@ -89,12 +101,7 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
     const std::size_t name_length =
         colon == nullptr ? length : static_cast<std::size_t>(colon - word);
     const sennit_path path = path_named(word, name_length);
-    if (path == SENNIT_PATH_NONE)
-        return fail(
-            SENNIT_ERR_ARG,
-            "'%.*s' in SENNIT_PATHS is no path; there are self, inproc, mapped, cma, fabric, "
-            "sim",
-            static_cast<int>(name_length), word);
+    if (path == SENNIT_PATH_NONE) return fail_unknown(word, name_length);
     const Maker *maker = maker_named(word, name_length);
     if (maker == nullptr) {
         if (path != SENNIT_PATH_SELF) *absent = path;
@@ -109,14 +116,14 @@ sennit_status add_named(Rank &rank, const char *word, std::size_t length,
     if (colon != nullptr) std::memcpy(settings, colon + 1, settings_length);
     settings[settings_length] = '\0';
     if (!maker->between_nodes) return add(rank, *maker, settings, sink);
-    router.networks = static_cast<std::uint8_t>(router.networks | 1u << maker->path);
+    router.networks |= path_bit(maker->path);
     return SENNIT_OK;
 }
 
 // Why a built path is not open.
 Reason reason_not_open(const Router &router, sennit_path path) {
     // Allowed, but the job has one node.
-    if ((router.networks >> path & 1) != 0) return Reason{Reason::Code::same_node};
+    if (has_path(router.networks, path)) return Reason{Reason::Code::same_node};
     const char *name = sennit_path_name(path);
     const bool by_default = maker_named(name, std::strlen(name))->by_default;
     return Reason::of(Reason::Code::not_allowed, by_default ? 0 : 1);
@@ -131,17 +138,17 @@ void set_reasons_before_trying(Rank &rank, int peer, PeerPath &other) {
             reason.code = Reason::Code::not_self;
         } else if (sennit_path_built(static_cast<sennit_path>(path)) == 0) {
             reason.code = Reason::Code::not_built;
-        } else if ((rank.router->allowed >> path & 1) == 0) {
+        } else if (!has_path(rank.router->allowed, static_cast<sennit_path>(path))) {
             reason = reason_not_open(*rank.router, static_cast<sennit_path>(path));
         }
     }
 }
 
 // The best path that works, or that works for private memory; or null.
-Transport *best_of(const Router &router, std::uint8_t common, bool for_private_memory) {
+Transport *best_of(const Router &router, PathSet common, bool for_private_memory) {
     for (int i = 0; i < router.count; ++i) {
         const transport::Traits &traits = router.transports[i]->traits();
-        if ((common >> traits.path & 1) == 0) continue;
+        if (!has_path(common, traits.path)) continue;
         if (!for_private_memory || (traits.immediate && traits.private_memory))
             return router.transports[i];
     }
@@ -149,8 +156,8 @@ Transport *best_of(const Router &router, std::uint8_t common, bool for_private_m
 }
 
 // Tries all paths, keeps the reasons in `other`, and returns the paths that work from this side.
-std::uint8_t try_all(Rank &rank, int peer, PeerPath &other) {
-    unsigned usable = 0;
+PathSet try_all(Rank &rank, int peer, PeerPath &other) {
+    PathSet usable = 0;
     set_reasons_before_trying(rank, peer, other);
     for (int i = 0; i < rank.router->count && peer != rank.world_rank; ++i) {
         Transport *const transport = rank.router->transports[i];
@@ -158,21 +165,20 @@ std::uint8_t try_all(Rank &rank, int peer, PeerPath &other) {
         const Reason reason = transport->reach(peer);
         other.reasons[path] = reason;
         if (reason.code != Reason::Code::taken) continue;
-        usable |= 1u << path;
+        usable |= path_bit(path);
         transport->forget(peer);
     }
-    return static_cast<std::uint8_t>(usable);
+    return usable;
 }
 
 // `mine` and `theirs`: sets of the paths that work from this side and from the peer's.
-void choose(const Router &router, int peer, std::uint8_t mine, std::uint8_t theirs,
-            PeerPath &other) {
-    const std::uint8_t common = mine & theirs;
+void choose(const Router &router, int peer, PathSet mine, PathSet theirs, PeerPath &other) {
+    const PathSet common = mine & theirs;
     Transport *chosen = best_of(router, common, false);
     for (int i = 0; i < router.count; ++i) {
         const sennit_path path = router.transports[i]->traits().path;
-        if ((mine >> path & 1) == 0) continue;
-        const bool works = (common >> path & 1) != 0;
+        if (!has_path(mine, path)) continue;
+        const bool works = has_path(common, path);
         other.reasons[path].code = works ? Reason::Code::not_tried : Reason::Code::peer_refused;
     }
     if (chosen == nullptr) return;
@@ -189,14 +195,14 @@ void choose(const Router &router, int peer, std::uint8_t mine, std::uint8_t thei
 
 // Chooses rails to a rank of this node beside load and store. They are never the path itself:
 // nobody tries them, and data that they fail to bring must be copied.
-void choose_rails(Rank &rank, int peer, std::uint8_t common) {
+void choose_rails(Rank &rank, int peer, PathSet common) {
     const Router &router = *rank.router;
     Peer &other = rank.peers[peer];
     const bool has_pointers = other.transport != nullptr && other.transport->traits().load_store;
     for (int i = 0; i < router.count && rank.rail_share != 0; ++i) {
         Transport &rails = *router.transports[i];
         const sennit_path path = rails.traits().path;
-        if (!rails.traits().is_message() || (common >> path & 1) == 0) continue;
+        if (!rails.traits().is_message() || !has_path(common, path)) continue;
         const bool is_between_nodes = i >= router.node_count;
         if (is_between_nodes) other.reasons[path].code = Reason::Code::same_node;
         if (!has_pointers || other.rail_path != SENNIT_PATH_NONE) continue;
@@ -209,13 +215,13 @@ void choose_rails(Rank &rank, int peer, std::uint8_t common) {
 
 // Chooses the path to a rank of another node from what both agreed on; the rails between the nodes
 // are known.
-void choose_network(Rank &rank, int peer, const NodeTrial *trials, std::uint8_t agreed) {
+void choose_network(Rank &rank, int peer, const NodeTrial *trials, PathSet agreed) {
     const Router &router = *rank.router;
     for (int i = router.node_count; i < router.count; ++i)
-        if ((agreed >> router.transports[i]->traits().path & 1) != 0)
+        if (has_path(agreed, router.transports[i]->traits().path))
             router.transports[i]->settle(peer, trials[i - router.node_count]);
     PeerPath found;
-    const std::uint8_t mine = try_all(rank, peer, found) & agreed;
+    const PathSet mine = try_all(rank, peer, found) & agreed;
     choose(router, peer, mine, mine, found);
     Peer &shared = rank.peers[peer];
     if (peer == shared.first_of_node)
@@ -339,7 +345,7 @@ sennit_status router_open(Rank &rank, const char *allowed, const transport::Even
 sennit_status router_open_networks(Rank &rank, const transport::EventSink &sink) {
     const Router &router = *rank.router;
     for (const Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
-        if ((router.networks >> maker->path & 1) == 0) continue;
+        if (!has_path(router.networks, maker->path)) continue;
         const sennit_status status = add(rank, *maker, router.settings[maker->path], sink);
         if (status != SENNIT_OK) return status;
     }
@@ -398,10 +404,10 @@ sennit_status router_read_more(Rank &rank, int slot, const std::byte *all, std::
 }
 
 bool router_allows(Rank &rank, sennit_path path) {
-    return (rank.router->allowed >> path & 1) != 0;
+    return has_path(rank.router->allowed, path);
 }
 
-void router_try(Rank &rank, std::uint8_t *usable) {
+void router_try(Rank &rank, PathSet *usable) {
     for (int peer = 0; peer < world_size(rank); ++peer) {
         PeerPath found;
         usable[peer] = try_all(rank, peer, found);
@@ -432,10 +438,10 @@ void router_try_nodes(Rank &rank, const Nodes &nodes, NodeTrial *out) {
     }
 }
 
-void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *theirs,
-                  const Nodes &nodes, const NodeTrial *trials) {
+void router_agree(Rank &rank, const PathSet *mine, const PathSet *theirs, const Nodes &nodes,
+                  const NodeTrial *trials) {
     rank.peers[rank.world_rank].path = SENNIT_PATH_SELF;
-    const auto of_node = static_cast<std::uint8_t>(~rank.router->networks);
+    const auto of_node = static_cast<PathSet>(~rank.router->networks);
     for (int peer = 0; peer < world_size(rank); ++peer)
         if (peer != rank.world_rank && rank.peers[peer].same_node)
             choose(*rank.router, peer, mine[peer], theirs[peer] & of_node, rank.peers[peer]);

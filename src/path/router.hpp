@@ -16,6 +16,16 @@ namespace sennit::path {
 inline constexpr int kTransports = 4;
 inline constexpr int kNetworks = 2;
 
+// Bit p: path p.
+using PathSet = std::uint16_t;
+static_assert(SENNIT_PATH_END <= 16);
+constexpr PathSet path_bit(sennit_path path) {
+    return static_cast<PathSet>(1u << path);
+}
+constexpr bool has_path(PathSet set, sennit_path path) {
+    return (set & path_bit(path)) != 0;
+}
+
 // Makes and opens the transports in `allowed` ("": all that are on by default): names of paths
 // separated by commas, each with settings after a colon. The path self is always allowed. Arriving
 // completion data goes to `sink`. A named path that this build does not have is ignored if another
@@ -53,9 +63,9 @@ void router_stop_threads(Rank &rank);
 // Whether the list of allowed paths permits the path.
 bool router_allows(Rank &rank, sennit_path path);
 
-// Tries every allowed path to every peer. Bit p of usable[peer]: path p works from here or, to
-// another node, the addresses permit it.
-void router_try(Rank &rank, std::uint8_t *usable);
+// Tries every allowed path to every peer. usable[peer]: the paths that work from here or, to
+// another node, that the addresses permit.
+void router_try(Rank &rank, PathSet *usable);
 
 // The job's nodes, in the order of their lowest ranks.
 struct Nodes {
@@ -70,8 +80,8 @@ void router_try_nodes(Rank &rank, const Nodes &nodes, transport::NodeTrial *out)
 // `mine`: the result of router_try(); `theirs`: each peer's result for this rank; `trials`: the
 // combined results of both nodes, in the form of router_try_nodes(). Chooses the best path that
 // works both ways for each peer, releases the others, and stores path and reasons of every peer.
-void router_agree(Rank &rank, const std::uint8_t *mine, const std::uint8_t *theirs,
-                  const Nodes &nodes, const transport::NodeTrial *trials);
+void router_agree(Rank &rank, const PathSet *mine, const PathSet *theirs, const Nodes &nodes,
+                  const transport::NodeTrial *trials);
 
 // The error of any use of a peer without a path.
 [[gnu::cold]] sennit_status fail_no_path(int peer);

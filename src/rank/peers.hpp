@@ -60,7 +60,9 @@ struct Peer : PeerPath {
     ControlBlock *control = nullptr;         // if load and store reach it
     std::uint64_t team_chunks = 0;           // mapped chunks of `control`; under `cold`
 };
-static_assert(sizeof(Peer) <= 104);
+static_assert(sizeof(Peer) <= 104,
+              "a rank has one for each rank of its node; raise it if a path is "
+              "added");
 
 // Peers by world rank. Its owner closes it.
 class PeerTable {

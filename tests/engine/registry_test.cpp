@@ -32,6 +32,19 @@ TEST(registry, a_path_that_is_not_taken_by_default_says_how_to_take_it) {
     EXPECT_EQ(job.fault, "");
 }
 
+// Broken by a list of names that is not the table.
+TEST(registry, an_unknown_path_is_refused_with_the_names_of_this_build) {
+    sennit_bootstrap bootstrap;
+    ASSERT_EQ(sennit_bootstrap_inproc_create(1, &bootstrap), SENNIT_OK);
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    options.bootstrap = &bootstrap;
+    options.paths = "self,teleport";
+    EXPECT_EQ(sennit_init(&options), SENNIT_ERR_ARG);
+    EXPECT_STREQ(sennit_last_error()->text,
+                 "'teleport' in SENNIT_PATHS is no path; this build has self, sim, mpi");
+    EXPECT_EQ(sennit_bootstrap_inproc_destroy(1, &bootstrap), SENNIT_OK);
+}
+
 // Broken by a copied transport that still has the name and number of its model.
 TEST(registry, a_table_and_traits_with_different_paths_are_found) {
     if constexpr (kChecksInvariants) {

@@ -10,9 +10,9 @@
 namespace sennit::life {
 namespace {
 
-// A rank's results; a byte for each rank of its node follows, in their order. Both sides know the
-// paths to ranks of other nodes from the addresses, and one rank of each node has tried the rails
-// to other nodes.
+// A rank's results; a PathSet for each rank of its node follows, in their order. Both sides know
+// the paths to ranks of other nodes from the addresses, and one rank of each node has tried the
+// rails to other nodes.
 struct Tries {
     // Set by a rank that failed after the first exchange, so that the others need not wait.
     std::uint8_t has_failed;
@@ -21,8 +21,13 @@ struct Tries {
 };
 static_assert(sizeof(Tries) == 10);
 
+// The place in a row of the set for the rank of the node with that number.
+std::size_t set_offset(int place) {
+    return sizeof(Tries) + sizeof(path::PathSet) * static_cast<std::size_t>(place);
+}
+
 // Returns the number of ranks of the largest node.
-std::size_t find_places(Startup &start) {
+int find_places(Startup &start) {
     int most = 0;
     for (int r = 0; r < start.size; ++r) {
         int before = r - 1;
@@ -31,7 +36,7 @@ std::size_t find_places(Startup &start) {
         start.places[r] = before >= 0 ? start.places[before] + 1 : 0;
         most = std::max(most, start.places[r] + 1);
     }
-    return static_cast<std::size_t>(most);
+    return most;
 }
 
 const transport::NodeTrial *trials_of(const Startup &start, int node) {
@@ -50,7 +55,7 @@ void write_tries(const Startup &start, std::uint8_t *row) {
     std::memcpy(row, &tries, sizeof tries);
     for (int r = 0; r < start.size; ++r)
         if (start.rank.peers[r].same_node)
-            row[sizeof tries + static_cast<std::size_t>(start.places[r])] = start.usable[r];
+            std::memcpy(row + set_offset(start.places[r]), &start.usable[r], sizeof *start.usable);
 }
 
 // Combines the trials of this node for each other node with that node's trials for this one: both
@@ -139,7 +144,7 @@ sennit_status exchange_tries(Startup &start, std::uint8_t *rows, std::size_t byt
     *thread_error() = error;
     if (status != SENNIT_OK) return so_far;
     bool some_are_uneven = false;
-    const auto place = static_cast<std::size_t>(start.places[start.rank.world_rank]);
+    const std::size_t own = set_offset(start.places[start.rank.world_rank]);
     for (std::size_t r = 0; r < size; ++r) {
         const std::uint8_t *row = rows + r * bytes;
         std::memcpy(&tries, row, sizeof tries);
@@ -148,8 +153,9 @@ sennit_status exchange_tries(Startup &start, std::uint8_t *rows, std::size_t byt
             return share_failure(start, so_far);
         }
         some_are_uneven |= tries.is_uneven != 0;
-        const bool is_mate = start.rank.peers[r].same_node;
-        start.theirs[r] = is_mate ? row[sizeof tries + place] : start.usable[r];
+        start.theirs[r] = start.usable[r];
+        if (start.rank.peers[r].same_node)
+            std::memcpy(&start.theirs[r], row + own, sizeof *start.theirs);
     }
     if (some_are_uneven) return exchange_all_trials(start);
     join_trials(start, rows + offsetof(Tries, others), bytes, 0);
@@ -159,7 +165,7 @@ sennit_status exchange_tries(Startup &start, std::uint8_t *rows, std::size_t byt
 }  // namespace
 
 sennit_status agree_on_paths(Startup &start, sennit_status so_far) {
-    const std::size_t bytes = sizeof(Tries) + find_places(start);
+    const std::size_t bytes = set_offset(find_places(start));
     sennit_status status = so_far;
     std::uint8_t *rows =
         make_room(start, (static_cast<std::size_t>(start.size) + 1) * bytes, &status);

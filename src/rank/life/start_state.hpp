@@ -30,8 +30,8 @@ struct Startup {
     runtime::Listener listener{};
     Introduction *all = nullptr;              // [size]
     transport::Address *addresses = nullptr;  // [size][kTransports], then [size][kNetworks]
-    std::uint8_t *usable = nullptr;           // [size], this rank's tries
-    std::uint8_t *theirs = nullptr;           // [size], the result of each for this rank
+    path::PathSet *usable = nullptr;          // [size], this rank's tries
+    path::PathSet *theirs = nullptr;          // [size], the result of each for this rank
     int *places = nullptr;                    // [size], the place of each rank in its node
     int *nodes = nullptr;                     // [size], the number of each rank's node
     int *firsts = nullptr;                    // [node_count], the lowest rank of each

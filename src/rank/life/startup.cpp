@@ -8,6 +8,7 @@
 #include "rank/life/startup.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -474,12 +475,16 @@ void report(const Startup &start) {
         ++counts[start.rank.peers[r].path];
         here += start.rank.peers[r].same_node ? 1 : 0;
     }
-    log(SENNIT_LOG_NONE,
-        "%d rank%s by %s, %d on this node; from rank 0: %d inproc, %d mapped, %d cma, %d sim, "
-        "%d fabric, %d without a path",
+    char by_path[256] = "";
+    std::size_t used = 0;
+    for (const transport::Maker *maker = transport::kMakers; maker->make != nullptr; ++maker) {
+        const int more = std::snprintf(by_path + used, sizeof by_path - used, "%d %s, ",
+                                       counts[maker->path], sennit_path_name(maker->path));
+        used = std::min(used + static_cast<std::size_t>(more), sizeof by_path - 1);
+    }
+    log(SENNIT_LOG_NONE, "%d rank%s by %s, %d on this node; from rank 0: %s%d without a path",
         start.size, plural(static_cast<std::uint64_t>(start.size)), start.rank.bootstrap.name, here,
-        counts[SENNIT_PATH_INPROC], counts[SENNIT_PATH_MAPPED], counts[SENNIT_PATH_CMA],
-        counts[SENNIT_PATH_SIM], counts[SENNIT_PATH_FABRIC], counts[SENNIT_PATH_NONE]);
+        by_path, counts[SENNIT_PATH_NONE]);
 }
 
 }  // namespace
