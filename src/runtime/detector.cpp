@@ -5,6 +5,9 @@
 #include "runtime/detector.hpp"
 
 #include <poll.h>
+#include <unistd.h>
+
+#include <cstddef>
 
 #include "base/process_age.hpp"
 #include "runtime/wait.hpp"
@@ -55,11 +58,29 @@ void note_ends_elsewhere(Rank &rank) {
     rank.ended_elsewhere.store(ends, std::memory_order_release);
 }
 
-bool has_state(const ControlBlock *control, RankState state) {
-    // SYNC rank-left: pairs with the releases in shutdown(); everything that the rank did comes
-    // before.
-    return control != nullptr && control->header.state.load(std::memory_order_acquire) ==
-                                     static_cast<std::uint32_t>(state);
+// Reads the state word of a peer of this node; if no path maps its control block, from its memory
+// file. False: neither is here.
+bool read_state(const ControlBlock *control, int memory_file, RankState *state) {
+    std::uint32_t word = 0;
+    if (control != nullptr) {
+        // SYNC rank-left: pairs with the releases in shutdown(); everything that the rank did comes
+        // before.
+        word = control->header.state.load(std::memory_order_acquire);
+    } else {
+        constexpr off_t kPlace = offsetof(ControlBlock, header) + offsetof(ControlHeader, state);
+        if (memory_file < 0 || pread(memory_file, &word, sizeof word, kPlace) != sizeof word)
+            return false;
+        // SYNC rank-left: pairs with the releases in shutdown(); pread() has loaded the word.
+        std::atomic_thread_fence(std::memory_order_acquire);
+    }
+    *state = static_cast<RankState>(word);
+    return true;
+}
+
+bool has_state(const Rank &rank, int peer, RankState wanted) {
+    RankState state{};
+    return read_state(control_of(rank, peer), rank.peers[peer].memory_file, &state) &&
+           state == wanted;
 }
 
 }  // namespace
@@ -99,7 +120,7 @@ Gone peer_gone(Rank &rank, int peer) {
     // The order matters: a rank that leaves stores its state before its process ends.
     const Gone elsewhere = target.same_node ? Gone::no : watch::watch_gone(rank, peer);
     const bool ended = has_ended(rank, target) || elsewhere == Gone::died;
-    if (has_state(target.control, RankState::left) || elsewhere == Gone::left) {
+    if (has_state(rank, peer, RankState::left) || elsewhere == Gone::left) {
         note_gone(rank, peer, Gone::left);
     } else if (ended) {
         note_gone(rank, peer, Gone::died);
@@ -108,13 +129,13 @@ Gone peer_gone(Rank &rank, int peer) {
 }
 
 bool is_leaving(const Rank &rank, int peer) {
-    return has_state(control_of(rank, peer), RankState::leaving);
+    return has_state(rank, peer, RankState::leaving);
 }
 
 bool is_staying(const Rank &rank, int peer) {
-    const ControlBlock *control = control_of(rank, peer);
-    return control != nullptr && !has_state(control, RankState::leaving) &&
-           !has_state(control, RankState::left);
+    RankState state{};
+    return read_state(control_of(rank, peer), rank.peers[peer].memory_file, &state) &&
+           state != RankState::leaving && state != RankState::left;
 }
 
 int find_lost(Rank &rank, const void *peer) {

@@ -14,8 +14,8 @@ Gone peer_gone(Rank &rank, int peer);
 
 // Whether the peer is in sennit_finalize: it still answers, but opens no more channels.
 bool is_leaving(const Rank &rank, int peer);
-// Whether the control block says that the peer has not called sennit_finalize. False if the block
-// is out of reach.
+// Whether the peer's state word says that it has not called sennit_finalize. False if the word is
+// out of reach, as that of a rank of another node.
 bool is_staying(const Rank &rank, int peer);
 
 // Updates the state of peers on other nodes; costs nothing while none of them ends. Only

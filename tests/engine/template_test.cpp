@@ -4,9 +4,11 @@
 // wrong.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 
 #include "program.hpp"
+#include "runtime/detector.hpp"
 #include "transport/template/template.hpp"
 
 // Found by the linker before the table in the library.
@@ -83,6 +85,28 @@ TEST(template_transport, a_rank_that_left_is_lost_and_what_was_queued_for_it_say
             if (status != SENNIT_ERR_PEER_LOST) job.note("the wait did not end with PEER_LOST");
             status = sennit_get(local, sennit_gptr_at(gptr, 1), 64);
             if (status != SENNIT_ERR_PEER_LOST) job.note("the get did not end with PEER_LOST");
+        },
+        {SENNIT_ERR_PEER_LOST, SENNIT_ERR_TIMEOUT});
+    (void)unsetenv("SENNIT_FINALIZE_TIMEOUT");
+    EXPECT_EQ(job.fault, "");
+}
+
+// Broken by a rank that takes a peer for dead, or waits for it, because no path maps its state.
+TEST(template_transport, who_has_left_is_known_without_a_mapped_control_block) {
+    (void)setenv("SENNIT_FINALIZE_TIMEOUT", "1", 1);
+    Job job(2, "");
+    job.run(
+        [&](int rank) {
+            const Rank &own = *current_rank();
+            if (own.peers[1 - rank].control != nullptr) job.note("the control block is mapped");
+            if (!is_staying(own, 1 - rank) || is_leaving(own, 1 - rank))
+                job.note("the peer has not called sennit_finalize");
+            if (rank == 1) return;  // its finalize times out
+            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+            while (peer_gone(*current_rank(), 1) == Gone::no &&
+                   std::chrono::steady_clock::now() < end)
+                std::this_thread::yield();
+            if (known_gone(own, 1) != Gone::left) job.note("rank 1 has left");
         },
         {SENNIT_ERR_PEER_LOST, SENNIT_ERR_TIMEOUT});
     (void)unsetenv("SENNIT_FINALIZE_TIMEOUT");

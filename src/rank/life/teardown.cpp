@@ -62,10 +62,9 @@ struct Late {
 Late find_late(Rank &rank) {
     Late late;
     for (int peer = 0; peer < world_size(rank); ++peer) {
-        if (peer == rank.world_rank || rank.peers[peer].control == nullptr) continue;
-        const bool waits = is_leaving(rank, peer);
-        if (waits && peer < rank.world_rank) late.lowest_waits = false;
-        if (waits || peer_gone(rank, peer) != Gone::no) continue;
+        if (peer == rank.world_rank) continue;
+        if (peer < rank.world_rank && is_leaving(rank, peer)) late.lowest_waits = false;
+        if (!is_staying(rank, peer) || peer_gone(rank, peer) != Gone::no) continue;
         if (late.count++ == 0) late.first = peer;
     }
     return late;
