@@ -259,6 +259,29 @@ TEST_F(TargetTest, a_task_that_makes_no_sense_is_refused_and_changes_nothing) {
     EXPECT_EQ(word, 100u);
 }
 
+// Would break: a transport's thread that calls the hooks only after the rank has, and a rank that
+// computes right after sennit_init.
+TEST(tasks_over_sim, each_rank_has_made_progress_once_when_init_returns) {
+    Job job(2, "sim:seed=1");
+    std::atomic<int> started{0};
+    std::uint64_t steps = 0;
+    job.run([&](int rank) {
+        ++started;
+        while (started < 2)
+            std::this_thread::yield();
+        if (rank == 0) {
+            transport::sim::World *world = transport::sim::hold_world(*current_rank());
+            steps = transport::sim::counters(*world).steps;
+            transport::sim::release_world(world);
+            ++started;
+        }
+        while (started < 3)
+            std::this_thread::yield();
+    });
+    EXPECT_EQ(job.fault, "");
+    EXPECT_EQ(steps, 2u);
+}
+
 // Broken by a task that a failed rail lost and that is not repeated, or that was carried out on
 // both rails: with answers that are lost on the way the sum would be too large.
 TEST(tasks_over_sim, additions_are_done_once_although_rails_fail) {

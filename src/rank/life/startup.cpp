@@ -427,7 +427,7 @@ sennit_status get_ready(Startup &start, sennit_status so_far) {
     runtime::observer_ready(start.rank);
     // A transport's thread calls the hooks only after the rank has called them once, and the rank
     // may compute from here on.
-    if (needs_rails(start)) poll_hooks(start.rank);
+    poll_hooks(start.rank);
     return SENNIT_OK;
 }
 
