@@ -172,6 +172,12 @@ bool Ranks::loads_from(int peer) {
     return path == SENNIT_PATH_SELF || path == SENNIT_PATH_INPROC || path == SENNIT_PATH_MAPPED;
 }
 
+bool Ranks::sends_to(int peer) {
+    sennit_path path = SENNIT_PATH_NONE;
+    ok(sennit_peer_path(peer, &path));
+    return path != SENNIT_PATH_NONE && path != SENNIT_PATH_CMA && !loads_from(peer);
+}
+
 void Ranks::begin_program(std::uint64_t number) {
     program = number;
     common = Random(base + number * 0xD1B54A32D192ED03u);

@@ -105,6 +105,9 @@ class Ranks {
 
     // Is the peer's memory reached by load and store? load_store asks it of all of them.
     bool loads_from(int peer);
+    // Is it reached by messages, as across a network? Only sim, fabric and paths of later
+    // contributors are such paths.
+    bool sends_to(int peer);
 
     // What the test is at, shown when it does not end. A constant string.
     void at(const char *what);

@@ -1,26 +1,4 @@
-// Options of the conformance suite, and the two ways to run it.
-//
-//     conformance [--group NAME]... [--test NAME] [--list]
-//                 [--threads N]      N ranks as threads of this process; else this process is a
-//                                    rank of `sennit run` (or alone)
-//                 [--paths WORDS]    as SENNIT_PATHS; the word sim gets its settings from the seed
-//                 [--expect PATH]    every peer must be reached by it
-//                 [--seed S] [--seeds COUNT]   run everything with seeds S .. S+COUNT-1; the word
-//                                    any: S is drawn by chance and printed
-//                 [--for SECONDS]    with --threads: seeds from S on, until that time is over;
-//                                    the last is cut off. The group stress: so long in place of
-//                                    its own time
-//                 [--level WORD]     of threads: single, funneled, serialized, multiple (default)
-//                 [--program P]      only the P-th of the random programs of a test
-//                 [--steps K]        random programs stop after K steps
-//                 [--only LIST]      only these steps of random programs: 3,7-9
-//                 [--show]           print the steps of random programs
-//                 [--quick]          repeat less
-//                 [--limit SECONDS]  of one test, default 60, more under a sanitizer
-//
-// A failure prints rank, seed, program and paths; the same words replay it, and shrink.py finds the
-// few steps that it needs. Exit codes: 0, 1 a test failed,
-// 2 usage, 3 a test did not end, 77 nothing to run.
+// Options of the conformance suite, in kUsage, and the two ways to run it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -51,6 +29,30 @@ struct Options {
     bool list = false;
     bool any_seed = false;
 };
+
+constexpr char kUsage[] = R"(usage: conformance_suite [OPTION]...
+  --group NAME      only tests of this group; may be repeated
+  --test NAME       only this test, as --list names it, or without its group
+  --list            list the tests
+  --threads N       N ranks as threads of this process; without it this process is a rank of
+                    `sennit run`, or alone
+  --paths WORDS     as SENNIT_PATHS; the word sim gets its settings from the seed
+  --expect PATH     every peer must be reached by it
+  --seed S          the seed, or `any`: one by chance, which is printed
+  --seeds COUNT     repeat with seeds S to S+COUNT-1
+  --for SECONDS     with --threads: seeds from S on, until that time is over; the last is cut off.
+                    The group stress: its length
+  --level WORD      of threads: single, funneled, serialized, multiple (default)
+  --program P       only the P-th random program of a test
+  --steps K         random programs stop after K steps
+  --only LIST       only these steps of random programs: 3,7-9
+  --show            print the steps of random programs
+  --quick           repeat less
+  --limit SECONDS   of one test, default 60, more under a sanitizer
+A failure prints rank, seed, program and paths; the same words replay it, and shrink.py finds the
+few steps that it needs. Exit codes: 0, 1 a test failed, 2 usage, 3 a test did not end, 77 nothing
+to run.
+)";
 
 Options options;
 std::string paths_now;
@@ -97,7 +99,14 @@ bool paths_have(const char *word) {
 }
 
 bool all_load_store(int size) {
-    return size == 1 || !(paths_have("sim") || paths_have("cma") || paths_have("fabric"));
+    std::size_t begin = 0;
+    while (size > 1 && begin < paths_now.size()) {
+        const std::size_t end = std::min(paths_now.find(',', begin), paths_now.size());
+        const std::string name = paths_now.substr(begin, end - begin);
+        if (name != "self" && name != "inproc" && name != "mapped") return false;
+        begin = end + 1;
+    }
+    return true;
 }
 
 // Is the memory of other ranks copied by the kernel only?
@@ -122,7 +131,8 @@ bool fits(const Test &test, int size, std::uint64_t seed) {
 }
 
 bool is_wanted(const Test &test) {
-    if (!options.test.empty() && options.test != test.name) return false;
+    const std::string whole = std::string(test.group) + "." + test.name;
+    if (!options.test.empty() && options.test != test.name && options.test != whole) return false;
     if (options.groups.empty() && !options.test.empty()) return true;
     if (options.groups.empty()) return (test.needs & kOnlyNamed) == 0;
     return std::find(options.groups.begin(), options.groups.end(), test.group) !=
@@ -316,8 +326,7 @@ int run_process(const std::vector<Test> &tests) {
 // ---------------------------------------------------------------- options
 
 [[noreturn]] void usage(const std::string &what) {
-    std::fprintf(stderr, "conformance: %s (the options stand at the head of main.cpp)\n",
-                 what.c_str());
+    std::fprintf(stderr, "conformance_suite: %s (see --help)\n", what.c_str());
     std::exit(2);
 }
 
@@ -346,6 +355,10 @@ sennit_thread_level level_named(const std::string &word) {
 
 bool read_flag(const std::string &word) {
     bool *flag = nullptr;
+    if (word == "--help") {
+        std::fputs(kUsage, stdout);
+        std::exit(0);
+    }
     if (word == "--list") flag = &options.list;
     if (word == "--quick") flag = &options.quick;
     if (word == "--show") flag = &options.chosen.show;

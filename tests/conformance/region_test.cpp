@@ -268,8 +268,11 @@ RANK_TEST(region, memory_that_is_not_there_any_more_is_an_error, kProcesses | kT
     test.ok(sennit_get(data.data(), at(2), kPage));
     test.is(sennit_put(at(2), data.data(), 1), SENNIT_ERR_NOT_REGISTERED);
     test.ok(sennit_put(at(3), data.data(), kPage));
-    test.is(sennit_get(pages.begin() + kPage, at(3), kPage), SENNIT_ERR_ARG);
-    test.is(sennit_put(at(3), pages.begin() + kPage, kPage), SENNIT_ERR_ARG);
+    // The kernel also checks the caller's buffer. Elsewhere that is the caller's SIGSEGV.
+    if (!test.sends_to(test.next())) {
+        test.is(sennit_get(pages.begin() + kPage, at(3), kPage), SENNIT_ERR_ARG);
+        test.is(sennit_put(at(3), pages.begin() + kPage, kPage), SENNIT_ERR_ARG);
+    }
     test.barrier();
     test.ok(sennit_deregister(mine));
     test.is(sennit_register(pages.begin(), 2 * kPage, 0, &mine), SENNIT_ERR_ARG);
