@@ -48,7 +48,12 @@ void channels_close(Rank &rank) {
 
 sennit_status check_peer(const Rank &rank, int peer) {
     if (peer == rank.world_rank || rank.peers[peer].control != nullptr) return SENNIT_OK;
-    return fail_peer(SENNIT_ERR_OTHER_NODE, peer, sennit_path_name(rank.peers[peer].path),
+    const char *const path = sennit_path_name(rank.peers[peer].path);
+    if (rank.peers[peer].same_node)
+        return fail_peer(SENNIT_ERR_OTHER_NODE, peer, path,
+                         "a channel needs load and store, and the path to rank %d is %s", peer,
+                         path);
+    return fail_peer(SENNIT_ERR_OTHER_NODE, peer, path,
                      "a channel needs a peer on the same node, and rank %d is not", peer);
 }
 

@@ -525,6 +525,12 @@ RANK_TEST(channel, a_peer_beyond_a_network_is_refused, kTwoRanks) {
     std::uint64_t word = 0;
     test.is(try_open({{peer, &word, 8}}, kFlags, SENNIT_FOREVER, &opened), SENNIT_ERR_OTHER_NODE);
     test.equal(sennit_last_error()->peer, peer);
+    const std::string text = sennit_last_error()->text;
+    sennit_locality_level locality = SENNIT_LOCALITY_SELF;
+    test.ok(sennit_locality(peer, &locality));
+    test.require(
+        (text.find("same node") != std::string::npos) == (locality == SENNIT_LOCALITY_NETWORK),
+        "the node is blamed only if it is another one");
 }
 
 // The pages in the middle belong to both. Broken by a registration that ends another one's pages,
