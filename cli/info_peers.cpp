@@ -250,7 +250,10 @@ std::string trial_text(const Json &trial) {
         return fmt::format("    {:<7} {}\n", kind, trial["error"].get<std::string>());
     }
     const auto taken = trial["mechanism"].get<std::string>();
-    std::string text = fmt::format("    {:<7} by {}\n", kind, taken);
+    std::string text = fmt::format("    {:<7} by {}{}\n", kind, taken,
+                                   taken == sennit_mechanism_name(SENNIT_MECHANISM_CMA)
+                                       ? " (copied by the kernel, or by the path's messages)"
+                                       : "");
     for (const auto &[candidate, reason] : trial["reasons"].items()) {
         if (candidate == taken) break;
         text += fmt::format("            not {}: {}\n", candidate, reason.get<std::string>());

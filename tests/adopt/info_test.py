@@ -20,7 +20,7 @@ def info(*words):
 text = info()
 print(text)
 assert "heap    by xpmem" in text, "the owner's offer"
-assert "heap    by cma" in text, "and what it is for who can not take it"
+assert "heap    by cma (copied by the kernel, or by the path's messages)\n" in text, "and what it is for who can not take it"
 assert text.count("not xpmem: this rank can not attach what the owner offers by XPMEM: Permission denied") == 1
 
 peers = json.loads(info("--json"))["peers"]
