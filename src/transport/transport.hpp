@@ -25,12 +25,13 @@
 //     peer dies, the rail fails, or close() is called, it is completed with an error, and nothing
 //     of it moves afterwards.
 //   - When a peer dies or leaves, call note_gone() before its operations are completed: waits for
-//     requests rely on these completions and do not check the peer.
+//     requests rely on these completions and do not check the peer. Within a node peer_gone() finds
+//     the end and calls note_gone().
 //   - A put or get of one aligned word of up to 8 bytes is not torn, since others poll it. With
 //     load and store, words of longer puts and gets are not torn either. (cma and fabric depend on
 //     the kernel: docs/design/cma.md.)
 //   - Within a node, an operation on registered memory that its owner has unmapped ends with
-//     NOT_REGISTERED, without SIGSEGV.
+//     NOT_REGISTERED, without SIGSEGV. A private buffer is the caller's to check.
 //   - A put completes when later operations of any rank see the data in the target's memory; a get
 //     when the data is in the private buffer.
 //   - A task (execute) completes when the target has executed it in its progress() and the reply is
@@ -306,7 +307,8 @@ class Transport {
     // engine's lock held.
     virtual void describe_trouble(int, char *, std::size_t) {}
     // Stops the transport's thread, if it has one from connect() on. The thread moves data while
-    // the rank computes, and calls the rank's progress hooks once there is an engine.
+    // the rank computes. It calls the rank's progress hooks only after the first progress(), at the
+    // end of sennit_init.
     virtual void stop_thread() {}
 
     // Immediate transports only: moves all runs, in any order. Threads of the rank may call it at
