@@ -20,6 +20,7 @@ OURS = "sennit"
 NAMES = {OURS: "Sennit", "openmpi": "Open MPI", "openmpi-basic": "Open MPI, scoll basic", "sos": "SOS", "sos-collective": "SOS"}
 MAIN_NAMES = (OURS, "openmpi", "sos")  # the others have the same command with a setting or with other cases
 SHOWN_BYTES = (8, 4096, 1 << 20)  # the files have more sizes
+NOT_SHOWN = ("inc", "fetch", "set", "swap", "put_nbi", "team_fcollect", "team_alltoall", "team_max")  # close to others, in the files
 # (what, cases)
 WORDS = ("p", "g", "p_wait", "fetch_add", "add", "inc", "fetch", "set", "swap", "compare_swap", "p_static", "fetch_add_static")
 ONE_WORD = (*WORDS, "bare_store", "bare_fetch_add")
@@ -129,7 +130,7 @@ def everything(rows, names):
     titles = list(dict.fromkeys(NAMES[name] for name in others))
     words, sized = [], {}
     for row in rows:
-        if OURS not in row or not any(name in row for name in others):
+        if OURS not in row or row["case"] in NOT_SHOWN or not any(name in row for name in others):
             continue
         if row["bytes"] == 0 or row["case"] in ONE_WORD:
             cells = {NAMES[name]: ratio_text(row, name) for name in others if name in row}

@@ -5,7 +5,8 @@ CROWD_PES = 8
 INTRODUCTION = """# OpenSHMEM: what calls cost beside other libraries
 
 `bench/openshmem/speed.c` and `teams.c` (OpenSHMEM 1.5) run with Sennit's [front end](../../openshmem.md), Open MPI's OSHMEM, and Sandia OpenSHMEM (SOS) on
-UCX. `bench/openshmem/compare.py` starts them in turn, `bench/openshmem/page.py` writes this page. The `.jsonl` files have all jobs, sizes and commands."""
+UCX. `bench/openshmem/compare.py` starts them in turn, `bench/openshmem/page.py` writes this page. The `.jsonl` files have all
+jobs, cases, sizes and commands."""
 
 RATIOS = """A ratio is the time of the better other library (lower median) divided by Sennit's time. A round is one job of each library; the table has the median ratio of the
 rounds. Exchanges vary by a factor of 2 to 3 with the distance of the processors, so they have more rounds."""
@@ -27,9 +28,8 @@ HOW = """PE 0 transfers to PE 1, which waits in a barrier. Memory is on the symm
 
 Other libraries:
 
-- Open MPI crashes at exit with its memory hooks (hence `memory ^patcher`), and with `atomic basic`. Its defaults are the fastest for puts, gets and words
-  (tried: `sshmem` mmap, sysv, ucx; `memheap` ptmalloc; UCX with posix, sysv, cma). At each size the better of its collective components is used. It has no
-  signals and no team calls.
+- Open MPI crashes at exit with its memory hooks (hence `memory ^patcher`), and with `atomic basic`. Its defaults are the fastest for puts, gets and words.
+  At each size the better of its collective components is used. It has no signals and no team calls.
 - SOS maps a peer's memory by XPMEM only, which is missing here, so `shmem_ptr` gives no pointer. Up to 16 KiB UCX's messages are faster than the kernel's copies
   (2 µs each); from 64 to 256 KiB they take at most 1.5 × the time. `sync_all` after the transfers hung in 7 of 7 jobs, so collective calls have their own job. With
   8 PEs a barrier takes 16 to 40 ms, because its waits do not yield the processor; these jobs were ended after 15 s.

@@ -79,11 +79,10 @@ def part_scaling(folder, kind):
     head, rows = jobs.read_lines(os.path.join(folder, f"{kind}.jsonl"))
     place = ("ranks", "method")
     names, cells = programs_of(rows), []
-    for base in (row for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS)):
+    for base in (row for row in measured(rows) if jobs.is_of(row, jobs.CHANNELS) and row["ranks"] > 1):
         here = {jobs.label_of(row): row for row in rows if all(row[name] == base[name] for name in place)}
         cells.append([f"{base['method'].upper()}, {base['ranks']}", text_of_us(base["exchange_us"]), text_of_us(base["step_us"]),
-                      *((ratio_cell(here.get(name), base, "exchange_us") if base["ranks"] > 1 else "–") + "/" + ratio_cell(here.get(name), base, "step_us")
-                        for name in names)])
+                      *(ratio_cell(here.get(name), base, "exchange_us") + "/" + ratio_cell(here.get(name), base, "step_us") for name in names)])
     table = pages.table(["method, ranks", "exchange, µs", "step, µs", *names], cells)
     return f"""## Figure {scaling.FIGURES[kind]}: {kind} scaling
 
@@ -152,12 +151,10 @@ def range_text(packed_range):
     return f"packed from {start} to {end - 1} cells" if end > start else "never packed"
 
 
-def cells_of_ways(cells, direct, packed, packed_range):
-    """Of one size: step and exchange, direct to packed, and the choice of the table with what decided."""
-    by = {"step_us": "step", "exchange_us": "exchange", None: "neither"}[ways.decided_by(direct, packed)]
+def cells_of_ways(direct, packed):
+    """Of one size: step and exchange, direct to packed."""
     low, middle, high = ways.ratios_of(direct, packed, "step_us")
-    return (f"{middle:.2f} ({low:.2f}–{high:.2f}); {ways.ratios_of(direct, packed, 'exchange_us')[1]:.2f}; "
-            f"{'packed' if ways.is_packed(packed_range, cells) else 'direct'} by {by}")
+    return f"{middle:.2f} ({low:.2f}–{high:.2f}); {ways.ratios_of(direct, packed, 'exchange_us')[1]:.2f}"
 
 
 def runs_of(head):
@@ -169,12 +166,12 @@ def runs_text(rows, stands):
     numbers = sorted({row["run"] for row in rows})
     if len(numbers) < 2:
         return "The file has one run."
-    texts = []
-    for axis in (axis for axis in jobs.AXES if ways.pairs_of(rows, axis)):
-        each = [ways.wrong_sizes(stands[axis], ways.pairs_of([row for row in rows if row["run"] == run], axis)) for run in numbers]
-        texts += [f"run {run} at {axis}, {' '.join(map(str, wrong))} cells" for run, wrong in zip(numbers, each) if wrong]
-    return (f"The rounds of {len(numbers)} runs are taken together. One run alone contradicts the table:\n"
-            f"{'; '.join(texts) or 'nowhere'}.")
+    sizes, wrong = 0, set()
+    for axis in jobs.AXES:
+        sizes += len(ways.pairs_of(rows, axis))
+        for run in numbers:
+            wrong |= {(axis, size) for size in ways.wrong_sizes(stands[axis], ways.pairs_of([row for row in rows if row["run"] == run], axis))}
+    return f"The rounds of {len(numbers)} runs are taken together. One run alone contradicts the table at {len(wrong)} of {sizes} places."
 
 
 def part_ways(folder):
@@ -190,7 +187,7 @@ def part_ways(folder):
         texts.append(f"{axis}: {range_text(stands[axis])}, measured best {range_text(best)}"
                      + (f", which is wrong for {', '.join(map(str, wrong))} cells" if wrong else ""))
         for pair in pairs:
-            lines.setdefault(pair[0], {})[axis] = cells_of_ways(*pair, stands[axis])
+            lines.setdefault(pair[0], {})[axis] = cells_of_ways(*pair[1:])
         axes.append(axis)
     table = pages.table(["cells of a slab", *axes], [[str(cells), *(found.get(axis, "–") for axis in axes)] for cells, found in sorted(lines.items())])
     return f"""## Slabs read in place, or packed first
@@ -206,7 +203,7 @@ Table in `apps/ghost/ways.hpp`, made from `{ways.FILE}`:
 
 {runs_text(rows, stands)}
 
-Ratios of direct to packed, two ranks, BSPMA: step (middle half); exchange; the choice in the table, and the time that decided:
+Ratios of direct to packed, two ranks, BSPMA: step (middle half); exchange:
 
 {table}
 
