@@ -19,6 +19,7 @@ import tempfile
 
 CALLS = ("put", "get", "fetch_add", "put_nb_and_wait", "flush", "barrier", "lock", "put_notify_wait_reset",
          "put_notify_test_reset", "hand_over", "broadcast")
+TIMED = ("put", "put_notify_wait_reset", "hand_over")
 # With the loop around it and the call through a pointer. What stands on the direct way decides; see trace.md.
 # What they take in a release that gcc 12 has built. A notified put asks for two lines ahead, which takes five more than
 # without and a third less time.
@@ -95,7 +96,8 @@ def main():
         for call in CALLS:
             found = [instructions_of(options.figures, call, own, options.calls) for _, own in ways]
             counts.append([f"`{call}`", *[f"{count:.0f}" for count in found]])
-            times.append([f"`{call}`", *[f"{nanoseconds_of(options.figures, call, own):.1f} ns" for _, own in ways]])
+            if call in TIMED:
+                times.append([f"`{call}`", *[f"{nanoseconds_of(options.figures, call, own):.1f} ns" for _, own in ways]])
     names = [f"`{name}`" if name.startswith("SENNIT_") else name for name, _ in ways]
     text = f"Instructions:\n\n{table(names, counts)}\n\nTime of one call:\n\n{table(names, times)}\n"
     print(text)
