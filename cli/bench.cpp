@@ -236,7 +236,7 @@ void add_bench_command(CLI::App &app, int &exit_code) {
             command
                 ->add_option(
                     "--nodes", options->nodes,
-                    "Further jobs on this many made-up nodes, as sennit run --nodes; a job "
+                    "Further jobs on this many emulated nodes, as sennit run --nodes; a job "
                     "for each number")
                 ->delimiter(',')
                 ->check(CLI::Range(2, 4096));

@@ -22,7 +22,7 @@ struct BenchOptions {
     int rails = 1;        // between its hosts
     std::string rate;     // of the rails, in the form of tools/cluster; "": not limited
     std::vector<std::string> progress;  // progress: values of SENNIT_PROGRESS, a job for each
-    std::vector<int> nodes;             // start: numbers of made-up nodes, a further job for each
+    std::vector<int> nodes;             // start: numbers of emulated nodes, a further job for each
     std::string openmpi_launcher;
     std::string mpich_launcher;
 };

@@ -164,7 +164,7 @@ void add_run_command(CLI::App &app, const RunCommand &what, int &exit_code) {
         ->check(CLI::IsMember({"share", "core", "none"}));
     command
         ->add_option("--nodes", options->job.nodes,
-                     "for tests: spread the ranks over this many made-up nodes of this machine")
+                     "for tests: spread the ranks over this many emulated nodes of this machine")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
     command->add_flag("--tag", options->job.tag, "begin each line of output with [rank]");

@@ -25,7 +25,7 @@ using Cookie = std::array<unsigned char, runtime::kLaunchCookieBytes>;
 
 struct Job {
     int ranks = 0;
-    int nodes = 0;  // made-up nodes for the ranks; 0: the machine is one node
+    int nodes = 0;  // emulated nodes for the ranks; 0: the machine is one node
     Binding binding = Binding::kShare;
     bool tag = false;
     bool keep_going = false;
