@@ -20,19 +20,20 @@ namespace fs = std::filesystem;
 constexpr const char *kReportHelp =
     R"(Runs benchmarks, the map of the cores, kernels and applications. Writes one HTML page that loads
 nothing else, and its data as JSON: machine, versions, and for each part the command, a plot, a table
-with the spread, and the result of the paper. Needs Python 3.9 with matplotlib and Jinja2.
+with the spread, and the published result to compare with. Needs Python 3.9 with matplotlib and
+Jinja2.
 
 Parts
-  channel, notify, put, get, plan, queue, atomic, barrier, broadcast, allreduce, alltoall
-                         sennit bench
-  map                    sennit map
-  kernels, heat3d, flow  applications, in a source tree where they are built
+  channel, notify, put, get, plan, queue           sennit bench
+  atomic, barrier, broadcast, allreduce, alltoall  sennit bench
+  map                                              sennit map
+  kernels, heat3d, flow                            applications, in a source tree with their build
   A part that can not run is left out, with the reason. An estimate of the time is printed first.
 
 Comparison
-  A figure is slower if its 5th percentile is above the old 95th, also after the old figure is
-  scaled by the slowdown of the bare machine (the raw limit of the same job). Faster is the reverse.
-  Other differences are within the noise.
+  A figure is slower if its 5th percentile is above the old 95th percentile, and also above that
+  times the slowdown of the bare machine (the raw limit of the same job). If only the first holds,
+  it is "slower, as the machine is". Faster is the reverse. Other differences are within the noise.
 
 Examples
   sennit report                                two minutes; writes sennit-report.html and .json
