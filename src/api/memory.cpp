@@ -84,7 +84,7 @@ bool is_local(const Rank &rank, sennit_gptr place) {
            rank.control->records[memory::index_of(place.segment)].kind == SegmentKind::local;
 }
 
-// Finds the place of `memory` in the piece of the rank.
+// Finds the pointer to the bytes at rank `other` that correspond to this rank's `memory`.
 sennit_status find_place(Rank &rank, const void *memory, int other, sennit_gptr *place) {
     if (memory == nullptr) return null_argument("memory");
     const ColdLock lock(rank);

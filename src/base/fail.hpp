@@ -14,7 +14,7 @@ namespace sennit {
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] sennit_status fail(sennit_status status,
                                                                            const char *format, ...);
 
-// The same, with os_errno of the failed system call: stored, and appended to the text as words.
+// fail() with the errno of a failed system call. Stores it, and appends its text to the message.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] sennit_status fail_os(sennit_status status,
                                                                               int os_errno,
                                                                               const char *format,
@@ -49,8 +49,8 @@ constexpr const char *singular(std::uint64_t count) {
 // The calling thread's record, never null.
 sennit_error *thread_error();
 
-// Restores the thread's last error at its end. Saves it only when fail() overwrites it, because a
-// copy takes longer than what usually goes well.
+// Restores the thread's last error at its end. Copies the error only when fail() overwrites it,
+// because errors are rare and the copy is expensive.
 class ErrorGuard {
   public:
     ErrorGuard();

@@ -36,8 +36,8 @@ void show_text(const void *field, char *text, std::size_t bytes) {
     std::snprintf(text, bytes, "%s", static_cast<const KnobText *>(field)->text);
 }
 
-// Decimal seconds to nanoseconds. Not by strtod() and printf(), to which a point is what the
-// program's locale says.
+// Decimal seconds to nanoseconds. Not by strtod() and printf(), whose decimal point depends on the
+// program's locale.
 bool assign_seconds(void *field, const char *value) {
     double seconds = 0;
     const auto [end, error] = std::from_chars(value, value + std::strlen(value), seconds);
@@ -112,7 +112,7 @@ static_assert(kRowCount <= 40);
 // Variables with the same prefix that Sennit's programs pass to ranks; they are no knobs.
 const char *const kInternal[] = {"SENNIT_RANK", "SENNIT_SIZE", "SENNIT_CONTROL_FD", "SENNIT_JOB"};
 
-// The value in the environment; null also if it is empty, as shells leave an unset variable.
+// The value in the environment. An empty variable counts as not set: null.
 const char *setting(const KnobRow &row) {
     const char *value = std::getenv(row.name);
     return value != nullptr && *value != '\0' ? value : nullptr;
@@ -170,7 +170,8 @@ struct Fault {
     }
 };
 
-// The file of settings, and whether the user has named it; null where there shall be none.
+// The path of the file of settings; null if the user wants no file. *is_named: the user has named
+// it.
 const char *file_to_read(bool *is_named) {
     const KnobRow &row = *find_row("SENNIT_CONFIG", std::strlen("SENNIT_CONFIG"));
     const char *path = setting(row);
@@ -190,7 +191,7 @@ void take_line(const char *path, const KnobLine &line, KnobSettings *settings, F
     settings->sources[row - kRows] = Source::file;
 }
 
-// Without the default file there is nothing to read; a file that the user names has to be there.
+// The default file may be missing. A file that the user names must exist.
 void take_file(KnobSettings *settings, Fault *fault) {
     bool is_named = false;
     const char *path = file_to_read(&is_named);
@@ -218,8 +219,8 @@ void take_file(KnobSettings *settings, Fault *fault) {
     }
 }
 
-// What holds from now on: the table, then the file, then the environment. After a fault the other
-// settings are there.
+// Reads all settings: the table's values, replaced by those of the file, then of the environment. A
+// wrong setting does not stop the others from being read.
 KnobSettings read_all(Fault *fault) {
     KnobSettings settings = defaults();
     take_file(&settings, fault);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The log: passes one line at a time to a callback, by default to stderr. Only the first function
-// that detects a problem logs it. Warnings that could repeat appear once, except those of
-// long waits (LateNotice, LostSearch::warn), which repeat at growing intervals. Level NONE is for
-// output that the user asked for: it is always shown.
+// that detects a problem logs it. A warning that a program could cause often appears once; those of
+// long waits (LateNotice, LostSearch::warn) repeat at growing intervals, and those of a failing
+// network at each failure. Level NONE is for output that the user asked for: it is always shown.
 #pragma once
 
 #include <sennit/error.h>

@@ -189,8 +189,8 @@ class AdoptionPlan {
         return true;
     }
 
-    // Makes the pages of all runs without references private again: new runs, and older ones that
-    // no region that stays in place overlaps.
+    // Gives back the plan's runs without references, new and older ones. A run that overlaps a
+    // region that stays in place is not given back.
     void undo() {
         for (std::uint32_t i = 0; i < count_; ++i)
             if (parts_[i].run != nullptr && parts_[i].run->references == 0)

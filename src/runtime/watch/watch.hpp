@@ -51,14 +51,14 @@ void watch_free(Rank &rank);
 
 // True if the lease during which the peer's node accepts data from this node has begun, or if the
 // peer's node is lost. If false, that node is watched from now on, and nothing may be sent to the
-// peer: without a lease, no time is known after which the data can no longer arrive.
+// peer: only the end of a lease ensures that the peer no longer accepts the data.
 bool watch_has_lease(const Rank &rank, int peer);
 // Whether a rank on another node has died or left, as far as is known.
 Gone watch_gone(const Rank &rank, int peer);
-// If this is unchanged, so is watch_gone() of all ranks.
+// A counter. While it does not change, watch_gone() changes for no rank.
 std::uint32_t watch_ended(const Rank &rank);
-// Whether a rank has died or a lease has ended since the caller's last query. `now` is boot_ns().
-// Cheap: called before each poll of the network.
+// Whether since the caller's last query a rank has died, or a lease has ended, paused or begun
+// again. `now` is boot_ns(). Cheap: called before each poll of the network.
 bool watch_has_news(const Rank &rank, std::int64_t now, std::uint32_t *seen);
 // Whether this node accepts no data from the peer's node, because the lease has ended or is paused.
 bool watch_refuses(const Rank &rank, int peer);
@@ -67,10 +67,10 @@ bool watch_silent(const Rank &rank, int peer);
 
 // Records that this rank polls its network. Called often.
 void watch_note_look(const Rank &rank);
-// Records whether this rank receives messages of the peer over the network; repeated while it does
-// not. `missing`: the watch asks whether the peer polls its network. `mute`: while the peer polls,
-// this node does not answer the peer's node, and after the timeout each node counts as lost at the
-// other.
+// Records whether this rank receives messages of the peer over the network. Repeat `missing` and
+// `mute` while no message arrives. `missing`: the watch asks whether the peer polls its network.
+// `mute`: while the peer polls, this node does not answer the peer's node. After the timeout each
+// of the two nodes counts as lost at the other.
 enum class Hearing : std::uint8_t { heard, missing, mute };
 void watch_note_hearing(const Rank &rank, int peer, Hearing hearing);
 // Whether the peer's node reported that the peer has just polled its network.
