@@ -29,14 +29,15 @@ constexpr std::uint8_t kMostElse = 10;
 
 }  // namespace
 
-// The held answers of a peer, or null. Everything here needs the lock, except where it locks.
+// The held answers of a peer, or null. The functions of this file need the lock, except those that
+// take it.
 HeldAnswers *Network::held_for(int peer) {
     for (std::size_t i = 0; i < kHeldPeers && held_peers_ != 0; ++i)
         if (held_[i].peer == peer) return &held_[i];
     return nullptr;
 }
 
-// Keeps the latest subject first, and drops the last one.
+// Puts the subject first. If the list is full, drops the one that was noted longest ago.
 void KnownSubjects::note(std::uint32_t subject, std::uint64_t reply) {
     if (subject == 0) return;
     std::size_t at = 0;
@@ -54,9 +55,9 @@ std::uint32_t Network::subject_of(const Message &task) const {
     return what.reply_bytes == sizeof(std::uint64_t) ? sink_.subject(what, task.body()) : 0;
 }
 
-// Holds the answer to an executed task. False: it must be sent now. That is so on the progress
-// thread, since the computing program sends nothing; and without that thread, since the program may
-// call Sennit no more.
+// Holds the answer to an executed task. False: it must be sent now. The progress thread holds none,
+// because the computing program sends no message that could carry it. Without that thread none is
+// held either, because the program may not call Sennit again.
 bool Network::hold(const Message &task, std::uint32_t subject, const std::byte *reply) {
     const MessageHeader &header = task.header;
     if (header.task.may_wait == 0 || header.task.reply_bytes != sizeof(std::uint64_t) ||
@@ -165,7 +166,7 @@ void Network::send_due(std::int64_t now) {
     for (HeldAnswers &held : held_) {
         if (held.peer < 0 || now - held.since_ns < kLongestWaitNs) continue;
         const bool is_gone = known_gone(*rank_, held.peer) != Gone::no;
-        // While a caller polls, the wait delayed nobody.
+        // If a caller polls, the wait has delayed nobody.
         const bool is_in_vain = is_progress_thread();
         if (is_gone || links_[held.peer].is_refused)
             let_go(&held);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cards that all ranks exchanged at start: the parts common to a node's ranks once, the ports
-// for each rank.
+// The cards that all ranks exchanged at start. Stores the part that is common to ranks of a node
+// once, and the ports for each rank.
 #pragma once
 
 #include "base/distinct.hpp"

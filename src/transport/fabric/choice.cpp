@@ -9,7 +9,7 @@
 // Interfaces whose endpoints have no IP address are matched by the name that libfabric gives their
 // network: each rank's first interface in a network is one rail, the second ones are the next, and
 // so on. If no network is common to all ranks (some providers put the card's own address into the
-// name), only the order counts.
+// name), interfaces are matched by their order alone.
 #include "transport/fabric/choice.hpp"
 
 #include <arpa/inet.h>

@@ -13,8 +13,8 @@ namespace {
 
 using NameOf = int(int descriptor, sockaddr *name, socklen_t *bytes);
 
-// The descriptor may be any file of the program. A UDP socket has names too, but its ports are
-// others.
+// The descriptor may be any file of the program. UDP sockets must not match: UDP ports are separate
+// from TCP ports.
 bool has_name(int descriptor, NameOf *name_of, const sockaddr_in &wanted) {
     int protocol = 0;
     socklen_t size = sizeof protocol;
@@ -27,7 +27,7 @@ bool has_name(int descriptor, NameOf *name_of, const sockaddr_in &wanted) {
            name.sin_addr.s_addr == wanted.sin_addr.s_addr && name.sin_port == wanted.sin_port;
 }
 
-// Calls `use` with each TCP socket whose local or remote end (by `name_of`) has this name.
+// Calls `use` with each TCP socket whose local or remote address (by `name_of`) is this one.
 template <class Use>
 void for_each_socket(NameOf *name_of, const sockaddr_in &name, const Use &use) {
     DIR *const folder = opendir("/proc/self/fd");
@@ -40,7 +40,7 @@ void for_each_socket(NameOf *name_of, const sockaddr_in &name, const Use &use) {
     (void)closedir(folder);
 }
 
-// Fields that are unknown to an older kernel are 0.
+// Fields that an older kernel does not know are 0.
 tcp_info info_of(int descriptor) {
     tcp_info info{};
     socklen_t length = sizeof info;
@@ -48,7 +48,7 @@ tcp_info info_of(int descriptor) {
     return info;
 }
 
-// Whether nothing was read from the connection. The kernel counts a received end of it as a byte.
+// Whether nothing was read from the connection. The kernel counts a received FIN as one byte.
 bool is_unread(int descriptor) {
     int listens = 0;
     socklen_t size = sizeof listens;
@@ -60,8 +60,8 @@ bool is_unread(int descriptor) {
 }
 
 // The kernel doubles the requested size (at most net.core.rmem_max), since its own records are in
-// the buffer too. Once the buffer size is set, the window only grows again when the kernel learns
-// the length of segments.
+// the buffer too. With a buffer size set by the program, the kernel raises the window limit again
+// only when it measures a new segment length.
 void limit_window(int descriptor) {
     constexpr int kRoomBytes = 2 << 20;
     (void)setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &kRoomBytes, sizeof kRoomBytes);

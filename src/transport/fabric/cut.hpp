@@ -11,13 +11,13 @@ namespace sennit::transport::fabric {
 // Shuts down every TCP connection of this process to `peer`. The provider still owns the sockets
 // and finds them broken when it polls.
 void cut_connections(const sockaddr_in &peer);
-// The same for connections to `own`, a name of this process, from which the process has read
-// nothing. False: there is none.
+// The same for connections to `own`, a local address, from which the process has read nothing.
+// False: there is none.
 bool cut_unread(const sockaddr_in &own);
 // The bytes acknowledged by `peer` and received from it, over all connections.
 std::uint64_t bytes_of_connections(const sockaddr_in &peer);
-// Limits the window of connections to `own` and to `peer` to at most half of the kernel's receive
-// buffer (docs/design/fabric-providers.md, "Who acknowledges").
+// Limits the window of connections to `own` and to `peer` to a quarter of the receive buffer
+// (docs/design/fabric-providers.md, "Who acknowledges").
 void limit_windows(const sockaddr_in &own, const sockaddr_in &peer);
 
 }  // namespace sennit::transport::fabric

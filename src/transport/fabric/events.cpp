@@ -93,9 +93,9 @@ void Network::hand_over() {
     hands_over_ = false;
 }
 
-// Closes the endpoints at which data of trials may still arrive: that of abandoned tries, or data
-// that was truncated. Called with the lock held, when all ranks have ended their trials. Ranks that
-// do not know of the close repeat their puts.
+// Closes the endpoints at which data of trials may still arrive: data of abandoned tries, or
+// truncated data. Called with the lock held, when all ranks have ended their trials. Ranks that do
+// not know of the close repeat their puts.
 void Network::end_data_of_trials(int peer, const NodeTrial &found) {
     // No trial with this peer.
     if (trials_ == nullptr || links_.find(peer) == nullptr) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists completion data of peers' puts from its reading until progress() hands it to the rank. Also
-// the memory for trials, which separates the data of trials from events.
+// A list of the completion data of peers' puts, from the read until progress() hands it to the
+// rank. Also the memory for trials, by which the owner distinguishes the data of trials from
+// events.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +53,7 @@ struct TrialRoom {
 
     Place places[kTries + 1][2];
 
-    // Marks the try whose missing data this is, of `bits` bits. False: there is none.
+    // Confirms the put that had this completion data of `bits` bits. False: there is none.
     bool tell(std::uint64_t data, unsigned bits);
     // Whether the data of an arrived put is missing.
     bool misses_data() const;

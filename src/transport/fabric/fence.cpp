@@ -116,8 +116,8 @@ void Network::repeat(int peer, unsigned rail) {
 
 // The rail by which to ask about `rail`. While it is in use: `rail` itself first; without an
 // answer, every second question goes by another rail. While it is left out: another rail until the
-// peer knows that and no transfer is in doubt; then `rail` itself, since only an answer by `rail`
-// brings it back.
+// peer knows that and no transfer is in doubt; then `rail` itself, since it is used again only
+// after an answer by it.
 unsigned Network::rail_for_question(int peer, unsigned rail) const {
     const RailLink &link = link_of(peer, rail);
     const bool by_itself = link.is_out ? link.is_out_known && !link.in_doubt : link.asked % 2 == 0;
@@ -137,8 +137,8 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     message->header.id = link.in_doubt ? link.number : 0;
     message->header.status = link.is_out ? kIsOut : 0;
     message->header.body_bytes = static_cast<std::uint32_t>(fill_question(link, message->body()));
-    // If not accepted, the provider is making a connection, which may break again while it is
-    // unused. Retry soon if there is no other rail.
+    // If the provider refuses it, a connection is being made, and may break before it is used. So
+    // retry soon if there is no other rail.
     const bool is_sent = send(message);
     if (!is_sent) give_back(message);
     if (!is_sent && rail_after(usable(peer), rail) == rail) return;
@@ -348,8 +348,8 @@ void Network::reset_active(unsigned rail) {
     }
 }
 
-// Reads the news of the watch. Called before each poll: after the end of a host's lease, nothing
-// from that host is accepted.
+// Reads the changes that the watch has recorded. Called before each poll: after the end of a host's
+// lease, nothing from that host is accepted.
 void Network::take_news() {
     bool refuses = false;
     for (const int peer : links_.used())
@@ -367,7 +367,7 @@ void Network::close_passive(unsigned rails) {
     close_to_the_silent();
 }
 
-// Reads the news about a used peer. True: the lease of its host has just ended.
+// Reads the watch's changes for a used peer. True: the lease of its host has just ended.
 bool Network::take_news_of(int peer) {
     PeerLink &link = links_[peer];
     if (rank_->peers[peer].same_node) return false;

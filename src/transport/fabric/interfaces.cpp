@@ -44,7 +44,8 @@ bool asks_for(const fi_info &info, int mr_mode, std::uint64_t mode) {
     return (info.domain_attr->mr_mode & mr_mode) != 0 || (info.mode & mode) != 0;
 }
 
-// In order: a provider is nearer to usable if a later row is its first true one.
+// Checked in this order: the later the first row that applies, the nearer the provider is to
+// usable.
 constexpr struct {
     bool (*is_so)(const fi_info &);
     const char *text;
@@ -67,9 +68,9 @@ constexpr struct {
          return fabric != nullptr && std::strcmp(fabric, "efa-direct") == 0;
      },
      "a target must know its senders in advance (efa-direct)"},
-    // psm3 closes a connection whose other end is gone, and later sends to and closes its old
-    // descriptor number, which may be a file of the program by then. Its network over TCP is named
-    // TCP-SUBNET.
+    // psm3 closes a connection whose peer is gone. Later it writes to the same descriptor number
+    // and closes it again, when the number may belong to a file of the program. Its network over
+    // TCP is named TCP-SUBNET.
     {[](const fi_info &info) {
          const char *const fabric = info.fabric_attr->name;
          return fabric != nullptr && std::strcmp(info.fabric_attr->prov_name, "psm3") == 0 &&

@@ -48,13 +48,13 @@ sennit_status read_settings(const char *text, Settings *out);
 // Whether this is the provider over TCP sockets, under either of its names.
 bool is_of_sockets(const fi_info &info);
 
-// Why Sennit cannot use one of the ways to use a provider that libfabric lists.
+// Why Sennit cannot use a provider, by one entry of libfabric's list.
 struct Hindrance {
     int nearness = -1;           // higher: nearer to usable
     const char *text = nullptr;  // null: not listed; "": usable
 };
 Hindrance hindrance_of(const fi_info &info);
-// The hindrance of the provider's most nearly usable way in the list.
+// The hindrance of the provider's entry that is nearest to usable.
 Hindrance nearest_hindrance(const fi_info *list, const char *provider);
 
 class Interfaces {
@@ -66,7 +66,7 @@ class Interfaces {
 
     // Finds the first provider with interfaces, and reserves a port that is free on all of them.
     // Opens a rail of a provider with its own cards, since the permission may be missing. Errors:
-    // UNSUPPORTED (no provider, with what was searched), OS.
+    // UNSUPPORTED (no usable provider), OS.
     sennit_status find(const Library &library, const Settings &settings);
     void close();
     // Fills the card for peers.

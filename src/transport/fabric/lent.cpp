@@ -47,8 +47,8 @@ std::byte *Network::copy_of(const Posted *posted) const {
     return copies_ + static_cast<std::size_t>(posted - posts_) * copied_bytes_;
 }
 
-// Whether to retry a registration that failed for lack of room, since others end; limited, so that
-// every wait ends.
+// Whether to retry a registration that failed for lack of room: other registrations end meanwhile.
+// False after kUnlentNs, so that every wait ends.
 bool Network::may_pass(int code, RailState &state) {
     if (code != -FI_EAGAIN && code != -FI_ENOMEM) return false;
     const std::int64_t now = boot_ns();

@@ -10,10 +10,10 @@ namespace sennit::transport::fabric {
 
 // Time limit of the first connection to a peer: many ranks may connect at the same time.
 inline constexpr std::int64_t kFirstConnectionNs = 1'000'000'000;
-// Since when a provider accepts nothing.
+// The time since which a provider accepts nothing.
 struct Refusals {
     static constexpr std::int64_t kStaleNs =
-        3'000'000'000;  // after this time without a try the state is void
+        3'000'000'000;  // after this time without a try the state is reset
 
     std::int64_t since_ns = 0;  // 0: it accepts everything
     std::int64_t last_ns = 0;
@@ -77,9 +77,9 @@ struct RailLink {
     std::uint32_t heard_before = 0;  // messages received by any rail
     std::uint32_t last_look = 0;     // number of the last check with an operation in progress
     bool wanted = false;             // a transfer was refused since the last check
-    // Consecutive checks with an operation in progress: silent: nothing was received by the rail;
-    // idle: no transfer completed, though the peer answers. And how many times in a row the idle
-    // ones were too many.
+    // Consecutive checks with an operation in progress: silent_looks: nothing was received by the
+    // rail; idle_looks: no transfer has completed, though the peer answers. overdue_times: how many
+    // times in a row idle_looks reached its limit.
     std::uint8_t silent_looks = 0;
     std::uint16_t idle_looks = 0;
     std::uint8_t overdue_times = 0;
@@ -117,11 +117,12 @@ struct PeerLink {
     std::uint32_t last_look = 0;
     std::uint8_t mute_looks =
         0;  // consecutive checks without a message from it, though it was asked
-    // Of these, checks at which it was not known to poll, and the checks since then.
+    // blind_looks: the checks up to the last one at which the peer was not known to poll;
+    // awake_looks: the checks since then.
     std::uint32_t blind_looks = 0;
     std::uint32_t awake_looks = 0;
-    // For the first use: whether no connection is accepted for it, and with which errno; the test
-    // connection; since when the peer has been asked.
+    // For the first use: whether the peer is out of reach, and the errno; the test connection, its
+    // rail and start; the time since which the peer has been asked.
     bool is_unreachable = false;
     std::uint8_t error = 0;
     std::uint8_t probe_rail = 0;

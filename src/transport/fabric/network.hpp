@@ -96,7 +96,7 @@ struct RailState {
 struct NodeWay {
     std::atomic<std::uint8_t> usable{0};  // set of the rails that reach it
     std::uint8_t lossy = 0;               // rails that lost data in the trial
-    std::uint8_t error = 0;               // errno of the missing answer
+    std::uint8_t error = 0;               // errno of the failed trial; 0: unknown
     bool is_settled = false;              // the nodes have agreed on the rails
     bool brings_data = false;             // completion data arrives by each of them
 };

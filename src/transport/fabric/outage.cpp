@@ -215,9 +215,9 @@ void Network::note_asked(int peer, unsigned rail) {
         watch::watch_note_hearing(*rank_, peer, watch::Hearing::heard);
 }
 
-// A peer that does not poll is stopped, or its host is unreachable. After an outage TCP waits once
-// more as long before it resends. So later checks count against the peer only when it has polled
-// for longer than it had not.
+// A peer that does not poll is stopped, or its host is unreachable. After an outage TCP may wait
+// for the length of the outage again before it resends. So a peer is mute only after it has polled
+// for longer than it had not polled before.
 void Network::note_mute(int peer, unsigned rail) {
     PeerLink &there = links_[peer];
     if (there.is_refused) return;  // the lease has ended
@@ -240,7 +240,7 @@ void Network::note_mute(int peer, unsigned rail) {
                               is_mute ? watch::Hearing::mute : watch::Hearing::missing);
 }
 
-// Whether the peer has polled for longer than it had not, still without a message from it.
+// Whether the peer has polled for longer than it had not polled before, still without a message.
 bool Network::looks_in_vain(const PeerLink &link) {
     return link.awake_looks > link.blind_looks;
 }

@@ -37,8 +37,9 @@ void note_version(const Library &library, const fi_info &info, sennit_provider *
                         FI_MINOR(whole) % 1000, carries ? FI_MINOR(own) / 10 % 1000 : 0);
 }
 
-// The most bits of all ways to use the provider. A local completion returns an address
-// (FI_CONTEXT). The target of a get receives no completion.
+// Sets the bits of completion data: at the target of a put, the most of all entries of the
+// provider; at the caller, those of an address (FI_CONTEXT). The target of a get receives no
+// completion.
 void note_bits(const fi_info &info, sennit_provider *out) {
     if ((info.caps & FI_RMA) == 0 || info.ep_attr->type != FI_EP_RDM) return;
     constexpr int kContextBits = 8 * sizeof(void *);

@@ -100,8 +100,8 @@ int Rail::find_port(const Endpoint &endpoint, std::uint16_t *port) {
     return code;
 }
 
-// Ends connections to the endpoint of which nothing was read: at their first bytes `net` and `tcp`
-// would access the endpoint after its close.
+// Ends connections to the endpoint from which nothing was read: if their first bytes arrived after
+// the close, `net` and `tcp` would access the closed endpoint.
 void Rail::end_unread(const Endpoint &endpoint) {
     constexpr int kMostReads = 1000;  // peers may reconnect repeatedly meanwhile
     sockaddr_in name{};
@@ -364,7 +364,7 @@ std::size_t Rail::read_passive(Event events[], std::size_t most, bool *is_empty)
 }
 
 // Reading an empty queue drives the provider and costs a system call. If one read drives all
-// endpoints, a poll reads only the queue from which most is expected.
+// endpoints, a poll reads only the queue that is most likely to have completions.
 const Rail::Endpoint &Rail::next_read() {
     const unsigned turn = reads_++ % kTurns;
     if (turn == 1 && sends_out_ != 0 && !is_two_way()) return outgoing_;
@@ -378,8 +378,8 @@ std::size_t Rail::poll(Event events[], std::size_t most) {
 }
 
 // If one read drives all, a queue without an awaited completion is empty and is not read.
-// Completion data may arrive at any time, so its queue is always read. A completion that the last
-// read drives into another queue stays awaited there.
+// Completion data may arrive at any time, so its queue is always read. If the last read drives a
+// completion into another queue, the next poll reads it.
 std::size_t Rail::poll_all(Event events[], std::size_t most) {
     const bool each = !one_read_drives_all_ || reads_++ % kAllEvery == 0;
     std::size_t count = read_passive(events, most);

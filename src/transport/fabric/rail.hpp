@@ -191,9 +191,9 @@ class Rail {
     // Returns their number; 0: do not sleep, or the provider has none.
     static constexpr std::size_t kQueues = 4;
     std::size_t arm(int descriptors[kQueues]);
-    // Closes what arm() opens for a sleep. While it is open, each arrival wakes it too: 0.15 us
-    // more in each send to this rank between two namespaces of a host. arm() takes 20 us the next
-    // time.
+    // Closes the queue that arm() opens for a sleep. While it is open, each arrival is also
+    // reported to it: 0.15 us more in each send to this rank between two namespaces of a host. The
+    // next arm() then takes 20 us.
     void disarm();
     // Whether the descriptors are readable exactly when something has arrived.
     bool are_descriptors_sure() const { return one_read_drives_all_; }

@@ -199,7 +199,7 @@ void Network::look_for_stuck_messages(std::int64_t now) {
         if (look_for_stuck_messages(rail, now)) some_are_unsent_ = true;
 }
 
-// True: the provider still refuses messages. Rails that were left out are knock()'s.
+// True: the provider still refuses messages. Skips rails that were left out: knock() handles them.
 bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
     RailState &state = rails_[rail];
     std::int64_t since = INT64_MAX;
@@ -284,8 +284,8 @@ void Network::finish_send(Message *message) {
     give_back(message);
 }
 
-// A hurry also comes where this rank calls a little later than its peer waits. The thread cannot
-// help there, and would take the processor from the rank that the peer waits for.
+// A peer also sends a hurry if this rank's next call is only a little late. Then it is ignored: the
+// thread cannot help, and would take the processor from the rank that the peer waits for.
 void Network::note_arrival(const MessageHeader &header) {
     constexpr std::int64_t kAwayNs = 1'500'000;  // less than the wait before a hurry
     if (!is_waited_for(header))
@@ -435,7 +435,7 @@ void Network::take_in(Message *message, Answered *answered) {
     give_back(message);
 }
 
-// Does so with the tasks and answers at the head of the list, while `answered` has room.
+// Handles the tasks and answers at the head of the list, while `answered` has room.
 void Network::take_in_first(PostedList *done, Answered *answered) {
     while (done->first != nullptr && done->first->kind != Posted::Kind::transfer &&
            answered->has_room()) {
@@ -493,7 +493,8 @@ sennit_status Network::carry_out(const Message &message, std::byte *reply) const
 
 // Executes a task, and holds or sends its answer.
 void Network::serve(const Message &task) {
-    // Check again: this rank may have been stopped over the end of a lease since the task arrived.
+    // Check again: this rank may have been stopped since the task arrived, until after the end of
+    // the lease.
     if (watch::watch_has_news(*rank_, boot_ns(), &news_seen_)) take_news();
     const MessageHeader &header = task.header;
     if (links_[header.from].is_refused) return;

@@ -24,24 +24,24 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::int64_t kLongestNs = 100'000'000;
-constexpr std::int64_t kBusyNs = 1'000'000;  // looks often for this long after an event
+constexpr std::int64_t kBusyNs = 1'000'000;  // polls often for this long after an arrival
 constexpr std::int64_t kLeastPollsNs =
     50'000;  // polls of a caller at least this often do the thread's work
-constexpr std::int64_t kLooksPerTimed = 20;      // intervals between looks without descriptors
+constexpr std::int64_t kLooksPerTimed = 20;      // intervals between polls without descriptors
 constexpr std::int64_t kMostPerTimed = 160;      // the same while callers keep polling
-constexpr std::int64_t kUneasyNs = 1'000'000;    // between looks at operations to retry
-constexpr std::int64_t kGatherNs = 5'000'000;    // arrivals gather after a look
-constexpr std::int64_t kAwaitedNs = 50'000'000;  // how long a peer that has waited will wait again
-constexpr std::int64_t kFirstTimed = 4;  // intervals before a look besides descriptors; doubles
-constexpr int kMostPasses = 4;           // passes of a look
-// Limit of a sleep on descriptors, which may miss what the last read of a look has driven into
-// another queue.
+constexpr std::int64_t kUneasyNs = 1'000'000;    // between checks of operations to retry
+constexpr std::int64_t kGatherNs = 5'000'000;    // how long arrivals may gather after a poll
+constexpr std::int64_t kAwaitedNs = 50'000'000;  // how long a peer that waited may wait again
+constexpr std::int64_t kFirstTimed = 4;  // intervals before a poll besides descriptors; doubles
+constexpr int kMostPasses = 4;           // passes of a poll
+// Limit of a sleep on descriptors. They may miss a completion that the last read of a poll has
+// driven into another queue.
 constexpr std::int64_t kArmedNs = 10'000'000;
 // How many times in a row a descriptor may be ready at once without a reason.
 constexpr unsigned kLies = 100;
 
-// `life` is held during a join or a leave; `list` by users of the rest, and by the thread whenever
-// it does not sleep.
+// `life` is held during join_thread() and leave_thread(). `list` guards the other members; the
+// thread holds it whenever it does not sleep.
 struct Thread {
     pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
@@ -247,8 +247,8 @@ void choose_place(ProgressSettings *settings) {
     settings->has_own_place = false;
 }
 
-// The thread's work for one rank: looks at its queues if nobody else does, and returns until when
-// it may sleep, on which descriptors. False: the rank wants no thread any more.
+// The thread's work for one rank: polls its queues if no call does, and adds the rank's time limit
+// and descriptors to *sleep. False: the rank needs no thread any more.
 bool Network::tend(ThreadSleep *sleep) {
     // SYNC fabric-engine: pairs with the release in progress(); the engine's hook, which processes
     // arrivals, comes before.
@@ -266,7 +266,8 @@ bool Network::tend(ThreadSleep *sleep) {
         return true;
     }
     if (now < tended_.busy_until_ns) {
-        // Queues that fill all the time are ready at once with a reason.
+        // The descriptor of a queue that fills all the time is ready at once for a good reason:
+        // this does not count as a false wake-up.
         const unsigned lies = tended_.lies;
         const bool wakes = has_engine && sleeps_on_descriptors(sleep, now);
         tended_.lies = lies;
@@ -277,8 +278,8 @@ bool Network::tend(ThreadSleep *sleep) {
     return true;
 }
 
-// The last read may drive something into a queue that was read before, which no descriptor reports:
-// so it looks until nothing comes.
+// The last read may drive a completion into a queue that was read before, and no descriptor reports
+// it. So this polls until nothing arrives, at most kMostPasses times.
 void Network::look(bool has_engine, std::int64_t now) {
     int passes = 0;
     while (passes < kMostPasses && look_once(has_engine))
@@ -289,10 +290,10 @@ void Network::look(bool has_engine, std::int64_t now) {
     }
 }
 
-// Arrivals may gather until no call has looked for kGatherNs, if the process computes, this rank
-// has nothing in progress, and the messages are of peers that continue without its answer. On the
-// same processor the thread would delay the program and help nobody. Returns that time; 0: they may
-// not.
+// The time until which arrivals may gather: kGatherNs after the last poll by a call. 0: they may
+// not. They may if the process computes, this rank has nothing in progress, and the messages are of
+// peers that continue without an answer: on the same processor the thread would delay the program
+// and help nobody.
 std::int64_t Network::gathers_until(std::int64_t now) {
     // relaxed: a hint.
     if (is_awaited_.exchange(false, std::memory_order_relaxed)) tended_.awaited_ns = now;
@@ -305,8 +306,8 @@ std::int64_t Network::gathers_until(std::int64_t now) {
     return has_more ? 0 : called_ns_ + kGatherNs;
 }
 
-// Whether the process uses its processors besides this thread, which has none of its own. Checked
-// once a millisecond while something comes.
+// Whether other threads of the process compute on the processors that this thread shares with them.
+// Measured at most once a millisecond.
 bool Network::others_compute(std::int64_t now) {
     if (progress_.has_own_place) return false;
     const std::int64_t length_ns = now - tended_.asked_ns;
@@ -319,7 +320,7 @@ bool Network::others_compute(std::int64_t now) {
     return tended_.others_compute;
 }
 
-// Data for memory of this rank gives no event, but wakes the thread.
+// A put into this rank's memory gives no completion, but wakes the thread.
 void Network::note_wakeup(const ThreadSleep &sleep) {
     const pollfd *const mine = sleep.descriptors + tended_.first_descriptor;
     for (std::size_t i = 0; i < tended_.descriptors; ++i)
@@ -330,7 +331,7 @@ void Network::note_wakeup(const ThreadSleep &sleep) {
 // Whether a caller polls: the thread would only disturb.
 bool Network::leaves_alone(ThreadSleep *sleep) {
     ProgressBell &bell = rank_->progress_bell;
-    // relaxed twice: a rough count, and a wait that is seen too late costs one look.
+    // relaxed twice: a rough count, and a wait that is seen too late costs one poll.
     const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
     const std::uint64_t waits = bell.waits.load(std::memory_order_relaxed);
     const bool waits_now = ProgressBell::is_any_on(waits);
@@ -348,8 +349,8 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     const std::int64_t pause_ns =
         std::max(tended_.polled_pause_ns, progress_.interval_ns * kLooksPerTimed);
     tended_.polled_pause_ns = 0;
-    // A starting caller holds the locks that a look needs, on the processor that the look would
-    // use, and ends soon. relaxed: one that is seen too late costs one look.
+    // A caller that starts an operation holds the locks that a poll needs, runs on the processor
+    // that the poll would use, and ends soon. relaxed: one that is seen too late costs one poll.
     const bool starts = !polled && bell.starts.load(std::memory_order_relaxed) != 0;
     const bool started = std::exchange(tended_.caller_starts, starts);
     if (starts) {
@@ -362,20 +363,20 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
         return true;
     }
     if (!polled) {
-        // Such a call may leave something in a queue, which wakes nobody.
+        // A call may leave a completion in a queue, and no descriptor reports it.
         if (count != 0) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
         return false;
     }
     tended_.polled_pause_ns = std::min(2 * pause_ns, progress_.interval_ns * kMostPerTimed);
     tended_.busy_until_ns = 0;
     disarm_rails();
-    // Nobody sends these if the caller has gone.
+    // If the caller polls no more, only the thread sends these.
     if (holds_answers()) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
     if (!is_same_wait) {
         sleep->end_by(pause_ns);
         return true;
     }
-    // A long wait; its end rings.
+    // A long wait: its end wakes the thread.
     bell.is_wanted.store(true, std::memory_order_relaxed);  // relaxed: the fence orders it
     // SYNC progress-bell: pairs with the fence in end_polling(); is_wanted is stored before
     // the last load of waits.
@@ -390,7 +391,7 @@ bool Network::holds_answers() {
     return held_peers_ != 0;
 }
 
-// True if something has come.
+// True if something has arrived.
 bool Network::look_once(bool has_engine) {
     bool has_work = false;
     {
@@ -405,7 +406,8 @@ bool Network::look_once(bool has_engine) {
     return has_work;
 }
 
-// Returns the number of descriptors; 0: something has come. With the lock held.
+// Returns the number of descriptors; 0: something has arrived, or a rail has no descriptors. With
+// the lock held.
 std::size_t Network::arm_rails(pollfd *out) {
     std::size_t count = 0;
     tended_.is_armed = true;
@@ -436,11 +438,10 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
     std::size_t count = 0;
     {
         const MutexLock guard(lock_);
-        // relaxed: callers count under the lock. A completion that a caller has left in a queue
-        // since the look wakes nobody.
+        // relaxed: callers count under the lock. No descriptor reports a completion that a caller
+        // has left in a queue since the poll.
         if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = arm_rails(mine);
-        // A completion that the last read of the look has driven into an already read queue wakes
-        // nobody.
+        // Nor one that the last read of the poll has driven into a queue that was read before.
         if (now < tended_.busy_until_ns && (!are_sure || awaits_something() || awaits_data())) {
             const bool grows = are_sure && others_compute(now);
             tended_.timed_pause_ns =
@@ -453,8 +454,8 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
             sleep->end_by(kUneasyNs);
     }
     if (count == 0) return false;
-    // Whether more has already come. If the looks would take the processor from the program,
-    // arrivals gather.
+    // If a descriptor is ready already, sleep for a time instead: it may be a false report, or
+    // polls would take the processor from the program, so arrivals gather.
     if ((!are_sure || others_compute(now)) && poll(mine, count, 0) > 0) {
         if (!are_sure && ++tended_.lies > kLies)
             log(SENNIT_LOG_INFO,
@@ -464,8 +465,8 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
         return false;
     }
     tended_.lies = 0;
-    // The same for completions left by a caller's wait that starts now; relaxed: the sleep is
-    // short.
+    // A caller's wait that starts now may leave completions too, so its end wakes the thread.
+    // relaxed: the sleep is short.
     rank_->progress_bell.is_wanted.store(true, std::memory_order_relaxed);
     sleep->end_by(kArmedNs);
     tended_.first_descriptor = sleep->count;

@@ -3,10 +3,10 @@
 // starts with the first rank that joins and ends with the last one that leaves. Network::tend() is
 // its work for a rank.
 //
-// The thread looks at a rank's queues if nobody else does. It sleeps on their descriptors. It
-// sleeps for a time if they report nothing, or if so much comes that it would take the processor
-// from a computing rank. While a caller polls, it sleeps on its own descriptor, written at the end
-// of a long wait and at a change of the descriptors.
+// The thread polls a rank's queues if no call does. It sleeps on their descriptors. It sleeps for a
+// time if they report nothing, or if so much arrives that it would take the processor from a
+// computing rank. While a caller polls, it sleeps on its own descriptor, written at the end of a
+// long wait and at a change of the descriptors.
 #pragma once
 
 #include <poll.h>
@@ -25,7 +25,7 @@ class Network;
 struct ProgressSettings {
     bool is_on = true;
     int processor = -1;                 // -1: one without a rank, if any
-    std::int64_t interval_ns = 50'000;  // between timed looks
+    std::int64_t interval_ns = 50'000;  // between timed polls
     cpu_set_t place{};                  // processors of the thread; empty: those of its creator
     bool has_own_place = false;         // processors without ranks
 };
@@ -34,7 +34,7 @@ sennit_status read_progress_settings(const char *text, ProgressSettings *out);
 
 // The limit of the thread's sleep, and its descriptors.
 struct ThreadSleep {
-    static constexpr std::size_t kDescriptors = 256;  // beyond these it uses timed looks
+    static constexpr std::size_t kDescriptors = 256;  // beyond these it uses timed polls
 
     pollfd descriptors[kDescriptors];
     std::size_t count = 0;
@@ -50,7 +50,7 @@ sennit_status join_thread(Network &network);
 void leave_thread(Network &network);
 // The descriptor whose write ends a sleep of the thread; -1: there has never been one.
 int thread_bell();
-// Makes the thread look at everything again: its descriptors have changed.
+// Wakes the thread, which polls every rank again: its descriptors have changed.
 void wake_thread();
 // Whether the caller is that thread.
 bool is_progress_thread();

@@ -71,14 +71,14 @@ Submit Network::submit(Operation *operation) {
     const bool is_trial = operation->remote.handle == kTrialHandle;
     if (is_event && !is_trial && event_bits_to(operation->peer) == 0)
         return refuse_event(operation->peer);
-    // Call use() first: without a link no news about the peer's lease is read.
+    // Call use() first: changes of the peer's lease are read only for peers with a link.
     const PeerLink &there = use(operation->peer);
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
     if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
     RailLink &peer = link_of(operation->peer, operation->rail);
     if (!there.is_reached) return contact(operation->peer, operation->rail);
-    // After the engine chose the rail, the thread may have left it out or lost the peer. Nobody
-    // would handle an operation posted there now.
+    // After the engine chose the rail, the thread may have left it out, or found that the peer is
+    // lost. No function would end an operation posted there now.
     if (peer.is_out || there.is_lost) return comes_again(nullptr);
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     if (carries_nothing(peer)) {
@@ -115,8 +115,8 @@ bool Network::is_lost_event(const Posted &posted) {
     return posted.has_left && posted.operation->kind == Operation::Kind::put_event;
 }
 
-// The engine must retry, although no completion will call it: the thread does. `wanted` makes
-// checks for overdue operations include the link, which may have no posted transfer.
+// Returns `again`, and lets the progress thread make the engine retry, since no completion will.
+// Checks for overdue operations then include the link `wanted`, which may have no posted transfer.
 Submit Network::comes_again(RailLink *wanted) {
     some_wait_ = true;
     if (wanted != nullptr) {

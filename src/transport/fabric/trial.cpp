@@ -4,8 +4,8 @@
 //
 // The *speaker* of a node is its lowest rank with a rail. Speakers try each other by every rail for
 // their nodes. A trial of a rail puts a random word and its complement, with completion data as
-// wide as events', and gets the places that they should be in. The owner also stores in these
-// places which data has arrived.
+// wide as that of events, and reads them back by get. When the completion data of a word arrives,
+// the owner stores the word a second time beside it.
 #include <sys/random.h>
 
 #include <algorithm>
@@ -24,11 +24,12 @@ namespace {
 // ranks, including the peer, from the processor for seconds: docs/design/waiting.md.
 constexpr std::int64_t kTrialPauseNs = 1'000'000;
 constexpr std::int64_t kLookPauseNs = 20'000;
-// How long trials of a peer may fail: at first; then after a peer was out of reach, or after
-// another rail has reached this peer.
+// How long trials of a peer may fail: the first value at first; the second after a peer was out of
+// reach, or after another rail has reached this peer.
 constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
 constexpr std::int64_t kNextUnreachedNs = 1'000'000'000;
-// The latter for a rail that did not reach an earlier peer.
+// The limit after another rail has reached this peer, for a rail that did not reach an earlier
+// peer.
 constexpr std::int64_t kKnownUnreachedNs = 100'000'000;
 // A rail is lossy if data of completed puts is missing for this long, in this many gets.
 constexpr std::int64_t kLossyNs = 300'000'000;
@@ -118,8 +119,8 @@ sennit_status Network::expose_trials() {
     return expose_at(kTrialPlace, Exposed{trials_, trial_bytes(), kTrialHandle});
 }
 
-// Reads memory that peers write: a provider in software writes with the lock held, and a card has
-// written before the completion.
+// Reads memory that peers write. This is no race: a provider in software writes with the lock held,
+// and a card has written before the completion.
 bool Network::is_of_trial(unsigned rail, std::uint64_t data) const {
     for (unsigned node = 0; trials_ != nullptr && node < node_count_; ++node)
         if (trial_room(rail, static_cast<int>(node)).tell(data, traits_.event_bits)) return true;
@@ -229,8 +230,8 @@ bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
     Trial &trial = *state->trial;
     RailLink &link = link_of(peer, rail);
     trial.over = state->is_open = false;
-    // If the rail was left out meanwhile, on the peer's report, the operation may have used another
-    // rail.
+    // If the peer has reported meanwhile that the rail is left out, the operation may have used
+    // another rail.
     if (link.is_out) return false;
     if (trial.status != SENNIT_OK) {
         // A provider that cannot put with data may put without. One failed try means nothing: its

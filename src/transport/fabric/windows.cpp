@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Limits the TCP windows of message connections (docs/design/fabric-providers.md, "Who
-// acknowledges"). The kernel opens the window of a new connection again, and when it learns the
-// length of segments. So the limit is set again when messages of a connection become longer.
+// acknowledges"). A new connection has no limit, and the kernel raises the window again when it
+// measures a new segment length. So the limit is set again when messages of a connection become
+// longer.
 #include <algorithm>
 #include <utility>
 
