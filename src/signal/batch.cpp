@@ -99,7 +99,7 @@ void take_step(BatchSlice &slice, After after, bool is_buffered, Wants wants, St
         PartInProgress &part = slice.parts[i];
         if (part.request.handle == 0) continue;
         const sennit_status status = request::wait(slice.rank, &part.request, deadline);
-        // The wait has timed out: the operation continues by itself and is counted once as a whole.
+        // If the wait has timed out, the operation continues by itself.
         op::engine_abandon(slice.rank, part.request, op::Abandoned::goes_on);
         if (status != SENNIT_OK) note_failure(slice, i, status);
     }

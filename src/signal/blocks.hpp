@@ -43,12 +43,12 @@ struct ReachedBlock {
 };
 
 struct AttachedHandles {
-    // `handle` if calls may take the short way, else 0. Handle 0 has place 0, where this is not 0
-    // but all ones. SYNC block-handle.
+    // `handle` if calls may take the short way, else 0. In place 0 this is all ones, so that a
+    // search for handle 0 finds nothing. SYNC block-handle.
     std::atomic<std::uint32_t> short_handle;
     std::atomic<std::uint32_t> handle;  // 0: not attached; SYNC handle
 };
-// The handles are on the same line as the fields that a call reads next.
+// The handles are on the same cache line as the fields that a call reads next.
 struct alignas(kLineBytes) Attached : AttachedHandles, ReachedBlock {};
 
 using BlockHandles = HandleLayout<std::uint32_t, 20, 11>;

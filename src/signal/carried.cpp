@@ -56,8 +56,8 @@ enum class Added : std::uint8_t {
     not_now   // the slot or the owner's epoch has changed
 };
 
-// Adds a message to its epoch, if that has room and the owner is in epoch `receivers`. The owner
-// does not leave its epoch meanwhile: see count_current().
+// Adds a message to its epoch, if the epoch has room and the owner is in epoch `receivers`. The
+// owner does not leave its epoch meanwhile: see count_current().
 Added add_in_room(Rank &rank, const Own &own, std::uint64_t receivers, const Messages &messages,
                   std::uint64_t addend) {
     SignalRecord &record = *own.record;
@@ -103,7 +103,7 @@ void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t 
 }
 
 // Adds a part to the signal, if the message's epoch is not over and has room. The first part sets
-// that epoch to epoch_of(the owner's epoch); it can not end without the other parts.
+// that epoch to epoch_of(the owner's epoch). The epoch can not end without the other parts.
 template <class EpochOf>
 void take_addend(Rank &rank, const Own &own, const Subscriber &subscriber, ArrivingMessage &message,
                  std::uint64_t addend, EpochOf epoch_of) {
@@ -305,7 +305,8 @@ CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool i
     if (message == nullptr) return CarriedEnd::to_count;
     const Own *const own = find_by_handle(rank, it->handle);
     const std::uint64_t whole = is_whole ? kWholeMessage * it->events : 0;
-    // The owner misread the tag: only a sender that does not check can be that far away.
+    // The owner took the tag for that of another epoch. Only a sender to an unchecked signal can be
+    // so many epochs away.
     const bool is_astray = task.epoch != SENNIT_EPOCH_CURRENT && task.epoch != message->epoch;
     // The part with the events is missing, and the epoch may have no room for them any more.
     if (own != nullptr && message->sum != 0 && is_whole && !is_astray &&

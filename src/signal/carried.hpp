@@ -50,7 +50,7 @@ constexpr CarriedLayout layout_of(unsigned event_bits, unsigned index_bits = 0) 
 
 // The contents of a part of a message.
 struct CarriedEvent {
-    std::uint32_t number;  // of the number and of the tag, the low bits that fit
+    std::uint32_t number;  // only the low bits of number and tag that fit
     std::uint64_t code;
     std::uint64_t tag;
     std::uint32_t index;

@@ -102,7 +102,8 @@ void take_back(const RemoteSignal &to, const Expected &expected, const Messages 
 
 // An owner leaves an epoch only when the epoch is complete. So if the slot had room when it was
 // read, and has the same value at the exchange, the owner is still in that epoch. An add that is
-// undone if it was too many would be visible: tests/models/current_epoch_test.cpp.
+// undone later, if it was too many, would be visible meanwhile:
+// tests/models/current_epoch_test.cpp.
 bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32_t messages) {
     SignalRecord &record = *to.record;
     for (;;) {

@@ -15,8 +15,8 @@ namespace sennit::signal {
 
 inline constexpr unsigned kMostPlaces = 8;
 
-// The number of places: so many messages of a sender may be pending at a time, if completion data
-// has this many bits of the number. The messages of a place use at least four numbers in rotation.
+// The number of places, which is the most pending messages of a sender, if completion data has this
+// many bits of the message number. The messages of a place use at least four numbers in rotation.
 // So an event that arrives after the task of its message is recognized until the place has been
 // used three more times.
 constexpr unsigned places_of(unsigned number_bits) {
@@ -27,7 +27,7 @@ constexpr unsigned places_of(unsigned number_bits) {
 // ---- The owner's half.
 
 struct ArrivingMessage {
-    std::uint64_t sum = 0;    // the sum that its events have added
+    std::uint64_t sum = 0;    // sum of the addends of its events
     std::uint64_t epoch = 0;  // the epoch of these events
     std::uint32_t number = 0;
     bool is_closed = false;   // accepts no more events
@@ -54,7 +54,8 @@ constexpr void take_part(ArrivingMessage &message, std::uint64_t epoch, std::uin
     message.epoch = epoch;
 }
 
-// Refuses a surplus message of that epoch. Returns what its parts have added, to be undone.
+// Refuses a surplus message of that epoch. Returns the sum that its parts have added; the caller
+// undoes it.
 constexpr std::uint64_t refuse_message(ArrivingMessage &message, std::uint64_t epoch) {
     const std::uint64_t sum = message.sum;
     message = ArrivingMessage{0, epoch, message.number, message.is_closed, true};

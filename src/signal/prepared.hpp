@@ -25,7 +25,7 @@ class EarlyWait {
     explicit EarlyWait(const sennit_notice *notice)
         : wait_ns_(notice == nullptr ? 0 : notice->wait_ns) {}
     // Makes progress until the next try is due, and preserves the thread's error. False: no more
-    // tries; after a wait, its length is then in the error.
+    // tries; if there was a wait, the error then has its length.
     bool pause(Rank &rank);
 
   private:

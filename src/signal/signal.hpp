@@ -209,7 +209,7 @@ struct Messages {
     std::uint32_t count;
 };
 
-// Reports an event that is not counted to the owner.
+// Reports to the owner that an event was not counted.
 [[gnu::cold]] void tell_refused(const RemoteSignal &to, std::uint64_t epoch,
                                 Uncounted what = Uncounted::surplus);
 

@@ -129,8 +129,9 @@ void Subscriptions::learn(const SubscriptionKey &kind, const Subscription &given
     list_if_ready(*entry);
 }
 
-// Leaves idle indices of the owner, and returns whether there were any. Checks some places at a
-// time. Idle: the last message is older than several messages for each subscription.
+// Leaves indices of the owner that are idle: since their last message this rank has started more
+// than 4 messages for each of its subscriptions, and more than kFewestIdle. A call checks kPlaces
+// places. Returns whether it left any.
 bool Subscriptions::sweep(int owner) {
     constexpr std::size_t kPlaces = 256;
     constexpr unsigned kMost = 4;

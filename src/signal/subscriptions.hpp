@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Subscriptions: an index that names a sender and a signal in completion data. Both ends: the
-// sender's subscriptions, and the table of an owner.
+// Subscriptions. A subscription is an index that names a sender and a signal in completion data.
+// Has the sender's table and the owner's table.
 #pragma once
 
 #include <pthread.h>
@@ -23,7 +23,7 @@ struct SubscriptionKey {
     std::uint32_t events = 1;  // events per message
 };
 
-// An owner's answer to a sender, in a word.
+// An owner's answer to a sender; word_of() packs it into one word.
 struct Subscription {
     std::uint32_t index = 0;  // 0: none left
     std::uint32_t use = 0;    // determines its first message numbers
@@ -56,7 +56,7 @@ class Subscriptions {
         yes,
         no,              // the owner has not answered yet, or no place is free
         refused,         // the owner had no index left at the last question
-        is_to_subscribe  // the caller asks the owner, once
+        is_to_subscribe  // the caller must ask the owner for an index
     };
     Begun begin(const SubscriptionKey &kind, NumberedMessage *message);
     void unbegin(const SubscriptionKey &kind, const NumberedMessage &message);
@@ -96,7 +96,7 @@ class Subscriptions {
         bool is_listed;   // in the list of `ready_`
         std::uint32_t index;
         std::uint32_t next_ready;  // place + 1; 0: none
-        std::uint32_t refusals;    // of messages
+        std::uint32_t refusals;    // number of messages while in State::refused
         std::uint32_t last_turn;   // the turn of its latest message
         SentMessages sent;
     };
