@@ -46,8 +46,8 @@ struct HandleLayout {
     }
 };
 
-// How a table grows. The first two are powers of two. Place 0 is used only if first_place is 0:
-// then the bytes of its object start as all ones.
+// How a table grows. The first two are powers of two. Place 0 is used only if first_place is 0. The
+// bytes of its object start as all ones in either case.
 struct TableShape {
     std::uint32_t places;       // and the most objects in use
     std::uint32_t first_chunk;  // places in it

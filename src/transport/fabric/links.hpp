@@ -79,7 +79,7 @@ struct RailLink {
     bool wanted = false;             // a transfer was refused since the last check
     // Consecutive checks with an operation in progress: silent_looks: nothing was received by the
     // rail; idle_looks: no transfer has completed, though the peer answers. overdue_times: how many
-    // times in a row idle_looks reached its limit.
+    // times in a row transfers were overdue.
     std::uint8_t silent_looks = 0;
     std::uint16_t idle_looks = 0;
     std::uint8_t overdue_times = 0;
