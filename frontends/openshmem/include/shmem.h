@@ -6,6 +6,9 @@
 #ifndef SHMEM_H
 #define SHMEM_H
 
+/* Errors and warnings of a call then show the line of the program, without the macros between. */
+#pragma GCC system_header
+
 #include <stddef.h>
 #include <stdint.h>
 

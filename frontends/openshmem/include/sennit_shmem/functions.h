@@ -4,6 +4,8 @@
 #ifndef SENNIT_SHMEM_FUNCTIONS_H
 #define SENNIT_SHMEM_FUNCTIONS_H
 
+#pragma GCC system_header
+
 #include <sennit_shmem/types.h>
 
 #define SENNIT_SHMEM_DECLARE(RESULT, NAME, ARGUMENTS) \

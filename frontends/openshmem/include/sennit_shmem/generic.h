@@ -4,13 +4,16 @@
 #ifndef SENNIT_SHMEM_GENERIC_H
 #define SENNIT_SHMEM_GENERIC_H
 
+#pragma GCC system_header
+
 #include <sennit_shmem/short_sets.h>
 
 #define SENNIT_SHMEM_ASSOCIATE(T, N, BEFORE, AFTER) , T : BEFORE##N##AFTER
 
-/* Of all other types: a function that takes no arguments, so that the compiler's error has its
- * name. */
+/* Of all other types, and of another number of arguments: a function that takes no arguments, so
+ * that the compiler's error has its name. */
 void sennit_shmem_has_no_form_for_this_type(void);
+void sennit_shmem_wrong_number_of_arguments(void);
 
 /* The function for the type that the first argument leads to; the second, after a context or team.
  */
@@ -24,20 +27,28 @@ void sennit_shmem_has_no_form_for_this_type(void);
     _Generic(*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_ctx_, VERB), default \
              : sennit_shmem_has_no_form_for_this_type)(CTX, A, __VA_ARGS__)
 
-/* PLAIN for as many arguments as the name says, WITH for one more. */
+/* PLAIN for as many arguments as the name says, WITH for one more, else MISCOUNT. */
+#define SENNIT_SHMEM_MISCOUNT(...) sennit_shmem_wrong_number_of_arguments(1)
+#define SENNIT_SHMEM_MISCOUNT_1 SENNIT_SHMEM_MISCOUNT
+#define SENNIT_SHMEM_MISCOUNT_2 SENNIT_SHMEM_MISCOUNT_1, SENNIT_SHMEM_MISCOUNT
+#define SENNIT_SHMEM_MISCOUNT_3 SENNIT_SHMEM_MISCOUNT_2, SENNIT_SHMEM_MISCOUNT
+#define SENNIT_SHMEM_MISCOUNT_4 SENNIT_SHMEM_MISCOUNT_3, SENNIT_SHMEM_MISCOUNT
+#define SENNIT_SHMEM_MISCOUNT_5 SENNIT_SHMEM_MISCOUNT_4, SENNIT_SHMEM_MISCOUNT
+#define SENNIT_SHMEM_MISCOUNT_6 SENNIT_SHMEM_MISCOUNT_5, SENNIT_SHMEM_MISCOUNT
 #define SENNIT_SHMEM_NINTH(A, B, C, D, E, F, G, H, I, ...) I
+#define SENNIT_SHMEM_PICK_OF(...) SENNIT_SHMEM_NINTH(__VA_ARGS__)
+#define SENNIT_SHMEM_PICK(...) SENNIT_SHMEM_PICK_OF(__VA_ARGS__, SENNIT_SHMEM_MISCOUNT_6, 0)
 #define SENNIT_SHMEM_BY_2(PLAIN, WITH, ...) \
-    SENNIT_SHMEM_NINTH(__VA_ARGS__, 0, 0, 0, 0, 0, WITH, PLAIN, 0, 0)
+    SENNIT_SHMEM_PICK(__VA_ARGS__, SENNIT_SHMEM_MISCOUNT_5, WITH, PLAIN)
 #define SENNIT_SHMEM_BY_3(PLAIN, WITH, ...) \
-    SENNIT_SHMEM_NINTH(__VA_ARGS__, 0, 0, 0, 0, WITH, PLAIN, 0, 0, 0)
+    SENNIT_SHMEM_PICK(__VA_ARGS__, SENNIT_SHMEM_MISCOUNT_4, WITH, PLAIN)
 #define SENNIT_SHMEM_BY_4(PLAIN, WITH, ...) \
-    SENNIT_SHMEM_NINTH(__VA_ARGS__, 0, 0, 0, WITH, PLAIN, 0, 0, 0, 0)
+    SENNIT_SHMEM_PICK(__VA_ARGS__, SENNIT_SHMEM_MISCOUNT_3, WITH, PLAIN)
 #define SENNIT_SHMEM_BY_5(PLAIN, WITH, ...) \
-    SENNIT_SHMEM_NINTH(__VA_ARGS__, 0, 0, WITH, PLAIN, 0, 0, 0, 0, 0)
+    SENNIT_SHMEM_PICK(__VA_ARGS__, SENNIT_SHMEM_MISCOUNT_2, WITH, PLAIN)
 #define SENNIT_SHMEM_BY_6(PLAIN, WITH, ...) \
-    SENNIT_SHMEM_NINTH(__VA_ARGS__, 0, WITH, PLAIN, 0, 0, 0, 0, 0, 0)
-#define SENNIT_SHMEM_BY_7(PLAIN, WITH, ...) \
-    SENNIT_SHMEM_NINTH(__VA_ARGS__, WITH, PLAIN, 0, 0, 0, 0, 0, 0, 0)
+    SENNIT_SHMEM_PICK(__VA_ARGS__, SENNIT_SHMEM_MISCOUNT_1, WITH, PLAIN)
+#define SENNIT_SHMEM_BY_7(PLAIN, WITH, ...) SENNIT_SHMEM_PICK(__VA_ARGS__, WITH, PLAIN)
 #define SENNIT_SHMEM_CHOOSE(COUNT, TABLE, VERB, ...)                                  \
     SENNIT_SHMEM_BY_##COUNT(SENNIT_SHMEM_OF_FIRST, SENNIT_SHMEM_OF_CTX, __VA_ARGS__)( \
         SENNIT_SHMEM_##TABLE##_KINDS, VERB, __VA_ARGS__)

@@ -6,6 +6,8 @@
 #ifndef SENNIT_SHMEM_OLD_WORDS_H
 #define SENNIT_SHMEM_OLD_WORDS_H
 
+#pragma GCC system_header
+
 #include <sennit_shmem/overloads.h>
 
 #define SENNIT_SHMEM_OLD_WORD(RESULT, NAME, T, PARAMETERS, ARGUMENTS)          \

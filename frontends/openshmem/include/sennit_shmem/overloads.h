@@ -2,6 +2,8 @@
 #ifndef SENNIT_SHMEM_OVERLOADS_H
 #define SENNIT_SHMEM_OVERLOADS_H
 
+#pragma GCC system_header
+
 /* An overload NAME that calls CALL with the same arguments, and the same with a context. */
 #define SENNIT_SHMEM_OVERLOAD(RESULT, NAME, CALL, PARAMETERS, ARGUMENTS) \
     static inline RESULT NAME PARAMETERS {                               \

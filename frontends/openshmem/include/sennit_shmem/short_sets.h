@@ -5,6 +5,8 @@
 #ifndef SENNIT_SHMEM_SHORT_SETS_H
 #define SENNIT_SHMEM_SHORT_SETS_H
 
+#pragma GCC system_header
+
 #define SENNIT_SHMEM_SET_PARAMETERS(T) T *ivars, size_t nelems, const int *status, int cmp, T value
 #define SENNIT_SHMEM_SHORT_SETS(T, N)                                                            \
     static __inline__ int shmem_##N##_set_test_all(SENNIT_SHMEM_SET_PARAMETERS(T)) {             \

@@ -7,6 +7,8 @@
 #ifndef SENNIT_SHMEM_TYPES_H
 #define SENNIT_SHMEM_TYPES_H
 
+#pragma GCC system_header
+
 /* C's complex types, also in C++, where they are an extension of compilers. */
 __extension__ typedef double _Complex sennit_shmem_complexd;
 __extension__ typedef float _Complex sennit_shmem_complexf;
