@@ -412,6 +412,7 @@ void finalize() {
     if (state.inits == 0 || is_ending()) return;
     if (state.inits > 1) {
         --state.inits;
+        ++state.finalizes;
         barrier_all("shmem_finalize");
         return;
     }
@@ -436,7 +437,11 @@ void end_without_finalize(int status, void *) {
     constexpr std::int64_t kLongest_ns = 5'000'000'000;
     if (status != 0 || state.inits == 0 || is_ending() || is_forked_child()) return;
     if (!all_are_at_exit(std::min(state.limit_ns, kLongest_ns))) return;
-    if (state.me == 0) tell("warning: the program ended without shmem_finalize");
+    if (state.me == 0 && state.finalizes == 0)
+        tell("warning: the program ended without shmem_finalize");
+    else if (state.me == 0)
+        tell("warning: the program ended after %d calls of shmem_init and %d of shmem_finalize",
+             state.inits + state.finalizes, state.finalizes);
     state.inits = 1;
     finalize();
 }

@@ -72,7 +72,8 @@ struct State {
     // Some PE asked for SHMEM_THREAD_MULTIPLE: several of its threads may be in collective calls of
     // active sets at the same time, each with its own work array.
     bool has_threads = false;
-    int inits = 0;
+    int inits = 0;      // calls of init that no finalize has matched
+    int finalizes = 0;  // that matched one of several
     pid_t process = 0;  // that called init
     Area areas[kAreas];
 };

@@ -27,7 +27,8 @@ CASES = [
      r"sennit run: rank 1 \(process \d+\) exited with code 6\n$", None),
     # Without shmem_finalize: all PEs at about the same time, and what is a failure.
     *[(case, [], {}, {0}, r"^PE 0: warning: the program ended without shmem_finalize\n$", None)
-      for case in ("forgets", "forgets-late", "forgets-second")],
+      for case in ("forgets", "forgets-late")],
+    ("forgets-second", [], {}, {0}, r"^PE 0: warning: the program ended after 2 calls of shmem_init and 1 of shmem_finalize\n$", None),
     ("forgets-status", [], {}, {8}, r"exited with code 8", r"warning"),
     ("forgets-leaves", [], {}, {1}, r"ended without sennit_finalize, which counts as a failure", r"warning"),
     # Its end is no part of the others' barrier.
