@@ -5,8 +5,11 @@
 // of the target first. The words of the lock are after the target's heap and are accessed only by
 // put and get. So it is Lamport's bakery (1974): each word has one writer, and a read during a
 // write may return any value.
+#include <dlfcn.h>
+
 #include <atomic>
 #include <mutex>
+#include <string>
 
 #include "state.hpp"
 #include "words.hpp"
@@ -51,14 +54,24 @@ struct Place {
     int pe = -1;  // of the world
 };
 
+// The two mistakes that the address alone does not show.
+std::string where_it_is(const Asked &asked) {
+    std::size_t offset = 0;
+    if (area_of(asked.address, 1, &offset) != nullptr)
+        return ": they begin in symmetric memory and end outside";
+    Dl_info object{};
+    if (dladdr(asked.address, &object) == 0 || object.dli_fname == nullptr) return "";
+    return std::string(": they are in ") + object.dli_fname;
+}
+
 Place find_place(const Asked &asked, shmem_ctx_t ctx, int pe) {
     const int number = find_pe(asked.call, ctx, pe);
     if (number < 0) return {};
     std::size_t offset = 0;
     const Area *const area = area_of(asked.address, asked.bytes, &offset);
     if (area == nullptr) {
-        wrong(asked.call, "argument %s: %zu bytes at %p are not symmetric memory (for PE %d)",
-              asked.argument, asked.bytes, asked.address, pe);
+        wrong(asked.call, "argument %s: %zu bytes at %p are not symmetric memory (for PE %d)%s",
+              asked.argument, asked.bytes, asked.address, pe, where_it_is(asked).c_str());
         return {};
     }
     return {area, sennit_gptr_add(area->places[number], static_cast<std::int64_t>(offset)), number};

@@ -19,6 +19,7 @@ static shmem_ctx_t backwards, destroyed;
 #define MISTAKES(USE)                                                                      \
     USE(no_such_pe, shmem_long_p(&word, 1, 77))                                            \
     USE(not_symmetric, shmem_long_p(private_word, 1, 0))                                   \
+    USE(past_the_end, shmem_putmem(&word, private_word, (size_t)1 << 40, 0))               \
     USE(get_source, shmem_getmem(&word, private_word, 8, 0))                               \
     USE(atomic_pe, (void)shmem_long_atomic_fetch_add(&word, 1, -1))                        \
     USE(atomic_source, (void)shmem_long_atomic_fetch(private_word, 0))                     \

@@ -18,6 +18,7 @@ NO_SET = "arguments PE_start, logPE_stride and PE_size: an active set of"
 MISTAKES = {
     "no_such_pe": rf"shmem_long_p: {NO_PE} 77",
     "not_symmetric": rf"shmem_long_p: argument dest: {NO_PLACE} 0\)",
+    "past_the_end": rf"shmem_putmem: argument dest: {NO_PLACE} 0\): they begin in symmetric memory and end outside",
     "atomic_pe": rf"shmem_long_atomic_fetch_add: {NO_PE} -1",
     "get_source": rf"shmem_getmem: argument source: {NO_PLACE} 0\)",
     "atomic_source": rf"shmem_long_atomic_fetch: argument source: {NO_PLACE} 0\)",
