@@ -15,6 +15,7 @@ list(REMOVE_DUPLICATES files)
 
 set(folders "")
 set(is_elsewhere OFF)
+set(is_removed OFF)
 foreach(file IN LISTS files)
     # Folders that Sennit shares with others, such as lib and man3, stay.
     cmake_path(GET file PARENT_PATH folder)
@@ -32,10 +33,17 @@ foreach(file IN LISTS files)
         if(EXISTS "${there}" OR IS_SYMLINK "${there}")
             message(FATAL_ERROR "${there} can not be removed")
         endif()
+        set(is_removed ON)
     else()
         message("-- Not there: ${there}")
     endif()
 endforeach()
+
+# A wrong DESTDIR must not cost the lists: they are the only record of the real installation.
+if(files AND NOT is_removed)
+    message(FATAL_ERROR "none of the installed files is there: set DESTDIR as for the installation (now \"$ENV{DESTDIR}\"). "
+        "If they were removed by hand, delete ${TREE}/install_manifest*.txt")
+endif()
 
 # Inner folders before those around them.
 list(REMOVE_DUPLICATES folders)

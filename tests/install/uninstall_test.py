@@ -71,6 +71,23 @@ class Uninstall(unittest.TestCase):
                 self.assertEqual(os.listdir(place), [])
                 self.assertEqual(os.path.exists(listed), bool(destination))
 
+    def test_the_lists_stay_if_destdir_is_wrong(self):
+        with tempfile.TemporaryDirectory() as folder:
+            stage, listed = (os.path.join(folder, name) for name in ("stage", "install_manifest.txt"))
+            installed = os.path.join(stage, "opt", "x", "file")
+            os.makedirs(os.path.dirname(installed))
+            open(installed, "w", encoding="ascii").close()
+            with open(listed, "w", encoding="utf-8") as file:
+                file.write("/opt/x/file")
+            for destination in ("", os.path.join(folder, "other")):
+                done = self.uninstall(folder, {**os.environ, "DESTDIR": destination})
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("set DESTDIR", done.stderr)
+                self.assertTrue(os.path.exists(installed) and os.path.exists(listed))
+            done = self.uninstall(folder, {**os.environ, "DESTDIR": stage})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertFalse(os.path.exists(installed) or os.path.exists(listed))
+
     def test_the_build_tree_has_the_target(self):
         said = subprocess.run([CMAKE, "--build", BUILD, "--target", "help"], capture_output=True, text=True, timeout=100, check=True)
         self.assertRegex(said.stdout, r"(?m)^(\.\.\. )?uninstall\b")
