@@ -46,8 +46,8 @@ Finding check_libfabric(const System &system) {
     if (major > 2 || (major == 2 && minor > 6)) return finding;
     finding.verdict = Verdict::note;
     finding.costs =
-        "up to 2.6 a message with a wrong count overflows memory in the providers net and tcp: "
-        "anyone who reaches the ports of a rank can exploit it";
+        "in libfabric 2.6 and older, a message with a wrong count overflows memory in the "
+        "providers net and tcp: anyone who can connect to the ports of a rank can exploit it";
     finding.mend =
         "libfabric later than 2.6, or a network that only the hosts of the job are on "
         "(fabric:interface=)";
