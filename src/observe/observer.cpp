@@ -135,6 +135,7 @@ void Observed::show_awaited(Observer &observer, const Awaited &awaited) {
 }
 
 void Observed::show_text(Observer &observer, const char *text) {
+    if (observer.trace == nullptr) return;  // only counted
     const int place = innermost_open(observer);
     const std::size_t at = place < 0 ? kOpenOperations : static_cast<std::size_t>(place);
     TraceNote &note = observer.trace->notes[at];
