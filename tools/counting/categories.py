@@ -95,7 +95,7 @@ TABLE = {
             sennit_last_error sennit_error_report sennit_log_set sennit_status_string sennit_version sennit_build_description
             sennit_knob_get sennit_path_* sennit_peer_* sennit_provider_get sennit_stats_* sennit_trace_note sennit_mechanism_name
             unr_init unr_finalize
-            sennit_shmem_has_no_form_for_this_type""",
+            sennit_shmem_has_no_form_for_this_type sennit_shmem_wrong_number_of_arguments""",
     },
 }
 # How the names of each library begin; MPI RMA has those of MPI.
