@@ -1,4 +1,5 @@
 """Traces: what is in them, that their times fit, that they outlive a rank."""
+import contextlib
 import glob
 import json
 import os
@@ -211,10 +212,25 @@ def _where_once(job, is_there):
     return result, lines
 
 
+@contextlib.contextmanager
+def _running(job, command, *files):
+    """The ranks run until the files exist, and then end well."""
+    process = job.start(command, TRACE="t.json")
+    try:
+        yield
+    finally:
+        for name in files:
+            with open(name, "w", encoding="utf-8"):
+                pass
+        _, messages = process.communicate(timeout=50)
+        for name in files:
+            os.remove(name)
+    assert process.returncode == 0, messages
+
+
 def where_tells_in_which_call_a_running_rank_waits(job):
     """Rank 0 has not come to the barrier in which the others wait. Would break: calls that show only when they end."""
-    process = job.start(job.ranks(3, "stay", os.path.join(job.folder, "go")), TRACE="t.json")
-    try:
+    with _running(job, job.ranks(3, "stay", os.path.join(job.folder, "go")), "go"):
         result, lines = _where_once(job, lambda lines: sum("sennit_barrier" in line for line in lines) == 2)
         assert len(lines) == 3 and BETWEEN.fullmatch(lines[0]) and "died" not in result.stdout, result
         assert "sennit_barrier for " in lines[1] and "; wait" in lines[1], lines
@@ -224,17 +240,11 @@ def where_tells_in_which_call_a_running_rank_waits(job):
         unfinished = [one for one in events_of("now.json")[2] if one["ph"] == "B"]
         assert [one["name"] for one in unfinished] == ["sennit_barrier", "wait"], unfinished
         assert all(one["args"]["unfinished"] for one in unfinished)
-    finally:
-        with open("go", "w", encoding="utf-8"):
-            pass
-        out, messages = process.communicate(timeout=50)
-    assert process.returncode == 0, messages
     assert "barrier" in {one["name"][7:] for one in events_of("t.json")[1]}
 
 
 def _where_names_who_is_missing(job, command):
-    process = job.start(command, TRACE="t.json")
-    try:
+    with _running(job, command, "go"):
         result, lines = _where_once(job, lambda lines: len(lines) == 5 and "waits for" in lines[-1] and "epoch 1" in lines[-1])
         assert len(lines) == 5 and BETWEEN.fullmatch(lines[0]), result
         awaited = lines[4].split("signal ")[1].split(",")[0]
@@ -243,12 +253,6 @@ def _where_names_who_is_missing(job, command):
         assert "sennit_signal_wait" in lines[3], lines
         assert lines[4] == (f"  waits for signal {awaited}, which expects 2 events of epoch 1: missing is one from rank 1 "
                             "(its last was of epoch 0)"), lines
-    finally:
-        with open("go", "w", encoding="utf-8"):
-            pass
-        _, messages = process.communicate(timeout=50)
-        os.remove("go")
-    assert process.returncode == 0, messages
 
 
 def where_names_the_signal_the_epoch_and_who_is_missing(job):
@@ -268,46 +272,32 @@ def where_names_who_is_missing_if_plans_send_the_events(job):
 
 def where_shows_a_note_outside_of_calls_until_it_is_removed(job):
     """Headers and programs say what they wait for. Would break: a note that only counts inside of a call, or that stays."""
-    process = job.start(job.ranks(3, "hang", os.path.join(job.folder, "go"), "note"), TRACE="t.json")
-    try:
+    with _running(job, job.ranks(3, "hang", os.path.join(job.folder, "go"), "note"), "go", "go.2"):
         result, lines = _where_once(job, lambda lines: len(lines) == 6)
         assert BETWEEN.fullmatch(lines[2]).group(1) == "sennit_barrier" and lines[3] == "  reads a file", result
         with open("go.2", "w", encoding="utf-8"):
             pass
         result, lines = _where_once(job, lambda lines: len(lines) == 5)
         assert len(lines) == 5, result
-    finally:
-        for name in ("go", "go.2"):
-            with open(name, "w", encoding="utf-8"):
-                pass
-        _, messages = process.communicate(timeout=50)
-    assert process.returncode == 0, messages
 
 
 def where_says_that_a_rank_is_stopped(job):
     """Rank 2 waits for events, and is then stopped. Would break: a guess at events that are missing, which may have arrived."""
-    process = job.start(job.ranks(3, "hang", os.path.join(job.folder, "go")), TRACE="t.json")
-    stopped = 0
-    try:
+    with _running(job, job.ranks(3, "hang", os.path.join(job.folder, "go")), "go"):
         _, lines = _where_once(job, lambda lines: len(lines) == 5)
         stopped = int(lines[3].split("process ")[1].split()[0])
         os.kill(stopped, signal.SIGSTOP)
-        result, lines = _where_once(job, lambda lines: len(lines) == 4)
+        try:
+            result, lines = _where_once(job, lambda lines: len(lines) == 4)
+        finally:
+            os.kill(stopped, signal.SIGCONT)
         assert " is stopped (by a signal or a debugger): sennit_signal_wait for " in lines[3], result
         assert "stopped" not in "".join(lines[:3]), result
-    finally:
-        if stopped:
-            os.kill(stopped, signal.SIGCONT)
-        with open("go", "w", encoding="utf-8"):
-            pass
-        _, messages = process.communicate(timeout=50)
-    assert process.returncode == 0, messages
 
 
 def where_tells_that_senders_have_gone_on_to_the_next_epoch(job):
     """Would break: senders that skipped the epoch, and of which it says that each has sent one."""
-    process = job.start(job.ranks(3, "skip", os.path.join(job.folder, "go")), TRACE="t.json")
-    try:
+    with _running(job, job.ranks(3, "skip", os.path.join(job.folder, "go")), "go", "go.2"):
         result, lines = _where_once(job, lambda lines: len(lines) == 4 and "epoch 1:" in lines[-1])
         assert lines[3].endswith("missing: one each from rank 0 (its last was of epoch 0), rank 1 (its last was of epoch 0)"), result
         with open("go", "w", encoding="utf-8"):
@@ -318,12 +308,6 @@ def where_tells_that_senders_have_gone_on_to_the_next_epoch(job):
         assert lines[3].endswith("of epoch 1: no rank that has sent to it (ranks 0, 1) is behind: another rank has sent nothing, it "
                                  "expects more events than are sent, or its senders skipped this epoch"), result
         assert lines[4] == "  2 of 2 events of epoch 1 are missing; 2 events of epoch 2 have already arrived", result
-    finally:
-        for name in ("go", "go.2"):
-            with open(name, "w", encoding="utf-8"):
-                pass
-        _, messages = process.communicate(timeout=50)
-    assert process.returncode == 0, messages
 
 
 def where_says_how_files_of_each_rank_are_named(job):
