@@ -169,13 +169,6 @@ Held look() {
     return held;
 }
 
-// Whether no descriptors were left behind. The thread for progress has some more while it sleeps on
-// them.
-bool are_closed(const Held &before, const Held &after) {
-    constexpr int kOfSleep = 3;
-    return after.descriptors <= before.descriptors + kOfSleep;
-}
-
 // One rank after the other, when all have come: the look itself opens a file. Collective.
 Held held_now(Ranks &test) {
     Held held;
@@ -280,7 +273,8 @@ void check_refusals_of_far_peers(Ranks &test, int rounds) {
                 SENNIT_ERR_OTHER_NODE);
     }
     const Held after = held_now(test);
-    test.require(are_closed(before, after), "no descriptors are left behind");
+    test.require(after.descriptors <= before.descriptors + kDescriptorsOfSleep,
+                 "no descriptors are left behind");
     test.equal(after.mappings, before.mappings);
 }
 
@@ -293,7 +287,8 @@ void check_attempts(Ranks &test, int rounds) {
     for (int kind = 0; kind < kKindsOfAttempts; ++kind) {
         attempts(test, buffers, kind, rounds);
         const Held after = held_now(test);
-        test.require(are_closed(before, after), "no descriptors are left behind");
+        test.require(after.descriptors <= before.descriptors + kDescriptorsOfSleep,
+                     "no descriptors are left behind");
         test.equal(after.mappings, before.mappings);
     }
 }

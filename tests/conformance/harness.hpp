@@ -210,6 +210,10 @@ void check_pattern(Ranks &test, const void *memory, std::size_t bytes, std::uint
 bool under_sanitizer();
 bool under_thread_sanitizer();
 
+// The most descriptors on which the thread for progress sleeps. It closes them while a rank polls,
+// so of two counts each may have them.
+constexpr int kDescriptorsOfSleep = 3;
+
 }  // namespace conformance
 
 // A test and its entry in the list: RANK_TEST(group, a_sentence, needs) { ... uses `test` ... }

@@ -162,9 +162,7 @@ void stay_flat(Ranks &test, std::uint64_t count, std::uint64_t every) {
         const Use before = use_of_process(test);
         make_and_end(test, count, every);
         const Use after = use_of_process(test);
-        // The thread for progress has some more while it sleeps on them.
-        constexpr int kOfSleep = 3;
-        test.require(after.descriptors <= before.descriptors + kOfSleep,
+        test.require(after.descriptors <= before.descriptors + kDescriptorsOfSleep,
                      "no descriptors are left behind");
         test.require(under_sanitizer() || after.file_kib < before.file_kib + kLittleKib,
                      "no pages of memory files are left behind");
