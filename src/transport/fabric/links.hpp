@@ -76,7 +76,7 @@ struct RailLink {
     std::uint32_t received_before = 0;
     std::uint32_t heard_before = 0;  // messages received by any rail
     std::uint32_t last_look = 0;     // number of the last check with an operation in progress
-    bool wanted = false;             // a transfer was refused since the last check
+    bool wanted = false;             // a transfer was refused, and none accepted since
     // Consecutive checks with an operation in progress: silent_looks: nothing was received by the
     // rail; idle_looks: no transfer has completed, though the peer answers. overdue_times: how many
     // times in a row transfers were overdue.

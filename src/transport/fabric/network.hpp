@@ -482,7 +482,8 @@ class Network final : public Transport {
         std::int64_t busy_until_ns = 0;
         std::int64_t polled_pause_ns = 0;  // doubles while callers poll
         std::int64_t timed_pause_ns = 0;   // doubles while nothing arrives
-        std::int64_t awaited_ns = 0;       // last time that is_awaited_ was set
+        std::int64_t gather_ns = 0;   // limit for gathered arrivals; doubles while callers poll
+        std::int64_t awaited_ns = 0;  // last time that is_awaited_ was set
         std::size_t first_descriptor = 0;  // in the last ThreadSleep
         std::size_t descriptors = 0;
         unsigned lies = 0;           // number of consecutive false wake-ups by descriptors

@@ -27,10 +27,12 @@ constexpr std::int64_t kLongestNs = 100'000'000;
 constexpr std::int64_t kBusyNs = 1'000'000;  // polls often for this long after an arrival
 constexpr std::int64_t kLeastPollsNs =
     50'000;  // polls of a caller at least this often do the thread's work
-constexpr std::int64_t kLooksPerTimed = 20;      // intervals between polls without descriptors
-constexpr std::int64_t kMostPerTimed = 160;      // the same while callers keep polling
-constexpr std::int64_t kUneasyNs = 1'000'000;    // between checks of operations to retry
-constexpr std::int64_t kGatherNs = 5'000'000;    // how long arrivals may gather after a poll
+constexpr std::int64_t kLooksPerTimed = 20;    // intervals between polls without descriptors
+constexpr std::int64_t kMostPerTimed = 160;    // the same while callers keep polling
+constexpr std::int64_t kUneasyNs = 1'000'000;  // between checks of operations to retry
+// How long arrivals may gather after a poll. The limit doubles while the rank keeps calling.
+constexpr std::int64_t kGatherNs = 5'000'000;
+constexpr std::int64_t kMostGatherNs = 20'000'000;
 constexpr std::int64_t kAwaitedNs = 50'000'000;  // how long a peer that waited may wait again
 constexpr std::int64_t kFirstTimed = 4;  // intervals before a poll besides descriptors; doubles
 constexpr int kMostPasses = 4;           // passes of a poll
@@ -290,7 +292,7 @@ void Network::look(bool has_engine, std::int64_t now) {
     }
 }
 
-// The time until which arrivals may gather: kGatherNs after the last poll by a call. 0: they may
+// The time until which arrivals may gather: gather_ns after the last poll by a call. 0: they may
 // not. They may if the process computes, this rank has nothing in progress, and the messages are of
 // peers that continue without an answer: on the same processor the thread would delay the program
 // and help nobody.
@@ -303,7 +305,7 @@ std::int64_t Network::gathers_until(std::int64_t now) {
                     some_wait_ || some_are_hidden_ || !outbox_.empty();
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         has_more |= rails_[rail].transfers != 0;
-    return has_more ? 0 : called_ns_ + kGatherNs;
+    return has_more ? 0 : called_ns_ + tended_.gather_ns;
 }
 
 // Whether other threads of the process compute on the processors that this thread shares with them.
@@ -360,8 +362,10 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     if (const std::int64_t until = gathers_until(now); until > now) {
         disarm_rails();
         sleep->end_by(until - now);
+        tended_.gather_ns = std::min(2 * tended_.gather_ns, kMostGatherNs);
         return true;
     }
+    tended_.gather_ns = kGatherNs;
     if (!polled) {
         // A call may leave a completion in a queue, and no descriptor reports it.
         if (count != 0) sleep->end_by(progress_.interval_ns * kLooksPerTimed);

@@ -179,6 +179,7 @@ Submit Network::start_transfer(Posted *posted) {
     }
     if (peer.again.since_ns != 0) peer.patience_ns = kStuckNs;
     peer.again.since_ns = 0;
+    peer.wanted = false;
     posted->is_out = code == 0;
     posted->has_left = posted->has_left || code == 0;
     posted->looks = 0;
