@@ -14,8 +14,9 @@ constexpr std::size_t kMostElements = std::size_t{1} << 46;
 sennit_status check_args(const AtomicArgs &args) {
     if (args.type == SENNIT_LONG_DOUBLE ||
         (args.operation > SENNIT_NO_OP && args.operation < SENNIT_OPERATOR_END))
-        return fail(SENNIT_ERR_UNSUPPORTED,
-                    "long double, logical operators and those of the program are for reductions");
+        return fail(
+            SENNIT_ERR_UNSUPPORTED,
+            "long double, logical operators and operators of the program are for reductions only");
     if (element_bytes(args.type) == 0)
         return fail(SENNIT_ERR_ARG, "there is no type %d", static_cast<int>(args.type));
     if (args.operation != kCompareSwap &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Atomic operations for api/ and team/. Memory that load and store reach is changed here; for other
-// memory the op engine sends tasks to the owner.
+// Atomic operations for api/ and lock/. This rank executes them on memory that load and store
+// reach. For other memory the op engine sends tasks to the owner.
 #pragma once
 
 #include "op/direct.hpp"
@@ -28,12 +28,12 @@ struct AtomicArgs {
     sennit_type type = SENNIT_INT64;
     sennit_gptr target = SENNIT_GPTR_NULL;
     const void *source = nullptr;  // `count` elements; expected and new value for kCompareSwap
-    void *result = nullptr;        // receives the old elements; null: they are not wanted
+    void *result = nullptr;        // receives the old elements; may be null
     std::size_t count = 1;
 };
 
-// Handles all cases. Errors: ARG, RANGE, NOT_REGISTERED, OTHER_NODE, UNSUPPORTED, and those of
-// op/engine.hpp.
+// Handles all cases. Errors: ARG, RANGE, NOT_REGISTERED, OTHER_NODE, UNSUPPORTED, TIMEOUT (the
+// segment's lock), and those of engine_start().
 sennit_status atomic(Rank &rank, const AtomicArgs &args, const Completion &completion);
 
 }  // namespace sennit::op

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fast path: converts a global pointer to a plain one. This file and base/copy.hpp have the
-// whole cost of a put or get of load/store memory.
+// The fast path: converts a global pointer to a plain one. This file, memory/entry.hpp and
+// base/copy.hpp determine the cost of a put or get of load/store memory.
 #pragma once
 
 #include "base/copy.hpp"
@@ -17,13 +17,14 @@ inline bool reaches(const memory::SegmentEntry &entry, const sennit_gptr &gptr, 
     return bytes != 0 && gptr.offset <= reach && bytes <= reach - gptr.offset;
 }
 
-// The cached entry for `bytes` bytes at `gptr`; null: unknown.
+// The cached entry, if load and store reach `bytes` bytes at `gptr` through it. Null: not cached,
+// or not reached.
 inline const memory::SegmentEntry *near_entry(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     const memory::SegmentEntry *entry = memory::find_near(rank, gptr);
     return entry != nullptr && reaches(*entry, gptr, bytes) ? entry : nullptr;
 }
 
-// The entry of `gptr` from the tables, or null. Its path may be any, and its segment may be freed.
+// The entry of `gptr` from the tables, or null. It may have any path, and its segment may be freed.
 inline memory::SegmentEntry *named_entry(Rank &rank, sennit_gptr gptr) {
     const std::uint32_t size = size_of(rank);
     if (static_cast<std::uint32_t>(gptr.rank) >= size || gptr.segment == 0) [[unlikely]]
@@ -59,8 +60,8 @@ inline const memory::SegmentEntry *direct_entry(Rank &rank, sennit_gptr gptr, st
     return entry;
 }
 
-// The plain pointer for the library's own accesses, also while the rank is observed; null: not
-// reached.
+// The plain pointer for the library's own accesses. Null: load and store do not reach the bytes.
+// Unlike direct_entry() it also works while the rank is observed.
 inline std::byte *reached(Rank &rank, sennit_gptr gptr, std::size_t bytes) {
     const std::uint32_t size = size_of(rank);
     if (static_cast<std::uint32_t>(gptr.rank) >= size) return nullptr;

@@ -10,7 +10,8 @@
 
 namespace sennit::op {
 
-// 0 for an invalid type, and for long double, which no processor changes atomically.
+// The size of an element. 0: an invalid type, or long double, which no processor changes
+// atomically.
 std::size_t element_bytes(int type);
 
 // Whether the operator exists for elements of this type. kCompareSwap exists for 4 and 8 bytes.

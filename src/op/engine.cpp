@@ -77,14 +77,15 @@ sennit_status take_status(Engine &engine, OperationRecord *record) {
     return status;
 }
 
-// Sets is_forgotten for a released record: nobody needs its error, nor a get's data in the record's
-// buffer.
+// Decides whether flush ignores the error of a released record: it does for the library's own
+// operations, for questions, and for a get into the record's buffer, whose data nobody reads.
 void forget(OperationRecord *record, Abandoned kind) {
     record->is_forgotten = kind == Abandoned::library_s || is_question(*record) ||
                            (record->direction == Direction::get && record->buffer != nullptr);
 }
 
-// Releases a record whose operation continues: it frees itself, and flush reports its error.
+// Releases a record whose operation continues. The record frees itself at the end, and flush
+// reports its error.
 void let_go_on(Engine &engine, OperationRecord *record, Abandoned kind = Abandoned::program_s) {
     record->answer_to = nullptr;
     record->mode = Completion::Mode::implicit;
@@ -206,7 +207,7 @@ bool carries_task(const MessagePath &path, const OperationArgs &args) {
     return path.payload_bytes >= payload_of_event(args);
 }
 
-// Sets *is_recorded if a record was made, which may be complete already.
+// Sets *is_recorded if a record was made. *out stays null if the record has already ended.
 sennit_status start_record(Engine &engine, const OperationArgs &args, OperationRecord **out,
                            bool *is_recorded) {
     const int peer = args.target->peer;
@@ -237,7 +238,8 @@ sennit_status start_record(Engine &engine, const OperationArgs &args, OperationR
     if (!keep(engine, record, args) ||
         (events != nullptr && !carry_events(engine, record, *events))) {
         engine.records.give_back(record);
-        return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue.path), "no memory for an answer");
+        return fail_peer(SENNIT_ERR_NOMEM, peer, path_name(queue.path),
+                         "no memory for the operation's data");
     }
     *is_recorded = true;
     record->is_forgotten = args.completion.mode == Completion::Mode::implicit &&
@@ -380,7 +382,7 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
 
 namespace {
 
-// While it exists, a progress thread does not serve the rank.
+// While it exists, a progress thread avoids polling for the rank (ProgressBell::starts).
 class Starting {
   public:
     // relaxed: a hint.
@@ -445,10 +447,10 @@ void engine_warn(Rank &rank, sennit_request request, int seconds) {
             seconds, peer);
 }
 
-sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *done) {
+sennit_status engine_test(Rank &rank, sennit_request request, bool makes_progress, int *done) {
     if (request.handle == 0) {
         // Make progress: other ranks may wait for tasks that this rank must execute.
-        if (make && rank.engine != nullptr) poll(rank.engine.get());
+        if (makes_progress && rank.engine != nullptr) poll(rank.engine.get());
         *done = 1;
         return SENNIT_OK;
     }
@@ -457,7 +459,7 @@ sennit_status engine_test(Rank &rank, sennit_request request, bool make, int *do
     const MutexLock locked(engine.lock);
     OperationRecord *record = find_request(engine, request);
     if (record == nullptr) return request::no_request(request);
-    if (make && record->state != RecordState::complete) {
+    if (makes_progress && record->state != RecordState::complete) {
         PeerQueue &queue = engine.queues[record->peer];
         if (queue.tested_number != record->number) {
             queue.tested_number = record->number;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The op engine: operations on peers that load and store do not reach. It cuts operations into
-// pieces, chooses rails, resubmits pieces that a transport refused for now or a failed rail lost,
-// counts open operations, and stores the requests. One engine per rank, made only if a peer needs a
-// message transport; operations on load/store peers do not use it (op/rma.hpp).
+// The op engine: operations by messages. It cuts operations into pieces and chooses a rail for
+// each. It submits a piece again if a transport's queue was full or a rail failed. It counts open
+// operations and stores the requests. A rank has an engine only if a message transport reaches a
+// peer, or carries a part of large copies to a load/store peer (op/rma.cpp).
 //
-// States of an operation: free -> pending (pieces to submit) -> in flight -> complete. A request
-// stays in the table until a wait or test takes it. Implicit operations free themselves; flush
-// reports their first error. docs/design/engine.md has the invariants.
+// States of an operation: free -> (held ->) pending (pieces to submit) -> in flight -> complete. A
+// request stays in the table until a wait or test takes it, or engine_abandon() releases it.
+// Implicit operations free themselves; flush reports their first error. docs/design/engine.md has
+// the invariants.
 #pragma once
 
 #include <sennit/rma.h>
@@ -30,8 +31,9 @@ struct Layout;
 struct EventTask;
 struct WordTask;
 struct OperationRecord;
-// Checks the answer to an event's task after the caller has continued: returns the status of the
-// operation; flush reports the text of the thread's error. Called with the engine's mutex held.
+// Checks the answer to an event's task if no caller waits for it. Returns the status of the
+// operation; the text of the thread's error becomes that of the operation. Called with the engine's
+// mutex held.
 using EventCheck = sennit_status (*)(Rank &rank, int peer, const EventTask &task,
                                      std::uint64_t answer);
 
@@ -39,34 +41,39 @@ enum class Direction : std::uint8_t { put, get, execute };
 
 transport::Operation::Kind kind_of(Direction direction);
 
-// An atomic operation on elements of the target, executed by their owner. `bytes` of the operation
-// is the size of the elements, `local` the operands: as long, or two elements for kCompareSwap on
-// one element (the expected value, then the new one). Operands of one element are copied.
+// An atomic operation on elements of the target, executed by their owner. The operation's `bytes`
+// is the size of all elements, and `local` has the operands: one for each element, or for
+// kCompareSwap the expected value and the new one of a single element. Operands of a single element
+// are copied.
 struct Work {
     std::uint8_t operation = 0;  // sennit_operator or kCompareSwap
     sennit_type type = SENNIT_INT64;
     std::uint32_t element_bytes = 0;
-    void *result = nullptr;            // receives the old elements; null: they are not wanted
+    void *result = nullptr;            // receives the old elements; may be null
     const EventTask *event = nullptr;  // see kEventTask
     EventCheck check = nullptr;        // with `event`: checks an answer for which no caller waits
     const WordTask *word = nullptr;    // see kWordTask
 };
 inline constexpr std::uint8_t kCompareSwap = 64;
 
-// A task for an epoch's messages to a signal of the peer: the peer's processor checks the epoch,
-// stores the messages' data, and counts them. The operation's `local` is the data, of at most
-// engine_most_event_data() bytes; if null, `bytes` only says that the named memory exists. The
-// engine stores the data and the answer, a word from the owner's handler, until the operation has
-// ended. With Completion::Mode::implicit the call returns when the message is sent, and the answer
-// may wait for the owner's next message. With a layout of the data's destination, it uses as many
-// tasks as necessary, and the last one to arrive counts. Without a signal (handle 0) there is only
-// data, which the op engine stores without a check.
+// A task for messages of one epoch to a signal of the peer. The peer's processor checks the epoch,
+// stores the messages' data, and counts the messages.
+//   - The operation's `local` is the data, of at most engine_most_event_data() bytes. If it is
+//     null, there is no data, and `bytes` is the size of memory that must exist.
+//   - The engine keeps a copy of the data, and the answer (a word from the owner's handler), until
+//     the operation has ended.
+//   - With Completion::Mode::implicit the call does not wait for the answer, and the owner may send
+//     the answer with its next message.
+//   - With Target::layout the data is sent in as many tasks as necessary; the last one to arrive
+//     counts the message.
+//   - Without a signal (handle 0) the target's op engine only stores the data.
 inline constexpr std::uint8_t kEventTask = 67;
 //
-// The other actions are for messages whose events are in completion data (signal/carried.hpp).
+// The actions other than count and scatter are for messages whose events are in completion data
+// (signal/carried.hpp).
 enum class EventAction : std::uint8_t {
     count,
-    confirm,    // the message is whole: it is counted unless its events have counted it
+    confirm,    // the message has arrived: it is counted unless its events have counted it
     cancel,     // the message has failed: the counts by its events are undone
     close,      // later events are refused; the answer is 1 if all have arrived
     subscribe,  // requests an index
@@ -77,7 +84,7 @@ struct EventTask {
     std::uint32_t handle;
     std::uint32_t messages;  // 0: asks whether a message would be counted
     std::uint64_t epoch;
-    std::uint32_t index;   // of the subscription; scatter: parts_word(); 0: a single task
+    std::uint32_t index;   // of the subscription, or 0; scatter: parts_word(), 0: a single task
     std::uint32_t packed;  // action in the low 8 bits, 24 bits of the message's number above
 
     static constexpr std::uint32_t number_in(std::uint32_t number) { return number & 0xFFFFFF; }
@@ -95,8 +102,9 @@ struct EventTask {
     static constexpr std::uint32_t message_in(std::uint32_t word) { return word >> 20; }
 };
 static_assert(sizeof(EventTask) == transport::kEventBytes);
-// Data for the target, then an operation on a word of the same segment. Stored and sent like an
-// event's task; the operation's `local` is the data, of at most engine_most_word_data() bytes.
+// A task that stores data at the target, then executes an operation on a word of the same segment.
+// The engine copies and sends it like an event's task. The operation's `local` is the data, of at
+// most engine_most_word_data() bytes.
 inline constexpr std::uint8_t kWordTask = 71;
 struct WordTask {
     std::uint64_t value;
@@ -114,25 +122,25 @@ struct Target {
     int peer = -1;
     transport::RemoteMemory remote;
     std::uint64_t offset = 0;
-    const Layout *layout = nullptr;  // the bytes, unless contiguous; copied. For Direction::execute
-                                     // only with an event's data
+    const Layout *layout = nullptr;  // runs of the bytes; null: contiguous. Copied. For
+                                     // Direction::execute only with an event's data
     const Work *work = nullptr;      // Direction::execute
 };
 
-// Makes rank.engine and adds its progress hook. Called at start after the paths are chosen, if a
-// message transport is used. Errors: NOMEM.
+// Makes rank.engine and adds its progress hook. Called at start-up after the paths are chosen, if
+// path::router_needs_engine(). Errors: NOMEM.
 sennit_status engine_create(Rank &rank);
-// Completes or abandons everything by the deadline, removes the hook, frees the engine. Does
-// nothing without an engine. Called before the transports' close(), which completes the operations
-// that a transport still has.
+// Completes or abandons everything by the deadline, removes the hook, and frees the engine. If
+// transports still have operations then, their close(), which is called later, completes these, and
+// the last completion frees the engine.
 void engine_destroy(Rank &rank, const Deadline &deadline);
 
 // The events of a message, sent in completion data of its last pieces. If such a piece fails, the
 // message is closed, and its data is sent again only if not all events have arrived.
 struct EventForm {
-    transport::EventData first;    // of the first of K pieces; the engine adds (K - 1) <<
-                                   // code_shift
-    transport::EventData further;  // of each of the other pieces
+    transport::EventData first;    // of the first of K pieces with an event; the engine adds
+                                   // (K - 1) << code_shift
+    transport::EventData further;  // of each other piece with an event
     unsigned code_shift;
     unsigned most_parts;  // most pieces with an event; earlier pieces have none
     std::uint32_t index;  // identifies the message, together with `number`
@@ -148,16 +156,17 @@ struct EventForm {
 struct AtEnd {
     void (*call)(Rank &rank, std::uint64_t context, int peer, sennit_status status) = nullptr;
     std::uint64_t context = 0;
-    bool takes_error =
-        false;  // flush does not report an implicit operation's error, since `call` does
+    // `call` reports the error of an implicit operation, so flush does not.
+    bool takes_error = false;
 };
 
 // A held operation is started, but not sent until all operations that name it as `then` have ended.
-// If one of them failed, it ends with that operation's error and reason, and nothing of it moves;
-// for an event nothing is reported.
+// If one of them failed, the held operation is not sent and ends with the same status; flush does
+// not report this for an event. A task that would confirm a message is sent all the same, but
+// cancels the message.
 struct Held {
     OperationRecord *record = nullptr;
-    std::uint32_t awaited = 1;
+    std::uint32_t awaited = 1;  // number of operations that name it as `then`
 };
 
 // How an operation's result is taken.
@@ -171,52 +180,60 @@ struct Completion {
     };
     Mode mode = Mode::blocking;
     sennit_request *request = nullptr;
-    // For buffers that are local variables: the engine copies the data until the operation has
-    // ended, and writes `local` of a get or Work::result only in a call that returns OK. So no
-    // buffer is lent after the call. Tasks have one element, bytes are contiguous. Not with
-    // Mode::implicit. A request is completed by engine_test or released by engine_abandon.
+    // For buffers that are local variables. The engine keeps a copy of the data until the operation
+    // has ended. It writes `local` of a get, or Work::result, only in a call that returns OK. So no
+    // buffer is lent after the call. Callers set this only for contiguous bytes and for tasks of
+    // one element, and not with Mode::implicit. A request is completed by engine_test() or released
+    // by engine_abandon().
     bool is_buffered = false;
     // For a put: it may complete when sent, and then be lost, or arrive after later operations.
     bool is_hint = false;
     const EventForm *events = nullptr;  // for a put of at least one byte
-    // For requests and implicit operations; both are used once, with any result of the start.
-    OperationRecord *then = nullptr;  // this held operation also waits for the end of this one
+    // `then` and `at_end` are for requests and implicit operations. Each takes effect once, also if
+    // the start fails.
+    OperationRecord *then = nullptr;  // a held operation that waits for this one
     AtEnd at_end = {};
-    Held *held = nullptr;  // if not null, this operation is held; `record` is filled in
+    Held *held = nullptr;  // not null: this operation is held; sets `record`
 };
 inline constexpr Completion kBuffered{Completion::Mode::blocking, nullptr, true};
 
-// Starts the operation. Puts and atomic operations only read `local`. Errors: UNSUPPORTED (the path
-// carries no tasks), PEER_LOST, FABRIC, TIMEOUT, NOMEM and the transport's. If the wait ends first
-// (TIMEOUT, or a death that the transport has not detected yet), the operation continues as an
-// implicit one, and the buffer stays lent until flush.
+// Starts the operation. Puts and atomic operations only read `local`. Errors: OTHER_NODE (no
+// message path), UNSUPPORTED (the path carries no such task), PEER_LOST, FABRIC, TIMEOUT, NOMEM and
+// the transport's. After TIMEOUT the operation continues as an implicit one, and the buffer stays
+// lent until flush.
 sennit_status engine_start(Rank &rank, Direction direction, const Target &target, void *local,
                            std::size_t bytes, const Completion &completion);
-// Whether the engine may copy this much more data; else the caller must lend it.
+// Whether the engine may copy this many more bytes of data; else the caller must lend its buffer.
 bool engine_may_copy(Rank &rank, std::size_t bytes);
-// Call this for an operation that is not started: `then` and `at_end` treat it as failed.
+// For an operation that will not be started: `then` and `at_end` take effect as if it had ended
+// with `status`.
 void engine_skip(Rank &rank, const Completion &completion, int peer, sennit_status status);
-// A counter that the ends of operations (AtEnd) decrement: incremented before they start, then
-// awaited to be 0. `call`: named in the warning of a long wait. Errors: TIMEOUT.
+// A counter of open operations. engine_count_up() adds operations before they start; the AtEnd of
+// each decrements it; engine_await_zero() waits until it is 0. The warning of a long wait names
+// `call`. Errors: TIMEOUT.
 void engine_count_up(Rank &rank, std::uint32_t *counter, std::uint32_t operations);
 sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const char *call,
                                 const Deadline &deadline);
-// Waits until all events to the peer without a waiter are sent: the program may next wait, outside
-// of Sennit, for what their owner does then. After TIMEOUT or PEER_LOST they continue all the same.
+// Waits until all tasks to the peer whose answers may wait (implicit events, word tasks) are sent.
+// Needed if the program may next wait outside of Sennit for the peer's reaction. After TIMEOUT or
+// PEER_LOST these tasks stay open.
 sennit_status engine_await_sent(Rank &rank, int peer, const Deadline &deadline);
-// Waits until is_enough() is true, or until no implicit event to the peer lacks its answer. After
-// TIMEOUT or PEER_LOST answers may still arrive.
+// Waits until is_enough() is true, or until all these tasks to the peer are answered. After TIMEOUT
+// or PEER_LOST answers may still arrive.
 sennit_status engine_await_answers(Rank &rank, int peer, const Deadline &deadline,
                                    bool (*is_enough)(const void *context), const void *context);
-// Releases the request: the operation continues as an implicit one. The program's flush waits for
-// it and reports its error, unless the library started it for itself. Ignores {0} and invalid
-// requests. Cancels operations that are held for it, except with goes_on.
-enum class Abandoned : std::uint8_t { program_s, library_s, goes_on };
+// Releases the request: the operation continues as an implicit one. Ignores {0} and invalid
+// requests.
+enum class Abandoned : std::uint8_t {
+    program_s,  // flush waits for it and reports its error; operations held for it are cancelled
+    library_s,  // the library started it for itself: as program_s, but flush does neither
+    goes_on     // as program_s, but operations held for it are not cancelled
+};
 void engine_abandon(Rank &rank, sennit_request request, Abandoned kind = Abandoned::program_s);
 
-// The test of RequestCalls (rank/rank.hpp). A rank without an engine has no requests: every handle
-// except {0} gives ARG. {0} is complete and OK.
-sennit_status engine_test(Rank &rank, sennit_request request, bool progress, int *done);
+// The test of RequestCalls (rank/rank.hpp). {0} is complete and OK. A rank without an engine has no
+// requests, so every other handle gives ARG.
+sennit_status engine_test(Rank &rank, sennit_request request, bool makes_progress, int *done);
 // The warn of RequestCalls.
 void engine_warn(Rank &rank, sennit_request request, int seconds);
 
@@ -225,16 +242,16 @@ void engine_warn(Rank &rank, sennit_request request, int seconds);
 sennit_status engine_flush(Rank &rank, int peer, const Deadline &deadline);
 // Waits only until the caller may reuse all buffers lent so far.
 sennit_status engine_flush_local(Rank &rank, int peer, const Deadline &deadline);
-// engine_flush() without waiting, in two steps: engine_note_open() notes the open operations to
-// each rank of the world; engine_try_flush() makes some progress and tests whether all of them have
-// ended. True: *status is the result of engine_flush().
+// engine_flush() without waiting, in two steps. engine_note_open() notes the open operations to
+// each rank of the world. engine_try_flush() makes some progress and tests whether all of these
+// have ended; if so, it returns true and sets *status to the result of engine_flush().
 void engine_note_open(Rank &rank, std::uint64_t numbers[]);
 bool engine_try_flush(Rank &rank, const std::uint64_t numbers[], sennit_status *status);
-// Orders earlier puts before later puts, to the peer or to each: does nothing on ordered
-// single-rail transports.
+// Orders earlier puts and tasks before later ones, to the peer (kAnyPeer: to each). Does not wait.
+// Does nothing on an ordered path of one rail without open tasks.
 sennit_status engine_fence(Rank &rank, int peer);
 
-// The bits of completion data for events to the peer; 0: none, or the path is another.
+// The bits of completion data for events to the peer; 0: its path has none.
 unsigned engine_event_bits(const Rank &rank, int peer);
 // The width of events to this rank.
 struct EventWidth {
@@ -248,13 +265,13 @@ void engine_expect_events(Rank &rank);
 void engine_read_events(Rank &rank);
 // The length of the pieces for a transfer of this many bytes.
 std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes);
-// The most contiguous data of an event's task to the peer, which is reached by messages.
+// The most contiguous data of an event's task to the peer; 0: no messages reach it.
 std::size_t engine_most_event_data(const Rank &rank, int peer);
-// The most data of one task with packed runs, including the runs' words.
+// The same for packed runs, including the runs' words.
 std::size_t engine_packed_room(const Rank &rank, int peer);
 // Whether the peer's processor executes each put.
 bool engine_puts_in_software(const Rank &rank, int peer);
-// The most data of a WordTask; it is as long as an EventTask.
+// The same for a word task.
 inline std::size_t engine_most_word_data(const Rank &rank, int peer) {
     static_assert(sizeof(WordTask) == sizeof(EventTask));
     return engine_most_event_data(rank, peer);
@@ -277,8 +294,8 @@ struct ArrivedEvent {
     std::size_t bytes;             // 0: none
     ComingParts *parts = nullptr;  // null: a single task
 };
-// Stores the event's data at its destination. False: more tasks must arrive before the message is
-// counted.
+// Stores the event's data at its destination. False: the message must not be counted yet, since
+// more of its tasks must arrive.
 bool store_arrived(const ArrivedEvent &arrived);
 // The handlers of signals. The first two are called like an EventConsumer; the others at any time.
 struct EventHandlers {
@@ -294,7 +311,9 @@ void engine_take_events(Rank &rank, const EventHandlers *handlers);  // must sta
 // The functions of the EventSink for message transports. Transports call the first two from
 // progress(), which only the engine calls; the others at any time, with their own locks held.
 void engine_event_arrived(void *rank, const transport::EventData &event);
-// Executes a peer's task once, even if it is repeated. Errors: ARG, NOMEM.
+// Executes a peer's task once, even if it is received several times. Errors: ARG, NOMEM,
+// NOT_REGISTERED (the segment was freed), PEER_LOST (this rank is leaving), FABRIC (a late copy,
+// for which the sender no longer waits), kTaskIsToBeRepeated.
 sennit_status engine_execute(void *rank, const transport::Arrived &arrived);
 // The handle of the signal of an event's task; 0: none.
 std::uint32_t engine_subject(const transport::Task &task, const std::byte *payload);

@@ -214,7 +214,7 @@ const EventHandlers *handlers_of(const Rank &rank) {
 
 void engine_event_arrived(void *context, const transport::EventData &event) {
     Rank &rank = *static_cast<Rank *>(context);
-    // If null, no peer has an index of this rank.
+    // Without handlers no peer has an index of this rank, so the event is dropped.
     if (const EventHandlers *const all = handlers_of(rank); all != nullptr)
         all->take(rank, rank.engine->width, event);
 }

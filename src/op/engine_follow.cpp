@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The effects of an operation's end: records that are held until others have ended, functions that
-// are called at the end, lists for flush, and the errors left to it. docs/design/engine.md has the
-// states.
+// The effects of an operation's end: it counts down held records, calls AtEnd, leaves the flush
+// list, and stores its error for flush. docs/design/engine.md has the states.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -55,9 +54,9 @@ void follow(Engine &engine, OperationRecord *record) {
     if (record->at_end.call != nullptr)
         record->at_end.call(*engine.rank, record->at_end.context, record->peer, record->status);
     if (record->then == nullptr) return;
-    // Records that wait for a question have its answer as their reason.
-    const bool is_reported = record->is_forgotten && record->why != nullptr;
-    char *const why = is_reported ? strdup(record->why) : nullptr;
+    // A record that is held for a question gets the text of the question's failure.
+    const bool passes_text = record->is_forgotten && record->why != nullptr;
+    char *const why = passes_text ? strdup(record->why) : nullptr;
     const bool is_cancelled = record->cancels_then && record->status == SENNIT_OK;
     count_down(engine, record->then, is_cancelled ? SENNIT_ERR_TIMEOUT : record->status, why);
 }
@@ -88,7 +87,7 @@ void count_down(Engine &engine, OperationRecord *held, sennit_status status, cha
         activate(engine, queue);
         return;
     }
-    held->is_forgotten |= is_event;  // its message's error was reported
+    held->is_forgotten |= is_event;  // the error of its data is reported
     if (cancel_message(held)) {
         enqueue_event(queue, held);
         activate(engine, queue);
@@ -121,7 +120,7 @@ void engine_count_up(Rank &rank, std::uint32_t *counter, std::uint32_t operation
 
 namespace {
 
-// For LostSearch::warn, with the name of the call.
+// A LostSearch::warn; `call` is the name of the call.
 void warn_of_open(Rank &rank, const void *call, int seconds) {
     Engine &engine = *rank.engine;
     int first = -1;
@@ -150,15 +149,15 @@ void warn_of_open(Rank &rank, const void *call, int seconds) {
 sennit_status engine_await_zero(Rank &rank, const std::uint32_t &counter, const char *call,
                                 const Deadline &deadline) {
     Engine &engine = *rank.engine;
-    constexpr std::uint32_t kLooksPerHurry = 64;  // rarely, since there may be many peers
+    constexpr std::uint32_t kChecksPerHurry = 64;  // rarely, since there may be many peers
     const std::int64_t since_ns = boot_ns();
-    std::uint32_t looks = 0;
-    // The transports end operations to a lost rank.
+    std::uint32_t checks = 0;
+    // No rank is searched: the transports end operations to a lost rank.
     const LostSearch search{nullptr, call, warn_of_open};
     return wait_until(rank, deadline, search, [&] {
         const MutexLock locked(engine.lock);
         if (counter == 0) return true;
-        if (++looks % kLooksPerHurry == 0)
+        if (++checks % kChecksPerHurry == 0)
             for (const int peer : engine.queues.used())
                 if (engine.queues[peer].puts_open != 0)
                     hurry_if_slow(engine.queues[peer], since_ns);

@@ -105,8 +105,8 @@ int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_
     return static_cast<int>(best);
 }
 
-// Tries the rails one after another. `failed`: piece->status and the thread's error have the
-// reason.
+// Tries the rails one after another. If the result is Submit::failed, piece->status and the
+// thread's error have the reason.
 Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
     std::uint64_t full_rails = 0;
     for (;;) {
@@ -121,7 +121,7 @@ Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
         const Submit answer = path.transport->submit(&piece->operation);
         if (answer == Submit::accepted) return answer;
         load.out_bytes -= cost(*piece);
-        if (is_large(path, *piece)) unnote_submitted(load, moved_bytes(*piece));
+        if (is_large(path, *piece)) undo_submitted(load, moved_bytes(*piece));
         --engine.with_transports;
         if (answer == Submit::again) {
             full_rails |= bit(static_cast<unsigned>(rail));
@@ -175,8 +175,8 @@ void fill_task(PeerQueue &queue, const OperationRecord &record, transport::Opera
         operation->reply = &packed_task(record, record.cut).answer;
 }
 
-// Numbers a message of several tasks, when its first task is sent: a held message is started
-// earlier.
+// Numbers a message of several tasks when its first task is sent, not when it is started: a held
+// message is sent later.
 void number_message(PeerQueue &queue, OperationRecord *record) {
     PackedTasks &packed = record->packed;
     if (!packed.is_numbered) return;
@@ -235,7 +235,8 @@ bool waits_for_data(const OperationRecord &record) {
            record.cut == carried.plain_bytes && record.open > 0;
 }
 
-// Cuts the next piece of a record; null: the most pieces or tasks are open.
+// Cuts the next piece of a record. Null: the record has the most open pieces, the peer's window of
+// tasks is full, or there is no memory for a piece.
 OperationPiece *cut_piece(Engine &engine, PeerQueue &queue, OperationRecord *record) {
     OperationPiece *piece = nullptr;
     const bool is_task = record->direction == Direction::execute;
@@ -326,7 +327,7 @@ namespace {
 
 void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sennit_status status);
 
-// Repeats a piece whose rail has failed, on another rail if there is one.
+// Queues a piece to be submitted again. If no rail is left for it, it fails.
 void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     if (pick_rail(*queue.path, *piece, piece->tried_rails) < 0)
         return complete_piece(engine, queue, piece, SENNIT_ERR_FABRIC);
@@ -334,11 +335,11 @@ void repeat(Engine &engine, PeerQueue &queue, OperationPiece *piece) {
     activate(engine, queue);
 }
 
-// Called when the question about a message has ended. Without an answer, its pieces end with the
-// question's status.
+// Called when the question about a message has ended. If it failed, the message's pieces end with
+// its status.
 void end_question(Engine &engine, PeerQueue &queue) {
     const sennit_status status = queue.closing->question.status;
-    // If the peer has no memory, the question is sent again, until waits for it end.
+    // If the peer has no memory, the question is sent again.
     if (status == SENNIT_ERR_NOMEM) return;
     bool goes_again = false;
     PieceQueue closed = take_closed(queue, &goes_again);
@@ -369,7 +370,7 @@ void complete_piece(Engine &engine, PeerQueue &queue, OperationPiece *piece, sen
     if (record->open == 0 && record->state == RecordState::in_flight) finish(engine, queue, record);
 }
 
-// Submits one piece. False: the pump must stop.
+// Submits the first piece that waits to be repeated. False: the pump must stop.
 bool pump_retry(Engine &engine, PeerQueue &queue) {
     // Remove it first: a completion in submit() puts the piece on another list.
     OperationPiece *piece = queue.retry.pop();
@@ -578,7 +579,8 @@ void progress(Engine &engine) {
         work_off(engine);
     }
     int budget = kSubmitsPerProgress;
-    // One turn for each queue that is active now; a queue that stays active comes again next time.
+    // Pump each queue once that is active now. A queue that stays active is pumped again in the
+    // next call.
     const PeerQueue *last = engine.active.last();
     while (last != nullptr && budget > 0) {
         PeerQueue *queue = next_active(engine);

@@ -46,7 +46,7 @@ void fill_event(OperationRecord *record, const OperationArgs &args) {
     record->answer_to = work.result;
     record->check = work.check;
     const bool is_implicit = args.completion.mode == Completion::Mode::implicit;
-    // A caller waits for the answer to a question.
+    // Not a question: a caller waits for its answer.
     record->may_wait = is_word || (is_implicit && work.event->messages != 0);
     record->is_checked = work.check != nullptr &&
                          (is_implicit || (args.completion.mode == Completion::Mode::request &&

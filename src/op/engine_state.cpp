@@ -48,7 +48,8 @@ struct Counts {
 };
 
 const char *check_queue(const PeerQueue &queue, const Counts &counts) {
-    if (queue.puts_open != counts.puts_open) return "puts_open is not the number of put pieces out";
+    if (queue.puts_open != counts.puts_open)
+        return "puts_open is not the number of open put pieces";
     if (queue.answers_waited != counts.answers_waited)
         return "answers_waited is not the number of tasks whose answers may wait";
     if (queue.is_hurried && queue.answers_waited == 0)

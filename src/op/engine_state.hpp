@@ -18,11 +18,12 @@ inline constexpr unsigned kMessagePaths = 4;
 inline constexpr unsigned kRails = 64;  // further rails are not used
 inline constexpr int kSubmitsPerProgress = 64;
 inline constexpr std::uint32_t kPiecesPerRecord = 64;  // most open pieces of a record
-inline constexpr std::uint64_t kBulkPieces = 8;        // longer puts may be overtaken
-inline constexpr std::uint32_t kBulkOut = 8;           // most open pieces of a bulk record per rail
-inline constexpr std::uint64_t kSharedFromBytes = 524288;  // longer operations use all rails
-// The most tasks to one peer from the oldest open one on. The target detects repetitions by
-// remembering this many.
+inline constexpr std::uint64_t kBulkPieces = 8;  // contiguous puts of more pieces may be overtaken
+inline constexpr std::uint32_t kBulkOut = 8;     // most open pieces of a bulk record per rail
+// Operations of at least this size use all rails.
+inline constexpr std::uint64_t kSharedFromBytes = 524288;
+// Open tasks to one peer have numbers in a window of this length, which starts at the oldest one.
+// The target stores this many answers, to detect repetitions.
 inline constexpr std::uint32_t kTaskWindow = 32;
 inline constexpr std::uint64_t kCopyBudget = 4 << 20;  // see Completion::Mode::local
 
@@ -30,7 +31,7 @@ inline constexpr std::uint64_t kCopyBudget = 4 << 20;  // see Completion::Mode::
 struct MessagePath {
     transport::Transport *transport = nullptr;
     unsigned rails = 1;
-    bool keeps_order = false;  // puts to one peer arrive in order, so a fence does nothing
+    bool keeps_order = false;  // puts to one peer arrive in order
     std::uint64_t max_piece_bytes = 0;
     std::uint64_t task_bytes = 0;     // a multiple of 8; 0: no tasks
     std::uint64_t payload_bytes = 0;  // of an event's task
@@ -39,9 +40,9 @@ struct MessagePath {
     RailLoad loads[kRails];
 };
 
-// Pieces with an event whose rail failed. The event may be counted already, and its owner may have
-// written to the memory since. So the peer first closes the message (EventAction::close), one
-// message at a time.
+// Pieces with an event whose rail failed. The target may have counted the event already and reused
+// the memory. So before a piece is sent again, this rank asks the target to close the message
+// (EventAction::close), one message at a time.
 struct ClosingMessages {
     PieceQueue waiting;
     OperationRecord question{};  // in flight or complete; in no queue or table
@@ -63,8 +64,8 @@ struct TaskHistory {
     struct LongReply {
         std::byte bytes[transport::kMostTaskBytes];
     };
-    // Messages start in order, and at most a window of tasks is in progress, so their places
-    // differ.
+    // Messages start in order and their open tasks fit in one window, so open messages have
+    // different places.
     static constexpr std::uint32_t kMessages = 2 * kTaskWindow;
 
     Answer answers[kTaskWindow];
@@ -147,22 +148,23 @@ struct OperationArgs {
     Completion completion;
 };
 void fill_record(OperationRecord *record, const OperationArgs &args);
-// Copies the caller's local variables into memory of the record. False: no memory.
+// Copies the data of a task or of a buffered operation into memory of the record. False: no memory.
 bool keep(Engine &engine, OperationRecord *record, const OperationArgs &args);
 // The most data of an event's task.
 std::size_t data_room(const MessagePath &path);
-// The payload length of an event's task; whether the record is a task that counts no message.
+// The payload length of an event's task.
 std::uint64_t payload_of_event(const OperationArgs &args);
+// Whether the record is an event's task that counts no message.
 bool is_question(const OperationRecord &record);
-// The direction for error texts: tasks with data are puts.
+// The direction for error texts: tasks with an event or a word are puts.
 inline Direction reported_direction(const OperationRecord &record) {
     return record.payload_bytes != 0 ? Direction::put : record.direction;
 }
 // Starts an operation. OK with *out null: it is complete. An error: it has ended, and there is no
 // record.
 sennit_status start(Engine &engine, const OperationArgs &args, OperationRecord **out);
-// Waits for the record of start(). Called without the mutex. If the wait ends first, the operation
-// continues as an implicit one.
+// Waits for the record of start(). Called without the mutex. After TIMEOUT the operation continues
+// as an implicit one.
 sennit_status wait_for_record(Engine &engine, OperationRecord *record);
 
 // The length of the pieces of a transfer.
@@ -170,7 +172,7 @@ std::uint64_t piece_bytes_of(MessagePath &path, int peer, std::uint64_t bytes);
 
 // Appends a new record to its peer's queue.
 void enqueue(Engine &engine, OperationRecord *record);
-// Appends an event that was held to the queue that is submitted first.
+// Appends an event that was held to PeerQueue::released.
 void enqueue_event(PeerQueue &queue, OperationRecord *record);
 // Cuts and submits the queued records of one peer; decreases `budget`. Processes completions.
 void pump(Engine &engine, PeerQueue &queue, int *budget);
@@ -182,8 +184,8 @@ void activate(Engine &engine, PeerQueue &queue);
 const EventHandlers *handlers_of(const Rank &rank);
 // Asks the peer for delayed answers, since a wait for them has started.
 void hurry(PeerQueue &queue);
-// Notifies the peer if it is slow, or was lately: a computing peer's thread may sleep. A wait for
-// the peer has lasted since `since_ns`.
+// Notifies the peer if it is slow, or was lately: a computing peer's thread may sleep. `since_ns`
+// is the start of the wait for the peer.
 void hurry_if_slow(PeerQueue &queue, std::int64_t since_ns);
 // Checks the answer to an event's task if no caller waits for it, and stores the reason of a
 // failure in the record.
@@ -192,22 +194,23 @@ void end_event(Engine &engine, OperationRecord *record);
 void leave_error(PeerQueue &queue, OperationRecord *record);
 // Makes the record complete.
 void finish(Engine &engine, PeerQueue &queue, OperationRecord *record);
-// Calls the record's AtEnd, and notifies the record that is held until its end.
+// Calls the record's AtEnd, and count_down() for the record that is held until its end.
 void follow(Engine &engine, OperationRecord *record);
 // follow() for an operation without a record.
 void end_at_once(Engine &engine, const Completion &completion, int peer, sennit_status status);
-// Notifies the held record that one of its operations has ended. `why` is the text of a failure, or
-// null; the record owns it from now on.
+// Called when an operation that a held record awaits has ended; after the last one the held record
+// continues. `why` is the allocated text of a failure, or null; this function stores or frees it.
 void count_down(Engine &engine, OperationRecord *held, sennit_status status, char *why);
-// Whether the peer must be asked about a message.
+// Whether the peer must be asked to close a message.
 bool has_to_close(const PeerQueue &queue);
 bool has_work(const PeerQueue &queue);
 
 // Prepares a record that carries events. False: no memory.
 bool carry_events(Engine &engine, OperationRecord *record, const EventForm &form);
-// Fills the record of the next question.
+// Fills the record of the next question, which asks the peer to close a message.
 void prepare_question(Engine &engine, PeerQueue &queue);
-// After the question: returns the message's pieces, and whether their data must be sent again.
+// Called after the question: returns the pieces of the closed message, and whether their data must
+// be sent again.
 PieceQueue take_closed(PeerQueue &queue, bool *goes_again);
 // Ends everything that is queued for the peer and not submitted.
 void fail_queued(Engine &engine, PeerQueue &queue, sennit_status status);

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
 
-// `number` is a count or a size that was given: in Fortran it may be negative.
+// `number` is a count or size from the caller; a negative one of Fortran arrives here as a large
+// one.
 sennit_status too_large(std::uint64_t number) {
     if (number > INT64_MAX)
         return fail(SENNIT_ERR_RANGE, "%lld is negative: counts and sizes are at least 0",
@@ -156,7 +157,8 @@ void copy_list(const Layout &layout, Direction direction, std::byte *remote, std
     }
 }
 
-// Copies one side to a buffer, or from it, run by run.
+// Copies one side of the transfer run by run: to `packed` (`is_in`), or from it. `place` is the
+// address of that side.
 void pack(const Layout &layout, std::byte *packed, std::byte *place, bool is_remote, bool is_in) {
     Cursor cursor;
     for (std::uint64_t at = 0; at < layout.bytes;) {
@@ -175,7 +177,8 @@ sennit_status move_through_buffer(const Layout &layout, Direction direction, std
                                   std::byte *local) {
     auto *buffer = static_cast<std::byte *>(std::malloc(layout.bytes));
     if (buffer == nullptr)
-        return fail(SENNIT_ERR_NOMEM, "no memory for %llu bytes between two sides that overlap",
+        return fail(SENNIT_ERR_NOMEM,
+                    "no memory for a buffer of %llu bytes: source and destination overlap",
                     static_cast<unsigned long long>(layout.bytes));
     const bool is_put = direction == Direction::put;
     pack(layout, buffer, is_put ? local : remote, !is_put, true);
@@ -205,8 +208,8 @@ sennit_status layout_of_box(const sennit_box &box, Direction direction, Layout *
     const bool is_put = direction == Direction::put;
     if (!elements_are_apart(box, is_put ? box.remote_strides : box.local_strides, dimensions))
         return fail(SENNIT_ERR_ARG,
-                    "elements of the destination overlap: a stride is less than the bytes of what "
-                    "it steps over (an element, or a row or plane of them)");
+                    "elements of the destination overlap: a stride is shorter than the element, "
+                    "row or plane that it steps over");
     layout->bytes = bytes;
     layout->run_bytes = box.element_bytes;
     int made = 0;

@@ -28,7 +28,7 @@ struct Layout {
     std::uint64_t bytes = 0;  // total
     Hull remote;
     Hull local;
-    // A list if not null, else a box. The caller's array, or in a copy the array after it.
+    // Null: a box; else a list: the caller's array, or in a copy the array after the Layout.
     const sennit_piece *pieces = nullptr;
     std::size_t piece_count = 0;
     // A box of runs; dimension 0 is the innermost.
@@ -47,9 +47,9 @@ bool layout_of_plain_box(const sennit_box &box, Direction direction, Layout *lay
 // Errors: RANGE.
 sennit_status layout_of_list(const sennit_piece *pieces, std::size_t count, Layout *layout);
 
-// The number of nonempty runs; the number of pieces of at most `most` bytes, if no piece crosses
-// the end of a run.
+// The number of nonempty runs.
 std::uint64_t run_count(const Layout &layout);
+// The number of pieces of at most `most` bytes, if no piece crosses the end of a run.
 std::uint64_t piece_count(const Layout &layout, std::uint64_t most);
 // The same for the runs of a layout, or for contiguous bytes if it is null.
 std::uint64_t piece_count(const Layout *layout, std::uint64_t bytes, std::uint64_t most);
@@ -76,8 +76,8 @@ struct Cursor {
 // `at` must be below layout.bytes.
 LayoutPart layout_part(const Layout &layout, std::uint64_t at, Cursor *cursor);
 
-// Moves everything between two sides that load and store reach. If the sides overlap in memory,
-// uses a buffer, as if everything was read before anything is written. Errors: NOMEM (the buffer).
+// Moves everything between two sides that load and store reach. If the sides overlap in memory, it
+// reads everything into a buffer before it writes. Errors: NOMEM (the buffer).
 sennit_status layout_move(const Layout &layout, Direction direction, std::byte *remote,
                           std::byte *local);
 

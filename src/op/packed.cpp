@@ -9,7 +9,8 @@
 namespace sennit::op {
 namespace {
 
-// Packing pays up to this mean length of runs, and with at least this many runs in a payload.
+// Packing pays up to this mean length of runs, if a payload has room for at least this many of
+// them.
 constexpr std::uint64_t kPackedRunBytes = 2048;
 constexpr std::uint64_t kRunsOfPayload = 4;
 // A payload with less room does not pay.
@@ -23,7 +24,8 @@ struct Taken {
 };
 
 // Calls `take` with the runs from `at` on that fit into one payload. A run that does not fit is
-// left for the next payload if it fits there, so that words stay whole.
+// left for the next payload, so that its words stay whole; it is cut only if it is longer than any
+// payload.
 template <class Take>
 Taken take_runs(const Layout &layout, std::size_t room, std::uint64_t at, Cursor *cursor,
                 Take take) {

@@ -7,8 +7,8 @@
 
 namespace sennit::op {
 
-// Copies from the control block of a peer that load and store do not reach, and waits. Nothing of
-// `destination` is lent on return. Errors: those of engine_start(), OTHER_NODE.
+// Copies from the control block of a peer that load and store do not reach, and waits. The engine
+// does not write to `destination` after the return. Errors: those of engine_start(), OTHER_NODE.
 sennit_status get_control(Rank &rank, int peer, std::size_t offset, void *destination,
                           std::size_t bytes);
 

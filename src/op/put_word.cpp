@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short data and the operation are one task. Longer data is a put, a fence and the operation. Not a
-// held operation (Completion::held): a fence of the program orders only queued operations.
+// Short data and the operation are sent as one task. With longer data a put, a fence and the
+// operation are sent. The operation is not held until the put has ended (Completion::held), because
+// a fence of the program ignores held operations.
 #include "op/put_word.hpp"
 
 #include "base/fail.hpp"
@@ -16,7 +17,7 @@ sennit_status check_put_word(const PutWordArgs &args) {
         return fail(SENNIT_ERR_ARG, "operator %d neither adds nor sets",
                     static_cast<int>(args.operation));
     if (args.word.rank != args.destination.rank)
-        return fail(SENNIT_ERR_ARG, "the word is of rank %d, and the data for rank %d",
+        return fail(SENNIT_ERR_ARG, "the word belongs to rank %d, but the data goes to rank %d",
                     args.word.rank, args.destination.rank);
     if (args.word.offset % sizeof args.value != 0)
         return fail_peer(SENNIT_ERR_ARG, args.word.rank, "",
@@ -27,9 +28,9 @@ sennit_status check_put_word(const PutWordArgs &args) {
     return SENNIT_OK;
 }
 
-// Sets *goes if data and operation were sent as one task.
-sennit_status send_together(Rank &rank, const PutWordArgs &args, bool *goes) {
-    *goes = false;
+// Sets *is_sent if data and operation were sent as one task.
+sennit_status send_together(Rank &rank, const PutWordArgs &args, bool *is_sent) {
+    *is_sent = false;
     const int peer = args.destination.rank;
     if (args.bytes == 0 || args.word.segment != args.destination.segment) return SENNIT_OK;
     memory::SegmentEntry *entry = nullptr;
@@ -37,10 +38,10 @@ sennit_status send_together(Rank &rank, const PutWordArgs &args, bool *goes) {
     if (status == SENNIT_OK) status = check_range(*entry, args.word, sizeof args.value);
     if (status != SENNIT_OK || entry->actor == AtomicsActor::network_card) return status;
     Target target;
-    status = message_target(rank, args.destination, args.bytes, &target, goes);
-    *goes = *goes && args.bytes <= engine_most_word_data(rank, peer) &&
-            engine_may_copy(rank, args.bytes);
-    if (status != SENNIT_OK || !*goes) return status;
+    status = message_target(rank, args.destination, args.bytes, &target, is_sent);
+    *is_sent = *is_sent && args.bytes <= engine_most_word_data(rank, peer) &&
+               engine_may_copy(rank, args.bytes);
+    if (status != SENNIT_OK || !*is_sent) return status;
     const WordTask task{args.value,
                         static_cast<std::int64_t>(args.word.offset - args.destination.offset),
                         static_cast<std::uint32_t>(args.operation),
@@ -62,9 +63,9 @@ sennit_status start_word_task(Rank &rank, Target target, const void *data, std::
 
 sennit_status put_word(Rank &rank, const PutWordArgs &args) {
     sennit_status status = check_put_word(args);
-    bool is_gone = false;
-    if (status == SENNIT_OK) status = send_together(rank, args, &is_gone);
-    if (status != SENNIT_OK || is_gone) return status;
+    bool is_sent = false;
+    if (status == SENNIT_OK) status = send_together(rank, args, &is_sent);
+    if (status != SENNIT_OK || is_sent) return status;
     // Check the word before the data is sent.
     memory::SegmentEntry *entry = nullptr;
     status = resolve(rank, args.word, &entry);

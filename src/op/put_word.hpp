@@ -23,7 +23,7 @@ struct PutWordArgs {
 sennit_status start_word_task(Rank &rank, Target target, const void *data, std::size_t bytes,
                               const WordTask &task, const Completion &completion);
 
-// Errors: as the public calls.
+// Errors: as sennit_put_word().
 [[gnu::cold]] sennit_status put_word(Rank &rank, const PutWordArgs &args);
 
 }  // namespace sennit::op

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The load and measured speed of a path's rails: a piece of a large operation uses the rail that
-// will finish it first. Pure functions, called with the engine's mutex held.
+// The load and measured speed of a path's rails, from which the op engine computes the rail that
+// will finish a piece of a large operation first. Called with the engine's mutex held.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@ namespace sennit::op {
 
 struct RailLoad {
     std::uint64_t out_bytes = 0;  // bytes of the rail's open pieces
-    // Bytes of large pieces per nanosecond; 0: not measured. It is the bytes of the last
-    // measurements divided by their time; older ones count less, and so do short ones, in which the
-    // queue may have been empty.
+    // Bytes of large pieces per nanosecond; 0: not measured. The rate is the sum of the bytes of
+    // the last measurements, divided by the sum of their times. Older measurements have less
+    // weight, and so have short ones, in which the queue may have been empty.
     double rate = 0;
     double last_bytes = 0;
     double last_ns = 0;
@@ -26,10 +26,11 @@ struct RailLoad {
 // Smaller pieces would measure the round trip instead of the rail.
 inline constexpr std::uint64_t kLargePiece = 65536;
 // A measurement lasts while the rail is busy, but at most this long.
-inline constexpr std::int64_t kLongestLookNs = 50'000'000;
-// The weight that a measurement has after the next one.
-inline constexpr double kLeftOfLook = 7.0 / 8;
-inline constexpr std::int64_t kLongUnseenNs = 2'000'000'000;
+inline constexpr std::int64_t kLongestMeasurementNs = 50'000'000;
+// Each measurement multiplies the weight of the earlier ones by this.
+inline constexpr double kWeightOfEarlier = 7.0 / 8;
+// An idle rail is measured again after this time.
+inline constexpr std::int64_t kMeasureAgainNs = 2'000'000'000;
 
 inline void note_submitted(RailLoad &load, std::uint64_t bytes, std::int64_t now_ns) {
     if (bytes < kLargePiece) return;
@@ -43,9 +44,9 @@ inline void note_done(RailLoad &load, std::uint64_t bytes, bool is_good, std::in
     --load.large_out;
     load.done_bytes += is_good ? bytes : 0;
     const std::int64_t took = now_ns - load.since_ns;
-    if (took < kLongestLookNs && load.large_out != 0) return;
+    if (took < kLongestMeasurementNs && load.large_out != 0) return;
     if (took > 0 && load.done_bytes != 0) {
-        const double kept = load.rate == 0 ? 0 : kLeftOfLook;
+        const double kept = load.rate == 0 ? 0 : kWeightOfEarlier;
         load.last_bytes = kept * load.last_bytes + static_cast<double>(load.done_bytes);
         load.last_ns = kept * load.last_ns + static_cast<double>(took);
         load.rate = load.last_bytes / load.last_ns;
@@ -55,7 +56,7 @@ inline void note_done(RailLoad &load, std::uint64_t bytes, bool is_good, std::in
 }
 
 // Undoes note_submitted() for a piece that the transport did not accept.
-inline void unnote_submitted(RailLoad &load, std::uint64_t bytes) {
+inline void undo_submitted(RailLoad &load, std::uint64_t bytes) {
     if (bytes >= kLargePiece) --load.large_out;
 }
 
@@ -82,8 +83,8 @@ inline std::uint64_t share_of(RailLoad *loads, std::uint64_t usable, std::uint64
     double fastest = 0;
     for (std::uint64_t left = usable; left != 0; left &= left - 1) {
         RailLoad &load = loads[std::countr_zero(left)];
-        // A rail that was idle while others were busy may be faster now: measure it again.
-        if (load.large_out == 0 && latest_ns - load.since_ns > kLongUnseenNs) load.rate = 0;
+        // A rail that was idle while others were busy may have another speed now.
+        if (load.large_out == 0 && latest_ns - load.since_ns > kMeasureAgainNs) load.rate = 0;
         const double rate = load.rate;
         if (rate == 0) continue;
         slowest = slowest == 0 ? rate : std::min(slowest, rate);

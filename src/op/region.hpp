@@ -11,7 +11,7 @@ namespace sennit::op {
 sennit_status register_region(Rank &rank, const memory::RegistrationArgs &args,
                               sennit_region *region);
 
-// ARG: the region points to nothing.
+// Reports that the region is null; returns ARG.
 [[gnu::cold]] sennit_status fail_null_region();
 
 // Errors: NOT_REGISTERED, ARG (the region's pointer was moved), and those of check_region.

@@ -39,8 +39,8 @@ struct CarriedEvents {
     std::uint32_t uncut = 0;       // of these, pieces not cut yet
     std::uint32_t index = 0;       // identifies the message, with `number`
     std::uint32_t number = 0;
-    std::uint64_t plain_bytes =
-        0;  // bytes that must be complete before a piece with an event is cut
+    // Bytes that must be complete before a piece with an event is cut.
+    std::uint64_t plain_bytes = 0;
 };
 
 // The tasks with the packed runs of a put (packed.hpp). `buffer` of the record has a PackedTask for
@@ -76,7 +76,7 @@ struct OperationRecord {
     std::uint8_t type;
     std::uint8_t element_bytes;
     std::uint32_t payload_bytes;  // of an event's task; 0: not an event's task
-    bool may_wait;                // its answer may wait
+    bool may_wait;                // its answer may be sent with a later message
     bool is_of_message;           // it confirms a message with events in completion data
     bool is_checked;              // `check` is called at its end, since no caller checks the answer
     EventCheck check;
@@ -92,7 +92,7 @@ struct OperationRecord {
     std::uint64_t offset;
     std::byte *local;
     std::byte *result;            // of execute, or null
-    std::byte *buffer;            // copy of the data, or PackedTasks; null: the caller lends data
+    std::byte *buffer;            // copy of the data, or PackedTask array; null: data is lent
     std::uint64_t buffer_bytes;   // size of `buffer`, with the payloads
     transport::Transport *rooms;  // transport whose take_room() gave `buffer` or payloads; or null
     void *answer_to;              // where to copy the result from `buffer` for the caller; or null

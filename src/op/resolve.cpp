@@ -14,7 +14,8 @@ namespace {
 sennit_status unknown(const Rank &rank, sennit_gptr gptr) {
     if (gptr.rank != rank.world_rank && rank.peers[gptr.rank].transport == nullptr)
         return path::fail_no_path(gptr.rank);
-    // A program that confuses team ranks with world ranks ends here, or at another member's memory.
+    // A program that confuses team ranks with world ranks gets this error, or reaches another
+    // member's memory.
     const std::uint32_t slot = memory::team_slot_of(gptr.segment);
     const bool of_a_team = slot != memory::kLocalSlot && slot != memory::kWorldSlot;
     return fail_peer(

@@ -20,9 +20,9 @@ void copy_here(Direction direction, std::byte *place, std::byte *local, std::siz
     }
 }
 
-// Copies the start of the data while a rail carries the end; both are complete on return, and the
-// caller sees an ordinary copy. Data that no rail carries is copied too. After TIMEOUT the rail may
-// still deliver its part, as in every operation (docs/design/copies.md).
+// Copies the start of the data while a rail transfers the rest. Both are complete on return, so the
+// caller sees an ordinary copy. If no rail can transfer the rest, it is copied too. After TIMEOUT
+// the rail may still deliver its part, as in every operation (docs/design/copies.md).
 sennit_status copy_split(Rank &rank, Direction direction, const memory::SegmentEntry &entry,
                          sennit_gptr remote, std::byte *local, std::size_t bytes) {
     std::byte *const place = entry.base + remote.offset;
@@ -48,7 +48,7 @@ sennit_status copy_split(Rank &rank, Direction direction, const memory::SegmentE
     }
     path::let_go_by_rail(rank, remote.rank, target.remote);
     if (status == SENNIT_OK) return SENNIT_OK;
-    // The rail has ended. Copy its part; the call has no error.
+    // The rail no longer writes. Copy its part; the call has no error.
     log(SENNIT_LOG_INFO,
         "the part of a transfer to or from rank %d that a rail should carry is copied: %s",
         remote.rank, thread_error()->text);

@@ -147,7 +147,7 @@ sennit_status start_by_message(Rank &rank, Direction direction, sennit_gptr remo
     sennit_status status = target_of_moved(rank, remote, moved, &target, &is_by_message);
     if (status == SENNIT_OK && !is_by_message)
         status = fail_peer(SENNIT_ERR_INTERNAL, remote.rank, "",
-                           "memory is reached without messages, and was not before");
+                           "memory that only messages reached is now reached without them");
     if (status == SENNIT_OK)
         return start_runs(rank, direction, target, moved.local, moved.bytes, completion);
     engine_skip(rank, completion, remote.rank, status);

@@ -18,13 +18,14 @@ struct Moved {
     std::size_t bytes;
     const Layout *layout;  // the runs of the bytes; null: contiguous
 };
-// transfer() or transfer_layout(), and message_target() for either. A layout must not be empty.
+// transfer_moved() calls transfer() or transfer_layout(). target_of_moved() fills *target like
+// message_target(). A layout must not be empty.
 sennit_status transfer_moved(Rank &rank, Direction direction, sennit_gptr remote,
                              const Moved &moved, const Completion &completion);
 sennit_status target_of_moved(Rank &rank, sennit_gptr remote, const Moved &moved, Target *target,
                               bool *by_message);
-// Like transfer_moved(), for data that only messages carry; supports `then` and `at_end`. On
-// failure the thread's error has the reason.
+// Like transfer_moved(), for memory that only messages reach; supports Completion::then and at_end.
+// On failure the thread's error has the reason.
 sennit_status start_by_message(Rank &rank, Direction direction, sennit_gptr remote,
                                const Moved &moved, const Completion &completion);
 
@@ -36,7 +37,8 @@ bool goes_packed(Rank &rank, int peer, const Layout &layout);
 // `place`.
 bool lies_inside(const Hull &hull, std::uint64_t place, std::uint64_t bytes);
 
-// Moves a plain box that load and store reach. False: another case, and nothing was moved.
+// Moves a plain box that load and store reach. False: another case (not plain, not reached, no
+// memory for a buffer); nothing was moved.
 bool moved_at_once(Rank &rank, Direction direction, sennit_gptr remote, void *local,
                    const sennit_box &box);
 

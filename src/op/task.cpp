@@ -2,11 +2,13 @@
 // The target's side of tasks: executes each task once, even if it is received several times. Called
 // by the transports from progress(), with the engine's mutex held.
 //
-// A sender numbers its tasks to one target from 1, and has at most kTaskWindow of them from the
-// oldest open one on. So when number s is received, the sender has ended all tasks up to s -
-// kTaskWindow, and a history of kTaskWindow answers is enough. The history's entry for s is s (s is
-// a repetition: same answer), a later number (s is a late copy for which the sender no longer
-// waits), or an earlier number, which is never repeated.
+// A sender numbers its tasks to one target from 1. Its open tasks are in a window of kTaskWindow
+// numbers, which starts at the oldest open one. So when task s arrives, all tasks up to s -
+// kTaskWindow have ended at the sender, and a history of kTaskWindow answers is enough. The
+// history's entry for s has
+//   - number s: s is a repetition and gets the same answer;
+//   - a later number: s is a late copy, for which the sender no longer waits;
+//   - an earlier number, or none: s is new. The earlier task will not be repeated.
 #include <cstdlib>
 #include <cstring>
 
@@ -134,7 +136,8 @@ bool is_word_task(const transport::Arrived &arrived) {
 }
 
 // Stores the data, then executes the operation on the word, if the segment contains the word.
-// False: as carry_out(); both are repeated.
+// False: another rank has the lock of the segment. The sender repeats the task, which stores the
+// data again.
 bool take_word_task(Rank &rank, const transport::Arrived &arrived, sennit_status *status,
                     std::byte *reply) {
     WordTask task;
@@ -213,7 +216,7 @@ sennit_status engine_execute(void *context, const transport::Arrived &arrived) {
         entry.sequence = task.sequence;
     }
     if (entry.status != SENNIT_OK || task.reply_bytes == 0) return entry.status;
-    // A repetition equals the first try in everything.
+    // A repetition must ask for the same reply.
     if (task.reply_bytes != entry.reply_bytes) return SENNIT_ERR_ARG;
     std::memcpy(arrived.reply, place_of_reply(*history, task), task.reply_bytes);
     return SENNIT_OK;

@@ -32,8 +32,8 @@ struct HolderWatch {
     mutable std::uint32_t dead;
 };
 
-// Called by a waiting rank about once a millisecond.
-int look_at_holder(Rank &rank, const void *context) {
+// A LostSearch that finds no rank, but sets `dead`.
+int check_holder(Rank &rank, const void *context) {
     const HolderWatch &watch = *static_cast<const HolderWatch *>(context);
     watch.dead = dead_holder(rank, *watch.lock);
     return -1;
@@ -46,7 +46,7 @@ sennit_status wait_for_update_lock(Rank &rank, UpdateLock &lock, const Deadline 
         const HolderWatch watch{&lock, 0};
         bool got = false;
         const sennit_status status =
-            wait_until(rank, deadline, LostSearch{look_at_holder, &watch}, [&] {
+            wait_until(rank, deadline, LostSearch{check_holder, &watch}, [&] {
                 got = watch.dead == 0 && try_update_lock(rank, lock);
                 return got || watch.dead != 0;
             });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The lock of a segment of SENNIT_ALLOC_ACCUMULATE, under which atomic operations change its memory
-// by plain instructions. Called by op/atomic.cpp and op/task.cpp. The lock follows the bytes of the
-// segment (rank/control_block.hpp). docs/design/atomics.md has states and failures;
+// by plain instructions. Called by op/atomic.cpp and op/task.cpp. The lock is stored after the
+// segment's last byte (rank/control_block.hpp). docs/design/atomics.md has states and failures;
 // tests/models/update_lock.pml is the model.
 #pragma once
 
@@ -37,7 +37,8 @@ inline void release_update_lock(UpdateLock &lock) {
 // naming the holder.
 sennit_status wait_for_update_lock(Rank &rank, UpdateLock &lock, const Deadline &deadline);
 
-// For progress, which must not wait: tries for some microseconds.
+// The same for progress, which must not wait: tries for some microseconds. False: a live rank holds
+// the lock.
 bool try_update_lock_briefly(Rank &rank, UpdateLock &lock);
 
 }  // namespace sennit::op

@@ -11,10 +11,11 @@ TEST_F(EngineTest, a_broken_invariant_is_found_and_ends_a_build_that_checks) {
     (void)put_nb(1, 0, 64);
     expect_sound();
     ++rank().engine->queues[1].puts_open;
-    EXPECT_STREQ(op::engine_check(*rank().engine), "puts_open is not the number of put pieces out");
+    EXPECT_STREQ(op::engine_check(*rank().engine),
+                 "puts_open is not the number of open put pieces");
     if constexpr (kChecksInvariants) {
         EXPECT_DEATH(for (int round = 0; round < 100; ++round) make_progress(rank()),
-                     "broken invariant: puts_open is not the number of put pieces out");
+                     "broken invariant: puts_open is not the number of open put pieces");
     }
     --rank().engine->queues[1].puts_open;
     expect_sound();
