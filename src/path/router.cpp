@@ -31,12 +31,12 @@ using transport::Transport;
 struct Router {
     Transport *transports[kTransports + kNetworks] = {};  // in order of preference
     int count = 0;
-    int node_count = 0;                    // the first of them are within one node
+    int node_count = 0;                    // the first of `transports`: those within a node
     Address *addresses[kTransports] = {};  // [transport within a node][rank]
     PathSet networks = 0;                  // paths between nodes that may be opened
     char settings[SENNIT_PATH_END][256] = {};
     Transport *by_path[SENNIT_PATH_END] = {};
-    Transport *immediate[SENNIT_PATH_END] = {};  // transports that copy at once
+    Transport *immediate[SENNIT_PATH_END] = {};  // those with Traits::immediate
     PathSet allowed = path_bit(SENNIT_PATH_SELF);
 };
 
@@ -155,7 +155,7 @@ Transport *best_of(const Router &router, PathSet common, bool for_private_memory
     return nullptr;
 }
 
-// Tries all paths, keeps the reasons in `other`, and returns the paths that work from this side.
+// Tries all paths, stores the reasons in `other`, and returns the paths that work from this side.
 PathSet try_all(Rank &rank, int peer, PeerPath &other) {
     PathSet usable = 0;
     set_reasons_before_trying(rank, peer, other);
@@ -193,8 +193,9 @@ void choose(const Router &router, int peer, PathSet mine, PathSet theirs, PeerPa
     other.reasons[other.copier->traits().path].code = Reason::Code::private_memory;
 }
 
-// Chooses rails to a rank of this node beside load and store. They are never the path itself:
-// nobody tries them, and data that they fail to bring must be copied.
+// Chooses the rails that carry parts of large copies to a load/store rank of this node. They never
+// become its path: rails between nodes were not tried within the node, and data that they fail to
+// transfer must be copied.
 void choose_rails(Rank &rank, int peer, PathSet common) {
     const Router &router = *rank.router;
     Peer &other = rank.peers[peer];
@@ -213,8 +214,8 @@ void choose_rails(Rank &rank, int peer, PathSet common) {
     }
 }
 
-// Chooses the path to a rank of another node from what both agreed on; the rails between the nodes
-// are known.
+// Chooses the path to a rank of another node. `agreed`: the paths that the addresses of both ranks
+// permit; `trials`: the results of both nodes.
 void choose_network(Rank &rank, int peer, const NodeTrial *trials, PathSet agreed) {
     const Router &router = *rank.router;
     for (int i = router.node_count; i < router.count; ++i)
@@ -230,8 +231,7 @@ void choose_network(Rank &rank, int peer, const NodeTrial *trials, PathSet agree
         rank.peers.part(peer, found);
 }
 
-// The transport that reaches such a segment of the peer. Null: none; the thread's error has the
-// reason.
+// The transport for this segment of the peer. Null: none; the thread's error has the reason.
 Transport *transport_for(const Peer &peer, int world_rank, const SegmentRecord &record) {
     if (peer.transport == nullptr) {
         (void)fail_no_path(world_rank);
@@ -239,7 +239,7 @@ Transport *transport_for(const Peer &peer, int world_rank, const SegmentRecord &
     }
     if (record.memory != MemoryKind::host) {
         (void)fail_peer(SENNIT_ERR_UNSUPPORTED, world_rank, "",
-                        "the segment lies in memory of kind %u, and this rank knows that of hosts",
+                        "the segment is in memory of kind %u; this rank reaches only host memory",
                         static_cast<unsigned>(record.memory));
         return nullptr;
     }
@@ -254,8 +254,8 @@ Transport *transport_for(const Peer &peer, int world_rank, const SegmentRecord &
     return nullptr;
 }
 
-// Attaches by the chosen transport. If the owner offers the memory by XPMEM and this process can
-// not attach it, by the kernel's copies where a path has them.
+// Attaches by the chosen transport. If this process can not attach memory that the owner offers by
+// XPMEM, it uses Peer::copier instead, if there is one.
 sennit_status attach_by(Rank &rank, int peer, const SegmentRecord &record, Transport **transport,
                         transport::RemoteMemory *remote, std::uint8_t *attach_errno) {
     const sennit_error before = *thread_error();
@@ -374,7 +374,7 @@ sennit_status router_connect(Rank &rank, Slots slots, const Address *all,
     const std::size_t size = size_of(rank);
     for (int i = slots.first; i < router.count && i < slots.first + slots.count; ++i) {
         const bool is_of_node = i < router.node_count;
-        // Untouched pages take no memory: the places of ranks of other nodes.
+        // Pages that only ranks of other nodes would use stay untouched, and take no memory.
         auto *column = static_cast<Address *>(std::calloc(size, sizeof(Address)));
         if (column == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for addresses");
         for (std::size_t r = 0; r < size; ++r)
@@ -421,7 +421,7 @@ void router_try_nodes(Rank &rank, const Nodes &nodes, NodeTrial *out) {
     const auto own = static_cast<std::size_t>(nodes.of[rank.world_rank]);
     for (int i = router.node_count; i < router.count; ++i) {
         NodeTrial *const column = out + (i - router.node_count);
-        NodeTrial some;  // what leads to any of the tried nodes
+        NodeTrial some;  // the rails that reach at least one of the tried nodes
         for (std::size_t node = 0; node < count; ++node) {
             NodeTrial &trial = column[node * kNetworks];
             trial = NodeTrial{};
@@ -445,7 +445,7 @@ void router_agree(Rank &rank, const PathSet *mine, const PathSet *theirs, const 
     for (int peer = 0; peer < world_size(rank); ++peer)
         if (peer != rank.world_rank && rank.peers[peer].same_node)
             choose(*rank.router, peer, mine[peer], theirs[peer] & of_node, rank.peers[peer]);
-    // The network uses the node's memory when it settles.
+    // After the paths within the node, because settle() of a network uses memory of the node.
     for (int peer = 0; peer < world_size(rank); ++peer)
         if (peer != rank.world_rank && rank.peers[peer].same_node)
             choose_rails(rank, peer, mine[peer] & theirs[peer]);
@@ -477,8 +477,8 @@ bool reach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
         reinterpret_cast<const std::byte *>(entry.live) - offsetof(SegmentRecord, live));
     SegmentRecord copy;
     load_words(&copy, record, sizeof copy);
-    // The state of the attached segment, whatever is in its place now. relaxed twice: the caller
-    // has checked that it lives.
+    // The record may describe a later segment by now: take the value of the attached one. relaxed
+    // twice: the caller has checked that it lives.
     copy.live.store(entry.live_value.load(std::memory_order_relaxed), std::memory_order_relaxed);
     const ColdLock lock(rank);
     return message_transport_of(rank, peer)->attach(peer, copy, remote) == SENNIT_OK;
@@ -499,7 +499,8 @@ sennit_status attach_once(Rank &rank, sennit_gptr gptr, const SegmentRecord &rec
                           memory::SegmentEntry **entry) {
     const ColdLock lock(rank);
     *entry = memory::find(rank, size_of(rank), gptr);
-    // relaxed twice: under the cold mutex, and a private copy. Out of sight ids repeat unnoticed.
+    // relaxed twice: under the cold mutex, and a private copy. Compare the values, because an owner
+    // out of reach may have reused the id.
     if (*entry != nullptr && (*entry)->live_value.load(std::memory_order_relaxed) ==
                                  record.live.load(std::memory_order_relaxed))
         return SENNIT_OK;

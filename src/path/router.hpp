@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The path to each peer, chosen once at start-up and stored with the reasons, and the entries by
-// which a rank reaches a peer's segments. The op engine needs the entries; the transports reach the
-// memory.
+// Chooses the path to each peer at start-up, and stores it with the reasons for and against each
+// path. Attaches segments: fills the entries (memory/entry.hpp) by which a rank reaches them.
 #pragma once
 
 #include <sennit/info.h>
@@ -12,7 +11,7 @@
 
 namespace sennit::path {
 
-// The number of transports within a node, opened first, and of those between nodes.
+// The most transports within a node, which are opened first, and the most between nodes.
 inline constexpr int kTransports = 4;
 inline constexpr int kNetworks = 2;
 
@@ -26,11 +25,12 @@ constexpr bool has_path(PathSet set, sennit_path path) {
     return (set & path_bit(path)) != 0;
 }
 
-// Makes and opens the transports in `allowed` ("": all that are on by default): names of paths
-// separated by commas, each with settings after a colon. The path self is always allowed. Arriving
-// completion data goes to `sink`. A named path that this build does not have is ignored if another
-// one leads to peers. Errors: ARG (unknown name, bad settings, or only paths that this build does
-// not have), NOMEM, and the error of a named transport that refuses.
+// Opens the allowed transports within a node, and notes those between nodes for
+// router_open_networks(). `allowed` has names of paths separated by commas, each perhaps with
+// settings after a colon; "" allows all that are on by default. The path self is always allowed. A
+// named path that this build does not have is ignored if another one leads to peers. `sink`
+// receives events and tasks. Errors: ARG (unknown name, too many names, bad settings, or only paths
+// that this build does not have), NOMEM, and the error of a transport that does not open.
 sennit_status router_open(Rank &rank, const char *allowed, const transport::EventSink &sink);
 
 // In a job of several nodes: opens the allowed transports between them.
@@ -52,19 +52,19 @@ void router_addresses(Rank &rank, Slots slots, transport::Address addresses[]);
 sennit_status router_connect(Rank &rank, Slots slots, const transport::Address *all,
                              const Deadline &deadline);
 
-// The further data of the transport in that slot between nodes, after it is connected; then the
-// data of all ranks, which is copied.
+// For the transport in that slot between nodes, after it is connected (transport::more_bytes()):
+// write this rank's further data, then read the data of all ranks, which need not stay valid.
 void router_write_more(Rank &rank, int slot, std::byte *out);
 sennit_status router_read_more(Rank &rank, int slot, const std::byte *all, std::size_t bytes);
 
-// Stops the threads of transports, which call the engine.
+// Stops the threads of transports, since they call the engine.
 void router_stop_threads(Rank &rank);
 
 // Whether the list of allowed paths permits the path.
 bool router_allows(Rank &rank, sennit_path path);
 
-// Tries every allowed path to every peer. usable[peer]: the paths that work from here or, to
-// another node, that the addresses permit.
+// Tries every allowed path to every peer. usable[peer]: the paths that work from this rank, or to a
+// peer on another node those that the addresses permit.
 void router_try(Rank &rank, PathSet *usable);
 
 // The job's nodes, in the order of their lowest ranks.
@@ -79,7 +79,7 @@ void router_try_nodes(Rank &rank, const Nodes &nodes, transport::NodeTrial *out)
 
 // `mine`: the result of router_try(); `theirs`: each peer's result for this rank; `trials`: the
 // combined results of both nodes, in the form of router_try_nodes(). Chooses the best path that
-// works both ways for each peer, releases the others, and stores path and reasons of every peer.
+// works both ways for each peer, and stores path and reasons.
 void router_agree(Rank &rank, const PathSet *mine, const PathSet *theirs, const Nodes &nodes,
                   const transport::NodeTrial *trials);
 
@@ -88,11 +88,11 @@ void router_agree(Rank &rank, const PathSet *mine, const PathSet *theirs, const 
 
 // Whether a message transport reaches some peer, or transfers a part of the data.
 bool router_needs_engine(Rank &rank);
-// The message transport by which the op engine reaches the peer: its path, or rails besides a path
-// of load and store; or null.
+// The message transport by which the op engine reaches the peer: the peer's path, or for a
+// load/store peer the rails that carry parts of large copies; or null.
 transport::Transport *message_transport_of(const Rank &rank, int peer);
-// Attaches the segment of an entry with load and store by these rails, until the entry is detached.
-// False: they do not reach it.
+// Attaches the segment of a load/store entry by these rails too. False: they do not reach it. The
+// caller calls let_go_by_rail() when no operation uses *remote any more.
 bool reach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
                    transport::RemoteMemory *remote);
 void let_go_by_rail(Rank &rank, int peer, const transport::RemoteMemory &remote);
