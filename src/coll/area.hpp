@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slots in each member's TeamSync by which the members of a team exchange posts in collective
-// calls: 8 for posts of any size, 32 for small ones, 64 for tiny ones, each used in rotation.
-// docs/design/layouts.md has the bytes, docs/design/collectives.md says when a slot may be reused.
+// The slots in each member's TeamSync, by which the members of a team exchange posts in collective
+// calls: 8 of full size, 32 small ones and 64 tiny ones. The slots of one size are used in
+// rotation. docs/design/layouts.md has the bytes, docs/design/collectives.md says when a slot may
+// be reused.
 //
 // Post number n of a rank goes into slot n mod 8 (mod 4 at middle size), small slot n mod 32 or
-// tiny slot n mod 64. It is complete when the slot's number is n. A post that nobody reads uses no
-// slot. Only the owner writes a slot, and it writes the number last. The payload of large calls may
-// be in wide slots, in a segment of each member that its BufferDescription names.
+// tiny slot n mod 64. The post is complete when the slot's number is n. A post that nobody reads
+// uses no slot. Only the owner writes a slot, and it writes the number last. The payload of large
+// calls may be in wide slots, in a segment of each member that its BufferDescription names.
 #pragma once
 
 #include <sennit/memory.h>
@@ -25,20 +26,20 @@ inline constexpr std::size_t kSlotBytes = 10368;
 inline constexpr std::size_t kMiddleSlots = 4;
 inline constexpr std::size_t kMiddlePayloadBytes = 4096;
 
-// Many small slots, so that the root of small broadcasts can run ahead of ranks without a
+// Many small slots, so that the root of small broadcasts can run ahead of ranks that wait for a
 // processor.
 inline constexpr std::size_t kSmallSlots = 32;
 inline constexpr std::size_t kSmallSlotBytes = 640;
 inline constexpr std::size_t kSmallPayloadBytes = kSmallSlotBytes - 32;
 
-// Two slots share a line: where a line moves slowly between processors, a root of broadcasts that
-// runs ahead moves one line for two posts.
+// Two slots share a cache line, so that a root of broadcasts that runs ahead moves one line between
+// processors for two posts.
 inline constexpr std::size_t kTinySlots = 64;
 inline constexpr std::size_t kTinyPayloadBytes = 16;
 
-// Wide slots have their own segment. They are few, so they stay in the level-2 cache. Two of the 8
-// slots use the same wide slot (fill_and_post()). Posts of middle size and of full size in the same
-// slot share its book (needed_for()).
+// Wide slots have their own segment. They are few, so they stay in the level-2 cache. Each belongs
+// to two of the 8 full slots (fill_and_post()). Posts of middle and of full size in one slot share
+// an entry of TeamState::needed.
 inline constexpr std::size_t kWideSlots = 4;
 static_assert(kSlots == 2 * kWideSlots);
 static_assert(kSlots % kMiddleSlots == 0 && kMiddleSlots > 1);
@@ -79,9 +80,9 @@ struct alignas(kLineBytes) SmallSlot {
 };
 static_assert(sizeof(SmallSlot) == kSmallSlotBytes && offsetof(SmallSlot, payload) == 32);
 
-// The number of the owner's last post, with or without a slot. A member that only needs another's
-// progress reads this word and learns of several posts at once. The other fields say why a rank
-// gave up. Its slots keep their payload, which others may still read.
+// The number of the owner's last post, with or without a slot. A member that needs only the owner's
+// progress reads this word instead of the slots. The other fields have the reason why the owner
+// gave up; the slots then keep their payloads, which others may still read.
 struct alignas(kLineBytes) LatestPost {
     std::atomic<std::uint64_t> number;  // kGaveUp; SYNC coll-post
     std::atomic<std::uint64_t> team;    // the handle of the team that was given up
@@ -112,7 +113,7 @@ struct SlotShape {
     std::size_t stride;   // from one to the next
     std::size_t payload;  // offset in a slot
     std::size_t slots;    // a power of two
-    std::size_t book;     // the first slot's place in TeamState::needed
+    std::size_t book;     // index of the first slot in TeamState::needed
 };
 // Indexed by SlotSize.
 inline constexpr SlotShape kSlotShapes[] = {
@@ -157,8 +158,9 @@ inline Area &area_of(TeamSync &sync) {
     return *reinterpret_cast<Area *>(sync.coll);
 }
 
-// The place of a rank's buffer. For a loan (`live` is not 0) it includes what the segment record
-// says, so that ranks on other nodes need not fetch the record.
+// The place of a rank's buffer. A loan is private memory that is registered for the duration of a
+// call; `live` is then not 0. For a loan this struct replaces the segment record, which ranks on
+// other nodes would have to fetch.
 struct BufferPlace {
     std::uint32_t segment;
     std::uint32_t live;
@@ -178,15 +180,18 @@ struct BufferDescription {
 };
 static_assert(sizeof(BufferDescription) == 64 && offsetof(BufferDescription, source) == 16);
 
-inline constexpr std::uint32_t kDescriptionInPlace = 1;  // peers may use the buffers in place
-inline constexpr std::uint32_t kDescriptionByAddress =
-    2;  // by address, since all ranks are of one process
-inline constexpr std::uint32_t kDescriptionHasWide = 4;  // the rank has wide slots
-inline constexpr std::uint32_t kDescriptionSharesProcessor =
-    8;  // the rank shares its processor with others
-inline constexpr std::uint32_t kDescriptionTakesPuts = 16;  // peers may write into the destination
-inline constexpr std::uint32_t kDescriptionOwnStays =
-    32;  // the rank need not copy its own block: it works in place
+// Peers may use the buffers in place.
+inline constexpr std::uint32_t kDescriptionInPlace = 1;
+// Peers use addresses, since all ranks are of one process.
+inline constexpr std::uint32_t kDescriptionByAddress = 2;
+// The rank has wide slots.
+inline constexpr std::uint32_t kDescriptionHasWide = 4;
+// The rank shares its processor with others.
+inline constexpr std::uint32_t kDescriptionSharesProcessor = 8;
+// Peers may write into the destination.
+inline constexpr std::uint32_t kDescriptionTakesPuts = 16;
+// The rank need not copy its own block, since source and destination are one buffer.
+inline constexpr std::uint32_t kDescriptionOwnStays = 32;
 
 struct BufferExtent {
     std::uint64_t offset;  // from the start of the source

@@ -58,8 +58,8 @@ Block sent_range(const Call &call, const team::Team &team) {
 }
 
 // Loans between nodes pay off if the longest block fills a slot: an extra round costs more than a
-// request for the key. Every 255 loans leave 64 bytes per rank of the job behind, so large jobs
-// make none.
+// request for the key. After every 255 loans 64 more bytes per rank of the job stay allocated, so
+// large jobs make no loans.
 constexpr std::size_t kLentToNodesFrom = kPayloadBytes;
 constexpr int kMostRanksLentTo = 128;
 
@@ -75,8 +75,8 @@ bool can_fold_in_place(const TeamState &state, const OpenCall &operation) {
 }
 
 // False for a reduction of two members that only messages connect: if both compute the whole
-// result, each moves as many bytes and need not send a part of the result. But in an allreduce with
-// a single buffer each would overwrite operands that the other still reads.
+// result, each moves as many bytes and need not send a part of the result. An allreduce with a
+// single buffer is divided all the same: each would overwrite operands that the other still reads.
 bool is_worth_dividing(const TeamState &state, const Call &call) {
     return !folds(call.kind) || state.reaches_data || state.kernel_copies || state.size > 2 ||
            (call.kind == Kind::allreduce && call.in_place);
@@ -84,7 +84,6 @@ bool is_worth_dividing(const TeamState &state, const Call &call) {
 
 // The size from which a registration pays off for the kernel's copies.
 std::size_t lent_from(const TeamState &state, const Call &call) {
-    // relaxed: constant while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast)
         return state.rank->shares_processors ? choices.broadcast_by_kernel_shared_from
@@ -114,7 +113,7 @@ bool lend(TeamState &state, OpenCall &operation, const Block &block, BufferPlace
     return true;
 }
 
-// Finds how peers reach the block. False: they can not.
+// Finds how peers can reach the block. False: they can not.
 bool name_place(TeamState &state, OpenCall &operation, const Block &block, std::uint32_t flags,
                 BufferPlace *place) {
     *place = {0, 0, 0, reinterpret_cast<std::uintptr_t>(block.memory)};
@@ -152,7 +151,7 @@ bool describe_destination(TeamState &state, OpenCall &operation, BufferDescripti
 }
 
 // Attaches a loan of a rank on another node. The record is made from the description, not fetched.
-// Attaches always, since an earlier loan may have had the same id.
+// Does so for each loan, since an earlier one may have had the same id.
 sennit_status attach_loan(Rank &rank, const sennit_gptr &gptr, const BufferPlace &place) {
     SegmentRecord record{};
     // relaxed twice: a private record.

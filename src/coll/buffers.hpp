@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The places of the members' buffers: a rank posts a BufferDescription, and the others access its
-// buffers. Used by in_place.cpp and fold_in_place.cpp.
+// buffers. Used by in_place.cpp, fold_in_place.cpp and nodes.cpp.
 #pragma once
 
 #include "coll/state.hpp"

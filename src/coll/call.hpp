@@ -52,11 +52,11 @@ struct Call {
     std::size_t element_bytes = 1;
     sennit_type type = SENNIT_UINT8;
     sennit_operator op = SENNIT_SUM;
-    Kernel kernel = nullptr;  // or the program's operator:
+    Kernel kernel = nullptr;  // null: the operator is `combine` of the program
     sennit_combine combine = nullptr;
     void *context = nullptr;
-    const std::size_t *counts =
-        nullptr;  // reduce_scatter: sizes in elements; their sums: destination.offsets
+    // For reduce_scatter: the blocks' sizes in elements. destination.offsets has their sums.
+    const std::size_t *counts = nullptr;
 };
 
 static_assert(sizeof(Call) == 128);
@@ -97,7 +97,7 @@ inline bool gets_result(const Call &call, std::uint32_t member) {
     return !to_root(call.kind) || member == call.root;
 }
 
-// Whether other members read the post of `member`; whether `member` reads the post of `source`.
+// Whether other members read the post of `member`.
 inline bool is_read(const Call &call, const team::Team &team, std::uint32_t member) {
     if (team.size == 1) return false;
     if (from_root(call.kind)) return member == call.root;
@@ -105,6 +105,7 @@ inline bool is_read(const Call &call, const team::Team &team, std::uint32_t memb
     return true;
 }
 
+// Whether `member` reads the post of `source`.
 inline bool reads(const Call &call, std::uint32_t member, std::uint32_t source) {
     if (from_root(call.kind)) return source == call.root;
     if (to_root(call.kind)) return member == call.root;
@@ -113,8 +114,8 @@ inline bool reads(const Call &call, std::uint32_t member, std::uint32_t source) 
     return true;
 }
 
-// The block of this rank for `member`, and the place for the block from `member`. In a reduction:
-// all elements for that member, and the result.
+// block_for() is this rank's block for `member`, or in a reduction all elements for it.
+// block_from() is the place for the block from `member`, or in a reduction for the result.
 Block block_for(const Call &call, const team::Team &team, std::uint32_t member);
 Block block_from(const Call &call, const team::Team &team, std::uint32_t member);
 

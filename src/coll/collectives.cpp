@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What api/ calls: starts, waits, requests.
+// Starts collective calls, waits for them, and tests their requests.
 #include "coll/collectives.hpp"
 
 #include <sched.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kCheckNs = 1'000'000;  // between searches for dead members
 
-// The first post number of a generation of a team's slot. No job makes 2^36 calls of a team, or
+// The first post number of a generation of a team's slot. No job makes 2^36 posts in a team, or
 // 2^28 teams in a slot.
 constexpr std::uint64_t kGenerationShift = 36;
 
@@ -61,8 +61,8 @@ void close_state(Rank &rank, TeamState *state) {
         op::engine_abandon(rank, request);
     }
     close_nodes(*state);
-    state->own =
-        nullptr;  // so that end_all() posts nothing: the members have left, or are about to
+    // So that end_all() posts nothing: the members have left, or are about to.
+    state->own = nullptr;
     const sennit_error error = *thread_error();
     end_all(*state, fail(SENNIT_ERR_STATE, "the team is gone"));
     *thread_error() = error;
@@ -174,8 +174,8 @@ inline sennit_status take_state(Rank &rank, team::Team &team, TeamState **out) {
 }
 
 void prepare(OpenCall &operation, const Call &call, bool is_request) {
-    static constexpr CallState
-        kFresh;  // a static source for the copy, else it is made on the stack first
+    // Static, else the compiler makes it on the stack before the copy.
+    static constexpr CallState kFresh;
     static_cast<CallState &>(operation) = kFresh;
     operation.call = call;
     operation.is_request = is_request;
@@ -210,15 +210,15 @@ sennit_status take_result(const OpenCall &operation) {
 }
 
 // Ends the team's calls with the thread's last error. False: another thread has the queue.
-bool try_lose(TeamState &state, sennit_status status) {
+bool try_end_all(TeamState &state, sennit_status status) {
     if (!state.turn.try_take()) return false;
     end_all(state, status);
     state.turn.give_back();
     return true;
 }
 
-// For tests of requests, during which nothing else checks for dead members.
-void look_for_dead(TeamState &state) {
+// Called by tests of requests: nothing else checks for dead members then.
+void check_for_dead(TeamState &state) {
     const std::int64_t now = now_ns();
     // relaxed twice: two threads that search at the same time do no harm.
     if (now - state.checked_at_ns.load(std::memory_order_relaxed) < kCheckNs) return;
@@ -251,7 +251,7 @@ sennit_status test_request(Rank &rank, sennit_request request, bool /*makes_prog
     if (operation == nullptr) return request::no_request(request);
     if (!is_complete(*operation)) {
         try_progress(*operation->state);
-        if (!is_complete(*operation)) look_for_dead(*operation->state);
+        if (!is_complete(*operation)) check_for_dead(*operation->state);
     }
     *done = is_complete(*operation) ? 1 : 0;
     if (*done == 0) return SENNIT_OK;
@@ -286,14 +286,14 @@ sennit_status take_operation(Collectives &all, OpenCall **out) {
     return SENNIT_OK;
 }
 
-// What a wait of the blocking call checks about once a millisecond.
+// The context of a LostSearch in the wait for the blocking call.
 struct Watch {
     const TeamState *state;
     team::LongWait *wait;
 };
 
 // A LostSearch.
-int look_at_members(Rank &rank, const void *context) {
+int check_members(Rank &rank, const void *context) {
     const Watch &watch = *static_cast<const Watch *>(context);
     const int lost = find_lost_member(rank, watch.state);
     if (lost < 0) watch.wait->look();
@@ -317,8 +317,9 @@ team::LateRanks find_late(const TeamState &state) {
     return late;
 }
 
-// The first member that has made the call warns for all whose calls it sees. If they all have, the
-// first two of the team's nodes warn of others.
+// Of the members whose calls this rank sees, the first one that has made the call warns of the
+// others. If all of these have made it, the first two nodes of the team warn of ranks on other
+// nodes.
 void warn_of_late(const TeamState &state, const char *call, int seconds) {
     const team::Team &team = *state.team;
     for (std::uint32_t member = 0; member < team.rank; ++member)
@@ -330,7 +331,7 @@ void warn_of_late(const TeamState &state, const char *call, int seconds) {
         team::warn_of_late_elsewhere(call, seconds);
 }
 
-// For LostSearch::warn, with a Watch.
+// A LostSearch::warn with a Watch.
 void warn_in_blocking_call(Rank & /*rank*/, const void *context, int seconds) {
     const TeamState &state = *static_cast<const Watch *>(context)->state;
     warn_of_late(state, name_of(state.blocking.call.kind), seconds);
@@ -360,7 +361,7 @@ sennit_status wait_for(TeamState &state, const OpenCall &operation, const Deadli
         const std::uint64_t moves = state.moves.load(std::memory_order_relaxed);
         // Polling restarts after every step.
         sennit_status status = wait_until(
-            *state.rank, deadline, LostSearch{look_at_members, &watch, warn_in_blocking_call}, [&] {
+            *state.rank, deadline, LostSearch{check_members, &watch, warn_in_blocking_call}, [&] {
                 try_progress(state);
                 return is_complete(operation) || long_wait.differs() ||
                        state.moves.load(std::memory_order_relaxed) != moves;
@@ -374,7 +375,7 @@ sennit_status wait_for(TeamState &state, const OpenCall &operation, const Deadli
         }
         if (status == SENNIT_OK && long_wait.differs() && !is_complete(operation))
             status = long_wait.fail_differs();
-        if (status != SENNIT_OK && !try_lose(state, status) && deadline.over())
+        if (status != SENNIT_OK && !try_end_all(state, status) && deadline.over())
             return fail(SENNIT_ERR_TIMEOUT, "the timeout has passed");
     }
     return SENNIT_OK;
@@ -413,7 +414,7 @@ void collectives_close(Rank &rank) {
 
 namespace {
 
-// Makes an operation of a call that the short way has not finished. Needs the turn.
+// Queues a call that the short way has not finished. Needs the turn.
 [[gnu::noinline]] void queue_up(TeamState &state, const Call &call, ShortWay way) {
     OpenCall &operation = state.blocking;
     prepare(operation, call, false);

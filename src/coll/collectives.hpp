@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective calls on a team, as api/ makes them.
+// Collective calls on a team, for api/.
 #pragma once
 
 #include <sennit/rma.h>
@@ -21,7 +21,7 @@ sennit_status run(Rank &rank, team::Team &team, const Call &call, std::int64_t t
 // Starts the call and returns a request.
 sennit_status start(Rank &rank, team::Team &team, const Call &call, sennit_request *request);
 
-// Frees the state of the team in the slot, which has just been destroyed.
+// Frees the state of the slot's team, which has just been destroyed.
 void release(Rank &rank, std::uint32_t slot);
 // Fails if a call of the team is still open: with a request, or one that timed out. Errors: STATE.
 sennit_status check_idle(Rank &rank, const team::Team &team);

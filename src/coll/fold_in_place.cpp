@@ -28,8 +28,8 @@ constexpr std::size_t kMostByMessage = std::size_t{512} << 10;
 struct Operands {
     Buffers *of;       // by member, in the scratch
     std::size_t step;  // bytes of each operand at a time
-    // Only if an operand must be fetched: room for two chunks of each member and of the result, and
-    // the pending requests: gets by half and member, puts by member.
+    // Not null if an operand must be fetched. `fetched` has two chunks of each member and of the
+    // result; `gets` has the pending requests by half and member, `puts` by member.
     std::byte *fetched = nullptr;
     sennit_request *gets = nullptr;
     sennit_request *puts = nullptr;

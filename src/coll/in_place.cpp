@@ -57,9 +57,9 @@ sennit_status copy_from(TeamState &state, OpenCall &operation, std::uint32_t mem
 
 // ---- Blocks between the root and the others; both ends copy.
 
-// The root's part of each block. Its own block is as much as a member has to copy. If there is none
-// to copy, the root copies 1/size of each block, so that all copy equally much, in whole pages,
-// which the kernel copies best.
+// The bytes of each block that the root copies. None, if the root must copy its own block, which is
+// as much work as a member has. Otherwise 1/size of each block, so that all members copy equally
+// much. Whole pages, which the kernel copies best.
 std::size_t part_of_root(const OpenCall &operation, const team::Team &team) {
     constexpr std::size_t kPage = 4096;
     const bool has_own = operation.call.kind != Kind::broadcast && !operation.own_stays;
@@ -109,8 +109,8 @@ sennit_status copy_as_member(TeamState &state, OpenCall &operation) {
 
 // ---- Wide slots.
 
-// Makes this rank's wide slots at their first use. Without memory for them the call uses the
-// existing slots.
+// Makes this rank's wide slots at their first use. Without memory for them the call uses the slots
+// of full size.
 bool has_wide_slots(TeamState &state) {
     if (!state.reaches_data) return false;
     if (state.wide_segment != 0) return true;

@@ -24,7 +24,7 @@
 namespace sennit::coll {
 namespace {
 
-// While the word of another leader is late, the interval of checks whether that leader gave up.
+// The interval of checks whether a leader gave up, while its word is late.
 constexpr std::int64_t kAskNs = 100'000'000;
 
 // The room for payload in messages of this length, an index of kPostBytes.
@@ -106,7 +106,7 @@ bool gather(TeamState &state, const OpenCall &operation) {
 }
 
 // True: the request is complete, or *request is {0}. False: not yet, or it failed, which ends the
-// team.
+// team's calls.
 bool is_over(TeamState &state, sennit_request *request) {
     if (request->handle == 0) return true;
     int done = 0;
@@ -124,8 +124,8 @@ std::uint32_t node_of_root(const TeamState &state, const OpenCall &operation) {
         first - 1);
 }
 
-// The parts of the node buffer that go in this round; returns their number. In a call from a root
-// only its message is sent, from leaders that have it to leaders that do not.
+// The parts of the node buffer that are sent in this round; returns their number. In a call from a
+// root only its message is sent, from leaders that have it to leaders that do not.
 std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
                            team::NodeBufferPart parts[2]) {
     const team::Team &team = *state.team;
@@ -143,8 +143,9 @@ std::size_t parts_of_round(const TeamState &state, const OpenCall &operation,
     return 1;
 }
 
-// The request of the last word to the same place, two posts ago. That word has arrived, else its
-// receiver would not have made the post since; the request may still be incomplete.
+// The request of the last word to the same place, which was sent two posts ago. That word has
+// arrived, since its receiver has made another post after it; but the request may still be
+// incomplete.
 sennit_request *last_word(TeamState &state) {
     Passing &passing = state.passing;
     return &passing.words[passing.number % 2][passing.round];
@@ -286,7 +287,7 @@ bool end_left(TeamState &state) {
     return true;
 }
 
-// False: it still waits, or it failed, which has ended the team.
+// False: the step still waits, or it failed, which has ended the team's calls.
 bool take_pass_step(TeamState &state, const OpenCall &operation) {
     Passing &passing = state.passing;
     sennit_status status = SENNIT_OK;

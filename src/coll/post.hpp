@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank posts. Inline, since most of a short collective call is one post.
+// Posting. Inline, since most of a short collective call is one post.
 #pragma once
 
 #include "coll/state.hpp"
@@ -65,7 +65,7 @@ struct Post {
         header.number.store(number, std::memory_order_release);
     }
     state.number = number;
-    // relaxed: find_lost_member() repeats a search that an old number spoils.
+    // relaxed: with an old number find_lost_member() finds nothing, and is repeated.
     state.awaited.store(number, std::memory_order_relaxed);
     // SYNC coll-post: pairs with the acquires in has_reached(), fetch_number() and
     // find_lost_member(); the payload, and all that this rank read of earlier posts, come before.

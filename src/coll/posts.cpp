@@ -40,8 +40,8 @@ bool note_number(TeamState &state, std::uint32_t member, std::uint64_t found,
     return false;
 }
 
-// Fetches the number by a get that later calls complete. Only the number: a longer get could return
-// this post's number with other words of the post before.
+// Fetches the number by a get, which later calls complete. It gets only the number: a longer get
+// could return this post's number with words of the earlier post.
 bool fetch_number(TeamState &state, std::uint32_t member, std::uint64_t number) {
     Rank &rank = *state.rank;
     const int peer = world_rank_of(state, member);
@@ -112,7 +112,8 @@ bool make_contents(TeamState &state) {
     return state.contents != nullptr;
 }
 
-// Starts to fetch the content of the member's post. The engine holds it until it is read.
+// Starts to fetch the content of the member's post. The engine keeps the data until has_fetched()
+// takes it.
 void ask_for_content(TeamState &state, Place place, std::uint32_t member, std::size_t bytes) {
     Rank &rank = *state.rank;
     const int peer = world_rank_of(state, member);

@@ -9,7 +9,8 @@
 namespace sennit::coll {
 namespace {
 
-enum class Went { on, nowhere, over };
+// `waits`: for posts or room. `ended`: the operation has left the queue.
+enum class StepResult { advanced, waits, ended };
 
 void count_move(TeamState &state) {
     // relaxed: a waiting thread only checks for a change, and also loads `complete`.
@@ -17,9 +18,9 @@ void count_move(TeamState &state) {
 }
 
 // Ends the team's calls with the thread's last error, unless a peer that gave up has ended them.
-Went end_team(TeamState &state, const OpenCall &operation, sennit_status status) {
+StepResult end_team(TeamState &state, const OpenCall &operation, sennit_status status) {
     if (state.queue.first() == &operation) end_all(state, status);
-    return Went::over;
+    return StepResult::ended;
 }
 
 void post_next(TeamState &state, OpenCall &operation, std::uint32_t rounds, bool is_read) {
@@ -32,24 +33,24 @@ std::uint32_t posted_rounds(const OpenCall &operation) {
     return rounds > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(rounds);
 }
 
-// On: the posts of other nodes in this round have arrived, or gets of the first `bytes` of each
-// payload are pending.
-inline Went ask_other_nodes(TeamState &state, const OpenCall &operation, std::size_t bytes) {
+// For members on other nodes. StepResult::advanced: their posts of this round have arrived, or gets
+// of the first `bytes` of each payload are pending.
+inline StepResult ask_other_nodes(TeamState &state, const OpenCall &operation, std::size_t bytes) {
     if (state.reaches_control) [[likely]]
-        return Went::on;
+        return StepResult::advanced;
     const bool is_ready =
         state.node_buffer != nullptr ? pass_on(state, operation) : ask_all(state, operation, bytes);
-    if (is_ready) return Went::on;
-    return is_broken(state) ? Went::over : Went::nowhere;
+    if (is_ready) return StepResult::advanced;
+    return is_broken(state) ? StepResult::ended : StepResult::waits;
 }
 
-Went flush(TeamState &state, OpenCall &operation) {
+StepResult flush(TeamState &state, OpenCall &operation) {
     sennit_status status = SENNIT_OK;
-    if (!op::engine_try_flush(*state.rank, operation.puts, &status)) return Went::nowhere;
+    if (!op::engine_try_flush(*state.rank, operation.puts, &status)) return StepResult::waits;
     // Continue after an error: the others wait for this rank.
     note(operation, status);
     operation.step = Step::begin;
-    return Went::on;
+    return StepResult::advanced;
 }
 
 void make_offsets(const TeamState &state, OpenCall &operation) {
@@ -61,7 +62,7 @@ void make_offsets(const TeamState &state, OpenCall &operation) {
     add_offsets(operation.call, *state.team, operation.offsets);
 }
 
-Went begin(TeamState &state, OpenCall &operation) {
+StepResult begin(TeamState &state, OpenCall &operation) {
     const Call &call = operation.call;
     const bool have_sizes = has_sizes(call.kind) || call.counts != nullptr;
     if (have_sizes) make_offsets(state, operation);
@@ -78,7 +79,7 @@ Went begin(TeamState &state, OpenCall &operation) {
     if (!describes && operation.cut.rounds() == 1)
         operation.slot_size = slot_size_for(call.kind, posted_bytes(operation));
     operation.step = describes ? Step::description_room : Step::room;
-    return Went::on;
+    return StepResult::advanced;
 }
 
 // The wanted payload of a post. Pieces that everybody reads are fastest if they stay in the level-1
@@ -113,22 +114,22 @@ sennit_status decide(TeamState &state, OpenCall &operation) {
     return SENNIT_OK;
 }
 
-Went write_and_post_description(TeamState &state, OpenCall &operation) {
+StepResult write_and_post_description(TeamState &state, OpenCall &operation) {
     operation.number = state.number + 1;
-    if (!has_room(state, place_of(operation))) return Went::nowhere;
+    if (!has_room(state, place_of(operation))) return StepResult::waits;
     write_description(state, operation);
     post_next(state, operation, 0, true);
     operation.step = Step::descriptions;
-    return Went::on;
+    return StepResult::advanced;
 }
 
-Went read_descriptions(TeamState &state, OpenCall &operation) {
-    const Went went = ask_other_nodes(state, operation, sizeof(BufferDescription));
-    if (went != Went::on) return went;
+StepResult read_descriptions(TeamState &state, OpenCall &operation) {
+    const StepResult result = ask_other_nodes(state, operation, sizeof(BufferDescription));
+    if (result != StepResult::advanced) return result;
     for (; operation.member < state.team->size; ++operation.member) {
         if (!has_posted(state, operation.member, place_of(operation)) ||
             !has_content(state, operation, operation.member))
-            return Went::nowhere;
+            return StepResult::waits;
         if (operation.member != state.team->rank && !verify(state, operation, operation.member, 0))
             return end_team(state, operation, operation.status);
         if (operation.differs) continue;
@@ -136,22 +137,22 @@ Went read_descriptions(TeamState &state, OpenCall &operation) {
         if (status != SENNIT_OK) return end_team(state, operation, status);
     }
     if (operation.differs) {
-        // All other members of this call have seen it too.
+        // All other members of this call have seen the difference too.
         finish(state, operation, operation.status);
-        return Went::over;
+        return StepResult::ended;
     }
     const sennit_status status = decide(state, operation);
-    return status == SENNIT_OK ? Went::on : end_team(state, operation, status);
+    return status == SENNIT_OK ? StepResult::advanced : end_team(state, operation, status);
 }
 
-Went fill_and_post(TeamState &state, OpenCall &operation) {
+StepResult fill_and_post(TeamState &state, OpenCall &operation) {
     operation.number = state.number + 1;
     const bool is_read_by_others =
         operation.relayed || is_read(operation.call, *state.team, state.team->rank);
-    if (!has_room(state, place_of(operation))) return Went::nowhere;
+    if (!has_room(state, place_of(operation))) return StepResult::waits;
     // An earlier post in the same wide slot may have used another header slot.
     const Place earlier{operation.number - kWideSlots, SlotSize::full};
-    if (operation.wide && !has_room(state, earlier)) return Went::nowhere;
+    if (operation.wide && !has_room(state, earlier)) return StepResult::waits;
     if (operation.relayed) {
         relay_fill(state, operation);
     } else {
@@ -159,22 +160,22 @@ Went fill_and_post(TeamState &state, OpenCall &operation) {
     }
     post_next(state, operation, posted_rounds(operation), is_read_by_others);
     operation.step = Step::posts;
-    return Went::on;
+    return StepResult::advanced;
 }
 
-Went take_posts(TeamState &state, OpenCall &operation) {
+StepResult take_posts(TeamState &state, OpenCall &operation) {
     const std::uint32_t own = state.team->rank;
     // Each of several pieces has its own place in the slot and is fetched when it is read.
     const bool is_one = operation.cut.rounds() == 1 && !has_own_blocks(operation.call.kind);
-    const Went went = ask_other_nodes(state, operation, is_one ? operation.most_bytes : 0);
-    if (went != Went::on) return went;
+    const StepResult result = ask_other_nodes(state, operation, is_one ? operation.most_bytes : 0);
+    if (result != StepResult::advanced) return result;
     for (; operation.member < state.team->size; ++operation.member) {
         const std::uint32_t member = operation.member;
         if (!operation.relayed && !reads(operation.call, own, member)) continue;
         if (member != own) {
             if (!has_posted(state, member, place_of(operation)) ||
                 !has_content(state, operation, member))
-                return Went::nowhere;
+                return StepResult::waits;
             if (!verify(state, operation, member, posted_rounds(operation)))
                 return end_team(state, operation, operation.status);
             if (operation.differs) continue;
@@ -191,27 +192,27 @@ Went take_posts(TeamState &state, OpenCall &operation) {
         end_round(state, operation);
     }
     operation.step = Step::room;
-    if (++operation.round < operation.cut.rounds()) return Went::on;
+    if (++operation.round < operation.cut.rounds()) return StepResult::advanced;
     finish(state, operation, operation.status);
-    return Went::over;
+    return StepResult::ended;
 }
 
-Went use_in_place(TeamState &state, OpenCall &operation) {
+StepResult use_in_place(TeamState &state, OpenCall &operation) {
     note(operation, work_in_place(state, operation));
     operation.step = Step::last_room;
     // If a peer gave up and ended its loans, has_reached() reports why. The copy's error says less.
     const bool has_failed = operation.status != SENNIT_OK;
     for (std::uint32_t member = 0; has_failed && member < state.size; ++member)
         (void)has_reached(state, member, operation.number + 1);
-    return is_broken(state) ? Went::over : Went::on;
+    return is_broken(state) ? StepResult::ended : StepResult::advanced;
 }
 
-Went post_last(TeamState &state, OpenCall &operation) {
+StepResult post_last(TeamState &state, OpenCall &operation) {
     operation.number = state.number + 1;
-    if (!has_room(state, place_of(operation))) return Went::nowhere;
+    if (!has_room(state, place_of(operation))) return StepResult::waits;
     post_next(state, operation, 0, true);
     operation.step = Step::last_posts;
-    return Went::on;
+    return StepResult::advanced;
 }
 
 // For divided work: notes an error if the member could not do its part.
@@ -226,20 +227,20 @@ void note_part_of(TeamState &state, OpenCall &operation, std::uint32_t member) {
                               name_of(operation.call.kind)));
 }
 
-Went wait_for_last(TeamState &state, OpenCall &operation) {
-    const Went went = ask_other_nodes(state, operation, 0);
-    if (went != Went::on) return went;
+StepResult wait_for_last(TeamState &state, OpenCall &operation) {
+    const StepResult result = ask_other_nodes(state, operation, 0);
+    if (result != StepResult::advanced) return result;
     for (; operation.member < state.team->size; ++operation.member) {
-        if (!has_posted(state, operation.member, place_of(operation))) return Went::nowhere;
+        if (!has_posted(state, operation.member, place_of(operation))) return StepResult::waits;
         if (operation.divided && operation.member != state.team->rank)
             note_part_of(state, operation, operation.member);
-        if (is_broken(state)) return Went::over;
+        if (is_broken(state)) return StepResult::ended;
     }
     finish(state, operation, operation.status);
-    return Went::over;
+    return StepResult::ended;
 }
 
-Went take_step(TeamState &state, OpenCall &operation) {
+StepResult take_step(TeamState &state, OpenCall &operation) {
     switch (operation.step) {
         case Step::flush:
             return flush(state, operation);
@@ -262,7 +263,7 @@ Went take_step(TeamState &state, OpenCall &operation) {
         case Step::over:
             break;
     }
-    return Went::over;
+    return StepResult::ended;
 }
 
 // A second loan exists only with a first one.
@@ -347,8 +348,8 @@ void progress(TeamState &state) {
     while (!state.queue.is_empty()) {
         const std::uint64_t rounds = state.number;
         const Step step = state.queue.first()->step;
-        const Went went = take_step(state, *state.queue.first());
-        if (went == Went::nowhere) return;
+        const StepResult result = take_step(state, *state.queue.first());
+        if (result == StepResult::waits) return;
         if (state.queue.is_empty() || step != state.queue.first()->step || rounds != state.number)
             count_move(state);
     }

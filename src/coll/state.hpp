@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The state of the collectives: operations, and a rank's state for each team with collective calls.
-// An operation is a sequence of rounds. A round: wait until the own slot is free, write into it,
-// post it under the next number, wait for the posts that this rank reads, use them. No function
-// here waits: progress() goes as far as the peers' posts allow and returns. So a call that timed
-// out and a call with a request are continued in the same way. docs/design/collectives.md has the
-// invariants.
+// An operation is a sequence of rounds. In a round, a rank waits until its slot is free, writes
+// into it, and posts it under the next number; then it waits for the posts that it reads, and uses
+// them. No function here blocks: progress() takes the steps that the peers' posts allow, and
+// returns. So a call that timed out and a call with a request are continued in the same way.
+// docs/design/collectives.md has the invariants.
 //
-// A TeamState belongs to one team of one rank. Everything in it is used under its `turn`, except
-// `complete` of an operation.
+// A TeamState belongs to one team of one rank. Fields that change are used under its `turn`, except
+// atomic ones. The fields of the blocking call (`blocking` until it is queued, `unfinished`,
+// `blocking_made`) need only the CollectiveCall.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +41,8 @@ enum class Step : std::uint8_t {
     room,              // wait for the slot, then fill and post it
     posts,             // wait for the posts that this rank reads, and take them
     in_place,          // read and write peers' buffers in place
-    last_room,         // then post that this rank is done with them
-    last_posts,        // wait until all members are done
+    last_room,         // wait for the slot, then post that this rank no longer uses them
+    last_posts,        // wait for this post of all members
     over,
 };
 
@@ -93,7 +94,7 @@ struct OpenCall : CallState {
 // A leader's next step in passing on the posts of its node.
 enum class PassStep : std::uint8_t { gather, send, deliver, await_word };
 
-// A leader's state between nodes, see nodes.cpp. A request is {0} if nothing is under way.
+// A leader's state between nodes, see nodes.cpp. A request is {0} if none is open.
 struct Passing {
     std::uint64_t number;              // of the posts
     std::uint32_t place;               // the member whose post is gathered next
@@ -122,7 +123,7 @@ struct TeamState {
     Turn turn;
     // Not OK: a rank gave up. Also read by threads without the turn.
     std::atomic<sennit_status> broken;
-    std::atomic<std::uint32_t> open_requests;  // in the queue, or on their way there
+    std::atomic<std::uint32_t> open_requests;  // in `queue` or `incoming`
     unsigned polls;                            // polls that found nothing
     std::uint32_t room_member;                 // all members before it have room
     std::uint64_t number;                      // of this rank's last post
@@ -136,11 +137,11 @@ struct TeamState {
     std::atomic<std::uint64_t> moves;              // counts steps, for waits
     TeamState *next;                               // in the rank's list
     std::atomic<OpenCall *> incoming;              // not in the queue yet, the last one first
-    LinkedQueue<OpenCall, &OpenCall::next> queue;  // the first one is under way
+    LinkedQueue<OpenCall, &OpenCall::next> queue;  // only the first one progresses
     OpenCall blocking;                             // the one blocking call
-    Call
-        blocking_made;  // if it timed out: the arguments of its caller; operations change their own
-    int broken_by;      // the rank that the error is about, -1 if none
+    // After a timeout, the arguments of the caller; `blocking.call` may have been changed.
+    Call blocking_made;
+    int broken_by;                            // the rank that the error is about, -1 if none
     std::atomic<std::int64_t> checked_at_ns;  // time of the last search
     std::byte *scratch;                       // two pieces, made at first use
     std::byte *stages;                        // three of kStageBytes, made at first use
@@ -148,7 +149,7 @@ struct TeamState {
     std::uint32_t wide_segment;               // of this rank's wide slots; 0: none yet
     std::byte **wide;                         // [size], the members' wide slots, null until needed
     SlotHeader *headers;        // [size], of members out of reach: the last that was fetched
-    sennit_request *fetches;    // [size], under way
+    sennit_request *fetches;    // [size], gets in progress
     std::uint64_t *fetched;     // [size], the posts whose content was requested last
     std::byte *contents;        // [size], their headers and payloads; null until needed
     std::size_t content_bytes;  // of each, at the last request
@@ -184,9 +185,9 @@ struct Collectives {
 bool has_posted(TeamState &state, std::uint32_t member, Place place);
 // Whether the member has reached the number, with or without a post to read.
 bool has_reached(TeamState &state, std::uint32_t member, std::uint64_t number);
-// Starts gets from all members out of reach that this rank reads, from the current one on, so that
-// the gets overlap: the number; from members that have posted, the header and the first `bytes` of
-// the payload (0: neither). False: the team is broken.
+// For the members out of reach that this rank reads, from the current one on: starts a get of the
+// number, or if the member has posted, of the header and the first `bytes` of the payload (0:
+// none). So the gets overlap. False: the team is broken.
 bool ask_all(TeamState &state, const OpenCall &operation, std::size_t bytes);
 // For a member that has posted: whether the data that ask_all() requested, if any, has arrived.
 bool has_fetched(TeamState &state, const OpenCall &operation, std::uint32_t member);
@@ -240,7 +241,8 @@ std::byte *scratch_of(TeamState &state);
 inline constexpr std::size_t kStageBytes = 32768;
 // Null: the thread's last error says why.
 std::byte *stages_of(TeamState &state);
-// Room for operands that a reduction in place fetches. `bytes` is the same in all calls of a team.
+// Memory for operands that a reduction in place fetches. `bytes` is the same in all calls of a
+// team.
 std::byte *operands_of(TeamState &state, std::size_t bytes);
 
 // The slot size for the post of a call of one round with `bytes` bytes.
@@ -280,8 +282,8 @@ const std::byte *passed_payload(const TeamState &state, const OpenCall &operatio
 // The place of the piece from `source` for `destination`, counted in pieces over all groups. For
 // copies it is a symmetric Latin square: no two senders serve the same member first, and a call in
 // place overwrites a piece only after it was sent. A fold needs all sources at once, so each
-// destination has one place. The 1: in a team of two, the only piece that is read is the first one,
-// beside the slot's header.
+// destination has one place. With the added 1, the only piece that is read in a team of two is the
+// first one, beside the slot's header.
 inline std::uint32_t place_of_piece(const Call &call, const team::Team &team, std::uint32_t source,
                                     std::uint32_t destination) {
     return folds(call.kind) ? destination : (source + destination + 1) % team.size;
@@ -321,11 +323,10 @@ sennit_status relay_take(TeamState &state, OpenCall &operation, std::uint32_t me
 
 // The block size from which a call starts with descriptions.
 inline std::size_t in_place_from(const TeamState &state, const Call &call) {
-    // relaxed: constant while the rank is in use.
     const Choices &choices = state.rank->collectives->choices;
     if (call.kind == Kind::broadcast) return choices.broadcast_in_place_from;
     if (!folds(call.kind)) return choices.copy_in_place_from;
-    // Between nodes, buffers in place take three more trips.
+    // Between nodes, work in place takes three more trips.
     constexpr std::size_t kFoldBetweenNodesFrom = std::size_t{32} << 10;
     return state.node_buffer == nullptr
                ? choices.fold_in_place_from
@@ -364,7 +365,8 @@ void progress(TeamState &state);
 // The same, unless another thread has the turn.
 void try_progress(TeamState &state);
 void finish(TeamState &state, OpenCall &operation, sennit_status status);
-// Sets the operation's final status and error, the thread's last, unless an error was noted before.
+// Stores a failure as the operation's final status, with the thread's last error, unless an earlier
+// failure is stored.
 void note(OpenCall &operation, sennit_status status);
 // Gives up the team's collective calls: all queued operations end with the thread's last error.
 void end_all(TeamState &state, sennit_status status);
