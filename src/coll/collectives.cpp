@@ -296,7 +296,7 @@ struct Watch {
 int check_members(Rank &rank, const void *context) {
     const Watch &watch = *static_cast<const Watch *>(context);
     const int lost = find_lost_member(rank, watch.state);
-    if (lost < 0) watch.wait->look();
+    if (lost < 0) watch.wait->check();
     return lost;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective allocation and free. An allocation is two exchanges: what each rank made, then whether
-// each could reach all of it. If one could not, all undo it. A free is one exchange.
+// An allocation is two exchanges: in the first each rank sends the record of its segment, in the
+// second whether it could attach all segments. If one rank could not, all ranks undo the
+// allocation. A free is one exchange.
 #include "team/allocate.hpp"
 
 #include <bit>
@@ -34,9 +35,9 @@ struct Outcome {
     std::uint32_t id;
 };
 
-// The first generation of a team's indices: far apart for consecutive teams of a slot, so that
-// pointers to segments of an earlier team do not match those of a later one. 158 is 255 times the
-// golden section.
+// The first generation of a team's indices. For consecutive teams of a slot the values are far
+// apart, so that pointers to segments of an earlier team do not match segments of a later one. 158
+// is 255 times the golden section.
 std::uint32_t first_generation(const Team &team) {
     return static_cast<std::uint32_t>(team.generation % memory::kGenerations) * 158;
 }
@@ -70,8 +71,8 @@ sennit_status make_own(Rank &rank, const AllocationArgs &args, std::uint32_t id,
     return memory::segment_create(rank, segment, record);
 }
 
-// Checks that all offers succeed and agree. The lowest rank whose offer does not decides the
-// reported error.
+// Checks that all offers succeed and agree. Reports this rank's own error, else the lowest member
+// whose offer failed or differs.
 sennit_status check_offers(const Team &team, const Offer *offers) {
     const Offer &mine = offers[team.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
@@ -106,7 +107,7 @@ sennit_status attach_all(Rank &rank, const Team &team, const Offer *offers, std:
         const int peer = team.world_ranks[member];
         SegmentRecord record{};
         std::memcpy(static_cast<void *>(&record), offers[member].record, sizeof record);
-        // A peer without a path has memory too; only its use fails.
+        // A peer without a path takes part; only the use of its memory fails.
         if (peer != rank.world_rank && rank.peers[peer].transport == nullptr) continue;
         const sennit_status status = op::attach_segment(rank, peer, record, id);
         if (status != SENNIT_OK) return status;
@@ -114,8 +115,8 @@ sennit_status attach_all(Rank &rank, const Team &team, const Offer *offers, std:
     return SENNIT_OK;
 }
 
-// Tells all members whether this one could attach, and returns the common result. `all` has room
-// for one outcome per member.
+// The second exchange: sends whether this rank could attach, and returns the common result. `all`
+// has room for one outcome per member.
 sennit_status agree(Rank &rank, Team &team, const Outcome &mine, Outcome *all) {
     const Exchange what{Purpose::outcome, &mine, sizeof mine, all};
     const sennit_status status = exchange(rank, team, what, binding_deadline(team));
@@ -161,9 +162,9 @@ sennit_status make_table(Team &team) {
                : fail(SENNIT_ERR_NOMEM, "no memory for the team's table of segments");
 }
 
-// Makes this rank's part of the first exchange, as far as possible.
+// Makes this rank's part of the first exchange. After an error it has no record.
 Offer make_offer(Rank &rank, Team &team, const AllocationArgs &args, SegmentRecord **record) {
-    // The error of an implicit operation travels to the others like any refusal.
+    // The error of an implicit operation is sent to the others like any other failure.
     sennit_status made = args.refused;
     if (made == SENNIT_OK && rank.engine != nullptr)
         made = request::flush(rank, kAnyPeer, default_deadline());
@@ -182,13 +183,14 @@ struct Vote {
     Outcome outcome;
 };
 
-// The second part of an allocation. The offers were read; the outcomes reuse their memory.
+// The second part of an allocation. The outcomes reuse the memory of the offers, which are no
+// longer needed.
 sennit_status vote(Rank &rank, Team &team, const Vote &mine, Offer *offers, sennit_gptr *gptr) {
     const std::uint32_t id = mine.outcome.id;
     const sennit_status status =
         agree(rank, team, mine.outcome, reinterpret_cast<Outcome *>(offers));
     if (status == SENNIT_ERR_TIMEOUT && is_arrived(team) && team.segments != nullptr) {
-        // The result is still unknown: the same call, repeated, continues.
+        // The result is still unknown; the same call made again continues here.
         team.segments->voted_record = mine.record;
         team.segments->voted_id = id;
         team.segments->voted_status = mine.outcome.status;
@@ -208,7 +210,7 @@ sennit_status vote(Rank &rank, Team &team, const Vote &mine, Offer *offers, senn
 }
 
 // Whether this repeats the call whose vote timed out.
-bool goes_on_with_vote(const Team &team, const AllocationArgs &args) {
+bool continues_vote(const Team &team, const AllocationArgs &args) {
     if (team.purpose != Purpose::outcome) return false;
     const SegmentRecord *record = team.segments->voted_record;
     return record == nullptr || record->bytes == args.bytes;
@@ -216,7 +218,7 @@ bool goes_on_with_vote(const Team &team, const AllocationArgs &args) {
 
 sennit_status allocate_with(Rank &rank, Team &team, const AllocationArgs &args, Offer *offers,
                             sennit_gptr *gptr) {
-    if (goes_on_with_vote(team, args)) {
+    if (continues_vote(team, args)) {
         const SegmentTable &table = *team.segments;
         return vote(rank, team, {table.voted_record, {table.voted_status, table.voted_id}}, offers,
                     gptr);
@@ -226,7 +228,7 @@ sennit_status allocate_with(Rank &rank, Team &team, const AllocationArgs &args, 
     const Exchange what{Purpose::offer, &offer, sizeof offer, offers};
     sennit_status status = exchange(rank, team, what, default_deadline());
     if (status == SENNIT_OK) status = check_offers(team, offers);
-    // An unreadable message is only this rank's problem: the others vote now, so it votes too.
+    // If only this rank could not read a message, the others vote now, so it votes too.
     if (status != SENNIT_OK && !team.read_failed) {
         drop_own(rank, record);
         return status;

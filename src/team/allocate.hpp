@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective allocation and free over a team, for api/ and for everything that is built on
-// segments.
+// Collective allocation and free over a team, for api/ and lock/.
 #pragma once
 
 #include "team/team.hpp"

@@ -57,17 +57,17 @@ int find_lost_arrival(Rank &rank, const Team &team) {
     return -1;
 }
 
-// What a wait of a synchronisation checks about once a millisecond.
+// The context of a LostSearch in the wait of a synchronisation.
 struct BarrierWait {
     const Team *team;
     LongWait *wait;
 };
 
-// A LostSearch.
+// A LostSearch with a BarrierWait.
 int check_wait(Rank &rank, const void *context) {
     const BarrierWait &wait = *static_cast<const BarrierWait *>(context);
     const int lost = find_lost_arrival(rank, *wait.team);
-    if (lost < 0) wait.wait->look();
+    if (lost < 0) wait.wait->check();
     return lost;
 }
 
@@ -94,8 +94,8 @@ void warn_of_late(Rank & /*rank*/, const void *context, int seconds) {
     if (!late.is_empty()) late.warn(call_name(static_cast<std::uint8_t>(team.purpose)), seconds);
 }
 
-// Checks the members of the flat barrier that have not been seen yet. Inline, for the case that all
-// have arrived.
+// Checks the members of a flat barrier that were not seen yet. Inline, because often all have
+// arrived.
 inline bool have_all_arrived(Team &team) {
     for (; team.next_peer + 1 < team.size; ++team.next_peer)
         if (!has_arrived(team, team.next_peer, team.epoch + 1)) return false;
@@ -146,14 +146,15 @@ bool look_in_clusters(Team &team, Purpose purpose) {
     return was_last || is_released(team, team.epoch + 1);
 }
 
-// A member is out of reach of another one. The launcher still reaches the whole world.
+// For teams in which some members have no path to each other. For the world the launcher has a
+// barrier.
 sennit_status synchronise_without_path(Rank &rank, const Team &team, const Deadline &deadline) {
     if (team.slot == memory::kWorldSlot)
         return runtime::bootstrap_barrier(rank.bootstrap, deadline);
     return fail(SENNIT_ERR_OTHER_NODE, "no path joins all ranks of the team");
 }
 
-// Purpose and number let ranks in different calls detect that.
+// By purpose and number, ranks in different calls detect this.
 struct ExchangeMessage {
     Purpose purpose;
     std::uint32_t bytes;
@@ -162,7 +163,8 @@ struct ExchangeMessage {
 };
 static_assert(sizeof(ExchangeMessage) == kMailboxBytes);
 
-// Reads the message of a member, or with Way::nodes of a place, which it converts to the member.
+// Reads the message of *member. With Way::nodes (`node_buffer` is not null), *member is a place
+// (Team::by_place) and is set to the member.
 sennit_status read_message(Rank &rank, const Team &team, const std::byte *node_buffer,
                            std::uint32_t *member, ExchangeMessage *message) {
     const std::byte *in_buffer = nullptr;
@@ -230,8 +232,8 @@ sennit_status synchronise(Rank &rank, Team &team, Purpose purpose, const Deadlin
 
 namespace {
 
-// Called before this rank arrives. TIMEOUT ends the call. Other errors are stored: this rank still
-// arrives, since the others wait, and reports the error afterwards.
+// Called before this rank arrives. Errors: TIMEOUT; the call then ends. Other errors are stored and
+// reported after the synchronisation: this rank arrives all the same, since the others wait.
 sennit_status complete_operations(Rank &rank, Team &team, const Deadline &deadline) {
     const sennit_status status = request::flush(rank, kAnyPeer, deadline);
     if (status == SENNIT_ERR_TIMEOUT) return status;
@@ -246,7 +248,8 @@ sennit_status take_flush_error(Team &team) {
 }
 
 void write_message(const Team &team, Purpose purpose, const void *payload, std::size_t bytes) {
-    // The epoch that the synchronisation completes: equal on all members, whatever failed before.
+    // The epoch that the synchronisation completes. It is equal on all members, also after
+    // failures.
     const std::uint64_t number = team.epoch + 1;
     ExchangeMessage message{purpose, static_cast<std::uint32_t>(bytes), number, {}};
     if (bytes != 0) std::memcpy(message.payload, payload, bytes);
@@ -254,7 +257,7 @@ void write_message(const Team &team, Purpose purpose, const void *payload, std::
     std::memcpy(team.own->mailboxes[number % 2].bytes, &message, sizeof message);
 }
 
-// A barrier writes no message, so that of a member in one is older.
+// A barrier writes no message. So if the number is older, the member is in a barrier.
 sennit_status fail_other_call(const Team &team, std::uint32_t member,
                               const ExchangeMessage &message, Purpose mine) {
     const bool is_barrier = message.number != team.epoch;
@@ -300,9 +303,9 @@ sennit_status barrier(Rank &rank, Team &team, const Deadline &deadline) {
     return flush_and_synchronise(rank, team, Purpose::barrier, deadline);
 }
 
-// Between nodes a word of Purpose::barrier may be lost: the leader that waits for it then reads
-// ArrivalLine::sent of the sender. After the last barrier the sender may be gone, so its words must
-// arrive: Purpose::leave.
+// Between nodes a word of Purpose::barrier may be lost; the leader that waits for it then reads
+// ArrivalLine::sent of the sender. After the last barrier the sender may have left. So this barrier
+// has Purpose::leave, whose words are not lost.
 sennit_status last_barrier(Rank &rank, Team &team, const Deadline &deadline) {
     if (!team.all_load_store) return flush_and_synchronise(rank, team, Purpose::leave, deadline);
     if (!is_arrived(team) && rank.engine != nullptr) {
@@ -346,8 +349,8 @@ sennit_status fail_unfinished(Rank &rank, const Team &team) {
 
 namespace {
 
-// Whether this repeats the call whose synchronisation timed out.
-bool goes_on_with(const Team &team, const Exchange &what) {
+// Whether this is the call whose synchronisation timed out, made again.
+bool continues(const Team &team, const Exchange &what) {
     if (team.purpose != what.purpose || !is_binding(what.purpose)) return false;
     const std::uint8_t *message = team.own->mailboxes[(team.epoch + 1) % 2].bytes;
     return std::memcmp(message + offsetof(ExchangeMessage, payload), what.mine, what.bytes) == 0;
@@ -358,7 +361,7 @@ bool goes_on_with(const Team &team, const Exchange &what) {
 sennit_status exchange(Rank &rank, Team &team, const Exchange &what, const Deadline &deadline) {
     team.read_failed = false;
     if (!team.all_reached) return exchange_without_path(rank, team, what, deadline);
-    if (is_arrived(team) && !goes_on_with(team, what)) return fail_unfinished(rank, team);
+    if (is_arrived(team) && !continues(team, what)) return fail_unfinished(rank, team);
     if (!is_arrived(team)) write_message(team, what.purpose, what.mine, what.bytes);
     sennit_status status = synchronise(rank, team, what.purpose, deadline);
     if (status != SENNIT_OK) return status;

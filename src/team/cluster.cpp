@@ -4,14 +4,14 @@
 namespace sennit::team {
 namespace {
 
-// Counts one in (EpochLine as a counter). True for the last, who resets it: nobody returns before
-// being released.
+// Adds 1 to the line, which counts arrivals. True for the last member, which resets the count:
+// nobody arrives again before it is released.
 bool is_last(EpochLine &line, std::uint32_t size) {
     // SYNC barrier-count: the release of each member pairs with the acquire of the last one.
     const std::uint64_t arrived = line.epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
     if (arrived < size) return false;
     // SYNC barrier-count: pairs with the release above; everything that the others did comes
-    // before. relaxed: the releases that follow order it.
+    // before. relaxed: the releases below order it.
     line.epoch.store(0, std::memory_order_relaxed);
     return true;
 }
@@ -44,8 +44,8 @@ bool arrive_at_cluster(Team &team, std::uint64_t epoch) {
         // SYNC barrier-release: pairs with the acquire in is_released(); everything that all
         // members did comes before.
         team.clusters[i].lines->released.epoch.store(epoch, std::memory_order_release);
-    // Stored after the releases: who sees this arrival knows that the last one has released
-    // everyone.
+    // Stored after the releases: a member that sees the arrival of the last one knows that all are
+    // released.
     // SYNC barrier-arrival: pairs with the acquire in has_arrived(); the count comes before.
     team.own->arrived.epoch.store(epoch, std::memory_order_release);
     return all_have_arrived;

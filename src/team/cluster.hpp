@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The barrier of large teams by load and store. The members form clusters of at most kMostOfCluster
-// that share a NUMA node. Each member counts itself in its cluster, the last one in a cluster
-// counts the cluster, and the last one of all releases every cluster. So a rank touches the words
-// of one or two members, not of all. Only the last one does anything for others, so no member needs
-// another turn on the processor. Called by barrier.cpp; design and failures:
-// docs/design/collectives.md.
+// members on one NUMA node. Each member adds 1 to the count of its cluster. The last one in a
+// cluster adds 1 to the count of clusters, and the last one of all releases every cluster. So a
+// rank accesses the words of one or two members, not of all. A member that has arrived does nothing
+// for others, so it need not be scheduled again for them. Called by barrier.cpp; design and
+// failures: docs/design/collectives.md.
 #pragma once
 
 #include "team/team.hpp"
@@ -20,11 +20,11 @@ struct Cluster {
     int numa;
 };
 
-// Called when the team is made: equal on all members. Fills team.clusters, which has room for one
-// per member.
+// Called when the team is made. The clusters are equal on all members. Fills team.clusters, which
+// has room for one per member.
 void form_clusters(Rank &rank, Team &team);
 
-// Counts this rank in. True: all have arrived, and this rank was the last.
+// This rank arrives. True: it was the last, and all members are released.
 bool arrive_at_cluster(Team &team, std::uint64_t epoch);
 
 inline bool is_released(const Team &team, std::uint64_t epoch) {

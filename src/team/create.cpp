@@ -34,7 +34,7 @@ static_assert(sizeof(Proposal) == 32 + sizeof(std::uint64_t) * kSlotWords &&
 // A rank's part of the second exchange.
 struct Conclusion {
     std::uint32_t status;
-    std::uint32_t again;           // 1: another creation has taken the slot
+    std::uint32_t again;           // 1: the slot was taken, or there was none
     std::uint8_t load_store;       // Reach::load_store
     std::uint8_t node_load_store;  // Reach::node_load_store
     std::uint16_t unused;
@@ -44,24 +44,24 @@ struct Conclusion {
 };
 static_assert(sizeof(Conclusion) == 32);
 
-// A creation in progress, or after a timeout in its votes until the same call continues it.
+// A creation in progress. After a timeout in its votes it is kept until the same call continues it.
 struct Creation {
     Rank &rank;
     Team &parent;
     CreationArgs args;
     unsigned attempt = 0;
-    bool is_repeated = false;  // the first try is complete
-    bool grows = false;        // more room for slots is made before the next attempt
+    bool is_repeated = false;  // the first exchange has been made once
+    bool grows = false;        // the next attempt has more slots (make_room())
     std::uint32_t slot = 0;    // chosen for all colors
     bool taken = false;        // by this rank
     Team *team = nullptr;
     std::uint32_t size = 0;             // members of this rank's color
     Proposal *proposals = nullptr;      // [parent.size]
     Conclusion *conclusions = nullptr;  // [parent.size]
-    std::uint32_t *order = nullptr;     // [size of the parent]: members, as ranks of the parent
-    int *world_ranks = nullptr;         // the same as world ranks
-    Proposal proposal{};                // this rank's
-    Conclusion conclusion{};            // this rank's
+    std::uint32_t *order = nullptr;  // [parent.size]: the members of `team`, by rank in the parent
+    int *world_ranks = nullptr;      // the same by world rank
+    Proposal proposal{};             // this rank's
+    Conclusion conclusion{};         // this rank's
 
     bool joins() const { return args.color >= 0; }
 };
@@ -76,8 +76,8 @@ void clear(std::uint64_t *words, std::uint32_t slot) {
     words[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
 }
 
-// A creation that was disturbed this often gives way to those over parents with lower slots: so one
-// of any number of conflicting creations always succeeds.
+// A creation with this many conflicts gives way to creations over parents with lower slots. So of
+// conflicting creations at least one always succeeds.
 constexpr unsigned kPatience = 3;
 
 bool gives_way(const Registry &registry, const Creation &creation) {
@@ -112,7 +112,8 @@ void propose(Creation &creation, Proposal *mine) {
         clear(mine->free, slot);
 }
 
-// Checks that all proposals succeed and match. The lowest rank whose proposal does not decides.
+// Checks that all proposals succeed and match. Reports this rank's own error, else the lowest
+// member whose proposal failed or differs.
 sennit_status check_proposals(const Creation &creation) {
     const Proposal &mine = creation.proposals[creation.parent.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
@@ -131,8 +132,8 @@ sennit_status check_proposals(const Creation &creation) {
 }
 
 // Chooses a slot that is free on all ranks that join a team. All colors use the same slot, since
-// they share no rank. First the lowest one; after a disturbance a different one for each parent. 0:
-// none.
+// they share no rank. The first attempt takes the lowest one; after a conflict the search starts at
+// a place that depends on the parent. 0: none.
 std::uint32_t choose_slot(const Creation &creation) {
     std::uint64_t common[kSlotWords];
     std::memset(common, 0xFF, sizeof common);
@@ -151,9 +152,9 @@ std::uint32_t choose_slot(const Creation &creation) {
     return 0;
 }
 
-// Called if no slot is free on all ranks that join: the ranks with the fewest chunks of slots get
-// as many as the others have, or all get one more if all have the same. Every rank decides the
-// same. Errors: NOMEM, OS.
+// Called if no slot is free on all ranks that join. The ranks with fewer chunks of slots than
+// others get as many as these; if all have the same number, all get one more. Every rank decides
+// the same. Errors: NOMEM, OS.
 sennit_status make_room(Creation &creation) {
     std::uint32_t fewest = UINT32_MAX;
     std::uint32_t most = 0;
@@ -187,7 +188,7 @@ std::uint32_t collect_members(Creation &creation) {
     return count;
 }
 
-// Takes the slot. False if another creation was faster.
+// Takes the slot. False: another creation has taken it.
 bool take_slot(Creation &creation) {
     const RegistryLock lock(creation.rank);
     if (has(creation.rank.team_registry->used, creation.slot)) return false;
@@ -206,7 +207,7 @@ sennit_status reach_words(Creation &creation) {
     return SENNIT_OK;
 }
 
-// A world rank without a path.
+// The first member to which this rank has no path, as a world rank.
 int unreached_member(const Rank &rank, const Team &team) {
     std::uint32_t member = 0;
     while (member == team.rank || rank.peers[team.world_ranks[member]].transport != nullptr)
@@ -261,7 +262,7 @@ Conclusion conclude(Creation &creation, sennit_status status) {
     return mine;
 }
 
-// The common result of all conclusions: OK, an error, or `*again`.
+// The common result of all conclusions: an error, or OK; `*again`: choose another slot.
 sennit_status check_conclusions(const Creation &creation, bool *again) {
     const Conclusion &mine = creation.conclusions[creation.parent.rank];
     if (mine.status != SENNIT_OK) return static_cast<sennit_status>(mine.status);
@@ -276,12 +277,12 @@ sennit_status check_conclusions(const Creation &creation, bool *again) {
     return SENNIT_OK;
 }
 
-// Undoes the team on this rank. `spoilt`: the slot stays taken, because other ranks may use it.
-void take_back(Creation &creation, bool spoilt) {
+// Undoes the team on this rank. `keeps_slot`: the slot stays taken, because other ranks may use it.
+void undo(Creation &creation, bool keeps_slot) {
     const sennit_error error = *thread_error();
     if (creation.team != nullptr) drop_node_buffer(creation.rank, *creation.team);
     if (creation.team != nullptr) drop(*creation.team);
-    if (creation.taken && !spoilt) {
+    if (creation.taken && !keeps_slot) {
         const RegistryLock lock(creation.rank);
         clear(creation.rank.team_registry->used, creation.slot);
     }
@@ -315,7 +316,8 @@ void finish(Creation &creation, std::uint32_t *handle) {
     *handle = make_handle(team.slot, generation + 1);
 }
 
-// The first exchange of a try, and this rank's part. Errors: those of an incomplete exchange.
+// The first exchange of an attempt; then makes this rank's part. Errors: those of an incomplete
+// exchange.
 sennit_status propose_and_choose(Creation &creation) {
     Team &parent = creation.parent;
     if (!is_arrived(parent)) propose(creation, &creation.proposal);
@@ -323,7 +325,7 @@ sennit_status propose_and_choose(Creation &creation) {
                         &creation.proposal, sizeof creation.proposal, creation.proposals};
     const Deadline deadline = creation.is_repeated ? binding_deadline(parent) : default_deadline();
     sennit_status status = exchange(creation.rank, parent, what, deadline);
-    // An unreadable message is only this rank's problem: the others continue, so it votes too.
+    // If only this rank could not read a message, the others continue, so it votes too.
     if (status != SENNIT_OK && !parent.read_failed) return status;
     creation.is_repeated = true;
     creation.grows = false;
@@ -332,7 +334,7 @@ sennit_status propose_and_choose(Creation &creation) {
     return SENNIT_OK;
 }
 
-// One try. `*again`: another creation took the slot, and all ranks have undone this one.
+// One attempt. `*again`: all ranks have undone it and must choose another slot.
 sennit_status attempt(Creation &creation, std::uint32_t *handle, bool *again) {
     Team &parent = creation.parent;
     sennit_status status = SENNIT_OK;
@@ -343,12 +345,12 @@ sennit_status attempt(Creation &creation, std::uint32_t *handle, bool *again) {
     status = exchange(creation.rank, parent, what, binding_deadline(parent));
     if (status == SENNIT_ERR_TIMEOUT && is_bound(parent)) return status;
     if (status != SENNIT_OK) {
-        take_back(creation, true);
+        undo(creation, true);
         return status;
     }
     status = check_conclusions(creation, again);
     if (status != SENNIT_OK || *again) {
-        take_back(creation, false);
+        undo(creation, false);
         return status;
     }
     *handle = 0;
@@ -422,7 +424,7 @@ sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::ui
     while (again && status == SENNIT_OK) {
         again = false;
         status = attempt(*creation, handle, &again);
-        // Making more room is no disturbance.
+        // An attempt that makes more slots is no conflict.
         if (again && !creation->grows) ++creation->attempt;
     }
     {
@@ -439,8 +441,8 @@ sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::ui
 
 namespace {
 
-// The members agree to end the team. The second synchronisation protects the mailboxes: the next
-// team in the slot may write to them as soon as it has left.
+// The members agree to end the team. The second synchronisation protects the mailboxes: afterwards
+// no member reads them, so the slot's next team may write to them.
 sennit_status part(Rank &rank, Team &team) {
     if (team.purpose == Purpose::part)
         return synchronise(rank, team, Purpose::part, binding_deadline(team));
@@ -452,7 +454,8 @@ sennit_status part(Rank &rank, Team &team) {
                                     binding_deadline(team));
     if (status == SENNIT_OK) return synchronise(rank, team, Purpose::part, binding_deadline(team));
     if (team.read_failed) {
-        // The others are in the second synchronisation: this rank arrives and does not wait.
+        // The others wait in the second synchronisation, so this rank arrives in it, but does not
+        // wait.
         const sennit_error error = *thread_error();
         (void)synchronise(rank, team, Purpose::part, Deadline::after(0));
         *thread_error() = error;

@@ -2,11 +2,11 @@
 // Makes a team of a parent's members, and ends one. Owns the registry: the slots that this rank has
 // taken, and the latest numbers and generations of each slot.
 //
-// A creation is two exchanges over the parent: first each rank's wishes and free slots, then
-// whether each rank could make its part. If one could not, all undo theirs. Nobody holds a slot
-// while it waits for another rank. So creations over several teams at once, in any order, do not
-// block each other: two that choose the same slot detect it when they take it, and both choose
-// again.
+// A creation is two exchanges over the parent: first each rank's arguments and free slots, then
+// whether each rank could make its part. If one could not, all undo theirs. A rank that has taken a
+// slot waits only for ranks that have entered the same creation. So creations over several teams at
+// once, in any order, do not block each other. If two of them choose the same slot, at least one of
+// them fails to take it on some rank, and chooses again.
 #pragma once
 
 #include <pthread.h>
@@ -28,12 +28,12 @@ namespace sennit::team {
 
 inline constexpr std::size_t kSlotWords = kTeamSlots / 64;
 
-// Made zeroed, with two pages that only creations touch.
+// Made zeroed. Only creations and destructions of teams access the last two arrays.
 struct Registry {
-    pthread_mutex_t lock;                   // for all fields below
-    std::uint64_t used[kSlotWords];         // slots of this rank's teams, and unusable slots
-    std::uint64_t creating[kSlotWords];     // slots of the parents of creations in progress
-    std::uint64_t numbers[kTeamSlots];      // no higher number was stored in the slot's words
+    pthread_mutex_t lock;                // for all fields below
+    std::uint64_t used[kSlotWords];      // slots of this rank's teams, and unusable slots
+    std::uint64_t creating[kSlotWords];  // slots of the parents of creations in progress
+    std::uint64_t numbers[kTeamSlots];   // at least the highest number stored in the slot's words
     std::uint64_t generations[kTeamSlots];  // of the slot's last team
 };
 
@@ -51,7 +51,7 @@ struct CreationArgs {
     int key = 0;                        // order in the team; equal ones in the parent's order
     std::uint64_t digest = 0;           // of the arguments that must be equal on all ranks
     sennit_status refused = SENNIT_OK;  // the error of this rank's arguments
-    group::Grid *grid = nullptr;        // given to the new team, if there is one
+    group::Grid *grid = nullptr;        // moved to the new team if this rank joins one
 };
 
 // Collective over `parent`; needs a CollectiveCall. `*handle` is 0 for a rank that joins no team.
@@ -63,8 +63,8 @@ sennit_status create(Rank &rank, Team &parent, const CreationArgs &args, std::ui
 // segments; nothing changes), ARG (other collective calls; nothing changes), PEER_LOST (this rank's
 // part is freed too).
 sennit_status destroy(Rank &rank, Team &team);
-// Frees the slot of a destroyed team for reuse: the CollectiveCall is over, and no state of the
-// team is left.
+// Frees the slot of a destroyed team for reuse. Called after the CollectiveCall has ended and no
+// state of the team is left.
 void free_slot(Rank &rank, std::uint32_t slot);
 
 }  // namespace sennit::team

@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::int64_t kLongNs = 1'000'000'000;
 
-// The word in ArrivalLine::waiting: call (8 bits), low bits of the team's generation (8),
-// synchronisations started (24), other calls started (24). Numbers are compared modulo 2^24, since
-// those of two waiting members are close together.
+// The word in ArrivalLine::waiting has four fields: call (8 bits), low bits of the team's
+// generation (8), number of synchronisations started (24), number of other calls started (24).
+// Numbers are compared modulo 2^24, which is enough, since those of two waiting members differ
+// little.
 constexpr unsigned kNumberBits = 24;
 constexpr std::uint64_t kNumberMask = (UINT64_C(1) << kNumberBits) - 1;
 
@@ -87,7 +88,7 @@ std::uint64_t LongWait::own_note() const {
     return make_note(call_, team_.generation, synchronisations_, team_.calls);
 }
 
-void LongWait::look() {
+void LongWait::check() {
     const std::int64_t now = now_ns();
     if (started_ns_ == 0) started_ns_ = now;
     if (now - started_ns_ < kLongNs || other_ >= 0) return;
@@ -106,7 +107,7 @@ void LongWait::look() {
     });
 }
 
-// If the calls differ the word stays, for the other rank to see.
+// If the calls differ, the word stays, so that the other rank sees it too.
 LongWait::~LongWait() {
     // relaxed: the word stands alone.
     if (is_published_ && other_ < 0) team_.own->arrived.waiting.store(0, std::memory_order_relaxed);
@@ -123,7 +124,7 @@ sennit_status LongWait::fail_differs() const {
 void LateRanks::add(int world_rank) {
     if (count_++ == 0) first_ = world_rank;
     const std::size_t length = std::strlen(text_);
-    // Behind one that had no room none is named, so that the list has no gap.
+    // After a rank that did not fit, no rank is named, so that the list has no gap.
     constexpr std::size_t kLongestNumber = 13;
     if (named_ + 1 != count_ || sizeof text_ - length <= kLongestNumber) return;
     ++named_;

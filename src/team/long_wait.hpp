@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Detects calls that can not match. After a second in a wait of a team's collective call a rank
-// stores in its TeamSync which call it is in and how many calls came before, and reads the words of
-// the other members. If two members wait in calls that can not match, both get ARG. Short waits do
-// none of this. Used by the barriers here and by coll/.
+// Detects calls that can not match. A rank that has waited for a second in a collective call of a
+// team stores its call and the number of its earlier calls in its TeamSync, and reads these words
+// of the other members. If two members wait in calls that can not match, both get ARG. Short waits
+// do none of this. Used by the barriers here and by coll/.
 #pragma once
 
 #include "team/team.hpp"
 
 namespace sennit::team {
 
-// Collective calls with posts (coll/) follow the purposes of synchronisations.
+// The number of the first collective call with posts (coll/). Lower numbers are purposes of
+// synchronisations.
 inline constexpr std::uint8_t kFirstPosted = 64;
 const char *call_name(std::uint8_t call);
 
@@ -24,7 +25,7 @@ class LongWait {
     LongWait &operator=(const LongWait &) = delete;
 
     // Called about once a millisecond.
-    void look();
+    void check();
     // Whether a member waits in a call that does not match.
     bool differs() const { return other_ >= 0; }
     // ARG, naming both calls. Only if differs().
@@ -43,8 +44,8 @@ class LongWait {
     std::uint64_t synchronisations_;
 };
 
-// The late ranks in the text of a TIMEOUT or a warning: the first ones by number, and how many more
-// there are.
+// The late ranks in the text of a TIMEOUT or a warning: it names the first ones, and counts the
+// others.
 class LateRanks {
   public:
     // In the order of the team's members.
@@ -64,7 +65,7 @@ class LateRanks {
     unsigned named_ = 0;
 };
 
-// For a wait for another node's word, of which only that node knows who is late.
+// For a wait for the word of another node: only ranks of that node know which of them are late.
 void report_late_elsewhere();
 void warn_of_late_elsewhere(const char *call, int seconds);
 

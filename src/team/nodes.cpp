@@ -55,9 +55,9 @@ LateRanks find_late_of_node(Rank &rank, const Team &team, std::uint64_t epoch) {
     return late;
 }
 
-// The first member of the node that has arrived warns for its node. If all have, and the wait is
-// for other nodes, the leaders of the first two nodes warn: one of these may be the late one.
-// sennit_finalize has warnings of its own.
+// Of the node's members that have arrived, the first one warns of the others. If all have arrived,
+// the wait is for other nodes, and the leaders of the first two nodes warn, since one of these
+// nodes may be the late one. sennit_finalize has warnings of its own.
 void warn_of_late(Rank &rank, const Team &team, int seconds) {
     const std::uint64_t epoch = team.epoch + 1;
     if (team.purpose == Purpose::leave) return;
@@ -72,12 +72,12 @@ void warn_of_late(Rank &rank, const Team &team, int seconds) {
         warn_of_late_elsewhere(call, seconds);
 }
 
-// For LostSearch::warn, with a Team.
+// A LostSearch::warn with a Team.
 void warn_of_late_of_node(Rank &rank, const void *team, int seconds) {
     warn_of_late(rank, *static_cast<const Team *>(team), seconds);
 }
 
-// Called by a leader: waits until all of its node have arrived.
+// Called by a leader: waits until all members of its node have arrived.
 sennit_status gather(Rank &rank, Team &team, std::uint64_t epoch, const Deadline &deadline) {
     const std::uint32_t first = team.first_places[team.node];
     const std::uint32_t count = team.first_places[team.node + 1] - first;
@@ -87,8 +87,7 @@ sennit_status gather(Rank &rank, Team &team, std::uint64_t epoch, const Deadline
                 return false;
         return true;
     };
-    // Often this rank is alone on its node or the last one: then it does not poll the network
-    // before it sends its word.
+    // Often all have arrived already. Then do not poll the network before this rank's word is sent.
     if (all_here()) return SENNIT_OK;
     const LostSearch search{find_lost_of_nodes, &team, warn_of_late_of_node};
     const sennit_status status = wait_until(rank, deadline, search, all_here);
@@ -121,7 +120,7 @@ void collect_messages(Rank &rank, const Team &team, std::uint64_t number) {
                     kMailboxBytes);
 }
 
-// Starts a put that copies its data, so that nothing is lent if the synchronisation ends early.
+// Starts a put of a copy of the data, so that no buffer is lent if the synchronisation ends early.
 sennit_status start_send(Rank &rank, const op::Target &target, const void *data, std::size_t bytes,
                          sennit_request *request, bool is_hint = false) {
     return op::engine_start(rank, op::Direction::put, target, const_cast<void *>(data), bytes,
@@ -198,7 +197,7 @@ sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
 
 namespace {
 
-// Those of the present exchange that go in this round.
+// Sends the messages of the current exchange and round.
 sennit_status send_messages(Rank &rank, Team &team) {
     NodeBufferPart parts[2];
     const MessageArray messages = messages_of_exchange(team, team.epoch + 1);
@@ -214,7 +213,7 @@ std::uint64_t sent_with_round(const Team &team) {
     return (team.epoch + 1) * kRoundsOfBarrier + team.round + 1;
 }
 
-// Drops questions and answers of the round before.
+// Drops the question and the answer of an earlier round.
 void forget_answer(Rank &rank, Team &team) {
     op::engine_abandon(rank, team.ask, op::Abandoned::library_s);
     team.ask = SENNIT_REQUEST_NULL;
@@ -222,12 +221,12 @@ void forget_answer(Rank &rank, Team &team) {
     team.ask_ns = 0;
 }
 
-// Stores `epoch` into the current round's word of a member, by whatever path. The word of a barrier
-// may be lost: a member that waits for it asks (ask_for_word).
+// Stores `epoch` into the current round's word of a member, by any path. The word of a barrier may
+// be lost; a member that waits for it then calls ask_for_word().
 sennit_status send_word(Rank &rank, Team &team, std::uint32_t member, std::uint64_t epoch) {
     const int peer = team.world_ranks[member];
     forget_answer(rank, team);
-    // SYNC node-sent: pairs with the get in ask_for_word(); everything that the word stands for
+    // SYNC node-sent: pairs with the get in ask_for_word(); everything that the word announces
     // comes before.
     team.own->arrived.sent.store(sent_with_round(team), std::memory_order_release);
     ControlBlock *control = rank.peers[peer].control;
@@ -254,8 +253,8 @@ bool has_word(const Team &team, std::uint64_t epoch) {
            team.answer >= sent_with_round(team);
 }
 
-// The word of the leader `from` is late or lost: reads which words that leader has sent. A failed
-// get means nothing; the wait itself detects a lost peer.
+// Called while the word of the leader `from` is late: gets its ArrivalLine::sent. A failed get is
+// ignored: the wait itself detects a lost peer.
 void ask_for_word(Rank &rank, Team &team, int from) {
     constexpr std::int64_t kFirstPauseNs = 100'000'000;
     constexpr std::int64_t kLastPauseNs = 2'000'000'000;
@@ -289,17 +288,17 @@ struct RoundWait {
 };
 
 // A LostSearch of a RoundWait.
-int look_at_round(Rank &rank, const void *context) {
+int check_round(Rank &rank, const void *context) {
     const RoundWait &wait = *static_cast<const RoundWait *>(context);
     const int lost = find_lost_of_nodes(rank, wait.team);
-    // In any call of this rank: the other leader may be in a barrier.
+    // Not only in barriers of this rank: the other leader may be in a barrier.
     const bool may_be_lost =
         wait.team->round_step == RoundStep::await_word && rank.peers[wait.from].control == nullptr;
     if (lost < 0 && may_be_lost) ask_for_word(rank, *wait.team, wait.from);
     return lost;
 }
 
-// For LostSearch::warn, with a RoundWait.
+// A LostSearch::warn with a RoundWait.
 void warn_of_late_round(Rank &rank, const void *wait, int seconds) {
     warn_of_late(rank, *static_cast<const RoundWait *>(wait)->team, seconds);
 }
@@ -316,8 +315,8 @@ bool are_sends_over(Rank &rank, Team &team, sennit_status *status) {
     return true;
 }
 
-// Also for a failed round: such a message could overwrite one of the synchronisation after next,
-// which goes to the same place.
+// The same for all sends, also of a failed round: a late message could overwrite a message of the
+// synchronisation after next, which has the same place.
 bool are_old_sends_over(Rank &rank, Team &team) {
     for (;;) {
         sennit_status status = SENNIT_OK;
@@ -332,15 +331,15 @@ bool has_left(const Rank &rank, int peer) {
 }
 
 // Waits until the data to the leader `to` is delivered and, if `awaits_word`, the word of the
-// leader `from` has arrived. The death of any member ends the wait, and so does the leaving of
-// `from`, which has then come without its word. If `to` has left, its last barrier is over, and
-// nobody acknowledges this rank's word any more.
+// leader `from` has arrived. The wait ends with PEER_LOST if a member dies, or if `from` leaves
+// without having sent its word. If `to` has left while this rank is leaving too, `to` has completed
+// its last barrier and no longer acknowledges the data, which is no error.
 sennit_status await_round(Rank &rank, Team &team, int to, int from, bool awaits_word,
                           const Deadline &deadline) {
     const std::uint64_t epoch = team.epoch + 1;
     sennit_status sent = SENNIT_OK;
     const RoundWait wait{&team, from};
-    const LostSearch search{look_at_round, &wait, warn_of_late_round};
+    const LostSearch search{check_round, &wait, warn_of_late_round};
     const sennit_status status = wait_until(rank, deadline, search, [&] {
         if (!are_sends_over(rank, team, &sent)) return false;
         if (sent == SENNIT_ERR_PEER_LOST && has_left(rank, to) && is_leaving(rank, rank.world_rank))
@@ -370,7 +369,7 @@ sennit_status take_step(Rank &rank, Team &team, bool has_messages, const Deadlin
             if (status == SENNIT_OK) team.round_step = RoundStep::await_messages;
             return status;
         case RoundStep::await_messages:
-            // Puts may overtake each other, so the word goes after the messages are there.
+            // Puts may overtake each other, so the word is sent after the messages are delivered.
             if (has_messages) status = await_round(rank, team, to_rank, from, false, deadline);
             team.round_step = status == SENNIT_OK ? RoundStep::send_word : team.round_step;
             break;

@@ -4,8 +4,8 @@
 // counts as a node. The first member of a node is its leader. It waits until the other members of
 // its node have arrived, synchronises with the leaders of the other nodes by dissemination
 // (Hensgen, Finkel, Manber 1988), and releases its node. In round k the leader of node i stores the
-// epoch at the leader of node i + 2^k and waits for the word from node i - 2^k. So what a rank
-// sends does not grow with the ranks per node.
+// epoch at the leader of node i + 2^k and waits for the word from node i - 2^k. So the number of
+// words does not grow with the ranks per node.
 //
 // An exchange also moves messages (Bruck 1997): before its word a leader puts the messages of nodes
 // i, i - 1, ... i - 2^k + 1 into the *node buffer* of the other leader, where the members of that
@@ -26,8 +26,8 @@ inline std::uint32_t leader_of(const Team &team, std::uint32_t node) {
 inline bool leads(const Team &team) {
     return leader_of(team, team.node) == team.rank;
 }
-// The other leaders of a round: this leader sends to the first and waits for the word of the
-// second. Only for leaders.
+// The other leaders of a round: this leader sends to next_leader(), and waits for the word of
+// last_leader(). Only for leaders.
 inline std::uint32_t next_leader(const Team &team, std::uint32_t round) {
     return leader_of(team, (team.node + (1u << round)) % team.node_count);
 }
@@ -44,12 +44,12 @@ struct PostWords {
     // By number modulo 2 and round of dissemination. Writer: the leader that sends in that round.
     std::atomic<std::uint64_t> words[2][kRounds];
     std::atomic<std::uint64_t> released;  // writer: the leader of the node
-    std::uint64_t beside;                 // payload of a word without messages; nobody reads it
+    std::uint64_t beside;  // data of a put with a word but no message; nobody reads it
     std::uint8_t unused[112];
 };
 static_assert(sizeof(PostWords) == 384 && offsetof(PostWords, released) == 256);
-// Lengths of the messages of posts. A team uses a length if all messages of a round take at most
-// kMostMessageBytes of the same index.
+// Lengths of the messages of posts. A team uses a length if a message of this length for each
+// member takes at most kMostMessageBytes of the same index.
 inline constexpr std::size_t kPostBytes[] = {96, 640, 2560, 8448};
 inline constexpr std::size_t kMostMessageBytes[] = {SIZE_MAX, 4 << 20, 256 << 10, 256 << 10};
 
@@ -93,7 +93,7 @@ sennit_status synchronise_by_nodes(Rank &rank, Team &team, Purpose purpose,
 // memory.
 sennit_status find_node_buffer(Rank &rank, const Team &team, std::byte **node_buffer);
 
-// Start puts to the node buffer of another leader. The data is copied, so nothing is lent if a
+// Starts a put to the node buffer of another leader. The data is copied, so no buffer is lent if a
 // call ends early. Errors: those of resolve() and engine_start().
 struct NodeBufferPart {
     std::size_t offset;
@@ -102,8 +102,8 @@ struct NodeBufferPart {
 };
 sennit_status put_in_node_buffer(Rank &rank, const Team &team, std::uint32_t leader,
                                  const NodeBufferPart &part, sennit_request *request);
-// One put with a word of the node buffer that is stored after it. goes_with_word() is false if the
-// put is too long.
+// The same with a word of that node buffer, which is stored after the data. Only if
+// goes_with_word(): the data is not too long.
 struct NodeBufferWord {
     std::size_t offset;
     std::uint64_t value;
@@ -117,11 +117,11 @@ sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
 // one, which may wrap around the end of the node buffer. Returns the number of parts.
 std::size_t messages_of_round(const Team &team, std::uint32_t round, const MessageArray &messages,
                               NodeBufferPart parts[2]);
-// As put_in_node_buffer(), all of them.
+// put_in_node_buffer() for each part.
 sennit_status put_parts(Rank &rank, const Team &team, std::uint32_t leader,
                         const NodeBufferPart parts[2], std::size_t count, sennit_request sends[2]);
 
-// A lost rank that this synchronisation needs, or -1. A LostSearch of a Team.
+// A lost rank that this synchronisation needs, or -1. A LostSearch with a Team.
 int find_lost_of_nodes(Rank &rank, const void *team);
 
 }  // namespace sennit::team

@@ -18,7 +18,7 @@ struct RegionMessage {
 };
 static_assert(sizeof(RegionMessage) == 32 && sizeof(RegionMessage) <= kExchangeBytes);
 
-// The lowest failed member decides the error of the others; a failed member reports its own error.
+// A failed member reports its own error, the others that of the lowest failed member.
 sennit_status first_failure(const Team &team, sennit_status mine, const RegionMessage *all,
                             const char *what) {
     if (mine != SENNIT_OK) return mine;
@@ -55,13 +55,13 @@ RegionMessage *offers_of(RegionExchange &all) {
     return reinterpret_cast<RegionMessage *>(&all + 1);
 }
 
-// The first exchange. `*votes`: the second follows.
+// The first exchange. `*votes`: the second exchange follows.
 sennit_status offer_regions(Rank &rank, Team &team, RegionExchange &all, bool *votes) {
     const sennit_error error = *thread_error();
     const auto refused = static_cast<sennit_status>(all.offer.status);
     const Exchange what{Purpose::regions, &all.offer, sizeof all.offer, offers_of(all)};
     sennit_status status = exchange(rank, team, what, default_deadline());
-    // An unreadable message is only this rank's problem: the others vote now.
+    // If only this rank could not read a message, the others vote now, so it votes too.
     *votes = team.read_failed;
     if (status == SENNIT_OK) {
         if (refused != SENNIT_OK) *thread_error() = error;

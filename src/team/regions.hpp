@@ -13,9 +13,9 @@ struct RegionOffer {
     sennit_status refused = SENNIT_OK;  // the error of this rank's arguments
 };
 
-// Needs a CollectiveCall. Every member gives a region and gets all of them, `regions` [size]. Each
-// member has tested that it reaches them, and either all get OK or all get an error.
-// include/sennit/memory.h has the contract.
+// Needs a CollectiveCall. Every member gives a region and gets the regions of all members,
+// `regions` [size]. Each member tests that it reaches all of them. Either all members get OK, or
+// all get an error. include/sennit/memory.h has the contract.
 sennit_status exchange_regions(Rank &rank, Team &team, const RegionOffer &offer,
                                sennit_region *regions);
 

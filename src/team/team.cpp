@@ -73,7 +73,7 @@ void find_the_others(Rank &rank, Team &team) {
     }
 }
 
-// Makes a team of start-up: all ranks, or those of this node.
+// Makes a team at start-up: all ranks, or those of this node.
 sennit_status open_first(Rank &rank, std::uint32_t slot, bool of_node) {
     const Array<int> ranks(size_of(rank));
     if (ranks == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for the first teams");

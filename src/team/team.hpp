@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The team object: one rank's state of a team that it belongs to, and the two bases of everything
-// collective: the barrier and the exchange of small messages. Built on op/; called by api/ and
-// coll/. *Synchronisation* is what both have in common: every member waits until all have arrived.
+// The team object: a rank's state of one of its teams. On it are built the barrier and the exchange
+// of small messages. Both are a *synchronisation*: every member waits until all have arrived. Built
+// on op/; called by api/ and coll/.
 //
 // A team has a slot (1 to 1023, equal on all members, the top bits of its segments' ids) and a
 // generation, which separates consecutive teams of a slot; together they are its handle. Members
-// write for each other in the slot's TeamSync of their control blocks, so making a team maps and
-// allocates nothing shared.
+// communicate by the slot's TeamSync in each member's control block, so most new teams need no new
+// shared memory.
 //
-// Numbers in a TeamSync only grow, also from one team of the slot to the next: a new team counts on
-// from the highest number that any member has seen there (`base`). So nothing is ever cleared, and
-// the numbers of an earlier team are too small to be taken as new.
+// Numbers in a TeamSync only grow, also from one team of the slot to the next: a new team continues
+// from the highest number that any member has seen there (`base`). So no word is ever cleared, and
+// the numbers of an earlier team are too small to be mistaken for those of a new one.
 //
-// There are three barriers. If load and store connect all members of a small team: flat; each
-// member stores its epoch in its own line and reads all others' lines, without atomic
-// read-modify-writes. Large teams count themselves in clusters (cluster.hpp). In neither does a
-// member need another one to run first, which suits shared cores. Otherwise: dissemination among
-// one member of each node (nodes.hpp).
+// There are three barriers:
+//   - flat, if load and store connect all members of a small team: each member stores its epoch in
+//     its own line and reads the lines of all others, without atomic read-modify-writes;
+//   - clusters, the same for large teams (cluster.hpp);
+//   - otherwise dissemination among one member of each node, or among all members (nodes.hpp).
+// In the first two, a member that has arrived has nothing more to do for the others, which suits
+// shared cores.
 #pragma once
 
 #include <sennit/team.h>
@@ -80,21 +82,22 @@ struct SegmentTable {
     std::uint64_t used[kSegmentsPerTeam / 64];
     std::uint8_t generations[kSegmentsPerTeam];   // of the index's last segment; 0: none yet
     std::uint16_t owner_slots[kSegmentsPerTeam];  // of this rank's record, while used
-    // For an allocation whose vote has timed out on this rank: its record, which may be null, and
-    // its vote.
+    // After a vote that timed out: the record of this rank's segment, which may be null, and this
+    // rank's vote.
     SegmentRecord *voted_record;
     std::uint32_t voted_id;
     std::uint32_t voted_status;
 };
 
-// Made zeroed, without a constructor. The object of a slot stays until the rank ends, so that a
-// destroyed handle is detected without touching freed memory.
 struct Cluster;
+// The barrier of a team; docs/design/collectives.md has the table.
 enum class Way : std::uint8_t { none, flat, clusters, nodes, rounds };
 
 // A leader's next step in a round of dissemination.
 enum class RoundStep : std::uint8_t { send_messages, await_messages, send_word, await_word };
 
+// Made zeroed, without a constructor. The object of a slot stays until the rank ends, so that a
+// destroyed handle is detected without access to freed memory.
 struct Team {
     // Constant from creation to destruction. Ranks are those of the team unless named world ranks.
     std::atomic<std::uint32_t> handle;  // 0: no team here
@@ -109,15 +112,16 @@ struct Team {
     const std::uint32_t *by_world;  // [size]: the members in the order of their world ranks
     group::Grid *grid;              // null: the team is no grid
     TeamSync *own;                  // the team's words in this rank's control block
-    // For the other members, [size - 1], starting after this rank; set if this rank reaches all
-    // members by load and store.
+    // For the other members, [size - 1], starting with the one after this rank. An entry is null if
+    // load and store do not reach the member.
     const std::atomic<std::uint64_t> **arrivals;
     Doorbell **bells;
     Cluster *clusters;  // [cluster_count], null in a small team
     std::uint32_t cluster_count;
     std::uint32_t cluster;  // this rank's
-    // For nodes.hpp. The members in the order of their nodes; the start of each node in that order,
-    // then `size`; the segments of the node buffers, only of leaders.
+    // For nodes.hpp. `by_place` has the members in the order of their nodes; `first_places` has the
+    // start of each node in that order, then `size`; `node_buffers` has the segments of the
+    // leaders' node buffers, and 0 for other members.
     std::uint32_t *by_place;      // [size]
     std::uint32_t *first_places;  // [node_count + 1]
     std::uint32_t *node_buffers;  // [size], by member
@@ -147,13 +151,13 @@ struct Team {
     void *unfinished;        // state of a binding call that can continue; freed by drop()
 };
 
-// Whether this rank has arrived in the synchronisation epoch + 1, which is then unfinished.
+// Whether this rank has arrived in synchronisation epoch + 1, which is then unfinished.
 inline bool is_arrived(const Team &team) {
     return team.purpose != Purpose::none;
 }
 
-// The largest difference between the numbers of two members: a peer may have published the call
-// after the one that this rank has published.
+// The largest difference between the numbers of two members: a peer may already have published the
+// synchronisation after this rank's last one.
 inline constexpr std::uint64_t kNumberMargin = 2;
 
 // Calls use(member) for all members of this rank's node; for all members if the team knows no
@@ -214,7 +218,7 @@ sennit_status teams_open(Rank &rank);
 void teams_close(Rank &rank);
 
 // All members must agree on how they reach each other, or they would take part in different
-// barriers: each gives its own view and gets the common one.
+// barriers. Each computes own_reach(); agree_on_reach() gets the common result.
 struct Reach {
     bool load_store = false;
     bool some_path = false;
@@ -223,9 +227,9 @@ struct Reach {
 Reach own_reach(Rank &rank, const Team &team);
 void agree_on_reach(Rank &rank, Team &team, const Reach &common);
 
-// A new team, in steps, because everything that can fail comes before the members agree. `make`
-// prepares the object of the slot; `open` lets threads find it; `drop` ends it in either state.
-// Errors of `make`: NOMEM.
+// A new team is made in steps, because everything that can fail must precede the agreement of the
+// members. `make` prepares the object of the slot, `open` lets threads find it, `drop` ends it in
+// either state. Errors of `make`: NOMEM.
 struct Members {
     std::uint32_t size = 0;
     std::uint32_t rank = 0;            // the caller's
@@ -235,8 +239,8 @@ sennit_status make(Rank &rank, std::uint32_t slot, const Members &members, Team 
 void open(Team &team, std::uint64_t generation, std::uint64_t base);
 void drop(Team &team);
 
-// Whether the thread is inside an operator of the program. A jump out of one leaves the turns of
-// its team taken permanently.
+// Whether the thread is inside an operator of the program. If it has left one by longjmp, the turns
+// of the team stay taken.
 bool is_in_operator();
 [[gnu::cold]] sennit_status fail_in_operator();
 
@@ -290,23 +294,25 @@ bool try_synchronise(Team &team, Purpose purpose);
 // then never ends.
 sennit_status fail_unfinished(Rank &rank, const Team &team);
 
-// A rank's part in these can not be withdrawn: only the same call continues them.
+// For these purposes a rank's part can not be withdrawn: only the same call continues the
+// synchronisation.
 constexpr bool is_binding(Purpose purpose) {
     return purpose == Purpose::outcome || purpose == Purpose::free ||
            purpose == Purpose::propose_again || purpose == Purpose::conclude ||
            purpose == Purpose::destroy || purpose == Purpose::part ||
            purpose == Purpose::region_votes;
 }
-// Whether a synchronisation for one of these has timed out, so that only the same call may continue
-// it.
+// Whether a synchronisation for such a purpose has timed out, so that only the same call may
+// continue it.
 inline bool is_bound(const Team &team) {
     return is_binding(team.purpose);
 }
-// SENNIT_TIMEOUT. The launcher's synchronisations can not be resumed, so they have no limit.
+// The deadline of SENNIT_TIMEOUT. A synchronisation by the launcher can not be resumed, so it has
+// none.
 Deadline binding_deadline(const Team &team);
 
-// Every member gives `bytes` bytes (at most kExchangeBytes) and gets those of all members, by rank.
-// Errors: those of synchronise() and fail_unfinished(), and ARG if a member is in another
+// Every member gives `bytes` bytes (at most kExchangeBytes) and gets the bytes of all members, by
+// rank. Errors: those of synchronise() and fail_unfinished(), and ARG if a member is in another
 // collective call.
 inline constexpr std::size_t kExchangeBytes = kMailboxBytes - 16;
 struct Exchange {
