@@ -15,14 +15,15 @@ bool power_reaches(int base, int exponent, int value) {
     return power >= value;
 }
 
-// Writes `count` factors of `value`, in falling order and none above `most`: the smallest such
-// sequence. False if there is none.
+// Finds `count` factors of `value` that do not rise, none above `most`: of all such sequences the
+// one with the smallest first factor, then the smallest second one, and so on. False: there is
+// none.
 bool factor(int value, int count, int most, int factors[]) {
     if (count == 1) {
         factors[0] = value;
         return value <= most;
     }
-    // A first factor below the root of `value` is too small: the others are no larger.
+    // A first factor below the root of `value` is too small, since the others are at most as large.
     int first = 1;
     while (!power_reaches(first, count, value))
         ++first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shape of a team that is a grid: local arithmetic on coordinates. Ranks are numbered with the
-// last coordinate fastest.
+// The shape of a team that is a grid: arithmetic on coordinates, without communication. The last
+// coordinate of consecutive ranks changes fastest.
 #pragma once
 
 #include "base/fail.hpp"
@@ -15,9 +15,9 @@ struct Grid {
     bool periodic[kMostDimensions];
 };
 
-// Fills the zero entries of `sizes` so that the product is `ranks`: the filled entries do not rise;
-// their largest is as small as possible, then the next, and so on. Errors: ARG (a negative entry,
-// or no such product).
+// Fills the zero entries of `sizes` so that the product of all entries is `ranks`. The filled
+// entries do not rise. Their first one is as small as possible, then the second one, and so on.
+// Errors: ARG (a negative entry, or no such product).
 sennit_status grid_balance(int ranks, int dimensions, int sizes[]);
 
 // The coordinates of a rank of the grid.

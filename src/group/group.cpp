@@ -20,15 +20,15 @@ namespace sennit::group {
 
 namespace {
 
-struct KeptGroup {
+struct StoredGroup {
     std::atomic<std::uint64_t> handle;
     int *ranks;
     std::uint32_t count;
 };
 
-// The limit tells a program that never destroys groups before memory runs out.
+// With the limit, a program that never destroys groups gets an error before memory runs out.
 using GroupTable =
-    HandleTable<KeptGroup, HandleLayout<std::uint64_t, 20, 32>, TableShape{1u << 20, 64}>;
+    HandleTable<StoredGroup, HandleLayout<std::uint64_t, 20, 32>, TableShape{1u << 20, 64}>;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ sennit_status no_group(sennit_group group) {
 }
 
 // With the lock held.
-KeptGroup *find_group(Rank &rank, sennit_group group) {
+StoredGroup *find_group(Rank &rank, sennit_group group) {
     const Groups *groups = rank.groups;
     return groups == nullptr ? nullptr : groups->table.find(group.handle);
 }
@@ -76,7 +76,7 @@ sennit_status Places::fill(const Rank &rank, const RankList &list) {
 
 sennit_status group_read(Rank &rank, sennit_group group, RankList *list) {
     const ColdLock lock(rank);
-    const KeptGroup *found = find_group(rank, group);
+    const StoredGroup *found = find_group(rank, group);
     if (found == nullptr) return no_group(group);
     const sennit_status status = list->reserve(found->count);
     if (status == SENNIT_OK) list->push(found->ranks, found->count);
@@ -86,7 +86,7 @@ sennit_status group_read(Rank &rank, sennit_group group, RankList *list) {
 sennit_status group_keep(Rank &rank, RankList *list, sennit_group *group) {
     const ColdLock lock(rank);
     Groups *groups = open_groups(rank);
-    KeptGroup *made = groups == nullptr ? nullptr : groups->table.take();
+    StoredGroup *made = groups == nullptr ? nullptr : groups->table.take();
     if (made == nullptr)
         return fail(SENNIT_ERR_NOMEM, "no memory for another group, or %u of them",
                     GroupTable::kMost);
@@ -98,7 +98,7 @@ sennit_status group_keep(Rank &rank, RankList *list, sennit_group *group) {
 
 sennit_status group_destroy(Rank &rank, sennit_group group) {
     const ColdLock lock(rank);
-    KeptGroup *found = find_group(rank, group);
+    StoredGroup *found = find_group(rank, group);
     if (found == nullptr) return no_group(group);
     std::free(found->ranks);
     found->ranks = nullptr;
@@ -109,7 +109,7 @@ sennit_status group_destroy(Rank &rank, sennit_group group) {
 void groups_close(Rank &rank) {
     Groups *groups = rank.groups;
     if (groups == nullptr) return;
-    groups->table.each([](const KeptGroup &group) { std::free(group.ranks); });
+    groups->table.each([](const StoredGroup &group) { std::free(group.ranks); });
     groups->table.close();
     delete groups;
     rank.groups = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups: ordered sets of world ranks, local to one rank. Called by api/; no other rank knows of
-// them. A handle is index and generation, so the handle of a destroyed group is detected. All calls
-// are safe between threads of the rank: the contents of a group never change and are copied out
-// under the rank's cold lock.
+// Groups: ordered sets of world ranks, local to one rank. Called by api/. A handle has an index and
+// a generation, so the handle of a destroyed group is detected. Threads of the rank may make all
+// calls at the same time: the contents of a group never change, and are copied under the rank's
+// cold mutex.
 #pragma once
 
 #include <sennit/group.h>
@@ -28,7 +28,7 @@ class RankList {
     int operator[](std::size_t place) const { return ranks_[place]; }
     const int *data() const { return ranks_; }
 
-    // Hands the list to a new owner.
+    // Passes the list to a new owner, and empties it.
     int *release() {
         count_ = 0;
         return ranks_.release();
@@ -53,7 +53,7 @@ class Places {
 // A copy of the group's ranks. Errors: ARG (no such group), NOMEM.
 sennit_status group_read(Rank &rank, sennit_group group, RankList *list);
 
-// Keeps the list as a new group, and empties it. Errors: NOMEM.
+// Stores the list as a new group, and empties it. Errors: NOMEM.
 sennit_status group_keep(Rank &rank, RankList *list, sennit_group *group);
 
 // Errors: ARG (no such group).
