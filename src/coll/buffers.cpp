@@ -103,7 +103,7 @@ bool lend(TeamState &state, OpenCall &operation, const Block &block, BufferPlace
     const ColdLock lock(*state.rank);
     const sennit_error error = *thread_error();
     if (memory::segment_lend(*state.rank, block.memory, block.bytes, &record) != SENNIT_OK) {
-        // Not an error: the call goes through the slots.
+        // Not an error: the call uses the slots.
         *thread_error() = error;
         return false;
     }

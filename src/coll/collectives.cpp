@@ -115,8 +115,8 @@ sennit_status open_state(Rank &rank, team::Team &team) {
         }
         if (peer != rank.world_rank && path != SENNIT_PATH_INPROC && path != SENNIT_PATH_MAPPED)
             state->reaches_data = false;
-        // In a team of several nodes, posts to another node go by the leaders, even if load and
-        // store reach a member there.
+        // In a team of several nodes, the leaders send posts to other nodes, even if load and store
+        // reach a member there.
         if (control == nullptr || (by_nodes && !rank.peers[peer].same_node)) {
             state->reaches_control = false;
             continue;

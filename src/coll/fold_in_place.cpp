@@ -163,7 +163,7 @@ sennit_status start_results(TeamState &state, const Call &call, const Operands &
     return SENNIT_OK;
 }
 
-// The part that this rank folds, of a vector of so many bytes.
+// The part of a vector of `bytes` bytes that this rank folds.
 FoldChunk own_part(const TeamState &state, const OpenCall &operation, std::size_t bytes) {
     if (!operation.divided) return {0, bytes, 0};
     const std::size_t unit = operation.call.element_bytes;

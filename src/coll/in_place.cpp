@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large blocks: each rank first posts a BufferDescription. If all needed buffers can be used in
-// place, the members read and write each other's buffers and synchronise again before anybody
-// reuses its own. If not, the same call goes through the slots. The descriptions also carry sizes
-// that only one side knows.
+// place, the members read and write each other's buffers and synchronise again before any member
+// reuses its own. Otherwise the same call uses the slots. The descriptions also contain sizes that
+// only one side knows.
 //
 // Work that one member could do alone is divided: members copy blocks between the root and
-// themselves, with the root's help if it has no block of its own, and a reduced vector is cut into
-// one part per member.
+// themselves, and the root copies a part of each block if it need not copy its own. A reduced
+// vector is cut into one part per member.
 #include <algorithm>
 #include <cstring>
 

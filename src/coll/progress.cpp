@@ -82,9 +82,9 @@ StepResult begin(TeamState &state, OpenCall &operation) {
     return StepResult::advanced;
 }
 
-// The wanted payload of a post. Pieces that everybody reads are fastest if they stay in the level-1
-// cache. Otherwise fewer rounds are faster, even if the payload only fits into the level-2 cache;
-// above all if ranks share processors and must be scheduled in each round.
+// The wanted payload of a post. Pieces that all members read are fastest if they stay in the
+// level-1 cache. Otherwise fewer rounds are faster, even if the payload only fits into the level-2
+// cache; above all if ranks share processors and must be scheduled in each round.
 std::size_t wanted_payload(const OpenCall &operation) {
     const Kind kind = operation.call.kind;
     const bool is_wide = operation.shares_processors || folds(kind) || has_own_blocks(kind);
@@ -299,7 +299,7 @@ void finish(TeamState &state, OpenCall &operation, sennit_status status) {
     if (status != SENNIT_OK && operation.error.status != status) operation.error = *thread_error();
     if (has_taken_memory(operation)) give_memory_back(state, operation);
     count_move(state);
-    // All relaxed: counts that only say whether somebody should poll.
+    // All relaxed: the counts only say whether a thread should poll.
     if (operation.is_request) {
         state.open_requests.fetch_sub(1, std::memory_order_relaxed);
         state.rank->polled_requests.fetch_sub(1, std::memory_order_relaxed);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rounds through the slots: cuts blocks into pieces, fills the own slot, reads the others' slots.
 //
-// Round i carries piece i / groups of the blocks for group i mod groups. A slot holds one piece for
-// everybody, or one for each member of the group, in the order of place_of_piece(). All pieces of a
-// round are written before anything of that round is read, and a result only overwrites what this
+// Round i carries piece i / groups of the blocks for group i mod groups. A slot has one piece for
+// all members, or one for each member of the group, in the order of place_of_piece(). All pieces of
+// a round are written before anything of that round is read, and a result only overwrites what this
 // rank has already sent. So every call works in place.
 #include <algorithm>
 #include <cstdlib>

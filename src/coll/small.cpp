@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The short way of a blocking call of one round: the same posts without an operation. The general
 // way spends most of the time of a short call on its bookkeeping. The short way never waits long.
-// In any unusual case (no room, a late peer, another call at a peer) it leaves the call to the
-// general way, before or after the post. Peers can not tell which way a rank took. A team of one
-// rank posts nothing.
+// In any unusual case (no room, a late peer, another call at a peer) the general way continues the
+// call, before or after the post. Peers can not detect which way a rank used. A team of one rank
+// posts nothing.
 //
 // Kind and slot size are template parameters, which leaves few branches.
 #include <cstring>

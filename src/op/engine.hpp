@@ -82,7 +82,7 @@ enum class EventAction : std::uint8_t {
 };
 struct EventTask {
     std::uint32_t handle;
-    std::uint32_t messages;  // 0: asks whether a message would be counted
+    std::uint32_t messages;  // 0: a question whether a message would be counted
     std::uint64_t epoch;
     std::uint32_t index;   // of the subscription, or 0; scatter: parts_word(), 0: a single task
     std::uint32_t packed;  // action in the low 8 bits, 24 bits of the message's number above
@@ -130,9 +130,9 @@ struct Target {
 // Makes rank.engine and adds its progress hook. Called at start-up after the paths are chosen, if
 // path::router_needs_engine(). Errors: NOMEM.
 sennit_status engine_create(Rank &rank);
-// Completes or abandons everything by the deadline, removes the hook, and frees the engine. If
-// transports still have operations then, their close(), which is called later, completes these, and
-// the last completion frees the engine.
+// Completes or abandons everything by the deadline, removes the hook, and frees the engine. Does
+// nothing without an engine. The transports' close(), called afterwards, completes the operations
+// that they still have; the last completion then frees the engine.
 void engine_destroy(Rank &rank, const Deadline &deadline);
 
 // The events of a message, sent in completion data of its last pieces. If such a piece fails, the
@@ -267,11 +267,12 @@ void engine_read_events(Rank &rank);
 std::uint64_t engine_piece_bytes(const Rank &rank, int peer, std::uint64_t bytes);
 // The most contiguous data of an event's task to the peer; 0: no messages reach it.
 std::size_t engine_most_event_data(const Rank &rank, int peer);
-// The same for packed runs, including the runs' words.
+// The most bytes of packed runs, with their words, in one task to the peer; 0: no messages reach
+// it.
 std::size_t engine_packed_room(const Rank &rank, int peer);
 // Whether the peer's processor executes each put.
 bool engine_puts_in_software(const Rank &rank, int peer);
-// The same for a word task.
+// The most data of a word task to the peer: as much as of an event's task.
 inline std::size_t engine_most_word_data(const Rank &rank, int peer) {
     static_assert(sizeof(WordTask) == sizeof(EventTask));
     return engine_most_event_data(rank, peer);

@@ -155,7 +155,7 @@ void drop_own(Rank &rank, SegmentRecord *record) {
 
 sennit_status make_table(Team &team) {
     if (team.segments != nullptr) return SENNIT_OK;
-    // calloc leaves untouched pages without memory.
+    // calloc() gives untouched pages no memory.
     team.segments = static_cast<SegmentTable *>(std::calloc(1, sizeof(SegmentTable)));
     return team.segments != nullptr
                ? SENNIT_OK

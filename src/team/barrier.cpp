@@ -50,7 +50,7 @@ bool has_arrived(const Team &team, std::uint32_t place, std::uint64_t epoch) {
 int find_lost_arrival(Rank &rank, const Team &team) {
     for (std::uint32_t place = team.next_peer; place + 1 < team.size; ++place) {
         const int peer = peer_at(team, place);
-        // The order matters: a rank arrives before it goes.
+        // peer_gone() first: a rank arrives before it leaves.
         if (peer_gone(rank, peer) != Gone::no && !has_arrived(team, place, team.epoch + 1))
             return peer;
     }

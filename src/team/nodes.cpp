@@ -503,7 +503,7 @@ int find_lost_of_nodes(Rank &rank, const void *context) {
     for (std::uint32_t member = 0; member < team.size && find_dead(rank) >= 0; ++member)
         if (known_gone(rank, team.world_ranks[member]) == Gone::died)
             return team.world_ranks[member];
-    // The order matters: a rank arrives, or releases its node, before it goes.
+    // known_gone() first: a rank arrives, or releases its node, before it leaves.
     for (std::uint32_t place = team.first_places[team.node];
          place < team.first_places[team.node + 1]; ++place) {
         const std::uint32_t member = team.by_place[place];

@@ -113,8 +113,9 @@ bool goes_with_word(const Rank &rank, const Team &team, std::uint32_t leader,
 sennit_status put_with_word(Rank &rank, const Team &team, std::uint32_t leader,
                             const NodeBufferPart &part, const NodeBufferWord &word,
                             sennit_request *request);
-// The messages that the next leader of the round lacks: those of the last 2^round nodes up to this
-// one, which may wrap around the end of the node buffer. Returns the number of parts.
+// The messages that the next leader of the round lacks: the messages of the last 2^round nodes up
+// to this one. They are two parts if they wrap around the end of the node buffer. Returns the
+// number of parts.
 std::size_t messages_of_round(const Team &team, std::uint32_t round, const MessageArray &messages,
                               NodeBufferPart parts[2]);
 // put_in_node_buffer() for each part.

@@ -160,8 +160,8 @@ inline bool is_arrived(const Team &team) {
 // synchronisation after this rank's last one.
 inline constexpr std::uint64_t kNumberMargin = 2;
 
-// Calls use(member) for all members of this rank's node; for all members if the team knows no
-// nodes.
+// Calls use(member) for each member of this rank's node. Without Way::nodes, for each member of the
+// team.
 template <class Use>
 void for_each_here(const Team &team, const Use &use) {
     const bool knows = team.way == Way::nodes;
