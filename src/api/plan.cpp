@@ -15,7 +15,8 @@ using op::Direction;
 
 namespace {
 
-// A call on one of the caller's plans. The plan records its data itself.
+// A call on one of the caller's plans. `call` may take the Observed as third parameter, to record
+// its data.
 template <class Call>
 sennit_status call_on(sennit_plan handle, const char *name, Call call) {
     return api::call(name, [&](Rank &rank) {
@@ -32,14 +33,15 @@ sennit_status call_on(sennit_plan handle, const char *name, Call call) {
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status start_cold(sennit_plan plan) {
-    return call_on(
-        plan, "sennit_plan_start", [](Rank &rank, plan::Plan &recorded, Observed &observed) {
-            const sennit_status status = plan::start(rank, recorded);
-            // A rank with an observer moves nothing at once, so all data is in these parts.
-            if (status == SENNIT_OK && observed.is_on())
-                add_parts(rank, observed, recorded.carried_out.parts, recorded.carried_out.count);
-            return status;
-        });
+    return call_on(plan, "sennit_plan_start",
+                   [](Rank &rank, plan::Plan &recorded, Observed &observed) {
+                       const sennit_status status = plan::start(rank, recorded);
+                       // With an observer no plan is_by_pointer, so these parts are all data.
+                       if (status == SENNIT_OK && observed.is_on())
+                           add_parts(rank, observed, recorded.executed_parts.parts,
+                                     recorded.executed_parts.count);
+                       return status;
+                   });
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status wait_cold(sennit_plan plan, std::int64_t timeout_ns) {
@@ -60,7 +62,7 @@ sennit_status check_notice(const sennit_notice *notice) {
                                 : fail(SENNIT_ERR_ARG, "wait_ns must be 0: a plan does not wait");
 }
 
-// A box or a list; the notice is optional.
+// The arguments for a put or get of a box or list. `notice` may be null.
 struct RecordedShape {
     Direction direction;
     sennit_peer_block block;
@@ -94,8 +96,9 @@ sennit_status started(bool is_counted) {
     return is_counted ? SENNIT_OK : fail_in(SENNIT_ERR_SIGNAL_OVERFLOW, "sennit_plan_start");
 }
 
-// The parts of a start with calls. A separate function, so that the start itself calls nothing and
-// saves no registers: a plan of words then costs hardly more than its stores.
+// The part of sennit_plan_start that makes calls. It is a function of its own, so that for a plan
+// of words sennit_plan_start calls nothing and saves no registers; such a start costs hardly more
+// than its stores.
 [[gnu::noinline]] sennit_status start_groups(sennit_plan handle, plan::Plan *recorded) {
     if (recorded == nullptr) [[unlikely]]
         return start_cold(handle);

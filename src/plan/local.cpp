@@ -8,8 +8,8 @@
 namespace sennit::plan {
 
 sennit_status fail_not_own(sennit_signal signal) {
-    return fail(SENNIT_ERR_ARG, "the local signal {%d, %#x} is not the caller's", signal.rank,
-                signal.handle);
+    return fail(SENNIT_ERR_ARG, "the local signal {%d, %#x} does not belong to the caller",
+                signal.rank, signal.handle);
 }
 
 // Combines all events of a signal into one entry of `local`.
@@ -48,7 +48,7 @@ sennit_status make_local(Rank &rank, Plan &plan) {
     return SENNIT_OK;
 }
 
-// Checks that the local signals have room for the events of a run. Called before anything moves.
+// Checks that the local signals have room for the events of a run. Called before any data moves.
 sennit_status check_local(const Rank &rank, const Plan &plan) {
     for (std::uint32_t i = 0; i < plan.local_count; ++i) {
         const LocalEvents &local = plan.local[i];
@@ -62,16 +62,16 @@ sennit_status check_local(const Rank &rank, const Plan &plan) {
     return SENNIT_OK;
 }
 
-// Skips destroyed signals. Returns the first error, and still counts the others.
+// Skips destroyed signals. After an overflow of one signal, still counts in the others.
 sennit_status count_local(const Rank &rank, const Plan &plan) {
-    sennit_status first = SENNIT_OK;
+    sennit_status result = SENNIT_OK;
     for (std::uint32_t i = 0; i < plan.local_count; ++i) {
         const LocalEvents &local = plan.local[i];
         if (signal::find_own(rank, local.signal.signal) == nullptr) continue;
         if (!signal::count_current(local.signal, local.expected, local.events))
-            first = SENNIT_ERR_SIGNAL_OVERFLOW;
+            result = SENNIT_ERR_SIGNAL_OVERFLOW;
     }
-    return first;
+    return result;
 }
 
 }  // namespace sennit::plan

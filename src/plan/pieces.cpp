@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packs all puts of a group into one put of many runs, if tasks carry the data.
+// Packs all puts of a group into one put of many contiguous runs, if tasks carry the data.
 #include "base/fail.hpp"
 #include "op/strided.hpp"
 #include "plan/plan.hpp"
@@ -13,8 +13,8 @@ std::int64_t distance(const void *from, const void *to) {
                                      reinterpret_cast<std::uintptr_t>(from));
 }
 
-// Writes the runs of the parts from `first` to before `end`, relative to the block and to the local
-// buffer of the first part. Returns their number.
+// Lists the contiguous runs of the parts `first` to `end` - 1, with offsets from the block and from
+// the local buffer of the first part. Returns their number.
 std::size_t list_runs(const BatchParts &parts, std::uint32_t first, std::uint32_t end,
                       sennit_piece *runs) {
     std::size_t count = 0;
@@ -37,7 +37,7 @@ std::size_t list_runs(const BatchParts &parts, std::uint32_t first, std::uint32_
 
 sennit_status pack_group(Rank &rank, const Plan &plan, BlockGroup *group, std::uint32_t first) {
     const signal::RemoteSignal &remote = group->notified->remote;
-    const BatchParts &parts = plan.carried_out;
+    const BatchParts &parts = plan.executed_parts;
     const std::uint32_t end = first + group->part_count;
     const bool is_plain = group->part_count == 1 && parts.layouts[first] == nullptr;
     if (!group->goes_by_message || group->part_count == 0 || is_plain) return SENNIT_OK;

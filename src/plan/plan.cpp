@@ -26,10 +26,10 @@ void free_committed(Plan &plan) {
     plan.words = {};
     plan.groups = {};
     plan.moves = {};
-    plan.runs = {};
-    plan.group_count = plan.move_count = plan.run_count = 0;
-    plan.looked_at = {};
-    plan.carried_out = {};
+    plan.ranges = {};
+    plan.group_count = plan.move_count = plan.range_count = 0;
+    plan.checked_parts = {};
+    plan.executed_parts = {};
     plan.notices = {};
     plan.named = {};
     plan.local = {};
@@ -60,65 +60,65 @@ const signal::Notified &notified_of(const signal::Attached &attached, op::Direct
     return direction == op::Direction::put ? attached.put : attached.get;
 }
 
-// An operation, for sorting into groups.
-struct Ordered {
+// An operation while commit sorts all operations into groups.
+struct SortedOperation {
     const signal::Notified *notified;  // of the group
     std::uint32_t first;               // the first operation of the group
     std::uint32_t operation;
 };
 
-bool name_the_same(const RecordedOperation &a, const RecordedOperation &b) {
+bool share_signal(const RecordedOperation &a, const RecordedOperation &b) {
     return a.block.handle == b.block.handle && a.direction == b.direction &&
            signal::name_of(a.remote_signal) == signal::name_of(b.remote_signal);
 }
 
-// Finds the signal of each operation. A named signal is reached once for consecutive operations
-// that name it.
-sennit_status find_notified(Rank &rank, Plan &plan, Ordered *ordered) {
+// Finds the signal of each operation. Consecutive operations with the same block and direction that
+// name the same signal share one look-up.
+sennit_status find_signals(Rank &rank, Plan &plan, SortedOperation *sorted) {
     std::uint32_t named = 0;
     for (std::uint32_t i = 0; i < plan.operation_count; ++i) {
         const RecordedOperation &operation = plan.operations[i];
         const signal::Attached *attached = signal::find_attached(rank, operation.block);
-        if (attached == nullptr) return not_attached(plan);
+        if (attached == nullptr) return fail_not_attached(plan);
         const signal::Notified *notified = &notified_of(*attached, operation.direction);
         const sennit_signal signal = operation.remote_signal;
         if (signal.handle != 0 &&
             signal::name_of(signal) != signal::name_of(notified->remote.signal)) {
             notified = &plan.named[named];
-            if (i != 0 && name_the_same(operation, plan.operations[i - 1])) {
-                notified = ordered[i - 1].notified;
+            if (i != 0 && share_signal(operation, plan.operations[i - 1])) {
+                notified = sorted[i - 1].notified;
             } else {
                 const sennit_status status =
                     signal::reach_notified(rank, signal, 0, &plan.named[named++]);
                 if (status != SENNIT_OK) return status;
             }
         }
-        ordered[i] = {notified, 0, i};
+        sorted[i] = {notified, 0, i};
     }
     return SENNIT_OK;
 }
 
-// Sorts all operations into groups, keeping the recorded order of groups and of operations in a
-// group, and makes the groups.
-sennit_status make_groups(Rank &rank, Plan &plan, Ordered *ordered) {
+// Sorts all operations into groups and makes the groups. The groups, and the operations within a
+// group, keep the recorded order.
+sennit_status make_groups(Rank &rank, Plan &plan, SortedOperation *sorted) {
     const std::uint32_t count = plan.operation_count;
-    const sennit_status status = find_notified(rank, plan, ordered);
+    const sennit_status status = find_signals(rank, plan, sorted);
     if (status != SENNIT_OK) return status;
-    std::sort(ordered, ordered + count, [](const Ordered &a, const Ordered &b) {
+    std::sort(sorted, sorted + count, [](const SortedOperation &a, const SortedOperation &b) {
         return std::tie(a.notified, a.operation) < std::tie(b.notified, b.operation);
     });
     for (std::uint32_t i = 0; i < count; ++i) {
-        const bool is_same_group = i != 0 && ordered[i].notified == ordered[i - 1].notified;
-        ordered[i].first = is_same_group ? ordered[i - 1].first : ordered[i].operation;
+        const bool is_same_group = i != 0 && sorted[i].notified == sorted[i - 1].notified;
+        sorted[i].first = is_same_group ? sorted[i - 1].first : sorted[i].operation;
     }
-    std::sort(ordered, ordered + count, [](const Ordered &a, const Ordered &b) {
+    std::sort(sorted, sorted + count, [](const SortedOperation &a, const SortedOperation &b) {
         return std::tie(a.first, a.operation) < std::tie(b.first, b.operation);
     });
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (ordered[i].operation == ordered[i].first) {
-            const sennit_peer_block block = plan.operations[ordered[i].operation].block;
+        if (sorted[i].operation == sorted[i].first) {
+            const sennit_peer_block block = plan.operations[sorted[i].operation].block;
             plan.groups[plan.group_count++] = BlockGroup{
-                block,  signal::find_attached(rank, block), ordered[i].notified, 0, 0, false, 0,
+                block,  signal::find_attached(rank, block), sorted[i].notified, 0, 0, false, 0,
                 nullptr};
         }
         ++plan.groups[plan.group_count - 1].messages;
@@ -126,8 +126,8 @@ sennit_status make_groups(Rank &rank, Plan &plan, Ordered *ordered) {
     return SENNIT_OK;
 }
 
-// The messages of a group to its signal.
-struct Counted {
+// A group with a signal, for sorting the groups by signal.
+struct CountedGroup {
     std::uint64_t signal;
     std::uint32_t group;
 };
@@ -141,14 +141,14 @@ sennit_status too_many(const BlockGroup &group, std::uint64_t messages) {
                 group.notified->expected.events, plural(group.notified->expected.events));
 }
 
-// Checks that each signal expects the events of all its groups; blocks may share a signal.
-sennit_status check_groups(const Plan &plan, Counted *counted) {
+// Checks that no signal gets more events than it expects; several groups may share a signal.
+sennit_status check_groups(const Plan &plan, CountedGroup *counted) {
     std::uint32_t count = 0;
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
         const signal::RemoteSignal &remote = plan.groups[i].notified->remote;
         if (!remote.is_none()) counted[count++] = {signal::name_of(remote.signal), i};
     }
-    std::sort(counted, counted + count, [](const Counted &a, const Counted &b) {
+    std::sort(counted, counted + count, [](const CountedGroup &a, const CountedGroup &b) {
         return std::tie(a.signal, a.group) < std::tie(b.signal, b.group);
     });
     std::uint64_t messages = 0;
@@ -166,8 +166,8 @@ bool continues(const Move &last, const Move &next) {
     return last.to + last.bytes == next.to && last.from + last.bytes == next.from;
 }
 
-// The most moves that the plan may have.
-std::uint64_t most_moves(const Plan &plan) {
+// An upper bound on the number of moves.
+std::uint64_t move_bound(const Plan &plan) {
     std::uint64_t count = 0;
     for (std::uint32_t i = 0; i < plan.operation_count; ++i) {
         const op::Layout *layout = plan.operations[i].layout;
@@ -186,10 +186,10 @@ void add_move(Plan &plan, std::uint32_t first, const Move &next) {
 }
 
 // Makes the moves of a group, in the recorded order.
-void make_moves(Plan &plan, BlockGroup &group, const Ordered *ordered) {
+void make_moves(Plan &plan, BlockGroup &group, const SortedOperation *sorted) {
     const std::uint32_t first = plan.move_count;
     for (std::uint32_t i = 0; i < group.messages; ++i) {
-        const RecordedOperation &operation = plan.operations[ordered[i].operation];
+        const RecordedOperation &operation = plan.operations[sorted[i].operation];
         std::byte *place = group.attached->base + operation.offset;
         const bool is_put = operation.direction == op::Direction::put;
         op::Cursor cursor;
@@ -203,22 +203,24 @@ void make_moves(Plan &plan, BlockGroup &group, const Ordered *ordered) {
         }
     }
     for (std::uint32_t i = first; i < plan.move_count; ++i) {
-        if (group.run_count == 0 || plan.runs[plan.run_count - 1].bytes != plan.moves[i].bytes) {
-            plan.runs[plan.run_count++] = EqualMoves{plan.moves[i].bytes, 0};
-            ++group.run_count;
+        if (group.range_count == 0 ||
+            plan.ranges[plan.range_count - 1].bytes != plan.moves[i].bytes) {
+            plan.ranges[plan.range_count++] = MoveRange{plan.moves[i].bytes, 0};
+            ++group.range_count;
         }
-        ++plan.runs[plan.run_count - 1].moves;
+        ++plan.ranges[plan.range_count - 1].moves;
     }
 }
 
 // Whether all moves are words of one group, so that a start checks only one group.
 bool is_of_words(const Plan &plan) {
-    for (std::uint32_t i = 0; i < plan.run_count; ++i)
-        if (plan.runs[i].bytes != sizeof(std::uint64_t)) return false;
+    for (std::uint32_t i = 0; i < plan.range_count; ++i)
+        if (plan.ranges[i].bytes != sizeof(std::uint64_t)) return false;
     return plan.goes_at_once && plan.move_count != 0 && plan.group_count == 1;
 }
 
-// Makes the word moves, if all sources are within 4 GiB, and all destinations. False: no memory.
+// Makes the word moves if all sources are within 4 GiB of each other and all destinations are, too.
+// Returns false if there is no memory.
 bool make_words(Plan &plan) {
     WordMoves words{nullptr, plan.moves[0].to, plan.moves[0].from};
     for (std::uint32_t i = 1; i < plan.move_count; ++i) {
@@ -239,7 +241,7 @@ bool make_words(Plan &plan) {
     return true;
 }
 
-bool is_at_once(const BlockGroup &group) {
+bool is_by_pointer_group(const BlockGroup &group) {
     // relaxed: this rank has attached the block.
     return group.attached->short_handle.load(std::memory_order_relaxed) == group.block.handle &&
            (group.notified->remote.is_none() || group.notified->remote.record != nullptr);
@@ -262,13 +264,13 @@ void add_part(BatchParts *parts, const Plan &plan, std::uint32_t group,
     ++parts->count;
 }
 
-// Makes the parts of a group; adjacent operations are one part.
-void make_pieces(Plan &plan, std::uint32_t number, const Ordered *ordered) {
+// Makes the parts of a group. Adjacent operations become one part.
+void make_pieces(Plan &plan, std::uint32_t number, const SortedOperation *sorted) {
     BlockGroup &group = plan.groups[number];
-    BatchParts &parts = plan.carried_out;
+    BatchParts &parts = plan.executed_parts;
     const std::uint32_t first = parts.count;
     for (std::uint32_t i = 0; i < group.messages; ++i) {
-        const RecordedOperation &operation = plan.operations[ordered[i].operation];
+        const RecordedOperation &operation = plan.operations[sorted[i].operation];
         if (operation.bytes == 0) continue;
         if (parts.count > first && operation.layout == nullptr &&
             parts.layouts[parts.count - 1] == nullptr) {
@@ -284,8 +286,8 @@ void make_pieces(Plan &plan, std::uint32_t number, const Ordered *ordered) {
     group.part_count = parts.count - first;
 }
 
-// Whether all parts of the group need messages.
-sennit_status find_way(Rank &rank, BlockGroup *group) {
+// Sets goes_by_message: whether all parts of the group need messages.
+sennit_status set_goes_by_message(Rank &rank, BlockGroup *group) {
     const signal::RemoteSignal &remote = group->notified->remote;
     op::Target target;
     const sennit_status status =
@@ -294,61 +296,61 @@ sennit_status find_way(Rank &rank, BlockGroup *group) {
     return status;
 }
 
-sennit_status make_parts(Rank &rank, Plan &plan, const Ordered *ordered) {
-    if (!make_room(&plan.looked_at, std::size_t{plan.group_count} + 1) ||
-        !make_room(&plan.carried_out, std::size_t{plan.operation_count} + 1))
+sennit_status make_parts(Rank &rank, Plan &plan, const SortedOperation *sorted) {
+    if (!make_room(&plan.checked_parts, std::size_t{plan.group_count} + 1) ||
+        !make_room(&plan.executed_parts, std::size_t{plan.operation_count} + 1))
         return no_memory();
     plan.notices = Array<sennit_notice>(plan.group_count);
     if (plan.notices == nullptr) return no_memory();
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
         BlockGroup &group = plan.groups[i];
-        sennit_status status = find_way(rank, &group);
+        sennit_status status = set_goes_by_message(rank, &group);
         if (status != SENNIT_OK) return status;
-        const RecordedOperation &first = plan.operations[ordered->operation];
+        const RecordedOperation &first = plan.operations[sorted->operation];
         plan.notices[i] = sennit_notice{first.remote_signal, SENNIT_SIGNAL_NULL, 0, 0};
-        make_pieces(plan, i, ordered);
-        const std::uint32_t first_part = plan.carried_out.count - group.part_count;
+        make_pieces(plan, i, sorted);
+        const std::uint32_t first_part = plan.executed_parts.count - group.part_count;
         status = pack_group(rank, plan, &group, first_part);
         if (status != SENNIT_OK) return status;
-        ordered += group.messages;
+        sorted += group.messages;
         if (group.goes_by_message && !group.notified->remote.is_none())
-            add_part(&plan.looked_at, plan, i, {group.block, first.direction, 0, nullptr, 0});
+            add_part(&plan.checked_parts, plan, i, {group.block, first.direction, 0, nullptr, 0});
     }
     return SENNIT_OK;
 }
 
-// Makes everything that a start needs, in time linear in the number of operations.
-sennit_status make_all(Rank &rank, Plan &plan, Ordered *ordered, Counted *counted) {
+// Makes everything that a start needs. The time is that of sorting the operations.
+sennit_status make_all(Rank &rank, Plan &plan, SortedOperation *sorted, CountedGroup *counted) {
     const std::size_t room = std::size_t{plan.operation_count} + 1;
     plan.groups = Array<BlockGroup>(room);
-    const std::uint64_t moves = most_moves(plan);
+    const std::uint64_t moves = move_bound(plan);
     if (moves > kMostOperations) return no_memory();
     plan.moves = Array<Move>(moves + 1);
-    plan.runs = Array<EqualMoves>(moves + 1);
+    plan.ranges = Array<MoveRange>(moves + 1);
     plan.named = Array<signal::Notified>(room);
-    if (plan.groups == nullptr || plan.moves == nullptr || plan.runs == nullptr ||
+    if (plan.groups == nullptr || plan.moves == nullptr || plan.ranges == nullptr ||
         plan.named == nullptr)
         return no_memory();
-    sennit_status status = make_groups(rank, plan, ordered);
+    sennit_status status = make_groups(rank, plan, sorted);
     if (status == SENNIT_OK) status = check_groups(plan, counted);
     if (status == SENNIT_OK) status = make_local(rank, plan);
     if (status != SENNIT_OK) return status;
     plan.is_by_pointer = true;
     plan.has_events = false;
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
-        plan.is_by_pointer &= is_at_once(plan.groups[i]);
+        plan.is_by_pointer &= is_by_pointer_group(plan.groups[i]);
         plan.has_events |= !plan.groups[i].notified->remote.is_none();
     }
     const bool is_short = plan.is_by_pointer && plan.local_count == 0;
     plan.goes_at_once = is_short && !plan.is_current();
     plan.goes_in_current = is_short && plan.is_current();
-    const Ordered *of_group = ordered;
+    const SortedOperation *of_group = sorted;
     for (std::uint32_t i = 0; plan.is_by_pointer && i < plan.group_count; ++i) {
         make_moves(plan, plan.groups[i], of_group);
         of_group += plan.groups[i].messages;
     }
     if (is_of_words(plan) && !make_words(plan)) return no_memory();
-    return plan.is_by_pointer ? SENNIT_OK : make_parts(rank, plan, ordered);
+    return plan.is_by_pointer ? SENNIT_OK : make_parts(rank, plan, sorted);
 }
 
 }  // namespace
@@ -358,7 +360,7 @@ sennit_status check_state(const Plan &plan, PlanState wanted, const char *why) {
                                 : fail(SENNIT_ERR_STATE, "plan %#x: %s", handle_of(plan), why);
 }
 
-sennit_status not_attached(const Plan &plan) {
+sennit_status fail_not_attached(const Plan &plan) {
     return fail(SENNIT_ERR_ARG, "plan %#x has a block that is no longer attached", handle_of(plan));
 }
 
@@ -379,12 +381,12 @@ sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation)
         return fail(SENNIT_ERR_ARG, "the private buffer is null");
     const signal::Attached *attached = signal::find_attached(rank, operation.block);
     if (attached == nullptr)
-        return fail(SENNIT_ERR_ARG, "%#x is no block that this rank has attached",
+        return fail(SENNIT_ERR_ARG, "block %#x is not attached by this rank",
                     operation.block.handle);
     status = signal::check_inside(*attached, operation.offset, operation.bytes, operation.layout);
     if (status != SENNIT_OK) return status;
     if (operation.remote_signal.handle != 0 && operation.remote_signal.rank != attached->gptr.rank)
-        return fail(SENNIT_ERR_ARG, "the signal is of rank %d, and the block of rank %d",
+        return fail(SENNIT_ERR_ARG, "the signal belongs to rank %d, but the block to rank %d",
                     operation.remote_signal.rank, attached->gptr.rank);
     if (operation.local_signal.handle != 0 &&
         signal::find_own(rank, operation.local_signal) == nullptr)
@@ -405,16 +407,16 @@ sennit_status commit(Rank &rank, Plan &plan, std::uint64_t first_epoch, std::uin
     if (first_epoch == SENNIT_EPOCH_NEXT)
         return fail(SENNIT_ERR_ARG, "the epochs of a plan are numbers, or SENNIT_EPOCH_CURRENT");
     if (first_epoch == SENNIT_EPOCH_CURRENT && epoch_step != 0)
-        return fail(SENNIT_ERR_ARG, "SENNIT_EPOCH_CURRENT goes with a step of 0, and not of %llu",
+        return fail(SENNIT_ERR_ARG, "SENNIT_EPOCH_CURRENT needs a step of 0, but the step is %llu",
                     static_cast<unsigned long long>(epoch_step));
-    free_committed(plan);  // of an earlier failed attempt
+    free_committed(plan);  // from an earlier commit that failed
     plan.next_epoch = first_epoch;
     plan.epoch_step = epoch_step;
     const std::size_t room = std::size_t{plan.operation_count} + 1;
-    const Array<Ordered> ordered(room);
-    const Array<Counted> counted(room);
-    status = ordered == nullptr || counted == nullptr ? no_memory()
-                                                      : make_all(rank, plan, ordered, counted);
+    const Array<SortedOperation> sorted(room);
+    const Array<CountedGroup> counted(room);
+    status = sorted == nullptr || counted == nullptr ? no_memory()
+                                                     : make_all(rank, plan, sorted, counted);
     if (status != SENNIT_OK) return status;
     plan.state = PlanState::idle;
     return SENNIT_OK;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans: recorded puts and gets with their events, resolved once. A plan owns the recorded
-// operations. Commit sorts them into groups by the signal that they count, and makes moves, each
-// contiguous on both sides. With load and store a start checks every group, then moves and counts
-// group by group. Otherwise, after the checks, a start sends the messages of all groups together,
-// and the event of a group follows its last piece.
+// Plans. A plan owns recorded puts and gets with their events, and commit resolves them once.
+// Commit sorts the operations into groups of the same block, direction and signal. If load and
+// store reach all groups, commit also makes moves, each contiguous on both sides; a start checks
+// every group, then copies and counts group by group. Otherwise a start checks every group, then
+// sends the messages of all groups together; the event of a group follows its last piece.
 //
 // States: recording -> idle <-> running (started and not waited for; `open` pieces of its messages
 // may be incomplete).
@@ -35,7 +35,7 @@ struct RecordedOperation {
     std::uint64_t bytes;
     sennit_signal remote_signal = SENNIT_SIGNAL_NULL;  // in place of the block's own
     sennit_signal local_signal = SENNIT_SIGNAL_NULL;   // a signal of this rank
-    const op::Layout *layout = nullptr;  // the bytes, if not contiguous; owned by the plan
+    const op::Layout *layout = nullptr;                // null: contiguous bytes; owned by the plan
 };
 
 struct Move {
@@ -45,7 +45,7 @@ struct Move {
 };
 
 // Consecutive moves of one size, so that a start checks the size once.
-struct EqualMoves {
+struct MoveRange {
     std::uint64_t bytes;  // of each
     std::uint32_t moves;
 };
@@ -55,12 +55,12 @@ struct BlockGroup {
     sennit_peer_block block;
     signal::Attached *attached;
     const signal::Notified *notified;  // of the attached block, or one of the plan's `named`
-    std::uint32_t run_count;
+    std::uint32_t range_count;
     std::uint32_t messages;
     bool goes_by_message;      // its data, and its event if it has one
-    std::uint32_t part_count;  // in Plan::carried_out
-    // If tasks carry the data, with or without the events: all parts as runs of one put, relative
-    // to the block and to the local buffer of the first part. Owned.
+    std::uint32_t part_count;  // in Plan::executed_parts
+    // Set if tasks carry the data, with or without the events: the contiguous runs of all parts as
+    // one put, with offsets from the block and from the local buffer of the first part. Owned.
     op::Layout *packed;
 };
 
@@ -104,22 +104,22 @@ struct alignas(64) Plan {
     WordMoves words;
     std::uint64_t next_epoch = 0;  // of the next run
     std::uint64_t epoch_step = 0;
-    Array<Move> moves;       // [move_count], in the order of groups
-    Array<EqualMoves> runs;  // [run_count], in the order of the moves
-    std::uint32_t run_count = 0;
+    Array<Move> moves;        // [move_count], in the order of groups
+    Array<MoveRange> ranges;  // [range_count], in the order of the moves
+    std::uint32_t range_count = 0;
     std::uint32_t operation_count = 0;
     std::uint32_t operation_room = 0;
     RecordedOperation *operations = nullptr;
     bool goes_in_current = false;  // is_by_pointer, is_current() and without local events
-    // If not is_by_pointer: the parts that a start checks, the parts that it executes, by groups,
-    // and their notices. Adjacent operations are one part.
-    BatchParts looked_at;
-    BatchParts carried_out;
+    // Used if not is_by_pointer: the parts that a start checks, those that it executes, in the
+    // order of groups, and the notice of each group. Adjacent operations become one part.
+    BatchParts checked_parts;
+    BatchParts executed_parts;
     Array<sennit_notice> notices;   // [group_count]
     Array<signal::Notified> named;  // signals that operations name
     Array<LocalEvents> local;       // [local_count]
     std::uint32_t local_count = 0;
-    // Under the engine's mutex.
+    // Protected by the engine's mutex. `open`: incomplete pieces.
     std::uint32_t open = 0;
     sennit_status failure = SENNIT_OK;  // of a piece that was started
     int failed_peer = -1;
@@ -128,11 +128,11 @@ struct alignas(64) Plan {
     bool is_current() const { return next_epoch == SENNIT_EPOCH_CURRENT && epoch_step == 0; }
 };
 
-// Under `cold`.
+// Protected by the cold mutex.
 struct Plans
     : HandleTable<Plan, HandleLayout<std::uint32_t, 20, 11>, TableShape{1u << 20, 1u << 10}> {};
 
-// For a plan that find() returned.
+// Only for a plan that find() returned.
 inline std::uint32_t handle_of(const Plan &plan) {
     // relaxed: find() has done the acquire.
     return plan.handle.load(std::memory_order_relaxed);
@@ -158,12 +158,13 @@ sennit_status wait(Rank &rank, Plan &plan, const Deadline &deadline);
 sennit_status destroy(Rank &rank, Plan &plan);
 // At the end of a rank.
 void plans_close(Rank &rank);
-// Errors: STATE (another state), ARG.
+// Errors: STATE, with `why` in the text, if the plan is in another state.
 sennit_status check_state(const Plan &plan, PlanState wanted, const char *why);
-[[gnu::cold]] sennit_status not_attached(const Plan &plan);
+// Returns ARG.
+[[gnu::cold]] sennit_status fail_not_attached(const Plan &plan);
 
-// Whether the block is still attached in the same way and the region exists.
-inline bool is_reached(const BlockGroup &group) {
+// Whether the block is still attached and its region still exists.
+inline bool is_reachable(const BlockGroup &group) {
     const signal::Attached &attached = *group.attached;
     // relaxed twice: only equality matters; detaching or freeing at the same time is the program's
     // error.
@@ -172,7 +173,7 @@ inline bool is_reached(const BlockGroup &group) {
 }
 
 // Whether the signal of the group accepts the next run's event.
-inline bool is_taken(const Plan &plan, const BlockGroup &group) {
+inline bool accepts_next_event(const Plan &plan, const BlockGroup &group) {
     const signal::RemoteSignal &remote = group.notified->remote;
     return remote.is_none() || signal::takes(*remote.record, remote.signal.handle, plan.next_epoch,
                                              group.notified->expected.most_ahead);
@@ -181,14 +182,16 @@ inline bool is_taken(const Plan &plan, const BlockGroup &group) {
 // Whether the next run of a plan of words may start.
 inline bool may_start_words(const Plan &plan) {
     return plan.state == PlanState::idle && plan.words.pairs != nullptr &&
-           is_reached(plan.groups[0]) && (!plan.has_events || is_taken(plan, plan.groups[0]));
+           is_reachable(plan.groups[0]) &&
+           (!plan.has_events || accepts_next_event(plan, plan.groups[0]));
 }
 
 // Whether the next run of a plan that goes_at_once may start.
 inline bool may_start_at_once(const Plan &plan) {
     if (plan.state != PlanState::idle || !plan.goes_at_once) return false;
     for (std::uint32_t i = 0; i < plan.group_count; ++i)
-        if (!is_reached(plan.groups[i]) || !is_taken(plan, plan.groups[i])) return false;
+        if (!is_reachable(plan.groups[i]) || !accepts_next_event(plan, plan.groups[i]))
+            return false;
     return true;
 }
 
@@ -198,7 +201,7 @@ inline bool may_start_in_current(const Plan &plan) {
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
         const BlockGroup &group = plan.groups[i];
         const signal::RemoteSignal &remote = group.notified->remote;
-        if (!is_reached(group)) return false;
+        if (!is_reachable(group)) return false;
         // relaxed: only equality matters; the program orders the destruction of a signal.
         if (!remote.is_none() &&
             remote.record->handle.load(std::memory_order_relaxed) != remote.signal.handle)
@@ -225,21 +228,21 @@ inline void move_words(WordMoves words, std::uint32_t count) {
         move_word(words, *words.pairs);
 }
 
-// Runs a plan that is_by_pointer, after the checks: one group after another, each event after its
-// moves. run_groups_in_current() is for is_current(). False: too many messages in a group; the
-// thread's error says so.
+// Runs a plan that is_by_pointer, after the checks: one group after another, and in each group
+// first the moves, then the event. run_groups_in_current() is for a plan with is_current(). Both
+// return false, and set the thread's error, if a group has too many messages.
 bool run_groups(Plan &plan);
 bool run_groups_in_current(Plan &plan);
-// Counts the event of a plan of words, whose moves are done. False: too many messages; the thread's
-// error says so.
+// Counts the events of a plan of words, after its moves. Returns false, and sets the thread's
+// error, if there are too many messages.
 bool count_words(Plan &plan);
 
-// Fills `packed` of a group if it is sent packed; its parts exist, from `first` on (pieces.cpp).
-// Errors: NOMEM.
+// Fills `packed` of a group if it is sent packed. The group's parts already exist; the first one is
+// part `first`. In pieces.cpp. Errors: NOMEM.
 sennit_status pack_group(Rank &rank, const Plan &plan, BlockGroup *group, std::uint32_t first);
 
-// Local events (local.cpp). Errors of a commit: ARG, NOMEM, and those of look(); of a start: ARG,
-// SIGNAL_OVERFLOW.
+// Local events, in local.cpp. make_local() is for a commit; errors: ARG, NOMEM, and those of
+// signal::look(). The next two are for a start; errors: ARG, SIGNAL_OVERFLOW.
 [[gnu::cold]] sennit_status fail_not_own(sennit_signal signal);
 sennit_status make_local(Rank &rank, Plan &plan);
 sennit_status check_local(const Rank &rank, const Plan &plan);

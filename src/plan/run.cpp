@@ -16,31 +16,31 @@ namespace sennit::plan {
 namespace {
 
 template <class Copy>
-void move_each(const Move *move, const EqualMoves &run, Copy copy) {
-    const std::uint64_t bytes = run.bytes;  // a copy that no move can change
-    for (const Move *const end = move + run.moves; move != end; ++move)
+void move_each(const Move *move, const MoveRange &range, Copy copy) {
+    const std::uint64_t bytes = range.bytes;  // a copy that no move can change
+    for (const Move *const end = move + range.moves; move != end; ++move)
         copy(move->to, move->from, bytes);
 }
 
-// Checks the size once for the run. Returns the end of the run.
-const Move *move_run(const Move *move, const EqualMoves &run) {
-    const Move *const end = move + run.moves;
-    if (run.bytes == sizeof(std::uint64_t)) {
+// Checks the size once for the range. Returns the end of the range.
+const Move *move_range(const Move *move, const MoveRange &range) {
+    const Move *const end = move + range.moves;
+    if (range.bytes == sizeof(std::uint64_t)) {
         // A word takes one cycle, as much as the counting in a loop that is not unrolled.
 #pragma GCC unroll 8
         for (; move != end; ++move)
             copy_any(move->to, move->from, sizeof(std::uint64_t));
-    } else if (run.bytes <= kShortBytes) {
-        move_each(move, run, copy_short);
-    } else if (run.bytes <= kMiddleBytes) {
-        move_each(move, run, copy_middle);
+    } else if (range.bytes <= kShortBytes) {
+        move_each(move, range, copy_short);
+    } else if (range.bytes <= kMiddleBytes) {
+        move_each(move, range, copy_middle);
     } else {
-        move_each(move, run, copy_bytes);
+        move_each(move, range, copy_bytes);
     }
     return end;
 }
 
-// False: too many; the count was undone.
+// Returns false if there are too many messages; the count was then undone.
 bool count_group(const BlockGroup &group, std::uint64_t epoch) {
     const signal::RemoteSignal &remote = group.notified->remote;
     if (signal::is_unchecked(remote.signal.handle)) [[unlikely]]
@@ -61,11 +61,11 @@ bool run_each_group(Plan &plan) {
     plan.next_epoch = epoch + plan.epoch_step;
     bool is_counted = true;
     const Move *move = plan.moves;
-    const EqualMoves *run = plan.runs;
+    const MoveRange *range = plan.ranges;
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
         const BlockGroup &group = plan.groups[i];
-        for (const EqualMoves *end = run + group.run_count; run != end; ++run)
-            move = move_run(move, *run);
+        for (const MoveRange *end = range + group.range_count; range != end; ++range)
+            move = move_range(move, *range);
         is_counted &= kCount(group, epoch);
     }
     if (is_counted) plan.state = PlanState::running;
@@ -76,14 +76,14 @@ signal::Batch batch_of(const BatchParts &parts) {
     return {op::Direction::put, parts.parts, parts.count, parts.directions};
 }
 
-// Checks all groups before any moves.
+// Checks all groups before any data moves.
 sennit_status check_start(Rank &rank, Plan &plan) {
     if (plan.next_epoch >= SENNIT_EPOCH_CURRENT && !plan.is_current())
         return fail(SENNIT_ERR_ARG, "the plan has no epochs left");
     for (std::uint32_t i = 0; i < plan.group_count; ++i) {
         const BlockGroup &group = plan.groups[i];
         const signal::Attached *attached = signal::find_attached(rank, group.block);
-        if (attached == nullptr) return not_attached(plan);
+        if (attached == nullptr) return fail_not_attached(plan);
         sennit_status status = signal::check_lives(rank, *attached);
         if (status != SENNIT_OK) return status;
         const signal::RemoteSignal &remote = group.notified->remote;
@@ -96,7 +96,7 @@ sennit_status check_start(Rank &rank, Plan &plan) {
     if (status != SENNIT_OK || plan.is_by_pointer) return status;
     for (std::uint32_t i = 0; i < plan.group_count; ++i)
         plan.notices[i].epoch = plan.next_epoch;
-    return signal::look_at_batch(rank, batch_of(plan.looked_at));
+    return signal::look_at_batch(rank, batch_of(plan.checked_parts));
 }
 
 }  // namespace
@@ -119,11 +119,12 @@ bool count_words(Plan &plan) {
 
 namespace {
 
-// A run, by groups. Starts the messages first, then executes the groups without messages.
+// A run of a plan, group by group. Starts the groups with messages first, then executes the others.
 class Run {
   public:
     Run(Rank &rank, Plan &plan) : rank_(rank), plan_(plan) {}
-    // Errors: as sennit_plan_start(). After an error the plan is idle, or must still be waited for.
+    // Errors: as sennit_plan_start(). After an error the plan is idle, or running if the program
+    // must still wait for it.
     sennit_status start();
 
   private:
@@ -136,16 +137,16 @@ class Run {
         op::Moved moved() const { return {part.local, part.bytes, layout}; }
     };
     Part part_of(const BlockGroup &group, std::uint32_t number) const {
-        const sennit_notify_part &part = plan_.carried_out.parts[number];
+        const sennit_notify_part &part = plan_.executed_parts.parts[number];
         sennit_gptr place = group.attached->gptr;
         place.offset += part.offset;
-        return {part, plan_.carried_out.directions[number], place,
-                plan_.carried_out.layouts[number]};
+        return {part, plan_.executed_parts.directions[number], place,
+                plan_.executed_parts.layouts[number]};
     }
     bool goes_packed(const BlockGroup &group) const;
     bool goes_packed(const BlockGroup &group, std::uint32_t number) const;
     bool goes_with_event(const BlockGroup &group, std::uint32_t first) const;
-    sennit_status carry_out();
+    sennit_status execute();
     sennit_status start_group(const BlockGroup &group, std::uint32_t first);
     sennit_status start_pieces(const BlockGroup &group, std::uint32_t first,
                                op::OperationRecord *event, op::EventForm *form);
@@ -158,8 +159,8 @@ class Run {
     const std::uint64_t epoch_ = plan_.next_epoch;
 };
 
-// An op::AtEnd. The last piece counts the local events. Any thread of the rank may run this, so its
-// last error is restored.
+// An op::AtEnd. The last piece counts the local events. Any thread of the rank may run this, so the
+// thread's last error is restored.
 void end_piece(Rank &rank, std::uint64_t context, int peer, sennit_status status) {
     Plan &plan = *reinterpret_cast<Plan *>(context);
     if (plan.failure == SENNIT_OK && status != SENNIT_OK) {
@@ -185,10 +186,10 @@ bool Run::goes_with_event(const BlockGroup &group, std::uint32_t first) const {
     if (group.part_count == 0) return true;
     if (group.packed != nullptr)
         return op::engine_may_copy(rank_, op::bytes_with_words(*group.packed));
-    if (group.part_count > 1 || plan_.carried_out.layouts[first] != nullptr) return false;
-    return plan_.carried_out.directions[first] == op::Direction::put &&
-           plan_.carried_out.parts[first].bytes <= signal::most_event_data(rank_, remote) &&
-           op::engine_may_copy(rank_, plan_.carried_out.parts[first].bytes);
+    if (group.part_count > 1 || plan_.executed_parts.layouts[first] != nullptr) return false;
+    return plan_.executed_parts.directions[first] == op::Direction::put &&
+           plan_.executed_parts.parts[first].bytes <= signal::most_event_data(rank_, remote) &&
+           op::engine_may_copy(rank_, plan_.executed_parts.parts[first].bytes);
 }
 
 // Whether tasks carry the runs of all parts together, without an event.
@@ -199,14 +200,15 @@ bool Run::goes_packed(const BlockGroup &group) const {
 
 // Whether tasks carry the runs of one part, before the event.
 bool Run::goes_packed(const BlockGroup &group, std::uint32_t number) const {
-    const op::Layout *const layout = plan_.carried_out.layouts[number];
-    return layout != nullptr && plan_.carried_out.directions[number] == op::Direction::put &&
+    const op::Layout *const layout = plan_.executed_parts.layouts[number];
+    return layout != nullptr && plan_.executed_parts.directions[number] == op::Direction::put &&
            signal::goes_packed(rank_, group.notified->remote, *layout);
 }
 
-// Divides the puts of a group, as one message. False: completion data can not carry its events.
+// Divides the puts of a group into the pieces of one message. Returns false if completion data can
+// not carry its events.
 bool Run::divide(const BlockGroup &group, std::uint32_t first, op::EventForm *form) const {
-    const auto &all = plan_.carried_out;
+    const auto &all = plan_.executed_parts;
     std::uint64_t bytes = 0;
     for (std::uint32_t i = first; i < first + group.part_count; ++i) {
         if (all.directions[i] != op::Direction::put || goes_packed(group, i)) return false;
@@ -221,7 +223,8 @@ bool Run::divide(const BlockGroup &group, std::uint32_t first, op::EventForm *fo
     return parts <= form->most_parts;
 }
 
-// Each piece has its part of `form`, or form->index is 0.
+// Starts all pieces of a group. If form->index is not 0, each piece carries its part of the event
+// in completion data. Otherwise the event is `event`, which follows the last piece.
 sennit_status Run::start_pieces(const BlockGroup &group, std::uint32_t first,
                                 op::OperationRecord *event, op::EventForm *form) {
     op::Completion how = of_piece(plan_);
@@ -246,7 +249,8 @@ sennit_status Run::start_pieces(const BlockGroup &group, std::uint32_t first,
 sennit_status Run::start_packed(const BlockGroup &group, std::uint32_t first) {
     return op::start_by_message(
         rank_, op::Direction::put, group.attached->gptr,
-        {plan_.carried_out.parts[first].local, group.packed->bytes, group.packed}, of_piece(plan_));
+        {plan_.executed_parts.parts[first].local, group.packed->bytes, group.packed},
+        of_piece(plan_));
 }
 
 sennit_status Run::start_group(const BlockGroup &group, std::uint32_t first) {
@@ -299,7 +303,7 @@ sennit_status Run::do_group(const BlockGroup &group, std::uint32_t first) {
     return is_counted ? SENNIT_OK : SENNIT_ERR_SIGNAL_OVERFLOW;
 }
 
-sennit_status Run::carry_out() {
+sennit_status Run::execute() {
     for (const bool by_message : {true, false}) {
         std::uint32_t first = 0;
         for (std::uint32_t i = 0; i < plan_.group_count; first += plan_.groups[i++].part_count) {
@@ -316,33 +320,33 @@ sennit_status Run::carry_out() {
 sennit_status Run::start() {
     plan_.failure = SENNIT_OK;
     if (rank_.engine == nullptr) {
-        sennit_status status = carry_out();
+        sennit_status status = execute();
         if (status == SENNIT_OK) status = count_local(rank_, plan_);
         if (status != SENNIT_OK) plan_.state = PlanState::idle;
         return status;
     }
-    // Counts one more than the pieces, until all have been started.
+    // The extra count keeps `open` above 0 until all pieces have been started.
     op::engine_count_up(rank_, &plan_.open, 1);
-    const sennit_status status = carry_out();
+    const sennit_status status = execute();
     const sennit_error why = *thread_error();
     op::engine_skip(rank_, of_piece(plan_), why.peer, status);
     if (status == SENNIT_OK) return status;
     const bool is_over = op::engine_await_zero(rank_, plan_.open, "sennit_plan_start",
                                                default_deadline()) == SENNIT_OK;
     *thread_error() = why;
-    // Otherwise its pieces must still be waited for.
+    // Running: the program must still wait for the pieces.
     plan_.state = is_over ? PlanState::idle : PlanState::running;
     return status;
 }
 
-// Waits until all pieces are complete and all events are sent: the program may next wait, outside
-// of Sennit, for what their owners do.
+// Waits until all pieces are complete and all events are sent, since the program may next wait
+// outside of Sennit for a reaction to the events.
 sennit_status await_run(Rank &rank, const Plan &plan, const Deadline &deadline) {
     sennit_status status = op::engine_await_zero(rank, plan.open, "sennit_plan_wait", deadline);
     for (std::uint32_t i = 0; status == SENNIT_OK && i < plan.group_count; ++i)
         if (plan.groups[i].goes_by_message)
             status = op::engine_await_sent(rank, plan.groups[i].attached->gptr.rank, deadline);
-    // The pieces are complete, and flush reports the result of the events.
+    // PEER_LOST is of an event, and flush reports that; the pieces are complete.
     return status == SENNIT_ERR_PEER_LOST ? SENNIT_OK : status;
 }
 
