@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank's side of a channel, and the steps of a hand-over: all that the six hand-over calls do
-// on a mapped buffer.
+// One rank's side of a channel, and the inline steps of a hand-over. On a mapped buffer the six
+// hand-over calls need nothing else.
 //
-// Each direction is a buffer. It belongs to the writer until the writer counts it as written, then
+// Each direction has a buffer. It belongs to the writer until the writer counts it as written, then
 // to the reader until the reader counts it as read. The writer counts messages written, the reader
 // messages read; the writer owns the buffer while both counts are equal. The counts have 64 bits
 // and only grow, so they are compared for equality and never wrap. With SENNIT_CHANNEL_NOT_READY
@@ -24,9 +24,9 @@
 
 namespace sennit::channel {
 
-// A handle: generation (8 high bits) | place (14) | generation (9 low bits), 0 at the top. The
-// place is shifted so that it is the distance in bytes from the start of the table. A handle is
-// also a positive int.
+// A handle has 31 bits, so that it is also a positive int: 8 high bits of the generation, 14 bits
+// of the place, 9 low bits of the generation. The place is shifted so that it is the distance in
+// bytes from the start of the table.
 inline constexpr unsigned kPlaceShift = 9;
 using ChannelHandles = HandleLayout<std::uint32_t, 14, 17, kPlaceShift>;
 
@@ -38,17 +38,18 @@ constexpr std::uint32_t ahead_in(std::uint32_t flags) {
 }
 
 struct alignas(kLineBytes) Channel {
-    // Constant while the channel is open. The handle for the short way: equals `handle`, or 0 if
-    // there is a mirror, the rank is observed, or the place is not open. Handle 0 has place 0,
-    // where this is not 0 but all ones. SYNC channel-handle.
+    // Constant while the channel is open. The handle for the short way, which ignores mirrors and
+    // observers: equals `handle`, or 0 if there is a mirror, the rank has an observer, or the
+    // channel is not open. In place 0 it is all ones instead of 0, so that handle 0 finds no
+    // channel. SYNC channel-handle.
     std::atomic<std::uint32_t> short_handle;
-    // The same for a channel whose writer may be ahead: then `short_handle` is 0, else this is 0.
+    // The same if the writer may be ahead (`ahead` > 1). At least one of the two handles is 0.
     std::atomic<std::uint32_t> ahead_handle;
     std::atomic<std::uint32_t> handle;  // 0: not open; SYNC handle
-    Half *own;                          // in this rank's memory, the peer writes
-    Half *theirs;                       // in the peer's, this rank writes
+    Half *own;                          // in this rank's memory; written by the peer
+    Half *theirs;                       // in the peer's memory; written by this rank
     ControlBlock *peer_control;
-    bool rings_lightly;   // store_and_ring_lightly() may wake the peer
+    bool rings_lightly;   // store_and_ring_lightly() suffices to wake the peer
     bool owns_region;     // `region` was registered for this channel alone
     bool is_closing;      // marks duplicates in the arguments of a close
     std::int32_t peer;    // world rank
@@ -59,8 +60,9 @@ struct alignas(kLineBytes) Channel {
 
     // The writing thread's line.
     alignas(kLineBytes) std::atomic<std::uint64_t> written;
-    // Messages may be written up to this count, computed from the last load of the peer's count.
-    // Until then that count is not loaded, so its line stays in the peer's cache.
+    // Messages may be written up to this count, which was computed from the last load of the peer's
+    // count. Until `written` reaches it, the peer's count is not loaded, so its line stays in the
+    // peer's cache.
     std::atomic<std::uint64_t> may_write_to;
 
     // The reading thread's line.
@@ -71,7 +73,7 @@ struct alignas(kLineBytes) Channel {
     std::uint64_t pulled;  // messages that were copied into the mirror
 
     // Rarely needed.
-    alignas(kLineBytes) std::uint32_t half;  // the pool's number of `own`
+    alignas(kLineBytes) std::uint32_t half;  // number of `own` in the pool
     sennit_region region;                    // this rank's buffer
     sennit_gptr peer_memory;                 // the peer's buffer
     std::uint64_t peer_bytes;
@@ -143,7 +145,7 @@ inline bool may_write_one(const Channel &channel) {
     return channel.own->read.count.load(std::memory_order_acquire) == written;
 }
 
-// The same if several messages may be unread.
+// may_write_one() for a channel on which several messages may be unread.
 inline bool may_write_ahead(Channel &channel) {
     if (is_closed_by_peer(channel)) return false;
     // relaxed: this side's own count.
@@ -162,7 +164,7 @@ inline bool may_write(Channel &channel) {
     return channel.ahead == 1 ? may_write_one(channel) : may_write_ahead(channel);
 }
 
-// Whether the peer has read all messages of this rank, closed or not.
+// Whether the peer has read all messages of this rank; also after the peer has closed.
 inline bool is_all_read(const Channel &channel) {
     // relaxed: this side's own count.
     const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
@@ -235,7 +237,7 @@ inline bool may_read_one(const Channel &channel) {
     return has_message(word, channel.read.load(std::memory_order_relaxed));
 }
 
-// The same if several may be unread.
+// may_read_one() for a channel on which several messages may be unread.
 inline bool may_read_ahead(Channel &channel) {
     // relaxed twice: this side's own; the acquire was done when the word was loaded.
     const std::uint64_t known = channel.known_word.load(std::memory_order_relaxed);
@@ -259,7 +261,7 @@ inline void show_read(Channel &channel, std::uint64_t next) {
     channel.read.store(next, std::memory_order_release);
     // SYNC channel-read: pairs with the acquires in may_write_one() and may_write_ahead(), at the
     // peer; the use of the buffer comes before. Both branches are at least a release. The light one
-    // has no fence, which would delay a message with which the reader answers.
+    // has no fence, because a fence would delay the reader's next message.
     if (channel.rings_lightly) {
         store_and_ring_lightly(channel.theirs->read.count, next, *channel.peer_control);
     } else {
@@ -273,10 +275,10 @@ inline void note_read(Channel &channel) {
     show_read(channel, channel.read.load(std::memory_order_relaxed) + 1);
 }
 
-// The cold part of the calls: mirrors, observers, peers that closed or died, waits.
-// hand_over_written() and hand_over_read() need the buffer; test_write() and test_read() say
-// whether this rank has it. Errors: STATE (closed by the peer, or this rank does not have the
-// buffer), PEER_LOST, and those of the mirror's transfer.
+// The cold part of the calls: mirrors, observers, peers that closed or died, waits. test_write()
+// and test_read() return whether this rank has the buffer; hand_over_written() and hand_over_read()
+// fail if it does not. Errors: STATE (the peer has closed, or this rank does not have the buffer),
+// PEER_LOST, TIMEOUT of a wait, and those of the copy of a mirror.
 sennit_status test_write(Rank &rank, Channel &channel, int *can);
 sennit_status test_read(Rank &rank, Channel &channel, int *can);
 sennit_status hand_over_written(Rank &rank, Channel &channel);

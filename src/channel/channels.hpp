@@ -25,10 +25,10 @@ struct Channels {
     std::atomic<std::uint8_t> *pairs = nullptr;
 };
 
-// At the end of a rank, after memory::segments_close().
+// Called at the end of a rank, after memory::segments_close().
 void channels_close(Rank &rank);
 
-// The channel to open with one target.
+// The arguments of the channel with one target.
 struct ChannelArgs {
     int peer = -1;  // world rank
     void *buffer = nullptr;
@@ -48,8 +48,8 @@ sennit_status open_all(Rank &rank, const ChannelArgs *args_of_all, std::size_t c
                        unsigned flags, const Deadline &deadline, Channel **opened);
 
 // Waits until all messages of this rank are read or nobody will read them, then closes all
-// channels. After TIMEOUT all are open as before. `regions` gets the regions to deregister, or
-// none. Errors: TIMEOUT.
+// channels. After TIMEOUT all are open as before. regions[i] becomes the region to deregister, or
+// SENNIT_REGION_NULL. Errors: TIMEOUT.
 sennit_status close_all(Rank &rank, Channel *const *channels, std::size_t count,
                         const Deadline &deadline, sennit_region *regions);
 

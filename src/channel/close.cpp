@@ -27,7 +27,8 @@ bool is_drained(const Rank &rank, const Channel &channel) {
     return known_gone(rank, channel.peer) != Gone::no;
 }
 
-// A LostSearch. A dead peer ends only the wait for its own channel, by is_drained().
+// A LostSearch that reports no rank: a dead peer ends only the wait for its own channel, since
+// is_drained() is then true.
 int note_lost(Rank &rank, const void *context) {
     const auto &closing = *static_cast<const Closing *>(context);
     for (std::size_t i = 0; i < closing.count; ++i) {

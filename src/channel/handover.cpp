@@ -10,7 +10,7 @@ namespace sennit::channel {
 namespace {
 
 constexpr std::uint32_t kMissesPerCheck = 64;
-constexpr std::int64_t kCheckNs = 1'000'000;  // the interval of waits
+constexpr std::int64_t kCheckNs = 1'000'000;  // a wait checks as often
 
 const char *path_of(const Rank &rank, int peer) {
     return sennit_path_name(rank.peers[peer].path);
@@ -21,7 +21,8 @@ sennit_status closed_by_peer(const Rank &rank, const Channel &channel) {
                      "rank %d has closed the channel", channel.peer);
 }
 
-// Called by every test that finds nothing; checks the peer about once a millisecond.
+// Called by every test that finds nothing. Checks the peer at every 64th call, and at most once a
+// millisecond.
 bool is_peer_gone(Rank &rank, Channel &channel) {
     if (channel.peer == rank.world_rank) return false;
     if (known_gone(rank, channel.peer) != Gone::no) return true;
@@ -94,10 +95,10 @@ sennit_status hand_over_written(Rank &rank, Channel &channel) {
     const bool is_first = channel.written.load(std::memory_order_relaxed) == 0;
     if (!may_write(channel))
         return fail_peer(SENNIT_ERR_STATE, channel.peer, path_of(rank, channel.peer),
-                         "rank %d has not %s: the buffer is not this rank's to write "
+                         "rank %d has not %s: this rank may not write to the buffer "
                          "(sennit_channel_can_write, sennit_channel_wait_write)",
                          channel.peer,
-                         is_first ? "said yet that it is ready, by sennit_channel_have_read"
+                         is_first ? "announced by sennit_channel_have_read that it is ready"
                                   : "read the last message");
     if (pushes(channel)) {
         const sennit_status status = move_mirror(rank, channel, op::Direction::put);
@@ -116,7 +117,7 @@ sennit_status hand_over_read(Rank &rank, Channel &channel) {
     }
     if (!may_read(channel))
         return fail_peer(SENNIT_ERR_STATE, channel.peer, path_of(rank, channel.peer),
-                         "there is no message of rank %d that was not read already "
+                         "this rank has already read all messages of rank %d "
                          "(sennit_channel_can_read, sennit_channel_wait_read)",
                          channel.peer);
     note_read(channel);
@@ -155,9 +156,10 @@ sennit_status wait_messages(Rank &rank, Channel &channel, std::uint32_t least,
     if (status != SENNIT_OK) return status;
     // The peer may have written its last message just before it announced its close.
     if (found < least && !has_enough())
-        return fail_peer(SENNIT_ERR_STATE, channel.peer, path_of(rank, channel.peer),
-                         "rank %d closes the channel, and of %u messages there are %u",
-                         channel.peer, least, found);
+        return fail_peer(
+            SENNIT_ERR_STATE, channel.peer, path_of(rank, channel.peer),
+            "rank %d closes the channel; this rank waits for %u messages, but there are only %u",
+            channel.peer, least, found);
     *messages = found;
     return pull(rank, channel);
 }

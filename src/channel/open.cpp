@@ -15,11 +15,11 @@ namespace {
 
 enum class Phase : std::uint8_t {
     unprepared,
-    waiting,  // while another thread of this rank opens a channel with the peer
+    waiting,  // until no other thread of this rank opens a channel with the peer
     offered,  // this rank has made its offer
     ready,    // and has accepted the peer's
     open,     // the channel is open
-    over      // it has failed
+    over      // the handshake has failed or was withdrawn
 };
 
 // The handshake with one target.
@@ -49,7 +49,7 @@ bool sleeps_with_barrier(const Rank &rank) {
     return rank.sleeps_with_barrier.load(std::memory_order_relaxed);
 }
 
-// For a channel of this rank with itself: both ends are one.
+// For a channel of this rank with itself, which has only one end.
 void prepare_self(Opening &opening, Item &item, const ChannelArgs &args) {
     Channel &channel = *item.channel;
     channel.theirs = channel.own;
@@ -126,7 +126,7 @@ void fail_item(Opening &opening, Item &item, sennit_status status) {
     finish(opening, item, Phase::over);
 }
 
-// Changes the word if it still equals *word; else *word gets its new value.
+// Changes the shared word if it still equals *word; else loads it into *word.
 bool change(const Item &item, std::uint64_t *word, std::uint64_t wanted) {
     // SYNC channel-handshake: pairs with the acquires in put_offer(), advance(), take_back() and
     // here, at the peer; the offer and the half that it names come before.
@@ -214,7 +214,7 @@ const char *why_refused(sennit_status end, const ChannelOffer &own) {
     if (end == SENNIT_ERR_ARG) return ": its flags differ from this rank's";
     if (end != SENNIT_ERR_UNSUPPORTED) return "";
     if (own.bytes == 0 || (own.flags & SENNIT_CHANNEL_MIRROR) != 0)
-        return ": this rank's memory is out of its reach";
+        return ": it can not reach this rank's memory";
     return ": it can not load and store in this rank's buffer; allocate that by sennit_alloc, or "
            "allow a copy by SENNIT_CHANNEL_MIRROR";
 }
@@ -282,7 +282,7 @@ int find_lost_peer(Opening &opening) {
     return -1;
 }
 
-// The error names the ranks that are late.
+// The error counts the late ranks and names the first.
 sennit_status fail_late(const Opening &opening) {
     std::size_t late = 0;
     int first = -1;
@@ -297,7 +297,7 @@ sennit_status fail_late(const Opening &opening) {
                      late, opening.count, first);
 }
 
-// Ends a handshake in progress; the peer may have ended it at the same time.
+// Withdraws this rank's offer, unless the peer has ended the handshake at the same time.
 void take_back(Opening &opening, Item &item) {
     // SYNC channel-handshake: pairs with the release in change(), of the peer.
     std::uint64_t word = item.word->load(std::memory_order_acquire);
@@ -311,8 +311,8 @@ void take_back(Opening &opening, Item &item) {
     finish(opening, item, is_open ? Phase::open : Phase::over);
 }
 
-// After a timeout or a failure: ends every handshake. OK if all channels have been opened
-// meanwhile.
+// After a timeout or a failure: ends every handshake. OK if, after a timeout, all channels are open
+// nevertheless.
 sennit_status give_up(Opening &opening, sennit_status why) {
     if (opening.status == SENNIT_OK) {
         opening.status = why;

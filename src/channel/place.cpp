@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of one end of a channel: a place in the rank's table, a half, and access to the peer's
+// One end of a channel: its place in the rank's table, its half, and the access to the peer's
 // buffer.
 #include <cstdlib>
 #include <cstring>
@@ -86,8 +86,8 @@ void begin_not_ready(Channel &channel) {
     // All relaxed: the offer follows and publishes them.
     channel.read.store(kNotReady, std::memory_order_relaxed);
     channel.own->written.word.store(pack(0, kNotReady), std::memory_order_relaxed);
-    // With this count may_write_one() is false, since it differs from the 0 messages written, and
-    // so is may_write_ahead().
+    // Makes may_write_one() false, since the count is not 0, the number of messages written; and
+    // may_write_ahead(), since `ahead` more than this count is 0.
     channel.own->read.count.store(0 - std::uint64_t{channel.ahead}, std::memory_order_relaxed);
 }
 
@@ -118,8 +118,8 @@ sennit_status reach_memory(Rank &rank, Channel &channel) {
     const char *path = sennit_path_name(static_cast<sennit_path>(entry->path));
     if ((channel.flags & SENNIT_CHANNEL_MIRROR) == 0)
         return fail_peer(SENNIT_ERR_UNSUPPORTED, channel.peer, path,
-                         "the path %s to the buffer of rank %d has no load and store: allocate it "
-                         "by sennit_alloc, or allow a copy by SENNIT_CHANNEL_MIRROR",
+                         "the path %s to the buffer of rank %d has no load and store: allocate the "
+                         "buffer by sennit_alloc, or allow a copy by SENNIT_CHANNEL_MIRROR",
                          path, channel.peer);
     const std::uint64_t bytes = memory::round_up(channel.peer_bytes, kMirrorAlignment);
     channel.mirror = static_cast<std::byte *>(std::aligned_alloc(kMirrorAlignment, bytes));

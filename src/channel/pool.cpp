@@ -42,15 +42,16 @@ T *add_one(T **items, std::uint32_t *count) {
 }
 
 void use_chunk(void *chunk) {
-    // relaxed: the owner also counts as a user while its control block is shown, so the count is
-    // not 0.
+    // relaxed: while other ranks can find the owner's control block, the owner counts as a user, so
+    // the count is not 0.
     static_cast<Chunk *>(chunk)->users.fetch_add(1, std::memory_order_relaxed);
 }
 
 void release_chunk(Chunk *chunk) {
     // SYNC channel-users: pairs with the acquire below in the last user; all its uses come before.
     if (chunk->users.fetch_sub(1, std::memory_order_release) != 1) return;
-    // SYNC channel-users: pairs with the releases of the other users; then it may be unmapped.
+    // SYNC channel-users: pairs with the releases of the other users; their uses come before the
+    // unmap.
     (void)chunk->users.load(std::memory_order_acquire);
     memory::file_unmap(reinterpret_cast<std::byte *>(chunk), sizeof(Chunk));
 }
@@ -66,7 +67,8 @@ bool is_rested(Rank &rank, const OwnChunk &own, std::uint32_t place, bool thorou
     return known_gone(rank, peer) != Gone::no;
 }
 
-// Finds a free half, or one that has rested. False: none.
+// Finds a half that is free, or that no peer writes any more. `thorough`: also checks whether peers
+// are alive. Returns false if there is none.
 bool find_half(Rank &rank, Pool &pool, bool thorough, std::uint32_t *half) {
     for (std::uint32_t i = 0; i < pool.chunk_count; ++i) {
         OwnChunk &own = pool.chunks[i];
@@ -115,7 +117,7 @@ sennit_status view_chunk(Rank &rank, int peer, const ChannelOffer &offer, PeerCh
         view->chunk = reinterpret_cast<Chunk *>(address);
         return status;
     }
-    // The peer may have given up and started to end after its offer.
+    // process_use_control() fails if the peer has given up after its offer and has started to end.
     auto *chunk = reinterpret_cast<Chunk *>(offer.chunk_address);
     if (!the_peer.same_process || !process_use_control(the_peer.control, use_chunk, chunk))
         return fail_peer(SENNIT_ERR_UNSUPPORTED, peer, sennit_path_name(the_peer.path),

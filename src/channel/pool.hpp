@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory of the halves of channels. A rank's own halves are in chunks of its memory file and
-// are reused. Peers' halves are reached through views of their chunks: a mapping of the peer's
-// file, whatever the path to the peer's data is, or the peer's address if both ranks are of one
-// process and have no descriptors of each other. Owns chunks and views; all of them exist until the
-// rank ends.
+// are reused. Peers' halves are reached through views of their chunks. A view is a mapping of the
+// peer's memory file, whichever path the peer's data has. If both ranks are in one process and have
+// no descriptors of each other, the view is the peer's address. The pool owns chunks and views,
+// which exist until the rank ends.
 //
-// After this rank has closed a channel, the peer may still write to its half. The half rests, which
-// means that it is not reused, until the peer has closed too or is gone.
+// After this rank has closed a channel, the peer may still write to this rank's half. The half is
+// resting: it is not reused until the peer has closed too or is gone.
 #pragma once
 
 #include "channel/words.hpp"

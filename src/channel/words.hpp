@@ -20,8 +20,8 @@ namespace sennit::channel {
 
 // A rank's message word. Bits 0 to 7: the low bits of the number of messages that it has written;
 // bits 8 to 62: the number of the peer's messages that it had read by then; bit 63: set by its last
-// write, the close. So a message also says what its writer has read, and a reader detects the close
-// without another load.
+// write, the close. So a message also acknowledges the messages that its writer has read, and a
+// reader detects the close without another load.
 //
 // 8 bits of the written count are enough: the writer is ahead of its reader by at most
 // SENNIT_CHANNEL_AHEAD_MOST. The read count may be as old as the writer's last message, so it must
@@ -41,7 +41,7 @@ constexpr bool has_message(std::uint64_t word, std::uint64_t read) {
 constexpr std::uint32_t messages_in(std::uint64_t word, std::uint64_t read) {
     return static_cast<std::uint32_t>((word - read) & kCountMask);
 }
-// Equals no count while the closing bit is set.
+// While the closing bit is set, the result equals no count.
 constexpr std::uint64_t reads_in(std::uint64_t word) {
     return word >> kCountBits;
 }
@@ -53,8 +53,8 @@ static_assert((kNotReady << kCountBits & kClosedBit) == 0 && (kNotReady & kCount
 
 struct alignas(kLineBytes) WrittenLine {
     std::atomic<std::uint64_t> word;  // SYNC channel-written, channel-read, channel-closed
-    // 1 while the writer's close waits until its messages are read; it no longer reads. SYNC
-    // channel-closing.
+    // 1 while the writer's close waits until the reader has read its messages; the writer no longer
+    // reads. SYNC channel-closing.
     std::atomic<std::uint32_t> is_closing;
     std::uint8_t unused[116];
 };
@@ -99,7 +99,7 @@ static_assert(sizeof(ChannelOffer) == 64 && offsetof(ChannelOffer, segment) == 1
               offsetof(ChannelOffer, chunk_offset) == 32);
 // The segment was registered for this channel alone.
 inline constexpr std::uint32_t kOwnRegion = 1u << 31;
-// The rank has joined the barriers and sleeps with one (runtime/wait.hpp).
+// Rank::sleeps_with_barrier of the offering rank (runtime/wait.hpp).
 inline constexpr std::uint32_t kSleepsWithBarrier = 1u << 30;
 
 // The owner writes `offer`. `handshake` is used in the offer table of the lower of the two ranks;
