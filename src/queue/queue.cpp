@@ -64,7 +64,7 @@ void free_memory(Rank &rank, const Queue &queue) {
     memory::segment_destroy(rank, &record);
 }
 
-// Finds the entry of the queue at the address.
+// Finds the segment entry of the queue at the address.
 sennit_status reach(Rank &rank, sennit_queue_address address, memory::SegmentEntry **entry) {
     sennit_status status = op::resolve(rank, address.gptr, entry);
     if (status == SENNIT_OK) status = op::check_range(**entry, address.gptr, sizeof(QueueHead));
@@ -74,7 +74,7 @@ sennit_status reach(Rank &rank, sennit_queue_address address, memory::SegmentEnt
         return fail_peer(
             rank.peers[peer].same_node ? SENNIT_ERR_UNSUPPORTED : SENNIT_ERR_OTHER_NODE, peer,
             sennit_path_name(static_cast<sennit_path>((*entry)->path)),
-            "the queue of rank %d is not reached by load and store", peer);
+            "this rank can not load and store in the queue of rank %d", peer);
     const auto &head = *reinterpret_cast<const QueueHead *>((*entry)->base + address.gptr.offset);
     if (address.gptr.offset != 0 || head.magic != kQueueMagic)
         return fail(SENNIT_ERR_ARG, "there is no queue at the address");
@@ -88,7 +88,7 @@ bool is_abandoned(Rank &rank, std::uint32_t word) {
     return producer != rank.world_rank && peer_gone(rank, producer) != Gone::no;
 }
 
-// The ring's word while this rank owns it.
+// The word of a ring whose producer is this rank.
 std::uint32_t word_of(const Rank &rank) {
     const auto number = static_cast<std::uint32_t>(rank.world_rank) + 1;
     // relaxed: set under the cold mutex, or earlier by this thread.
@@ -98,8 +98,8 @@ std::uint32_t word_of(const Rank &rank) {
 
 // Claims the ring if its producer has left. New items follow those that are still in the ring.
 bool claim(Rank &rank, ProducerRing &ring) {
-    // SYNC queue-ring: pairs with the releases below and in give_up(), of the last producer; its
-    // last count comes before.
+    // SYNC queue-ring: pairs with the releases below and in give_up(), of the last producer; the
+    // last count of that producer comes before.
     std::uint32_t word = ring.producer.load(std::memory_order_acquire);
     if (!is_abandoned(rank, word)) return false;
     const std::uint32_t own = word_of(rank);
@@ -110,12 +110,12 @@ bool claim(Rank &rank, ProducerRing &ring) {
 }
 
 bool is_empty(const ProducerRing &ring) {
-    // relaxed twice: a hint for the choice of a ring; its new owner reads both again.
+    // relaxed twice: a hint for the choice of a ring; its new producer reads both counts again.
     return ring.put.load(std::memory_order_relaxed) == ring.taken.load(std::memory_order_relaxed);
 }
 
-// Takes a ring for this rank, preferably an empty one, so that the new producer need not wait for
-// the items of an earlier one. UINT32_MAX: none.
+// Takes a ring for this rank, preferably an empty one: the places of a former producer's items are
+// not free. Returns UINT32_MAX if there is none.
 std::uint32_t claim_ring(Rank &rank, ProducerRing *rings, std::uint32_t count) {
     for (const bool wants_empty : {true, false})
         for (std::uint32_t i = 0; i < count; ++i)
@@ -137,8 +137,8 @@ bool is_somebody_attaching(Rank &rank) {
     return false;
 }
 
-// Whether a producer may use the memory of an ended queue. Checks the attaching threads first: a
-// thread that has finished attaching is then seen in the rings.
+// Whether a producer may use the memory of an ended queue. Checks the attaching threads before the
+// rings: a thread that is no longer attaching has claimed its ring before.
 bool is_held(Rank &rank, const Queue &queue) {
     if (is_somebody_attaching(rank)) return true;
     ProducerRing *rings = rings_of(queue.base);
@@ -150,7 +150,7 @@ bool is_held(Rank &rank, const Queue &queue) {
     return false;
 }
 
-// Frees the memory of ended queues that nobody uses. Needs the cold mutex.
+// Frees the memory of ended queues that no producer uses. Needs the cold mutex.
 void free_ended(Rank &rank, Queues &all) {
     for (Queue **link = &all.ended; *link != nullptr;) {
         Queue *queue = *link;
@@ -164,18 +164,19 @@ void free_ended(Rank &rank, Queues &all) {
     }
 }
 
-// While an object exists, the memory of a queue that this thread finds alive is not freed.
+// While an object of this class exists, the memory of a queue that this thread finds alive is not
+// freed.
 class Attaching {
   public:
     explicit Attaching(Rank &rank) : word_(rank.control->header.attaching) {
         // relaxed: the fence orders it.
         word_.fetch_add(1, std::memory_order_relaxed);
-        // SYNC queue-attaching: pairs with the fence in destroy(), of the owner: the owner sees the
+        // SYNC queue-attaching: pairs with the fence in destroy(), of the taker: the taker sees the
         // word, or this thread sees that the queue has ended.
         store_load_fence();
     }
     ~Attaching() {
-        // SYNC queue-attaching: pairs with the acquire in is_somebody_attaching(), of the owner;
+        // SYNC queue-attaching: pairs with the acquire in is_somebody_attaching(), of the taker;
         // the claim of a ring comes before.
         word_.fetch_sub(1, std::memory_order_release);
     }
@@ -186,20 +187,21 @@ class Attaching {
     std::atomic<std::uint32_t> &word_;
 };
 
-// Releases the ring and the queue's memory. Wakes the taker, which may wait for a producer that is
-// now gone. If the taker has left, it has freed its memory already.
+// Gives up the ring, so that the taker may free the memory. Wakes the taker, which may wait for
+// this producer. If the taker is gone, nothing is written, since its memory is gone, too.
 void give_up(Rank &rank, Producer &producer) {
     if (producer.ring == nullptr) return;
     if (peer_gone(rank, producer.taker) == Gone::no) {
         // SYNC queue-ring: pairs with the acquires in claim(), of the next producer, and is_held(),
-        // of the owner; the last count and all use of the memory come before.
+        // of the taker; the last count and all use of the memory come before.
         producer.ring->producer.store(word_of(rank) | kLeavingBit, std::memory_order_release);
         ring_doorbell(*producer.control);
     }
     producer.ring = nullptr;
 }
 
-// If all producers that could still add items are gone: one of them, else -1.
+// A LostSearch for the taker. If the queue has producers and all of them are gone, returns one of
+// them. If it has none, returns any lost rank. Else -1.
 int find_lost_producer(Rank &rank, const void *context) {
     const Queue &queue = *static_cast<const Queue *>(context);
     const ProducerRing *rings = rings_of(queue.base);
@@ -231,7 +233,7 @@ sennit_status ended(Rank &rank, Producer &producer) {
                      "the queue of rank %d has ended", producer.taker);
 }
 
-// Both append to the text `before`.
+// Both put `before` in front of their text, if it is not empty.
 sennit_status fail_full(const Producer &producer, const char *before) {
     return fail_peer(SENNIT_ERR_TIMEOUT, producer.taker, "",
                      "%s%sall %llu places of producer %#x in the queue of rank %d are taken",
@@ -247,7 +249,7 @@ sennit_status fail_empty(const Queue &queue, const char *before) {
 
 // Finds the queue and claims one of its rings.
 sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
-    // Allocations and the sleep mode precede Attaching.
+    // Before Attaching, which keeps every ended queue in memory.
     bool with_barrier = false;
     {
         const ColdLock lock(rank);
@@ -277,7 +279,7 @@ sennit_status enter(Rank &rank, sennit_queue_address address, Producer *made) {
     made->capacity = head.capacity;
     // SYNC queue-put: pairs with the release in push_at_once(), of the last producer.
     made->put = made->ring->put.load(std::memory_order_acquire);
-    // SYNC queue-taken: pairs with the releases in take(), of the owner.
+    // SYNC queue-taken: pairs with the releases in take(), of the taker.
     made->seen_taken = made->ring->taken.load(std::memory_order_acquire);
     made->place = made->put % made->capacity;
     return is_live(*made) ? SENNIT_OK : ended(rank, *made);
@@ -320,7 +322,7 @@ sennit_status destroy(Rank &rank, Queue &queue) {
     store_load_fence();
     for (std::uint32_t i = 0; i < queue.rings; ++i) {
         // relaxed: only the producer's number matters. The bell wakes a producer that waits for a
-        // place, which then checks whether the queue lives.
+        // place; the producer then finds that the queue has ended.
         const std::uint32_t word = rings_of(queue.base)[i].producer.load(std::memory_order_relaxed);
         ControlBlock *control = word == 0 ? nullptr : control_of(rank, producer_in(word));
         if (control != nullptr) ring_doorbell(*control);

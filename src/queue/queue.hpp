@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queues of many producers and one consumer, the *taker*, within a node. Each producer has a ring:
-// places, a count of items put in, written by the producer, and a count of items taken out, written
-// by the taker. Both counts only grow. The ring is empty if they are equal and full if they differ
-// by the capacity. So a producer that dies at any time leaves a consistent ring.
+// Queues of many producers and one consumer, the *taker*, within a node. Each producer has a ring
+// of places with two counts: the producer counts items put in, the taker counts items taken out.
+// Both counts only grow. The ring is empty if the counts are equal, and full if they differ by the
+// capacity. So a producer that dies at any time leaves a consistent ring.
 //
-// The queue is a segment of its owner. Words that both sides read have their own lines.
+// The queue is a segment of the taker. Words that both sides read have their own lines.
 #pragma once
 
 #include <sennit/queue.h>
@@ -29,31 +29,31 @@ inline constexpr std::size_t kMostItemBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMostCapacity = std::size_t{1} << 30;
 inline constexpr unsigned kMostRings = 65536;
 
-// At the start of the segment; the owner writes it before any other rank knows of the queue.
+// At the start of the segment. The taker writes it before any other rank knows of the queue.
 struct alignas(kLineBytes) QueueHead {
     std::uint64_t magic;
     std::uint64_t item_bytes;
     std::uint64_t stride;  // distance between places
     std::uint64_t capacity;
     std::uint32_t rings;
-    std::uint32_t sleeps_with_barrier;  // Rank::sleeps_with_barrier of the owner
+    std::uint32_t sleeps_with_barrier;  // Rank::sleeps_with_barrier of the taker
     std::uint8_t unused[88];
 };
 static_assert(sizeof(QueueHead) == 128 && offsetof(QueueHead, rings) == 32 &&
               offsetof(QueueHead, sleeps_with_barrier) == 36);
 
-// The owner of a ring: world rank + 1, a bit that the producer sets when it leaves, and a bit for
-// Rank::sleeps_with_barrier of the producer. 0: free.
+// The word ProducerRing::producer: world rank + 1 of the producer, a bit that the producer sets
+// when it leaves, and a bit for its Rank::sleeps_with_barrier. 0: free.
 inline constexpr std::uint32_t kLeavingBit = 1u << 31;
 inline constexpr std::uint32_t kSleepsWithBarrierBit = 1u << 30;
 constexpr int producer_in(std::uint32_t word) {
     return static_cast<int>(word & ~(kLeavingBit | kSleepsWithBarrierBit)) - 1;
 }
 
-// After the head; the places of all rings follow the last ring.
+// The rings follow the head; the places of all rings follow the last ring.
 struct ProducerRing {
     alignas(kLineBytes) std::atomic<std::uint64_t> put;       // SYNC queue-put; writer: producer
-    alignas(kLineBytes) std::atomic<std::uint64_t> taken;     // SYNC queue-taken; writer: owner
+    alignas(kLineBytes) std::atomic<std::uint64_t> taken;     // SYNC queue-taken; writer: taker
     alignas(kLineBytes) std::atomic<std::uint32_t> producer;  // SYNC queue-ring; writers: both
 };
 static_assert(sizeof(ProducerRing) == 384 && offsetof(ProducerRing, producer) == 256);
@@ -109,7 +109,7 @@ struct Producer {
     std::uint64_t seen_taken = 0;  // from the last load
 };
 
-// All queues and producers of a rank. Made at the first use; under `cold`.
+// All queues and producers of a rank. Made at the first use; protected by the cold mutex.
 struct Queues {
     template <class Object>
     using Table = PointerTable<Object, HandleLayout<std::uint32_t, 12, 19>, TableShape{4096, 4096}>;
@@ -141,7 +141,8 @@ sennit_status create(Rank &rank, const QueueArgs &args, sennit_queue *queue,
 sennit_status destroy(Rank &rank, Queue &queue);
 sennit_status attach(Rank &rank, sennit_queue_address address, sennit_producer *producer);
 void detach(Rank &rank, Producer &producer);
-// The public calls. push() and pop() are called after push_at_once(), or find_item(), has failed.
+// The public calls. push() is called after push_at_once() has failed, pop() after find_item() has
+// failed.
 sennit_status push_many(Rank &rank, Producer &producer, const void *items, std::size_t count,
                         const Deadline &deadline, std::size_t *pushed);
 sennit_status pop_many(Rank &rank, Queue &queue, void *items, std::size_t most,
@@ -152,7 +153,7 @@ sennit_status pop(Rank &rank, Queue &queue, void *item, const Deadline &deadline
 void queues_close(Rank &rank);
 
 // Stores a count for which the rank of `target` may wait, and wakes that rank. `lightly`: without a
-// fence, which would take most of the time of many items.
+// fence, which would take most of the time of a transfer of many items.
 inline void show(std::atomic<std::uint64_t> &count, std::uint64_t value, ControlBlock &target,
                  bool lightly) {
     if (lightly) {
@@ -200,19 +201,21 @@ inline void copy_item(std::byte *to, const std::byte *from, std::uint64_t bytes)
     }
 }
 
-// The number of items that are moved before the other side is notified, so that it can start.
+// The number of items to move before the other side is notified, so that both sides work at the
+// same time.
 inline std::uint64_t together(std::uint64_t item_bytes) {
     constexpr std::uint64_t kBytesTogether = 512;
     return item_bytes < kBytesTogether ? kBytesTogether / item_bytes : 1;
 }
 
-// Puts in as many items as there are free places and publishes them together. Returns the number.
+// Puts in up to `count` items, as many as there are free places, and publishes them together.
+// Returns their number.
 inline std::uint64_t push_at_once(Producer &producer, const void *items, std::uint64_t count) {
     // relaxed: only equality matters; freeing during a use is the program's error.
     if (producer.live->load(std::memory_order_relaxed) != producer.live_value) [[unlikely]]
         return 0;
     if (producer.capacity - (producer.put - producer.seen_taken) < count) {
-        // SYNC queue-taken: pairs with the release in take(), of the owner; its copies of the items
+        // SYNC queue-taken: pairs with the release in take(), of the taker; its copies of the items
         // in these places come before.
         producer.seen_taken = producer.ring->taken.load(std::memory_order_acquire);
         const std::uint64_t free = producer.capacity - (producer.put - producer.seen_taken);
@@ -225,8 +228,8 @@ inline std::uint64_t push_at_once(Producer &producer, const void *items, std::ui
         from += producer.item_bytes;
         producer.place = producer.place + 1 == producer.capacity ? 0 : producer.place + 1;
     }
-    // SYNC queue-put: pairs with the acquire in find_item(), of the owner; the items come before.
-    // At least a release.
+    // SYNC queue-put: pairs with the acquire in find_item(), of the taker; the items come before.
+    // show() is at least a release.
     producer.put += count;
     show(producer.ring->put, producer.put, *producer.control, producer.rings_lightly);
     return count;
@@ -250,7 +253,7 @@ inline std::uint32_t find_item(const Queue &queue) {
 // Updates the view after a change of the ring's word.
 void look_at_producer(Rank &rank, std::uint32_t word, RingView &view);
 
-// Takes `count` items out of the ring, which has them.
+// Takes `count` items out of the ring, which must have as many.
 inline void take(Rank &rank, Queue &queue, std::uint32_t number, void *items, std::uint64_t count) {
     ProducerRing &ring = rings_of(queue.base)[number];
     RingView &view = queue.views[number];
@@ -261,15 +264,15 @@ inline void take(Rank &rank, Queue &queue, std::uint32_t number, void *items, st
         view.place = view.place + 1 == queue.capacity ? 0 : view.place + 1;
     }
     queue.next = number + 1 == queue.rings ? 0 : number + 1;
-    // relaxed: a new producer reads the count when it attaches. If this load misses it, it gets no
-    // bell, and wakes after at most the longest sleep.
+    // relaxed: if this load misses a new producer, that producer is not woken here. It has read the
+    // count when it attached, and reads it again after at most the longest sleep.
     const std::uint32_t word = ring.producer.load(std::memory_order_relaxed);
     if (word != view.word) [[unlikely]]
         look_at_producer(rank, word, view);
     view.taken += count;
     if (view.control != nullptr) {
         // SYNC queue-taken: pairs with the acquire in push_at_once(), of the producer; the copies
-        // of the items come before. At least a release.
+        // of the items come before. show() is at least a release.
         show(ring.taken, view.taken, *view.control, view.rings_lightly);
     } else {
         // SYNC queue-taken: pairs with the acquire in push_at_once(), of the next producer.
