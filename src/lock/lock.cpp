@@ -47,7 +47,7 @@ bool holds(const LockView &view) {
     return holder_of(view.own().last_word) == view.self_mark();
 }
 
-// Notes that this rank holds the lock, by `word`. Errors: OWNER_DIED.
+// Stores the word with which this rank holds the lock. Errors: OWNER_DIED.
 sennit_status taken(LockView &view, std::uint64_t word) {
     view.own().last_word = word;
     if ((word & kLockDied) == 0) return SENNIT_OK;
@@ -56,8 +56,8 @@ sennit_status taken(LockView &view, std::uint64_t word) {
                 "inconsistent");
 }
 
-// Takes the lock if it is free. `word` is the expected value and becomes the real one; *got says
-// whether the lock was taken.
+// Takes the lock if it is free. *word is the expected value and becomes the real one. *got: whether
+// the lock was taken.
 sennit_status take_if_free(LockView &view, std::uint64_t *word, bool *got) {
     *got = false;
     while (holder_of(*word) == 0) {
@@ -91,7 +91,7 @@ sennit_status take_from_dead(LockView &view, std::uint64_t word, bool or_self) {
     return status;
 }
 
-// Joins the queue. *got: the lock was free after all.
+// Joins the queue. *got: the lock was free after all, and this rank has it.
 sennit_status join_queue(LockView &view, std::uint64_t *ticket, bool *got) {
     sennit_status status = view.add_one(offsetof(LockPiece, tickets), ticket);
     if (status != SENNIT_OK) return status;
@@ -193,8 +193,8 @@ sennit_status wait_in_queue(const Waiter &waiter, const Deadline &deadline) {
     }
 }
 
-// Takes the lock if it is free, or if its holder is gone and nobody waits. *got says whether;
-// `word` is the word by which this or another rank holds it.
+// Takes the lock if it is free, or if its holder is gone and nobody waits. *got: whether the lock
+// was taken. *word becomes the word with which this or another rank holds the lock.
 sennit_status try_once(LockView &view, std::uint64_t *word, bool *got) {
     // The last value that this rank saw saves the first load if the lock was free then.
     *word = view.own().last_word;
@@ -207,7 +207,7 @@ sennit_status try_once(LockView &view, std::uint64_t *word, bool *got) {
         if (status == SENNIT_OK) status = view.load_word(word);
         *got = status == SENNIT_OK && holder_of(*word) == view.self_mark();
         if (*got) return status;
-        // Another rank was faster and may have released the lock since.
+        // Another rank took the lock first, and may have released it since.
     }
     return status;
 }
@@ -235,7 +235,8 @@ sennit_status lock_create(Rank &rank, team::Team &team, sennit_status refused, s
     auto *ranks = reinterpret_cast<std::int32_t *>(base + waiting_offset(team.size));
     for (std::uint32_t i = 0; i < team.size; ++i)
         ranks[i] = team.world_ranks[i];
-    // The shared words are zeros: the lock is free, and nobody waits. So no rank waits for others.
+    // The shared words stay zeros, which means free, and nobody waiting. So no rank has to wait for
+    // the home to initialize them.
     LockOwn &own = reinterpret_cast<LockPiece *>(base)->own;
     own.size = team.size;
     own.rank = team.rank;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locks of a team: a word and a queue in the memory of its first rank, and for each rank its own
-// line to wait at. Every step on shared words is one atomic operation, so the same code works on
-// every path. Called by api/lock.cpp. docs/design/locks.md has states, invariants and failures;
-// tests/models/lock.pml searches all runs.
+// Locks of a team. A lock has a word and a queue in the memory of the team's first rank, the
+// *home*, and in the memory of each rank a line that this rank polls while it waits. Every step on
+// shared words is one atomic operation, so the same code works on every path. Called by
+// api/lock.cpp. docs/design/locks.md has states, invariants and failures; tests/models/lock.pml
+// checks all interleavings.
 //
 // A lock is in one segment of the team, and its handle is the segment's id. So the rank object
 // stores nothing for it, and a stale handle is refused like a stale pointer.
@@ -31,7 +32,7 @@ struct alignas(kLineBytes) LockOwn {
     std::uint32_t rank;               // in the team
     std::int32_t home;                // world rank of the team's first rank
     std::atomic<std::uint32_t> busy;  // a thread of this rank is in a call of the lock
-    std::uint64_t last_word;  // the lock's word, when this rank last acquired or released it
+    std::uint64_t last_word;  // the lock's word after this rank last acquired or released it
     std::uint8_t unused[96];
 };
 static_assert(sizeof(LockOwn) == 128 && offsetof(LockOwn, busy) == 20 &&
@@ -40,17 +41,17 @@ static_assert(sizeof(LockOwn) == 128 && offsetof(LockOwn, busy) == 20 &&
 // The head of each rank's piece. `size` LockLines follow, then `size` world ranks. In line i of the
 // home's piece rank i of the team writes its ticket while it waits, else 0.
 struct LockPiece {
-    LockLine word;     // of the home: the holder, see below
-    LockLine tickets;  // of the home: tickets given out
-    LockLine grant;    // of each rank: the ticket by which it was given the lock
+    LockLine word;     // used at the home: holder and flags, see below
+    LockLine tickets;  // used at the home: number of tickets given out
+    LockLine grant;    // used at each rank: the ticket that got the lock
     LockOwn own;
 };
 static_assert(sizeof(LockPiece) == 512 && offsetof(LockPiece, grant) == 256);
 
 // Bits of the word: 0..23 the holder's rank in the team + 1 (0: free); 24 a rank may wait; 25 the
-// holder before it died; 26..63 changes. Every change of the word or of the queue adds one change.
-// So a compare_swap from a word that was read before the queue succeeds only if the queue is
-// unchanged.
+// holder before it died; 26..63 changes. Every change of the word or of the queue increments the
+// number of changes. So a compare_swap from a word that was read before the queue succeeds only if
+// the queue is unchanged.
 inline constexpr std::uint64_t kHolderMask = (std::uint64_t{1} << 24) - 1;
 inline constexpr std::uint64_t kLockWaiters = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kLockDied = std::uint64_t{1} << 25;

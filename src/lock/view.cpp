@@ -53,8 +53,8 @@ sennit_status LockView::by_message(std::uint8_t operation, std::uint64_t offset,
 
 sennit_status LockView::load(std::uint64_t offset, std::uint64_t *value) const {
     if (base_ != nullptr) [[likely]] {
-        // SYNC lock-word: pairs with the releases below in other ranks; everything that the
-        // changing rank did before its change comes before.
+        // SYNC lock-word: pairs with the releases below in other ranks; everything that a rank did
+        // before it changed the word comes before.
         *value = word_at(base_, offset).load(std::memory_order_acquire);
         return SENNIT_OK;
     }
@@ -137,7 +137,7 @@ void LockView::grant_to(std::uint32_t mark, std::uint64_t ticket) const {
     const int peer = world_rank(mark - 1);
     const sennit_gptr there{peer, home_.segment, offsetof(LockPiece, grant)};
     if (auto *word = op::reached(*rank_, there, sizeof(std::uint64_t))) {
-        // Only upwards: a slow rank must not overwrite a later grant.
+        // The grant may only grow: a slow rank must not overwrite a later grant.
         Word &grant = *reinterpret_cast<Word *>(word);
         // relaxed: the exchange decides.
         std::uint64_t old = grant.load(std::memory_order_relaxed);

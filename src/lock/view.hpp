@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The access of one call to a lock: the rank's own piece, and the home's words by any path. Used
-// only by lock.cpp.
+// Gives one call of a lock access to the rank's own piece, and by any path to the words of the
+// home. Used only by lock.cpp.
 #pragma once
 
 #include "lock/lock.hpp"
@@ -12,7 +12,7 @@ namespace sennit::lock {
 constexpr std::uint32_t holder_of(std::uint64_t word) {
     return static_cast<std::uint32_t>(word & kHolderMask);
 }
-// The next word: one more change, `holder` + 1 and flags as given.
+// The next word: one more change than in `word`, and the given holder (rank + 1) and flags.
 constexpr std::uint64_t next_word(std::uint64_t word, std::uint64_t holder_and_flags) {
     return (word & ~(kLockChange - 1)) + kLockChange + holder_and_flags;
 }
@@ -37,22 +37,23 @@ class LockView {
         return peer_gone(*rank_, world_rank(member)) != Gone::no;
     }
 
-    // Words of the home. By messages, the operations of op/atomic.hpp have the release or acquire.
+    // Access to words of the home. If only messages reach the home, the operations of op/atomic.hpp
+    // do the release or acquire.
     sennit_status load(std::uint64_t offset, std::uint64_t *value) const;
     sennit_status store(std::uint64_t offset, std::uint64_t value) const;
     sennit_status add_one(std::uint64_t offset, std::uint64_t *old) const;
-    // *word becomes the old value; it is unchanged if the swap succeeded.
+    // Expects *word, and loads the old value into it. The swap succeeded if *word is unchanged.
     sennit_status compare_swap(std::uint64_t *word, std::uint64_t desired) const;
 
     sennit_status load_word(std::uint64_t *word) const {
         return load(offsetof(LockPiece, word), word);
     }
-    // Publishes whether this rank waits, and with which ticket.
+    // Publishes the ticket with which this rank waits; 0: it does not wait.
     sennit_status set_waiting(std::uint64_t ticket) const {
         return store(waiting_offset(self()), ticket);
     }
-    // Finds the first living rank that waits: its number + 1, or 0 if none. `self` counts like any
-    // other.
+    // Finds the first living rank that waits, this one included. *mark becomes its number in the
+    // team + 1, or 0 if there is none.
     sennit_status find_first(std::uint32_t *mark, std::uint64_t *ticket) const;
     // Notifies a rank that it has the lock. Errors do not matter: the rank also checks the word.
     void grant_to(std::uint32_t mark, std::uint64_t ticket) const;
