@@ -11,8 +11,8 @@ const RequestCalls &functions_of(const Rank &rank, RequestKind kind) {
     return rank.request_kinds[static_cast<std::size_t>(kind)];
 }
 
-// Tests one request (RequestCalls::test). The null request is complete; another rank may wait for a
-// rank that polls it, so it makes the same progress as an operation.
+// Tests one request (RequestCalls::test). A null request is complete, but its test makes progress,
+// too: another rank may wait for a rank that only polls null requests.
 sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, int *done) {
     const RequestCalls &kind = functions_of(rank, kind_of(request));
     if (kind.test != nullptr) return kind.test(rank, request, makes_progress, done);
@@ -21,8 +21,8 @@ sennit_status test_one(Rank &rank, sennit_request request, bool makes_progress, 
     return SENNIT_OK;
 }
 
-// What a wait waits for. It watches no rank: the transport completes the operation when its peer is
-// lost, and the request is then not left behind.
+// The context of a wait. A wait for requests does not check for lost ranks: the transport completes
+// an operation whose peer is lost, and so the request is released as usual.
 struct OpenRequests {
     const sennit_request *requests;
     std::size_t count;
@@ -139,7 +139,7 @@ sennit_status wait_any(Rank &rank, std::size_t count, sennit_request requests[],
 
 sennit_status flush(Rank &rank, int peer, const Deadline &deadline) {
     store_load_fence();
-    // Only implicit operations have no handle.
+    // Other kinds have no implicit operations.
     const RequestCalls &operations = functions_of(rank, RequestKind::operation);
     return operations.flush == nullptr ? SENNIT_OK : operations.flush(rank, peer, deadline);
 }

@@ -22,7 +22,7 @@ enum class RequestKind : std::uint8_t {
 static_assert(static_cast<std::size_t>(RequestKind::collective) < kRequestKinds);
 
 inline constexpr unsigned kKindShift = 63;
-// The handles in the tables of all kinds.
+// The layout of the handles in the tables of all kinds.
 using Handles = HandleLayout<std::uint64_t, 31, 31>;
 
 constexpr sennit_request make(RequestKind kind, std::uint64_t handle) {
@@ -39,7 +39,8 @@ inline bool is_null(sennit_request request) {
     return request.handle == 0;
 }
 
-// Called by the folder of that kind in start-up and teardown. An empty RequestCalls unregisters it.
+// Called by the folder of that kind in start-up and teardown. An empty RequestCalls unregisters the
+// kind.
 void register_kind(Rank &rank, RequestKind kind, const RequestCalls &functions);
 
 // The error of an invalid handle. Returns ARG.
