@@ -87,7 +87,8 @@ template <class T, std::uint8_t kOperator>
 inline BitsOf<T> change(BitsOf<T> *place, BitsOf<T> value) {
     const std::atomic_ref<BitsOf<T>> word(*place);
     // SYNC atomic-word: each is release and acquire in one, and pairs with the same in another rank
-    // or with update_bits(); who sees a change also sees what its rank did before.
+    // or with update_bits(); a rank that sees a change also sees everything that the changing rank
+    // did before.
     if constexpr (kOperator == SENNIT_SUM) return word.fetch_add(value, std::memory_order_acq_rel);
     if constexpr (kOperator == SENNIT_AND) return word.fetch_and(value, std::memory_order_acq_rel);
     if constexpr (kOperator == SENNIT_OR) return word.fetch_or(value, std::memory_order_acq_rel);
@@ -97,15 +98,15 @@ inline BitsOf<T> change(BitsOf<T> *place, BitsOf<T> value) {
         return word.exchange(value, std::memory_order_acq_rel);
 }
 
-// The shapes of calls. Each is tried in line with a near entry, then out of line with a far one,
-// then by the cold path.
+// The shapes of calls. A call first tries the near entries inline, then the far entries in a
+// function of its own, then takes the cold path.
 
 template <auto kShape, class... Args>
 [[gnu::noinline]] sennit_status far(const AtomicCall &call, sennit_gptr target, Args... args) {
     return kShape(call, target, args...);
 }
 
-// Without the old value: a set is then a store, and an add needs no exchange.
+// A change without the old value: a set is a store, and an add needs no exchange.
 template <class T, std::uint8_t kOperator, Look kLook = Look::near>
 inline sennit_status change_only(const AtomicCall &call, sennit_gptr target, T value) {
     BitsOf<T> *place = place_of<T, kLook>(target);
@@ -187,13 +188,13 @@ sennit_status accumulate(const char *name, const op::AtomicArgs &args,
     });
 }
 
-// The same with a result.
+// accumulate() with the old values as result.
 sennit_status get_accumulate(const char *name, const op::AtomicArgs &args, Mode mode) {
     if (args.result == nullptr && args.count != 0) return null_argument("the result", name);
     return accumulate(name, args, {mode, nullptr});
 }
 
-// The stored form of an operator; an invalid one stays invalid.
+// The stored form of an operator. An invalid operator becomes 0, which is invalid, too.
 std::uint8_t operation_of(sennit_operator op) {
     const auto number = static_cast<unsigned>(op);
     return number < SENNIT_OPERATOR_END ? static_cast<std::uint8_t>(number) : std::uint8_t{0};
@@ -215,7 +216,7 @@ extern "C" {
         OPERATION, kTypeOf<T>, Mode::MODE, FETCHES, NAME \
     }
 
-// A change and its twin that flush completes.
+// A change, and its _nbi form, which flush completes.
 #define SENNIT_DEFINE_CHANGE(T, NAME, OPERATION, VALUE, ...)                  \
     sennit_status NAME(sennit_gptr target __VA_OPT__(, ) __VA_ARGS__) {       \
         SENNIT_CALL(T, OPERATION, blocking, false, #NAME);                    \
@@ -226,7 +227,7 @@ extern "C" {
         return change_only<T, OPERATION>(kCall, target, VALUE);               \
     }
 
-// A change that fetches the old value, and its twin with a request.
+// A change that fetches the old value, and its _nb form, which has a request.
 #define SENNIT_DEFINE_FETCH(T, NAME, OPERATION, VALUE, OLD, ...)                        \
     sennit_status NAME(sennit_gptr target, __VA_ARGS__) {                               \
         SENNIT_CALL(T, OPERATION, blocking, true, #NAME);                               \

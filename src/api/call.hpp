@@ -10,7 +10,7 @@
 
 namespace sennit::api {
 
-// The caller's rank while it is in use, or null.
+// The caller's rank; null if the thread has none, before sennit_init and after sennit_finalize.
 inline Rank *caller() {
     Rank *rank = current_rank();
     // relaxed: 0 unless in use (op/direct.hpp).
@@ -28,28 +28,28 @@ inline Rank *caller() {
 [[gnu::cold]] sennit_status null_argument(const char *what);
 [[gnu::cold]] sennit_status null_argument(const char *what, const char *operation);
 
-// Checks the place of a text that the call writes. Errors: ARG.
+// Checks the buffer for a text that the call writes. Errors: ARG.
 sennit_status check_text(const char *text, std::size_t bytes);
 
-// Checks that it is the number of a rank of the world. Errors: RANGE.
+// Checks that `other` is a rank of the world. Errors: RANGE.
 sennit_status check_world_rank(const Rank &rank, int other);
 
-// The end of a call that failed: fail_in(). Programs repeat a call until its receiver is ready, so
-// SIGNAL_EARLY counts as a fruitless poll.
+// Ends a call that failed, by fail_in(). SIGNAL_EARLY counts as a fruitless poll, because programs
+// repeat such a call until the receiver is ready.
 [[gnu::cold]] sennit_status end_failed(sennit_status status, const char *operation);
 
 inline sennit_status done(sennit_status status, const char *operation) {
     return status == SENNIT_OK ? SENNIT_OK : end_failed(status, operation);
 }
 
-// The frame of a public function with this name: `body` gets the caller's rank.
+// Runs `body`, the body of the public function `name`, with the caller's rank.
 template <class Body>
 inline sennit_status call(const char *name, Body body) {
     Rank *rank = caller();
     return rank == nullptr ? no_rank(name) : done(body(*rank), name);
 }
 
-// The part of noted() for a rank that is observed.
+// noted() for a rank with an observer.
 template <class Body>
 [[gnu::cold, gnu::noinline]] sennit_status observed(Rank &rank, const char *name, Body body,
                                                     int peer, std::uint64_t bytes) {
@@ -57,7 +57,7 @@ template <class Body>
     return body(rank);
 }
 
-// Runs `body` and records it as one operation if the rank is observed; else this costs one test.
+// Runs `body`. If the rank has an observer, records one operation; else this costs one test.
 template <class Body>
 inline sennit_status noted(Rank &rank, const char *name, Body body, int peer = runtime::kNobody,
                            std::uint64_t bytes = 0) {
@@ -66,13 +66,13 @@ inline sennit_status noted(Rank &rank, const char *name, Body body, int peer = r
     return body(rank);
 }
 
-// The same as call(), and records the call.
+// Like call(), and records the call.
 template <class Body>
 inline sennit_status noted_call(const char *name, Body body) {
     return call(name, [=](Rank &rank) { return noted(rank, name, body); });
 }
 
-// The same for a call on a team of the rank; `body` also gets the team.
+// Like call(), for a call on a team of the rank: `body` also gets the team.
 template <class Body>
 inline sennit_status team_call(const char *name, sennit_team team, Body body) {
     return call(name, [&](Rank &rank) {

@@ -44,7 +44,7 @@ std::uint64_t copied_bytes(const Channel &opened, Copies copies) {
     return is_pulled == (copies == Copies::pulled) ? opened.peer_bytes : 0;
 }
 
-// The same for a recorded call: a hand-over, or a wait for one.
+// call_on() for a recorded call: a hand-over, or a wait for one.
 template <class Call>
 [[gnu::cold, gnu::noinline]] sennit_status use(sennit_channel handle, const char *name,
                                                Copies copies, Call call) {
@@ -226,17 +226,18 @@ template <class Side>
     return use(handle, Side::kHave, Side::kCopies, Side::kHandOver);
 }
 
-// Polls inline as long as a wait polls: the loop of a hand-over between two cores. True: `ready`
-// became true. The pauses between the first polls are short: if the cores share a cache, the answer
-// arrives within two pauses, and the second pause would be half of the trip. More polls with short
-// pauses would delay this core's own stores if the answer takes longer.
+// Polls inline, as long as the start of a wait does. Most hand-overs between two cores end here.
+// Returns true when `ready` is true. The pauses between the first polls are brief: if the cores
+// share a cache, the answer arrives within two long pauses, so a long pause could add half of the
+// latency. More polls with brief pauses would delay this core's own stores if the answer takes
+// longer.
 template <class Ready>
 inline bool poll(const Channel &opened, std::int64_t timeout_ns, Ready ready) {
-    constexpr unsigned kFastLooks = 6;
+    constexpr unsigned kBriefPauses = 6;
     constexpr std::int64_t kShortestNs = 1'000'000;  // polling takes less
     if (ready()) return timeout_ns >= 0;
     if (timeout_ns < kShortestNs || opened.spins == 0) return false;
-    for (unsigned look = 0; look < kFastLooks; ++look) {
+    for (unsigned i = 0; i < kBriefPauses; ++i) {
         cpu_pause_briefly();
         if (ready()) return true;
     }
@@ -276,8 +277,8 @@ template <class Side>
         });
 }
 
-// Channels whose writer may be ahead, then the cold path. Not inline, so that it does not slow the
-// short way. The parameters of the public call are the first ones, so they stay in their registers.
+// Tries a channel whose writer may be ahead, then the cold path. Not inline, so that the short way
+// stays fast. The first parameters are those of the public call, so they stay in their registers.
 template <class Side>
 [[gnu::noinline]] sennit_status can_ahead(sennit_channel handle, int *can, Channel *opened) {
     if (!channel::goes_ahead(opened, handle) || !Side::may_ahead(*opened))
@@ -312,7 +313,7 @@ sennit_status sennit_channel_open(sennit_team team, const sennit_channel_ends *e
     return team_call(__func__, team, [=](Rank &rank, const team::Team &found) {
         sennit_status status = check_ends(ends, flags, timeout_ns, channels);
         if (status != SENNIT_OK || ends->count == 0) return status;
-        // One message is the default without the flag.
+        // AHEAD(1) is the default. It is removed because the flags of both sides are compared.
         const bool is_one = channel::ahead_in(flags) == 1;
         const unsigned wanted = is_one ? flags & ~SENNIT_CHANNEL_AHEAD(channel::kAheadMask) : flags;
         const Deadline deadline = Deadline::after(timeout_ns);

@@ -37,7 +37,8 @@ sennit_status check_wait(const CallWait &wait) {
     return wait.request != nullptr ? SENNIT_OK : null_argument("the request");
 }
 
-// The mark is no address: as a destination only the root's own block of a scatter may have it.
+// SENNIT_IN_PLACE is not an address. It may be the destination at the root of a scatter, and at
+// other ranks than the root of a gather or reduce, which have no destination.
 sennit_status check_mark(const team::Team &team, const coll::Call &call) {
     if (call.destination.memory != SENNIT_IN_PLACE) return SENNIT_OK;
     const bool is_root = team.rank == call.root;
@@ -77,7 +78,7 @@ std::byte *bytes_of(const void *memory) {
 }
 
 // Marks a call as in place if its buffers say so.
-void find_in_place(coll::Call &call) {
+void detect_in_place(coll::Call &call) {
     const bool replaces =
         coll::folds(call.kind) || call.kind == Kind::alltoall || call.kind == Kind::alltoallv;
     const bool is_same =
@@ -109,8 +110,8 @@ sennit_status check_blocks(const team::Team &team, coll::Call &call) {
     return SENNIT_OK;
 }
 
-// Blocks of the same size, from the caller.
-struct Given {
+// The caller's arguments for blocks of the same size.
+struct EqualBlocks {
     int root;
     const void *source;
     void *destination;
@@ -118,7 +119,7 @@ struct Given {
 };
 
 template <Kind kKind>
-sennit_status run_blocks(const char *name, sennit_team team, const Given &given,
+sennit_status run_blocks(const char *name, sennit_team team, const EqualBlocks &given,
                          const CallWait &wait) {
     coll::Call call;
     call.kind = kKind;
@@ -126,7 +127,7 @@ sennit_status run_blocks(const char *name, sennit_team team, const Given &given,
     call.bytes = given.bytes;
     call.source = {bytes_of(given.source), nullptr, nullptr, given.bytes};
     call.destination = {bytes_of(given.destination), nullptr, nullptr, given.bytes};
-    find_in_place(call);
+    detect_in_place(call);
     return run(name, team, call, wait, check_blocks<kKind>);
 }
 
@@ -171,17 +172,17 @@ coll::Blocks one_block(const void *memory) {
     return {bytes_of(memory), nullptr, nullptr, 0};
 }
 
-// Blocks of several sizes, from the caller.
-struct GivenSizes {
+// The caller's arguments for blocks of several sizes.
+struct SizedBlocks {
     int root;
     coll::Blocks source;
     coll::Blocks destination;
     std::size_t bytes = 0;
-    bool in_place = false;  // whatever the buffers say
+    bool in_place = false;  // also if the buffers do not say so
 };
 
 template <Kind kKind>
-sennit_status run_sized(const char *name, sennit_team team, const GivenSizes &given,
+sennit_status run_sized(const char *name, sennit_team team, const SizedBlocks &given,
                         const CallWait &wait) {
     coll::Call call;
     call.kind = kKind;
@@ -189,7 +190,7 @@ sennit_status run_sized(const char *name, sennit_team team, const GivenSizes &gi
     call.source = given.source;
     call.destination = given.destination;
     call.bytes = given.bytes;
-    find_in_place(call);
+    detect_in_place(call);
     call.in_place |= given.in_place;
     return run(name, team, call, wait, check_sized_blocks);
 }
@@ -227,7 +228,7 @@ sennit_status check_reduction(const team::Team &team, coll::Call &call) {
         elements = 0;
         for (std::uint32_t member = 0; member < team.size; ++member)
             if (__builtin_add_overflow(elements, call.counts[member], &elements))
-                return fail(SENNIT_ERR_ARG, "more elements than the address space has");
+                return fail(SENNIT_ERR_ARG, "the elements exceed the address space");
     }
     if (__builtin_mul_overflow(elements, call.element_bytes, &call.bytes) ||
         call.bytes > SIZE_MAX / team.size)
@@ -257,7 +258,7 @@ coll::Call reduction_call(Kind kind, int root, const void *source, void *destina
     call.element_bytes = reduction.element_bytes;
     call.source.memory = bytes_of(source);
     call.destination.memory = bytes_of(destination);
-    find_in_place(call);
+    detect_in_place(call);
     return call;
 }
 

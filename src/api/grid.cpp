@@ -21,7 +21,7 @@ sennit_status check_dimensions(int dimensions, const int dims[]) {
     return dims != nullptr ? SENNIT_OK : null_argument("dims");
 }
 
-// The number of places, at most INT_MAX.
+// The number of places if it is at most `limit`, else any number above `limit`.
 std::int64_t places_of(const group::Grid &grid, std::int64_t limit) {
     std::int64_t places = 1;
     for (int i = 0; i < grid.dimensions && places <= limit; ++i)
@@ -29,8 +29,8 @@ std::int64_t places_of(const group::Grid &grid, std::int64_t limit) {
     return places;
 }
 
-// Fills the grid in the arguments, and this rank's part in them.
-sennit_status plan_grid(const team::Team &parent, int dimensions, const int dims[],
+// Sets the grid, the digest and this rank's color in *args.
+sennit_status grid_args(const team::Team &parent, int dimensions, const int dims[],
                         const int periodic[], team::CreationArgs *args) {
     sennit_status status = check_dimensions(dimensions, dims);
     if (status != SENNIT_OK) return status;
@@ -113,7 +113,7 @@ sennit_status sennit_team_grid(sennit_team parent, int dimensions, const int dim
                                const int periodic[], sennit_team *team) {
     return creation_call(__func__, parent, team,
                          [=](Rank &, team::Team &found, team::CreationArgs *args) {
-                             return plan_grid(found, dimensions, dims, periodic, args);
+                             return grid_args(found, dimensions, dims, periodic, args);
                          });
 }
 

@@ -146,9 +146,9 @@ sennit_status compare(Rank &rank, sennit_group first, sennit_group second,
     return SENNIT_OK;
 }
 
-// Converts the group's members to ranks of the parent, in the arguments of their team.
-sennit_status plan_team(Rank &rank, const team::Team &parent, sennit_group group,
-                        team::CreationArgs *args) {
+// Sets *args for a team of the group's members, by their ranks in the parent.
+sennit_status group_args(Rank &rank, const team::Team &parent, sennit_group group,
+                         team::CreationArgs *args) {
     RankList world_ranks;
     RankList ranks;
     sennit_status status = group::group_read(rank, group, &world_ranks);
@@ -270,7 +270,7 @@ sennit_status sennit_group_compare(sennit_group first, sennit_group second,
 sennit_status sennit_team_create_group(sennit_team parent, sennit_group group, sennit_team *team) {
     return creation_call(__func__, parent, team,
                          [=](Rank &rank, team::Team &found, team::CreationArgs *args) {
-                             return plan_team(rank, found, group, args);
+                             return group_args(rank, found, group, args);
                          });
 }
 

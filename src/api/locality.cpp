@@ -72,7 +72,7 @@ sennit_status find_domains(Rank &rank, const Domains **found) {
     return SENNIT_OK;
 }
 
-// The frame of a public function on a domain: `body` writes the output, if there is one.
+// Runs a public function on a domain. `body` writes the output.
 template <class Body>
 sennit_status domain_call(const char *name, int index, bool has_output, Body body) {
     return call(name, [&](Rank &rank) {
@@ -88,7 +88,8 @@ sennit_status domain_call(const char *name, int index, bool has_output, Body bod
     });
 }
 
-// Writes the world ranks bound to a domain, as many as fit into `ranks`; returns their number.
+// Returns the number of ranks bound to a domain. Writes as many of their world ranks as fit into
+// `ranks`.
 std::size_t ranks_in(const Domains &domains, int index, std::size_t capacity, int *ranks) {
     std::size_t count = 0;
     for (int i = 0; i < domains.rank_count; ++i) {

@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kDefaultAlignment = 64;
 constexpr std::size_t kLargestAlignment = std::size_t{1} << 30;
 constexpr std::size_t kLargestSegment = std::size_t{1} << 46;
-constexpr std::size_t kLargestNumber = PTRDIFF_MAX;  // larger values were negative
+constexpr std::size_t kLargestNumber =
+    PTRDIFF_MAX;  // a larger value was a negative number before conversion
 constexpr unsigned kKnownFlags = SENNIT_ALLOC_RESERVE | SENNIT_ALLOC_HUGE | SENNIT_ALLOC_ACCUMULATE;
 
 sennit_status check_allocation(std::size_t bytes, std::size_t alignment, unsigned flags) {
@@ -73,12 +74,13 @@ sennit_status free_any(Rank &rank, sennit_gptr gptr) {
     // relaxed: find_of_segment() has done the acquire.
     const team::CollectiveCall call(*team, team->handle.load(std::memory_order_relaxed));
     if (call.status() != SENNIT_OK) return call.status();
-    // Not live here means live nowhere: all ranks allocate and free in the same order.
+    // A segment that is not live here is live nowhere: all ranks allocate and free in the same
+    // order.
     if (!team::is_live(*team, gptr.segment)) return not_live(gptr);
     return team::free_segment(rank, *team, gptr.segment);
 }
 
-// Whether `place` is in an allocation of this rank alone.
+// Whether `place` is in memory of sennit_alloc_local.
 bool is_local(const Rank &rank, sennit_gptr place) {
     return memory::team_slot_of(place.segment) == memory::kLocalSlot &&
            rank.control->records[memory::index_of(place.segment)].kind == SegmentKind::local;

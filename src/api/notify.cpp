@@ -18,7 +18,7 @@ using signal::Attached;
 namespace {
 
 sennit_status no_block(sennit_peer_block block) {
-    return fail(SENNIT_ERR_ARG, "%#x is no block that this rank has attached", block.handle);
+    return fail(SENNIT_ERR_ARG, "block %#x is not attached by this rank", block.handle);
 }
 
 [[gnu::cold, gnu::noinline]] sennit_status notify_cold(sennit_peer_block block,
@@ -32,7 +32,7 @@ sennit_status no_block(sennit_peer_block block) {
     });
 }
 
-// The parameters have the order of the public call, so the call is a jump.
+// The parameters have the order of the public call, so that the call compiles to a jump.
 [[gnu::noinline]] sennit_status put_cold(sennit_peer_block destination, std::size_t offset,
                                          const void *source, std::size_t bytes) {
     // A put only reads the buffer.

@@ -14,7 +14,7 @@ namespace {
 
 using op::Direction;
 
-// One side of a call: direction, memory, notified signal, and its name for errors.
+// The arguments of a call, except its shape. `name` is for errors.
 struct NotifiedShape {
     Direction direction;
     sennit_peer_block block;
@@ -29,7 +29,7 @@ sennit_status with_args(const NotifiedShape &call, const Shape &shape, Call noti
     return api::call(call.name, [&](Rank &rank) {
         signal::Attached *const found = signal::find_attached(rank, call.block);
         if (found == nullptr)
-            return fail(SENNIT_ERR_ARG, "%#x is no block that this rank has attached",
+            return fail(SENNIT_ERR_ARG, "block %#x is not attached by this rank",
                         call.block.handle);
         op::Layout layout;
         const sennit_status status = make_layout(call.direction, shape, &layout);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records a call that names memory of a peer: its path is known only at its end. Other records are
-// in observe/observer.hpp, which api/ uses directly.
+// Records calls that name memory of a peer. Their path is known only at their end. For other calls
+// api/ uses observe/observer.hpp directly.
 #pragma once
 
 #include <sennit/notify.h>
@@ -12,14 +12,14 @@ namespace sennit::api {
 using runtime::Observed;
 
 // The path by which this rank reaches the memory; the path to the peer if the memory is not
-// attached.
+// attached; NONE if there is no such rank.
 sennit_path path_to(Rank &rank, sennit_gptr gptr);
 
-// Records the data of a batch or a plan, whose parts have their own peers.
+// Records the data of a batch or a plan, whose parts may have different peers.
 [[gnu::cold]] void add_parts(Rank &rank, Observed &observed, const sennit_notify_part *parts,
                              std::size_t count);
 
-// Records a put, get or atomic operation, from here to the end of the block.
+// Records a put, get or atomic operation, from construction to destruction.
 class ObservedAccess {
   public:
     ObservedAccess(Rank &rank, const char *name, sennit_gptr gptr, std::uint64_t bytes)
@@ -39,7 +39,7 @@ class ObservedAccess {
   private:
     Rank &rank_;
     sennit_gptr gptr_;
-    Observed observed_;  // destroyed after the body of the destructor
+    Observed observed_;  // ends after the destructor's body, which sets the path
 };
 
 }  // namespace sennit::api

@@ -23,7 +23,7 @@ sennit_status call_on(Handle handle, const char *name, Call call) {
     });
 }
 
-// The same for a push, which records the number of items moved to the taker.
+// call_on() for a push, which also records the bytes moved to the taker.
 template <class Call>
 sennit_status push_by(sennit_producer producer, const char *name, Call call) {
     return api::call(name, [&](Rank &rank) {

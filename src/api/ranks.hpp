@@ -9,8 +9,8 @@
 
 namespace sennit::api {
 
-// Checks that every number is in 0 .. limit-1 and occurs once. `where` names what they are ranks
-// of. Errors: ARG (null, twice), RANGE, NOMEM.
+// Checks that every number is in 0 .. limit-1 and occurs once. `where` names the set of ranks for
+// errors. Errors: ARG (null, or a rank twice), RANGE, NOMEM.
 sennit_status check_ranks(std::size_t count, const int ranks[], int limit, const char *where);
 
 // A hash over arguments that must be equal on all ranks. It detects a difference unless two lists
@@ -26,7 +26,7 @@ class Digest {
     std::uint64_t sum_ = kHashOfNothing;
 };
 
-// The kinds of creation, so that two ranks in different calls detect it.
+// The kinds of creation. They are hashed, so that ranks in different calls detect the difference.
 enum CreationKind : std::uint64_t {
     kOfRanks = 1,
     kSplit = 2,
@@ -35,13 +35,12 @@ enum CreationKind : std::uint64_t {
     kGrid
 };
 
-// The common part of public functions that make a team, after the arguments are known. Takes over
-// args.grid.
+// The common last part of public functions that make a team. Takes ownership of args.grid.
 sennit_status create_team(Rank &rank, team::Team &parent, sennit_team handle,
                           const team::CreationArgs &args, sennit_team *team);
 
-// The frame of a public function that makes a team: `fill` fills in the arguments and returns the
-// error of this rank's own. The rank takes part even then, so that the others do not wait for it.
+// Runs a public function that makes a team. `fill` sets the arguments and returns this rank's own
+// error. A rank with an error takes part, too, so that the others do not wait for it.
 template <class Fill>
 sennit_status creation_call(const char *name, sennit_team parent, sennit_team *team, Fill fill) {
     return team_call(name, parent, [&](Rank &rank, team::Team &found) {
@@ -53,7 +52,7 @@ sennit_status creation_call(const char *name, sennit_team parent, sennit_team *t
     });
 }
 
-// The arguments for the parent's members with these numbers.
+// Sets *args for a team of the parent's members with these numbers.
 void args_for(const team::Team &parent, std::size_t count, const int ranks[],
               team::CreationArgs *args);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registration of existing memory, and its regions: arguments, attaching, and the reasons.
+// Registers existing memory, attaches and detaches regions, and explains by which mechanism a
+// region is shared.
 #include <sennit/memory.h>
 
 #include <cstdio>
@@ -15,7 +16,7 @@
 namespace sennit::api {
 namespace {
 
-// Checks that the region is of a rank of the world.
+// Checks that the region belongs to a rank of the world.
 sennit_status check_owner(const Rank &rank, sennit_region region) {
     if (sennit_gptr_is_null(region.gptr)) return op::fail_null_region();
     return check_world_rank(rank, region.gptr.rank);
@@ -64,49 +65,51 @@ sennit_status look_up(Rank &rank, sennit_region region, SegmentRecord *record) {
     return op::check_region(rank, region);
 }
 
-// How this rank reaches a region: as its owner says, or by copies if the owner offers XPMEM and
-// this rank can not attach it.
-struct RegionWay {
+// How this rank reaches a region: by the mechanism that the owner offers, or by copies of the
+// kernel if the owner offers XPMEM and this rank can not attach it.
+struct RegionAccess {
     SegmentRecord record{};
     Mechanism mechanism = Mechanism::none;
     std::uint8_t attach_errno = 0;
 
-    bool is_owners() const { return mechanism == record.mechanism; }
+    bool is_as_offered() const { return mechanism == record.mechanism; }
 };
 
-sennit_status find_way(Rank &rank, sennit_region region, RegionWay *way) {
-    sennit_status status = look_up(rank, region, &way->record);
+sennit_status find_access(Rank &rank, sennit_region region, RegionAccess *access) {
+    sennit_status status = look_up(rank, region, &access->record);
     if (status != SENNIT_OK) return status;
-    way->mechanism = way->record.mechanism;
-    if (way->mechanism != Mechanism::xpmem || region.gptr.rank == rank.world_rank) return SENNIT_OK;
+    access->mechanism = access->record.mechanism;
+    if (access->mechanism != Mechanism::xpmem || region.gptr.rank == rank.world_rank)
+        return SENNIT_OK;
     memory::SegmentEntry *entry = nullptr;
     status = op::resolve(rank, region.gptr, &entry);
     if (status != SENNIT_OK || entry->base != nullptr) return status;
-    way->mechanism = Mechanism::copied;
-    way->attach_errno = entry->attach_errno;
+    access->mechanism = Mechanism::copied;
+    access->attach_errno = entry->attach_errno;
     return SENNIT_OK;
 }
 
-// Why this rank gets copies instead of the owner's offer or adoption.
-memory::Refused copied_instead(const RegionWay &way, Mechanism wanted) {
+// Why this rank uses copies instead of XPMEM, which the owner offers, or adoption.
+memory::Refused copied_instead(const RegionAccess &access, Mechanism wanted) {
     using memory::Refusal;
     if (wanted == Mechanism::adopted) return {Refusal::other_taken, 0};
     memory::Refused why;
     if (memory::xpmem_calls(&why) == nullptr) return why;
-    return {Refusal::not_attached, way.attach_errno};
+    return {Refusal::not_attached, access.attach_errno};
 }
 
 sennit_status explain(Rank &rank, sennit_region region, sennit_mechanism candidate, char *text,
                       std::size_t bytes) {
-    RegionWay way;
-    const sennit_status status = find_way(rank, region, &way);
+    RegionAccess access;
+    const sennit_status status = find_access(rank, region, &access);
     if (status != SENNIT_OK) return status;
-    const SegmentRecord &record = way.record;
+    const SegmentRecord &record = access.record;
     const auto wanted = static_cast<Mechanism>(candidate);
-    if (way.mechanism == wanted) {
+    if (access.mechanism == wanted) {
         (void)std::snprintf(text, bytes, "taken");
-    } else if (!way.is_owners() && (wanted == Mechanism::xpmem || wanted == Mechanism::adopted)) {
-        memory::refusal_text(copied_instead(way, wanted), text, bytes);
+    } else if (!access.is_as_offered() &&
+               (wanted == Mechanism::xpmem || wanted == Mechanism::adopted)) {
+        memory::refusal_text(copied_instead(access, wanted), text, bytes);
     } else if (record.mechanism == Mechanism::file) {
         (void)std::snprintf(text, bytes, "the memory is allocated by Sennit");
     } else if (wanted == Mechanism::file) {
@@ -128,7 +131,7 @@ extern "C" {
 
 sennit_status sennit_register(void *memory, size_t bytes, unsigned flags, sennit_region *region) {
     const char *const name = __func__;
-    // The stack of the program lies above this frame of the library's entry.
+    // The program's stack frames lie above the frame of this function.
     const auto frames = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     return call(name, [=](Rank &rank) {
         if (region == nullptr) return null_argument("region");
@@ -173,9 +176,9 @@ sennit_status sennit_region_detach(sennit_region region) {
 sennit_status sennit_region_mechanism(sennit_region region, sennit_mechanism *mechanism) {
     return call(__func__, [=](Rank &rank) {
         if (mechanism == nullptr) return null_argument("mechanism");
-        RegionWay way;
-        const sennit_status status = find_way(rank, region, &way);
-        if (status == SENNIT_OK) *mechanism = static_cast<sennit_mechanism>(way.mechanism);
+        RegionAccess access;
+        const sennit_status status = find_access(rank, region, &access);
+        if (status == SENNIT_OK) *mechanism = static_cast<sennit_mechanism>(access.mechanism);
         return status;
     });
 }

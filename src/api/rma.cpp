@@ -59,7 +59,7 @@ template <class Call>
         name);
 }
 
-// The cold path, with the entry that was found, or null.
+// The cold path of a blocking call. `entry`: the entry that was found, or null.
 template <class Call>
 [[gnu::noinline]] sennit_status blocking_cold(typename Call::To to, typename Call::From from,
                                               std::size_t bytes,
@@ -81,9 +81,9 @@ inline const memory::SegmentEntry *entry_for(typename Call::To to, typename Call
     return op::direct_entry<kLook>(*rank, Call::remote(to, from), bytes);
 }
 
-// True if the copy is done.
+// Copies by a near entry. Returns whether the copy is done.
 template <class Call, auto kCopy>
-inline bool is_near(typename Call::To to, typename Call::From from, std::size_t bytes) {
+inline bool copied_near(typename Call::To to, typename Call::From from, std::size_t bytes) {
     const memory::SegmentEntry *entry = entry_for<Call, Look::near>(to, from, bytes);
     if (entry == nullptr) [[unlikely]]
         return false;
@@ -91,7 +91,7 @@ inline bool is_near(typename Call::To to, typename Call::From from, std::size_t 
     return true;
 }
 
-// The same for any size. Also false if a rail may carry a part; transfer() decides that.
+// Copies any size by the entry. Returns false if a rail may carry a part; transfer() decides that.
 template <class Call>
 inline bool copy_by(typename Call::To to, typename Call::From from, std::size_t bytes,
                     const memory::SegmentEntry &entry) {
@@ -100,17 +100,17 @@ inline bool copy_by(typename Call::To to, typename Call::From from, std::size_t 
 }
 
 template <class Call>
-inline bool is_direct(typename Call::To to, typename Call::From from, std::size_t bytes) {
+inline bool copied_direct(typename Call::To to, typename Call::From from, std::size_t bytes) {
     const memory::SegmentEntry *entry = entry_for<Call, Look::both>(to, from, bytes);
     if (entry == nullptr) [[unlikely]]
         return false;
     return copy_by<Call>(to, from, bytes, *entry);
 }
 
-// Each size has one way in the blocking calls: words of 8 bytes (in the public function itself,
-// without a stack frame), other short sizes, sizes to 128 bytes, sizes that vectors copy in place,
-// long sizes, entries that are not near. Each way ends in a jump to the next. The lower bound of a
-// size makes a test for 0 unnecessary.
+// Each size has a function of its own in the blocking calls: words of 8 bytes (in the public
+// function itself, without a stack frame), other short sizes, sizes to 128 bytes, sizes that
+// vectors copy in place, long sizes. Each of them jumps to far() if the entry is not near. Where
+// the least size is known, the compiler omits a test for 0.
 template <class Call>
 [[gnu::noinline]] sennit_status far(typename Call::To to, typename Call::From from,
                                     std::size_t bytes) {
@@ -127,12 +127,12 @@ template <class Call, auto kCopy, std::size_t kLeast = 0>
 [[gnu::noinline]] sennit_status near(typename Call::To to, typename Call::From from,
                                      std::size_t bytes) {
     if (bytes < kLeast) __builtin_unreachable();
-    if (is_near<Call, kCopy>(to, from, bytes)) [[likely]]
+    if (copied_near<Call, kCopy>(to, from, bytes)) [[likely]]
         return SENNIT_OK;
     return far<Call>(to, from, bytes);
 }
 
-// The largest size copied by vectors in place, if they are used at all.
+// The largest size that vectors copy in place, if vectors are used at all.
 constexpr std::size_t kInPlaceBytes = kCopyAheadFrom;
 
 template <class Call>
@@ -151,9 +151,10 @@ template <class Call>
     return SENNIT_OK;
 }
 
-// A long copy evicts the level-1 cache, so what the next call reads is prefetched before the copy
-// ends. A vector copy still runs then. The C library's has finished, so its last kEnd bytes are a
-// copy of their own.
+// A long copy evicts the level-1 cache. So the words that the next call reads are prefetched before
+// the copy ends. After copy_by_vectors the processor still executes the copy at that time. The copy
+// of the C library is complete when it returns, so the last kEnd bytes are copied after the
+// prefetch.
 inline void copy_long(void *to, const void *from, std::size_t bytes, sennit_gptr gptr,
                       const memory::SegmentEntry &entry) {
     constexpr std::size_t kEnd = 4096;
@@ -192,7 +193,7 @@ template <class Call>
         if (has_copy_by_vectors) return by_vectors<Call>(to, from, bytes);
         return near<Call, copy_bytes>(to, from, bytes);
     }
-    if (is_near<Call, copy_any>(to, from, kWord)) [[likely]]
+    if (copied_near<Call, copy_any>(to, from, kWord)) [[likely]]
         return SENNIT_OK;
     return far<Call>(to, from, kWord);
 }
@@ -202,7 +203,7 @@ template <class Call>
                                                       typename Call::From from, std::size_t bytes,
                                                       sennit_request *request, const char *name) {
     if (request == nullptr) return null_argument("request", name);
-    if (is_direct<Call>(to, from, bytes)) {
+    if (copied_direct<Call>(to, from, bytes)) {
         *request = SENNIT_REQUEST_NULL;
         return SENNIT_OK;
     }
@@ -212,7 +213,7 @@ template <class Call>
 template <class Call>
 [[gnu::always_inline]] inline sennit_status implicit(typename Call::To to, typename Call::From from,
                                                      std::size_t bytes, const char *name) {
-    if (is_direct<Call>(to, from, bytes)) return SENNIT_OK;
+    if (copied_direct<Call>(to, from, bytes)) return SENNIT_OK;
     return cold<Call>(to, from, bytes, {Mode::implicit, nullptr}, name);
 }
 
@@ -243,7 +244,7 @@ sennit_status sennit_put_nbi(sennit_gptr destination, const void *source, size_t
 }
 
 sennit_status sennit_put_local(sennit_gptr destination, const void *source, size_t bytes) {
-    if (is_direct<Put>(destination, source, bytes)) return SENNIT_OK;
+    if (copied_direct<Put>(destination, source, bytes)) return SENNIT_OK;
     return cold<Put>(destination, source, bytes, {Mode::local, nullptr}, "sennit_put_local");
 }
 

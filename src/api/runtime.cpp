@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sennit_init to sennit_wtime.
+// The calls of sennit/runtime.h, and the error functions of api/call.hpp.
 #include <sennit/runtime.h>
 
 #include <cstdio>
@@ -30,7 +30,7 @@ sennit_status no_rank(const char *operation) {
 }
 
 sennit_status no_team(std::uint32_t handle) {
-    return fail(SENNIT_ERR_ARG, "team %u does not exist, or not with this rank", handle);
+    return fail(SENNIT_ERR_ARG, "team %u does not exist, or this rank is no member", handle);
 }
 
 sennit_status null_argument(const char *what) {
@@ -88,7 +88,7 @@ sennit_status check_options(const sennit_options &options) {
     return check_bootstrap(options.bootstrap);
 }
 
-// N programs that each see only themselves are almost always a mistake.
+// If N ranks were started and each sees only itself, that is almost always a mistake.
 sennit_status check_environment(const sennit_bootstrap &bootstrap, bool given) {
     const char *variable = "";
     const int started = runtime::bootstrap_environment_size(&variable);
@@ -118,13 +118,14 @@ sennit_status open_bootstrap(const sennit_options &options, std::int64_t timeout
     return check_environment(*bootstrap, true);
 }
 
-// The limit of a knob in seconds; 0 is no limit.
+// The time limit of a knob, for which 0 means no limit.
 std::int64_t limit_of(std::int64_t knob_ns) {
     return knob_ns == 0 ? SENNIT_FOREVER : knob_ns;
 }
 
-// The wait for the other ranks timed out; the late rank was already named.
-void name_the_knob(const sennit_options &options) {
+// Adds the source of the limit to the error of a start-up that timed out. The text already names
+// the late rank.
+void name_the_limit(const sennit_options &options) {
     char *text = thread_error()->text;
     const std::size_t length = std::strlen(text);
     (void)std::snprintf(text + length, sizeof thread_error()->text - length, "; the limit is %s",
@@ -145,7 +146,7 @@ sennit_status start_rank(const sennit_options &options) {
         process_number_rank(args.bootstrap.rank);
         status = life::startup(*rank, args);
     }
-    if (status == SENNIT_ERR_TIMEOUT) name_the_knob(options);
+    if (status == SENNIT_ERR_TIMEOUT) name_the_limit(options);
     if (status != SENNIT_OK) {
         process_release_rank(rank);
         return status;
@@ -156,7 +157,8 @@ sennit_status start_rank(const sennit_options &options) {
 }
 
 sennit_status count_or_start(const sennit_options &options) {
-    // A bootstrap makes another rank of this process, unless this thread already is one.
+    // With a bootstrap this thread becomes a further rank of the process, unless it already belongs
+    // to a rank.
     Rank *rank = options.bootstrap == nullptr ? caller() : thread_rank;
     if (rank != nullptr && world_size(*rank) != 0) {
         const ColdLock lock(*rank);

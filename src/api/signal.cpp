@@ -32,7 +32,7 @@ sennit_status call_on(sennit_signal handle, const char *name, Call call) {
     });
 }
 
-// A call on one of the caller's sets.
+// A call on the caller's table of sets.
 template <class Call>
 sennit_status call_on_set(const char *name, Call call) {
     return noted_call(name, [&](Rank &rank) {
@@ -98,8 +98,8 @@ sennit_status check_word(const std::uint64_t *word, sennit_comparison comparison
     return SENNIT_OK;
 }
 
-// The timeout is checked after each call of the condition, which may take long. So it also ends the
-// polling at the start of the wait.
+// The deadline is checked after each call of the condition, because the condition may take long. So
+// the deadline also ends the polling at the start of the wait.
 sennit_status wait_for(Rank &rank, sennit_condition condition, void *context,
                        const Deadline &deadline) {
     bool holds = false;

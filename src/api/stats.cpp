@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's own counts, for the program; and the path of a recorded call.
+// The counters of the caller's rank, and the path of a recorded call.
 #include <sennit/info.h>
 
 #include "api/call.hpp"

@@ -24,7 +24,7 @@ struct StridedCall {
     const char *name;
 };
 
-// Fast path. False in any unusual case: run() then makes all checks.
+// The hot path. Returns false in any other case; run() then makes all checks.
 bool moved_at_once(const StridedCall &call, const sennit_box *box) {
     sennit_request *const request = call.completion.request;
     if (box == nullptr || (call.completion.mode == Mode::request && request == nullptr))

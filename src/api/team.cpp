@@ -76,7 +76,7 @@ int color_of(const Rank &rank, const team::Team &parent, sennit_locality_level l
     return SENNIT_COLOR_NONE;
 }
 
-sennit_status plan_strided(const team::Team &parent, int start, int stride, int count,
+sennit_status strided_args(const team::Team &parent, int start, int stride, int count,
                            team::CreationArgs *args) {
     Digest digest(kStrided);
     for (const int value : {start, stride, count})
@@ -99,8 +99,8 @@ sennit_status plan_strided(const team::Team &parent, int start, int stride, int 
     return SENNIT_OK;
 }
 
-sennit_status plan_by_locality(const Rank &rank, const team::Team &parent,
-                               sennit_locality_level level, team::CreationArgs *args) {
+sennit_status locality_args(const Rank &rank, const team::Team &parent, sennit_locality_level level,
+                            team::CreationArgs *args) {
     Digest digest(kByLocality);
     digest.add(static_cast<int>(level));
     args->digest = digest.sum();
@@ -163,7 +163,7 @@ sennit_status sennit_team_split_strided(sennit_team parent, int start, int strid
                                         sennit_team *team) {
     return creation_call(__func__, parent, team,
                          [=](Rank &, team::Team &found, team::CreationArgs *args) {
-                             return plan_strided(found, start, stride, count, args);
+                             return strided_args(found, start, stride, count, args);
                          });
 }
 
@@ -171,7 +171,7 @@ sennit_status sennit_team_split_locality(sennit_team parent, sennit_locality_lev
                                          sennit_team *team) {
     return creation_call(__func__, parent, team,
                          [=](Rank &rank, team::Team &found, team::CreationArgs *args) {
-                             return plan_by_locality(rank, found, level, args);
+                             return locality_args(rank, found, level, args);
                          });
 }
 

@@ -65,7 +65,7 @@ NotifyArgs args_of(const Batch &batch, std::size_t number) {
 }
 
 sennit_status no_block(sennit_peer_block block) {
-    return fail(SENNIT_ERR_ARG, "%#x is no block that this rank has attached", block.handle);
+    return fail(SENNIT_ERR_ARG, "block %#x is not attached by this rank", block.handle);
 }
 
 // Notes a part's failure; the thread's error has its reason.
