@@ -1,8 +1,9 @@
-// Collective calls of active sets. Only their members call, so no team can be made for them. The
-// set of all PEs uses the world's team, unless several threads may use it at the same time. Others
-// synchronise by the program's work array: pSync[0] of the first member counts those that have
-// arrived, pSync[1] of each other member is its release, pSync[2] passes on the offset of a
-// member's part. All are SHMEM_SYNC_VALUE again when a call returns.
+// Collective calls of active sets. Only the members make the call, so no team can be created for
+// the set. The set of all PEs uses the world's team, unless several threads may use it at the same
+// time. Other sets synchronise by the program's work array: pSync[0] of the first member counts the
+// members that have arrived; pSync[1] of each other member releases that member; pSync[2] passes
+// the offset of a part on to the next member. All words are SHMEM_SYNC_VALUE again when a call
+// returns.
 #include <cstdio>
 #include <memory>
 
@@ -21,11 +22,12 @@ struct ActiveSet {
     int pes;
     long *sync;
     int me = 0;
-    bool is_right = true;  // false: the set is invalid or without this PE, and checks are off
+    bool is_right =
+        true;  // false: checks are off, and the set is invalid or does not contain this PE
 
     ActiveSet(const char *name, int first, int log, int size, long *work)
         : call(name), start(first), log_stride(log), pes(size), sync(work) {
-        // In 64 bits: the arguments are not checked yet.
+        // In 64 bits, because the unchecked arguments may overflow 32.
         constexpr int kMostLog = 30;
         const auto behind = std::int64_t{state.me} - first;
         const bool has_stride = log >= 0 && log <= kMostLog;
@@ -38,9 +40,9 @@ struct ActiveSet {
         char why[64];
         const std::int64_t last = first + (std::int64_t{size} - 1) * stride;
         if (!has_stride || size < 1)
-            (void)std::snprintf(why, sizeof why, "is none");
+            (void)std::snprintf(why, sizeof why, "is invalid");
         else if (first < 0 || last >= state.pes)
-            (void)std::snprintf(why, sizeof why, "would need PE %lld, and there are %d",
+            (void)std::snprintf(why, sizeof why, "needs PE %lld, but there are %d PEs",
                                 static_cast<long long>(first < 0 ? first : last), state.pes);
         else
             (void)std::snprintf(why, sizeof why, "does not contain PE %d, the caller", state.me);
@@ -67,8 +69,8 @@ void await(const ActiveSet &set, int word, long least) {
     wait_for_least(set.call, &set.sync[word], least);
 }
 
-// Waits until all have arrived and their earlier operations are complete. The owner resets a word
-// before it releases others, so the array can be reused at once.
+// Waits until all members have arrived and their earlier operations are complete. Each member
+// resets its word before any other member can raise it again, so the array can be reused at once.
 void synchronise(const ActiveSet &set) {
     quiet(set.call);
     if (set.is_world()) return barrier_all(set.call);
@@ -96,7 +98,7 @@ void broadcast(const ActiveSet &set, void *dest, const void *source, std::size_t
     synchronise(set);
 }
 
-// Each member puts its part into its place in all members' memory.
+// Puts this member's part to the same offset in the memory of all members.
 void put_to_all(const ActiveSet &set, void *dest, const void *source, std::size_t bytes,
                 std::size_t offset) {
     for (int pe = 0; pe < set.pes; ++pe)
@@ -109,7 +111,7 @@ void fcollect(const ActiveSet &set, void *dest, const void *source, std::size_t 
 }
 
 void collect(const ActiveSet &set, void *dest, const void *source, std::size_t bytes) {
-    // The value passed on is the offset plus one: 0 means that it has not arrived.
+    // The value passed on is the offset plus one, since 0 means that it has not arrived.
     std::size_t offset = 0;
     if (set.me > 0) {
         await(set, 2, 1);
@@ -129,7 +131,8 @@ void alltoalls(const ActiveSet &set, void *dest, const void *source, const Eleme
             static_cast<const char *>(source) + pe * count * elements.sst * element;
         char *const to = static_cast<char *>(dest) + set.me * count * elements.dst * element;
         if (elements.dst == 1 &&
-            elements.sst == 1) {  // one copy: word by word takes five times as long
+            elements.sst ==
+                1) {  // one copy takes a fifth of the time of copying element by element
             put_bytes(set.call, to, from, elements.count * elements.element, set.world(pe));
         } else {
             put_elements(set.call, to, from, elements, set.world(pe));
@@ -149,8 +152,8 @@ T combine(T left, T right) {
     if constexpr (kFold == Fold::product) return static_cast<T>(left * right);
 }
 
-// Each member reads the data of all, in their order. `dest` may be `source`, so no member writes
-// before all have read.
+// Each member reads the data of all members, in their order. `dest` may be `source`, so no member
+// writes before all have read.
 template <class T, Fold kFold>
 void reduce(const ActiveSet &set, T *dest, const T *source, int nreduce) {
     if (nreduce < 0) return wrong(set.call, "argument nreduce: %d is negative", nreduce);

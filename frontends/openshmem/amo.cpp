@@ -1,5 +1,5 @@
-// Atomic operations, also those with the older names. What is there is done at once, so the forms
-// that need not wait do not differ.
+// Atomic operations, also those with the older names. The nonblocking forms do the same as the
+// blocking ones: they complete before they return.
 #include "words.hpp"
 
 namespace shmem {
@@ -22,14 +22,14 @@ inline T compare_swap(const WordCall &word, shmem_ctx_t ctx, T *dest, T cond, T 
 
 }  // namespace
 
-// `it` is known in the body; WORD is the argument that leads to the word.
+// The body may use `it`. WORD is the argument with the address of the word.
 #define SHMEM_BODY(RESULT, NAME, ARGUMENTS, WORD, ...) \
     SHMEM_DEFINE(RESULT, NAME, ARGUMENTS) {            \
         static constexpr WordCall it{#NAME, #WORD};    \
         __VA_ARGS__;                                   \
     }
 #define SHMEM_BARE(...) __VA_ARGS__
-// With and without a context; `ctx` is known in the body.
+// Defines a call with and without a context. The body may use `ctx`.
 #define SHMEM_PAIR(RESULT, N, VERB, ARGUMENTS, WORD, ...)                                     \
     SHMEM_BODY(RESULT, shmem_##N##_atomic##VERB, (SHMEM_BARE ARGUMENTS), WORD,                \
                const shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;                                     \

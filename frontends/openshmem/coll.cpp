@@ -1,4 +1,4 @@
-// Collective calls of teams: each is one of Sennit's, or two.
+// Collective calls of teams. Each makes one or two of Sennit's collective calls.
 #include "coll.hpp"
 
 #include <memory>
@@ -6,9 +6,9 @@
 namespace shmem {
 namespace {
 
-constexpr int kWrong = -1;  // what calls return where checks are off and an argument is wrong
+constexpr int kWrong = -1;  // result of a call with a wrong argument if checks are off
 
-// The team, and the data of every call; no team: the call must return.
+// The data of every call. If there is no team, the call must return at once.
 struct Call {
     const char *name;
     Team *team;
@@ -55,7 +55,7 @@ int alltoall(const Call &call, void *dest, const void *source, std::size_t bytes
     return 0;
 }
 
-// Strides count elements. Strided data is packed before and unpacked after.
+// Strides count elements. Strided data is packed before the collective call and unpacked after it.
 struct Strides {
     std::ptrdiff_t dst, sst;
     std::size_t element;

@@ -31,7 +31,7 @@ constexpr sennit_operator operator_of(Fold fold) {
     return kOperators[static_cast<int>(fold)];
 }
 
-// Complex numbers are not among Sennit's types.
+// The operator for complex numbers, which are not among Sennit's types.
 template <class T, Fold kFold>
 void combine_complex(const void *left, const void *right, void *result, size_t count, void *) {
     const auto *const a = static_cast<const T *>(left);
@@ -49,7 +49,7 @@ sennit_reduction reduction_of(std::size_t count) {
         return sennit_reduction_of(count, type_of<T>(), operator_of(kFold));
 }
 
-// Copies blocks of one element each, strides in bytes.
+// Copies single elements. The stride is in bytes.
 inline void gather_elements(char *to, const char *from, std::size_t element, std::size_t count,
                             std::ptrdiff_t stride) {
     for (std::size_t i = 0; i < count; ++i)

@@ -1,14 +1,15 @@
-// The end of all PEs by one of them, whatever the others are doing.
+// One PE ends all PEs (shmem_global_exit), whatever the others are doing.
 //
-// Each PE has a thread that sleeps in a read from a datagram socket. The PE that ends the job sends
+// Each PE has a thread that sleeps in recv() on a datagram socket. The PE that ends the job sends
 // the exit status to the sockets of all others, and their threads end their processes. The kernel
-// chooses the sockets' names (abstract: nothing is left behind). A message counts only with the
-// receiver's random word, which only the PEs of the job and their forked children know.
+// chooses the names of the sockets in the abstract namespace, so nothing is left behind. A message
+// is accepted only with the receiver's random word, which only the PEs of the job and their forked
+// children know.
 //
-// Such a name is invalid on another node. There the exit status is put into a word after the heap,
-// which the thread polls.
+// Such a name is invalid on another node. To a PE there the exit status is put, into a word after
+// its heap, which its thread polls.
 //
-// And the end of all PEs at the same time, without shmem_finalize.
+// This file also handles programs in which all PEs exit without shmem_finalize.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/random.h>
@@ -42,10 +43,10 @@ struct Message {
 // The words after the heap.
 enum Word { kEnded, kAtExit };
 
-// kAtExit: 0, or that this PE is in all_are_at_exit(), or, at PE 0, that all are.
+// Values of kAtExit: 0; kThisPe: this PE is in all_are_at_exit(); kAllPes, at PE 0: all PEs are.
 enum : std::uint64_t { kThisPe = 1, kAllPes = 2 };
 
-// kEnded: 0, or that the job ends, and with which status.
+// Values of kEnded: 0, or kEnds and the exit status of the job.
 constexpr std::uint64_t kEnds = std::uint64_t{1} << 32;
 constexpr timeval kBetweenChecks{0, 50'000};
 
@@ -58,13 +59,14 @@ struct Ending {
     std::unique_ptr<Address[]> all;
 };
 Ending ending;
-std::atomic<bool> is_stopping{false};  // the socket is shut down by ending_stop()
-// This process is in shmem_global_exit; the thread that was first, and its status.
+std::atomic<bool> is_stopping{false};  // ending_stop() has shut down the socket
+// Whether this process is in shmem_global_exit; whether this thread was the first to call it; and
+// the status of that call.
 std::atomic<bool> has_begun{false};
 thread_local bool began_here = false;
 int first_status = 0;
 
-// Signals are for the program's own threads.
+// Starts a thread with all signals blocked: signals are for the program's own threads.
 bool start_thread(pthread_t *thread, void *(*body)(void *), void *context) {
     sigset_t every;
     sigset_t before;
@@ -77,23 +79,23 @@ bool start_thread(pthread_t *thread, void *(*body)(void *), void *context) {
         made = pthread_create(thread, &attributes, body, context) == 0;
         pthread_attr_destroy(&attributes);
     }
-    // The program's thread-local variables are in the stack, and may need a larger one.
+    // The program's thread-local variables are on the stack, so the default size may be needed.
     if (!made) made = pthread_create(thread, nullptr, body, context) == 0;
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return made;
 }
 
-void *end_soon(void *status) {
-    constexpr useconds_t kFlush = 500'000;
-    usleep(kFlush);
+void *end_after_flush_limit(void *status) {
+    constexpr useconds_t kFlushUs = 500'000;
+    usleep(kFlushUs);
     _exit(*static_cast<const int *>(status));
 }
 
-// Messages to `sennit run`; docs/design/layouts.md has them with the hello.
+// Messages to `sennit run`, described in docs/design/layouts.md.
 constexpr unsigned char kFarewell = 'F';
 constexpr unsigned char kEndsAll = 'E';
 
-void tell_launcher(unsigned char message) {
+void notify_launcher(unsigned char message) {
     const char *const number = std::getenv("SENNIT_CONTROL_FD");
     const char *const job = std::getenv("SENNIT_JOB");
     if (number == nullptr || job == nullptr) return;
@@ -102,25 +104,26 @@ void tell_launcher(unsigned char message) {
     socklen_t bytes = sizeof creator;
     if (getsockopt(control, SOL_SOCKET, SO_PEERCRED, &creator, &bytes) != 0 ||
         (creator.pid != 0 && creator.pid != std::atoi(job)))
-        return;  // of another job, or the program's own
+        return;  // the descriptor belongs to another job, or to the program itself
     (void)send(control, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// The job ends here with 0, as it wants to. `sennit run` takes a PE that leaves without
-// sennit_finalize for one that has failed, if the PE does not say so.
-void take_leave() {
-    tell_launcher(kFarewell);
+// Tells `sennit run` that this PE ends with 0 on purpose. Without this message a PE that exits
+// without sennit_finalize counts as failed.
+void announce_success() {
+    notify_launcher(kFarewell);
 }
 
 [[noreturn]] void end_from_outside(int status) {
-    // A PE that ends the job itself may run its exit handlers, but not without limit.
-    constexpr unsigned kHandlers = 10;
-    if (status == 0) take_leave();
+    // A PE that is in shmem_global_exit itself may run its exit handlers, but not for ever.
+    constexpr unsigned kHandlerSeconds = 10;
+    if (status == 0) announce_success();
     // SYNC shmem-ends: an acquire; pairs with the release in shmem_global_exit().
-    if (has_begun.load(std::memory_order_acquire)) sleep(kHandlers);
-    // A stream may be in use by a thread that waits, so a flush may never return.
+    if (has_begun.load(std::memory_order_acquire)) sleep(kHandlerSeconds);
+    // A waiting thread may hold a lock of a stream, so the flush may never return. The other thread
+    // limits it.
     pthread_t other;
-    if (start_thread(&other, end_soon, &status)) std::fflush(nullptr);
+    if (start_thread(&other, end_after_flush_limit, &status)) std::fflush(nullptr);
     _exit(status);
 }
 
@@ -128,8 +131,8 @@ void *wait_for_end(void *) {
     for (;;) {
         Message message{};
         const ssize_t got = recv(ending.socket, &message, sizeof message, 0);
-        // SYNC shmem-stops: an acquire; pairs with the release in ending_stop(). Anybody may send
-        // an empty message.
+        // SYNC shmem-stops: an acquire; pairs with the release in ending_stop(). An empty message
+        // proves nothing: any process may send one.
         if (is_stopping.load(std::memory_order_acquire)) return nullptr;
         ending_check();
         if (got < 0 && errno != EINTR && errno != EAGAIN) return nullptr;
@@ -139,11 +142,11 @@ void *wait_for_end(void *) {
     }
 }
 
-// False: this PE will not be ended from outside.
+// Returns false if it fails: then other PEs can not end this one.
 bool open_socket() {
     ending.socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (ending.socket < 0) return false;
-    // With no name the kernel gives one.
+    // The kernel chooses a name if none is given.
     sockaddr_un any{};
     any.sun_family = AF_UNIX;
     socklen_t bytes = sizeof any.sun_family;
@@ -156,21 +159,21 @@ bool open_socket() {
            static_cast<ssize_t>(sizeof ending.mine.secret);
 }
 
-// The word of the PE.
+// The address of the PE's word.
 sennit_gptr word_of(int pe, Word word) {
     const Area &heap = state.areas[kHeap];
     const std::size_t offset = heap.bytes + stalls_bytes() + word * sizeof(std::uint64_t);
     return sennit_gptr_add(heap.places[pe], static_cast<std::int64_t>(offset));
 }
 
-void note_at_exit(std::uint64_t value) {
+void publish_at_exit(std::uint64_t value) {
     auto *const word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me, kAtExit)));
-    // relaxed: the word stands alone.
+    // relaxed: the word orders no other data.
     __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-// Whether the PE's word has the value before the time `last`.
-bool comes_to_exit(int pe, std::uint64_t least, double last) {
+// Waits until the PE's word is at least `least`. Returns false if the time `last` passes first.
+bool reaches_exit(int pe, std::uint64_t least, double last) {
     constexpr useconds_t kBetweenReads = 1000;
     for (;;) {
         std::uint64_t word = 0;
@@ -187,8 +190,8 @@ int pes_of_node() {
     return count;
 }
 
-// Clears the names of PEs of other nodes, which are invalid here.
-void forget_far_names(int count) {
+// Clears the socket names of PEs of other nodes, which are invalid here.
+void clear_far_names(int count) {
     const auto all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
     for (int i = 0; i < count; ++i) {
         int pe = 0;
@@ -200,11 +203,11 @@ void forget_far_names(int count) {
                      sizeof kBetweenChecks);
 }
 
-void tell_others(int status) {
+void notify_others(int status) {
     constexpr std::int64_t kLongest = 1'000'000'000;
     if (ending.all == nullptr || is_forked_child()) return;
-    // Before the others end, so that the launcher names this PE.
-    if (status != 0) tell_launcher(kEndsAll);
+    // Before the others end, so that the launcher's message names this PE.
+    if (status != 0) notify_launcher(kEndsAll);
     const std::uint64_t word = kEnds | static_cast<std::uint32_t>(status);
     for (int pe = 0; pe < state.pes; ++pe) {
         const Address &to = ending.all[static_cast<std::size_t>(pe)];
@@ -225,7 +228,7 @@ void tell_others(int status) {
 
 void ending_check() {
     if (ending.word == nullptr || is_forked_child()) return;
-    // relaxed: the word stands alone.
+    // relaxed: the word orders no other data.
     const std::uint64_t word = __atomic_load_n(ending.word, __ATOMIC_RELAXED);
     if ((word & kEnds) != 0) end_from_outside(static_cast<int>(word & (kEnds - 1)));
 }
@@ -233,13 +236,14 @@ void ending_check() {
 void ending_start() {
     if (!open_socket()) ending.mine.name_bytes = 0;
     const int near = pes_of_node();
-    // Before the first synchronisation: after it a PE may end all the others at once.
+    // Before the first synchronisation, because another PE may call shmem_global_exit right after
+    // it.
     if (near != state.pes)
         ending.word = static_cast<std::uint64_t *>(sennit_ptr(word_of(state.me, kEnded)));
     ending.all = std::make_unique<Address[]>(static_cast<std::size_t>(state.pes));
     must("shmem_init", sennit_allgather(SENNIT_TEAM_WORLD, &ending.mine, ending.all.get(),
                                         sizeof ending.mine, state.limit_ns));
-    if (near != state.pes) forget_far_names(near);
+    if (near != state.pes) clear_far_names(near);
     if (ending.mine.name_bytes != 0)
         ending.has_thread = start_thread(&ending.thread, wait_for_end, nullptr);
     if (!ending.has_thread) debug("other PEs can not end this one: no thread or socket for it");
@@ -257,16 +261,17 @@ void ending_stop() {
     is_stopping.store(false, std::memory_order_relaxed);  // relaxed: the thread has been joined
 }
 
-// No barrier: the others may be in one of the program's. No atomic operations either, which do not
-// work by kernel copies. PE 0 reads the words of all, and the others that of PE 0.
+// PE 0 reads the words of all PEs, and the others read the word of PE 0. A barrier is impossible,
+// since other PEs may be in a barrier of the program. Atomic operations do not work by kernel
+// copies.
 bool all_are_at_exit(std::int64_t limit_ns) {
     const double last = sennit_wtime() + static_cast<double>(limit_ns) / 1e9;
-    note_at_exit(kThisPe);
-    if (state.me != 0) return comes_to_exit(0, kAllPes, last);
+    publish_at_exit(kThisPe);
+    if (state.me != 0) return reaches_exit(0, kAllPes, last);
     for (int pe = 1; pe < state.pes; ++pe) {
-        if (!comes_to_exit(pe, kThisPe, last)) return false;
+        if (!reaches_exit(pe, kThisPe, last)) return false;
     }
-    note_at_exit(kAllPes);
+    publish_at_exit(kAllPes);
     return true;
 }
 
@@ -276,7 +281,7 @@ bool is_ending() {
 }
 
 SHMEM_DEFINE(void, shmem_global_exit, (int status)) {
-    // Called again by a handler of exit(), or by a destructor whose call can not succeed any more.
+    // A second call by this thread, from an exit handler or a destructor during std::exit() below.
     if (began_here) {
         std::fflush(nullptr);
         _exit(first_status);
@@ -288,8 +293,8 @@ SHMEM_DEFINE(void, shmem_global_exit, (int status)) {
     }
     began_here = true;
     first_status = status;
-    tell_others(status);
-    if (status == 0) take_leave();
+    notify_others(status);
+    if (status == 0) announce_success();
     std::exit(status);
 }
 

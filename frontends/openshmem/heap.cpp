@@ -1,4 +1,4 @@
-// The parts of the heap.
+// The allocator of the symmetric heap.
 #include "heap.hpp"
 
 namespace shmem {

@@ -1,6 +1,6 @@
-// Which parts of a run of bytes are in use: best fit among free parts, which are joined with their
-// neighbours. It knows offsets and not memory, so nothing that a program overwrites can harm it,
-// and PEs that make the same calls get the same offsets.
+// The allocator of the symmetric heap. It uses the best fit among the free parts and joins adjacent
+// free parts. It stores offsets outside the heap, so a program that writes out of bounds can not
+// damage it. PEs that make the same calls get the same offsets.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@ namespace shmem {
 class Heap {
   public:
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-    static constexpr std::size_t kAlignment = 64;  // at least, and every part is a multiple
+    static constexpr std::size_t kAlignment = 64;  // the least; also the unit of sizes
 
     explicit Heap(std::size_t bytes);
 
-    // `bytes` is not 0; `alignment` is a power of two. kNone: there is no room.
+    // `bytes` is not 0; `alignment` is 0 or a power of two. Returns kNone if there is no room.
     std::size_t allocate(std::size_t bytes, std::size_t alignment);
-    // False: nothing was allocated there.
+    // Returns false if nothing is allocated at the offset.
     bool release(std::size_t offset);
-    // Makes it as long where it is. False: it is as it was.
+    // Resizes an allocation in place. Returns false, and changes nothing, if that is impossible.
     bool resize(std::size_t offset, std::size_t bytes);
-    // Of what was allocated there; kNone: nothing was.
+    // The size of the allocation at the offset; kNone if there is none.
     std::size_t bytes_at(std::size_t offset) const;
     std::size_t free_bytes() const;
 

@@ -1,5 +1,5 @@
-// The calls that allocate. All PEs make them alike, so nobody is asked; the barriers are those that
-// the standard wants.
+// The calls that allocate. All PEs make the same calls, so they get the same offsets without
+// communication. The barriers are those that the standard requires.
 #include <algorithm>
 #include <bit>
 #include <mutex>
@@ -16,7 +16,8 @@ namespace {
 std::optional<Heap> heap;
 std::mutex heap_mutex;
 bool has_reported_heap = false;
-std::size_t heap_alignment = 0;  // of its base on every PE: offsets say no more
+std::size_t heap_alignment =
+    0;  // alignment of the heap's base on every PE: the largest that offsets can guarantee
 
 std::size_t offset_of(const void *memory) {
     return reinterpret_cast<std::uintptr_t>(memory) - state.areas[kHeap].base;
@@ -31,7 +32,7 @@ void check_running(const char *call) {
 
 void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignment) {
     if (alignment > heap_alignment) {
-        debug("%s: the heap is aligned to %zu bytes and not to %zu", call, heap_alignment,
+        debug("%s: the heap is aligned to %zu bytes only, not to %zu", call, heap_alignment,
               alignment);
         return nullptr;
     }
@@ -39,7 +40,7 @@ void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignmen
     try {
         const std::size_t offset = heap->allocate(bytes, alignment);
         if (offset != Heap::kNone) return at(offset);
-        // Many programs do not check the result.
+        // Reported once also without SHMEM_DEBUG, because many programs do not check the result.
         if (!std::exchange(has_reported_heap, true) || state.debug)
             tell(
                 "%s: no room for %zu bytes with alignment %zu in the symmetric heap: %zu of %zu "
@@ -52,7 +53,8 @@ void *allocate_quietly(const char *call, std::size_t bytes, std::size_t alignmen
     return nullptr;
 }
 
-// Different sizes give different offsets later, and then puts that hit other variables.
+// If SHMEM_DEBUG is set, checks that all PEs pass the same size. Different sizes lead to different
+// offsets later, and then puts overwrite other variables.
 void compare_sizes(const char *call, std::size_t bytes) {
     if (!state.debug) return;
     const std::uint64_t mine[2] = {bytes, ~bytes};
@@ -74,7 +76,7 @@ void *allocate(const char *call, std::size_t bytes, std::size_t alignment) {
 }
 
 void *allocate_aligned(const char *call, std::size_t alignment, std::size_t bytes) {
-    // The standard asks for multiples of a pointer's size; programs ask for less.
+    // The standard requires a multiple of a pointer's size, but programs also pass less.
     if (!std::has_single_bit(alignment)) {
         debug("%s: %zu is not an alignment", call, alignment);
         return nullptr;
@@ -82,11 +84,12 @@ void *allocate_aligned(const char *call, std::size_t alignment, std::size_t byte
     return allocate(call, bytes, alignment);
 }
 
-// The bytes there, or the end: the memory is none of the heap's.
+// The size of an allocation. If there is none at the address, ends the program, or returns kNone if
+// checks are off.
 std::size_t bytes_of(const char *call, const void *memory) {
     const std::size_t bytes = heap->bytes_at(offset_of(memory));
     if (bytes == Heap::kNone)
-        wrong(call, "argument ptr: %p was not allocated from the symmetric heap, or is free",
+        wrong(call, "argument ptr: %p was not allocated from the symmetric heap, or was freed",
               memory);
     return bytes;
 }
@@ -131,7 +134,7 @@ void *reallocate(const char *call, void *memory, std::size_t bytes) {
         made = allocate_quietly(call, bytes, 0);
         if (made != nullptr) std::memcpy(made, memory, before < bytes ? before : bytes);
     }
-    // The old place is given up only when all PEs have copied from it.
+    // The old part is released only after all PEs have copied from it.
     barrier_all(call);
     if (made != nullptr && made != memory) {
         const std::lock_guard<std::mutex> turn(heap_mutex);

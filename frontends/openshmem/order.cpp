@@ -18,12 +18,13 @@ void fence(const char *call) {
         must(call, sennit_fence());
 }
 
-// The first part of a barrier is so long: only a longer one needs the name of its call.
+// The length of the first part of a barrier. Only a longer barrier needs the name of its call, for
+// warnings.
 constexpr std::int64_t kUnnamed_ns = 1'000'000'000;
 
 thread_local const char *barrier_call = nullptr;
 
-// The rest of a barrier that has not ended in its first part. Sennit warns if it is long.
+// Waits for the rest of a barrier whose first part has timed out. Sennit warns if the rest is long.
 [[gnu::cold, gnu::noinline]] void wait_longer(const char *call, sennit_team team,
                                               sennit_status status) {
     if (status == SENNIT_ERR_TIMEOUT && state.limit_ns > kUnnamed_ns) {
@@ -42,7 +43,7 @@ const char *long_barrier() {
 }
 
 void quiet(const char *call) {
-    // seq_cst: all PEs see the earlier stores of this PE before it loads again.
+    // seq_cst: all PEs see the earlier stores of this PE before the loads that follow.
     if (state.all_direct)
         std::atomic_thread_fence(std::memory_order_seq_cst);
     else
@@ -71,8 +72,9 @@ void take_turns() {
 
 void Patience::wait() {
     take_turns();
-    // A poll is a load, or a copy by the kernel that other PEs queue for: so the clock sets the
-    // limit. It is read once in kPolls polls, because a load takes less time than that.
+    // The limit is a time and not a number of polls, because a poll may be a load or a kernel copy,
+    // which is much slower. The clock is read only at every kPolls-th poll, because reading it
+    // takes longer than a load.
     constexpr std::uint32_t kPolls = 64;
     constexpr double kAwakeSeconds = 0.02;
     if (++polls_ % kPolls != 0) return;
@@ -130,9 +132,9 @@ SHMEM_DEFINE(void, shmem_ctx_signal_set,
     give_signal("shmem_ctx_signal_set", ctx, {sig_addr, signal, SHMEM_SIGNAL_SET}, pe);
 }
 
-// Locks: tickets, granted in the order of requests. The word is that of PE 0; its lower half counts
-// the completed turns, its upper half the tickets taken. Both count modulo 2^32, each in its half
-// alone.
+// Ticket locks, which grant requests in their order. The lock is the word of PE 0. Its lower half
+// counts the completed turns, its upper half the tickets taken. Each half counts modulo 2^32
+// without a carry into the other.
 namespace {
 
 constexpr std::uint64_t kTicket = std::uint64_t{1} << 32;
@@ -164,7 +166,7 @@ SHMEM_DEFINE(void, shmem_set_lock, (long *lock)) {
     const std::uint64_t before = change_lock<Change::add, std::uint64_t>(call, word, kTicket, 0);
     const std::uint32_t ticket = taken(before);
     if (served(before) == ticket) return;
-    // A release rings no bell, so a sleeping wait would be late: this one yields.
+    // A release wakes no sleeper, so a sleeping wait would end late. This wait yields instead.
     Patience patience(call, lock);
     while (served(read_lock(call, word)) != ticket)
         patience.wait();
@@ -173,8 +175,8 @@ SHMEM_DEFINE(void, shmem_clear_lock, (long *lock)) {
     const char *const call = "shmem_clear_lock";
     quiet(call);
     // All accesses have the size of the whole word: atomics of two sizes on one word are undefined.
-    // Only the holder changes the served ticket, so no other PE does between the load and the
-    // store.
+    // Only the holder changes the lower half, so it stays the same between the load and the
+    // addition.
     std::uint64_t *const word = word_of(lock);
     const bool wraps = served(read_lock(call, word)) == UINT32_MAX;
     change_lock<Change::add, std::uint64_t>(call, word, wraps ? 1 - kTicket : 1, 0);

@@ -17,7 +17,7 @@
 namespace shmem {
 namespace {
 
-// The area with the address, and the offset in it; null: none.
+// Returns the area that contains the bytes, and sets the offset in it; null if there is none.
 const Area *area_of(const void *address, std::size_t bytes, std::size_t *offset) {
     for (const Area &area : state.areas) {
         *offset = reinterpret_cast<std::uintptr_t>(address) - area.base;
@@ -26,7 +26,7 @@ const Area *area_of(const void *address, std::size_t bytes, std::size_t *offset)
     return nullptr;
 }
 
-// The number in the world. An invalid PE is reported; -1: it is not to be reported.
+// The PE's number in the world. Reports an invalid PE; returns -1 if checks are off.
 int find_pe(const char *call, shmem_ctx_t ctx, int pe) {
     if (state.pes == 0) fail(call, "the library is not initialised");
     const int number = world_pe(ctx, pe);
@@ -40,44 +40,45 @@ int find_pe(const char *call, shmem_ctx_t ctx, int pe) {
     return -1;
 }
 
-// Symmetric memory, as given by the program.
-struct Asked {
+// An argument of a call that must be symmetric memory.
+struct SymmetricArgument {
     const char *call;
-    const char *argument;
+    const char *name;
     const void *address;
     std::size_t bytes;
 };
-// The same at the PE. No area: the arguments are wrong, and that is not to be reported.
+// The corresponding memory of a PE. `area` is null if the arguments are wrong and checks are off.
 struct Place {
     const Area *area = nullptr;
     sennit_gptr gptr{};
     int pe = -1;  // of the world
 };
 
-// The two mistakes that the address alone does not show.
-std::string where_it_is(const Asked &asked) {
+// An addition to the error of memory that is not symmetric: two causes that the address does not
+// show.
+std::string location_hint(const SymmetricArgument &argument) {
     std::size_t offset = 0;
-    if (area_of(asked.address, 1, &offset) != nullptr)
+    if (area_of(argument.address, 1, &offset) != nullptr)
         return ": they begin in symmetric memory and end outside";
     Dl_info object{};
-    if (dladdr(asked.address, &object) == 0 || object.dli_fname == nullptr) return "";
+    if (dladdr(argument.address, &object) == 0 || object.dli_fname == nullptr) return "";
     return std::string(": they are in ") + object.dli_fname;
 }
 
-Place find_place(const Asked &asked, shmem_ctx_t ctx, int pe) {
-    const int number = find_pe(asked.call, ctx, pe);
+Place find_place(const SymmetricArgument &argument, shmem_ctx_t ctx, int pe) {
+    const int number = find_pe(argument.call, ctx, pe);
     if (number < 0) return {};
     std::size_t offset = 0;
-    const Area *const area = area_of(asked.address, asked.bytes, &offset);
+    const Area *const area = area_of(argument.address, argument.bytes, &offset);
     if (area == nullptr) {
-        wrong(asked.call, "argument %s: %zu bytes at %p are not symmetric memory (for PE %d)%s",
-              asked.argument, asked.bytes, asked.address, pe, where_it_is(asked).c_str());
+        wrong(argument.call, "argument %s: %zu bytes at %p are not symmetric memory (for PE %d)%s",
+              argument.name, argument.bytes, argument.address, pe, location_hint(argument).c_str());
         return {};
     }
     return {area, sennit_gptr_add(area->places[number], static_cast<std::int64_t>(offset)), number};
 }
 
-// From the first byte touched to the last, also with negative strides.
+// The number of bytes from the first to the last one accessed.
 std::size_t span_of(const Transfer &transfer) {
     return (transfer.count - 1) * static_cast<std::size_t>(transfer.remote_stride) + transfer.bytes;
 }
@@ -87,7 +88,7 @@ sennit_box box_of(const Transfer &transfer) {
                            transfer.local_stride);
 }
 
-// The bakery: two words for each PE in the target's memory.
+// The words of one PE for the lock in the target's memory, with the names of Lamport's paper.
 struct Stall {
     std::uint64_t choosing;
     std::uint64_t number;
@@ -125,8 +126,8 @@ class Bakery {
         return sennit_gptr_add(stalls_, static_cast<std::int64_t>(
                                             static_cast<std::size_t>(pe) * sizeof(Stall) + offset));
     }
-    // Earlier operations complete before it, and it before later ones. SYNC shmem-stall: a release
-    // fence by the flush; pairs with the acquire in read().
+    // Earlier operations complete before the write, and the write completes before later ones.
+    // SYNC shmem-stall: a release fence by the flush; pairs with the acquire in read().
     void write(std::size_t offset, std::uint64_t value) const {
         must(call_, sennit_flush(pe_, state.limit_ns));
         must(call_, sennit_put(at(state.me, offset), &value, sizeof value));
@@ -136,11 +137,12 @@ class Bakery {
         Stall stall;
         must(call_, sennit_get(&stall, at(pe, 0), sizeof stall));
         // SYNC shmem-stall: an acquire fence; pairs with the flush in write(), a fence. If the
-        // stalls are mapped, the loads are in program order, and before the locked operation.
+        // stalls are mapped, the fence orders these loads before the locked operation.
         std::atomic_thread_fence(std::memory_order_acquire);
         return stall;
     }
-    // The words of a dead PE do not change any more.
+    // Waits until the other PE is not before this one. Patience ends the job if the other PE has
+    // died, since its words then never change.
     void wait_for(int other, std::uint64_t mine) const {
         Patience patience(call_);
         while (read(other).choosing != 0)
@@ -188,7 +190,7 @@ std::uint64_t change_locked(const WordCall &word, const WordValues &values, cons
     return old;
 }
 
-// The calls of Sennit for a width.
+// Defines the change of a word of one width by Sennit's calls.
 #define SHMEM_CHANGE_BY_SENNIT(T, S)                                                          \
     sennit_status change_by_sennit(const WordValues &values, sennit_gptr place, T *old) {     \
         const auto value = static_cast<T>(values.value);                                      \
@@ -246,7 +248,7 @@ bool put_signal_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest, cons
     const Place word =
         find_place({transfer.call, "sig_addr", signal.word, sizeof *signal.word}, ctx, pe);
     if (word.area == nullptr) return true;
-    // Atomic operations there use the lock of the PEs.
+    // There atomic operations use the Bakery lock, and Sennit's call does not.
     if (word.area->is_locked) return false;
     const sennit_operator operation = signal.op == SHMEM_SIGNAL_SET ? SENNIT_REPLACE : SENNIT_SUM;
     const auto call = transfer.waits ? sennit_put_word : sennit_put_word_nbi;

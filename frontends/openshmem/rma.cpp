@@ -1,20 +1,20 @@
-// Put, get, strided and by blocks, of one element, and with a signal. Each function of the table is
-// one line here that leads to a template or to a function on bytes.
+// Puts and gets: contiguous, strided, in blocks, of one element, and with a signal. Each function
+// of the standard's table is one line here, which calls a template or a function on bytes.
 #include "state.hpp"
 #include "words.hpp"
 
 namespace shmem {
 namespace {
 
-// What lies together.
+// A contiguous transfer.
 struct Block {
     const char *call;
     std::size_t bytes;
     bool waits;
 };
 
-// One load and one store, which a program may wait for; the C library's copy of a word that is as
-// long as a variable says stores it twice.
+// One load and one store: another PE may poll the element, and must not see a part of it. memcpy()
+// with a size that is known only at run time may store a word twice.
 template <std::size_t kBytes>
 inline void copy_element(void *to, const void *from) {
     if constexpr (kBytes == 2 || kBytes == 4 || kBytes == 8) {
@@ -35,8 +35,8 @@ inline void copy(void *to, const void *from, std::size_t bytes) {
     std::memmove(to, from, bytes);
 }
 
-// The C library may take twenty times as long where the destination lies a few bytes further into
-// its page than the source; the core knows a way round (docs/design/copies.md). The twin of
+// The C library may take twenty times as long if the destination begins a few bytes further into
+// its page than the source. The core avoids that (docs/design/copies.md). This is a copy of
 // is_copied_slowly() in src/base/copy.hpp, which frontends may not include.
 inline bool is_for_the_core(const void *to, const void *from, std::size_t bytes) {
     const std::uintptr_t behind =
@@ -44,7 +44,7 @@ inline bool is_for_the_core(const void *to, const void *from, std::size_t bytes)
     return bytes > 2048 && behind % 4096 - 1 < 63;
 }
 
-// False: nothing was moved; see put_cold().
+// Returns false if nothing was copied; see put_cold().
 inline bool put(const Block &block, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
     char *const to = reach(dest, block.bytes, world_pe(ctx, pe));
     if (to != nullptr && !is_for_the_core(to, source, block.bytes)) [[likely]]
@@ -67,20 +67,20 @@ struct Strided {
     const char *call;
     std::size_t element;
     std::ptrdiff_t dst, sst;
-    std::size_t together;  // elements
-    std::size_t count;     // of what lies together
+    std::size_t block_elements;
+    std::size_t count;  // of blocks
 };
 
 bool has_strides(const Strided &strided) {
-    const auto together = static_cast<std::ptrdiff_t>(strided.together);
-    if (strided.dst >= together && strided.sst >= together) return true;
+    const auto block_elements = static_cast<std::ptrdiff_t>(strided.block_elements);
+    if (strided.dst >= block_elements && strided.sst >= block_elements) return true;
     wrong(strided.call,
           "arguments dst and sst: %td and %td are less than the %zu elements of a block",
-          strided.dst, strided.sst, strided.together);
+          strided.dst, strided.sst, strided.block_elements);
     return false;
 }
 
-// One after the other, with the loads and stores of a word where an element is one.
+// Copies one element after the other; an element of 2, 4 or 8 bytes by one load and one store.
 template <std::size_t kBytes>
 void copy_elements(char *to, const char *from, const Strided &strided) {
     for (std::size_t i = 0; i < strided.count; ++i) {
@@ -90,7 +90,7 @@ void copy_elements(char *to, const char *from, const Strided &strided) {
 }
 
 void copy_strided(char *to, const char *from, const Strided &strided) {
-    if (strided.together == 1) {
+    if (strided.block_elements == 1) {
         switch (strided.element) {
             case 1:
                 return copy_elements<1>(to, from, strided);
@@ -107,25 +107,25 @@ void copy_strided(char *to, const char *from, const Strided &strided) {
     for (std::size_t i = 0; i < strided.count; ++i) {
         const auto index = static_cast<std::ptrdiff_t>(i * strided.element);
         std::memcpy(to + index * strided.dst, from + index * strided.sst,
-                    strided.together * strided.element);
+                    strided.block_elements * strided.element);
     }
 }
 
-// How many bytes lie between the first and the end of the last.
+// The number of bytes from the first block to the end of the last.
 std::size_t span(const Strided &strided, std::ptrdiff_t stride) {
-    return ((strided.count - 1) * static_cast<std::size_t>(stride) + strided.together) *
+    return ((strided.count - 1) * static_cast<std::size_t>(stride) + strided.block_elements) *
            strided.element;
 }
 
 Transfer transfer_of(const Strided &strided, std::ptrdiff_t remote, std::ptrdiff_t local) {
     const auto element = static_cast<std::ptrdiff_t>(strided.element);
-    return {strided.call,    strided.together * strided.element,
+    return {strided.call,    strided.block_elements * strided.element,
             strided.count,   remote * element,
             local * element, true};
 }
 
 void put_strided(const Strided &strided, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    if (strided.count == 0 || strided.together == 0 || !has_strides(strided)) return;
+    if (strided.count == 0 || strided.block_elements == 0 || !has_strides(strided)) return;
     char *const to = reach(dest, span(strided, strided.dst), world_pe(ctx, pe));
     if (to != nullptr)
         copy_strided(to, static_cast<const char *>(source), strided);
@@ -134,7 +134,7 @@ void put_strided(const Strided &strided, shmem_ctx_t ctx, void *dest, const void
 }
 
 void get_strided(const Strided &strided, shmem_ctx_t ctx, void *dest, const void *source, int pe) {
-    if (strided.count == 0 || strided.together == 0 || !has_strides(strided)) return;
+    if (strided.count == 0 || strided.block_elements == 0 || !has_strides(strided)) return;
     const char *const from = reach(source, span(strided, strided.sst), world_pe(ctx, pe));
     if (from != nullptr)
         copy_strided(static_cast<char *>(dest), from, strided);
@@ -142,7 +142,7 @@ void get_strided(const Strided &strided, shmem_ctx_t ctx, void *dest, const void
         get_cold(transfer_of(strided, strided.sst, strided.dst), ctx, dest, source, pe);
 }
 
-// Out of line, so that the way before it keeps the value in a register.
+// Out of line, so that the hot path keeps the value in a register.
 template <class T>
 [[gnu::cold, gnu::noinline]] void put_element_cold(const char *call, shmem_ctx_t ctx, T *dest,
                                                    T value, int pe) {
@@ -182,7 +182,7 @@ void put_signal(const Block &block, shmem_ctx_t ctx, void *dest, const void *sou
     if (is_far && put_signal_cold({block.call, block.bytes, 1, 0, 0, block.waits}, ctx, dest,
                                   source, signal, pe))
         return;
-    // A signal says that the data are there.
+    // No signal without the data.
     if (!put(block, ctx, dest, source, pe)) return;
     if (!state.all_direct) must(block.call, sennit_fence());
     give_signal(block.call, ctx, signal, pe);
@@ -202,7 +202,7 @@ void put_elements(const char *call, void *dest, const void *source, const Elemen
                 SHMEM_CTX_DEFAULT, dest, source, pe);
 }
 
-// `bytes` is those of an element.
+// SIZE is the size of an element in bytes.
 #define SHMEM_MOVE(PUT, NAME, ARGUMENTS, CTX, SIZE, WAITS)           \
     SHMEM_DEFINE(void, NAME, ARGUMENTS) {                            \
         PUT({#NAME, nelems * (SIZE), WAITS}, CTX, dest, source, pe); \

@@ -28,11 +28,11 @@ sennit_region statics_region;
 bool ends_by_itself = false;  // start_pes() has no counterpart
 bool watches_exit = false;
 
-struct Run {
+struct ProgramVariables {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
-    std::uint64_t program = 0xcbf29ce484222325;  // a number of the program: FNV-1a of what follows
-    int others = 0;                              // writable segments that are not its own
+    std::uint64_t program = 0xcbf29ce484222325;  // identifies the program: FNV-1a hash
+    int others = 0;                              // earlier writable segments, not symmetric
 
     void add(const void *data, std::size_t bytes) {
         const auto *const begin_of = static_cast<const unsigned char *>(data);
@@ -41,33 +41,32 @@ struct Run {
     }
 };
 
-// The variables of the program: the writable part of its last writable segment, without the part
-// that the loader has made read-only. Segments and notes distinguish programs; the linker's build
-// id is in a note.
+// Finds the variables of the program: the last writable segment without the part that the loader
+// has made read-only. Headers and notes, of which one has the build id, identify the program.
 int find_variables(dl_phdr_info *info, std::size_t, void *context) {
-    auto &run = *static_cast<Run *>(context);
+    auto &found = *static_cast<ProgramVariables *>(context);
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     std::uintptr_t read_only_end = 0;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const auto &header = info->dlpi_phdr[i];
         const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
-        run.add(&header, sizeof header);
+        found.add(&header, sizeof header);
         if (header.p_type == PT_NOTE)
-            run.add(reinterpret_cast<const void *>(begin), header.p_memsz);
+            found.add(reinterpret_cast<const void *>(begin), header.p_memsz);
         if (header.p_type == PT_GNU_RELRO) read_only_end = (begin + header.p_memsz) / page * page;
     }
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const auto &header = info->dlpi_phdr[i];
         if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
-        if (run.end > read_only_end) ++run.others;
-        run.begin = info->dlpi_addr + header.p_vaddr;
-        run.end = run.begin + header.p_memsz;
+        if (found.end > read_only_end) ++found.others;
+        found.begin = info->dlpi_addr + header.p_vaddr;
+        found.end = found.begin + header.p_memsz;
     }
-    if (read_only_end > run.begin) run.begin = std::min(read_only_end, run.end);
-    return 1;  // the first is the program
+    if (read_only_end > found.begin) found.begin = std::min(read_only_end, found.end);
+    return 1;  // stop: the first object is the program
 }
 
-// "20m", "3.1M", ".5g"; false: not a size.
+// Parses sizes such as "20m", "3.1M" and ".5g". Returns false if the text is no size.
 bool parse_size(const char *text, std::size_t *bytes) {
     // Not strtod(), whose decimal point depends on the program's locale.
     double number = 0;
@@ -113,10 +112,11 @@ void area_close(Area &area) {
     area = Area{};
 }
 
-// How atomic operations reach the area of every PE: directly, by Sennit, or not at all.
+// How atomic operations reach the areas of all PEs: directly, by Sennit, or not at all.
 enum Reach : std::int32_t { kDirect, kBySennit, kNotAtAll };
 
-// Fills the pointers; the PEs agree on one way for atomic operations. True: all have pointers.
+// Fills the pointers and agrees on one kind of atomic operations. Returns whether all have
+// pointers.
 bool area_reach(Area &area) {
     std::int32_t worst = kDirect;
     for (int pe = 0; pe < state.pes; ++pe) {
@@ -124,7 +124,7 @@ bool area_reach(Area &area) {
                                            : static_cast<char *>(sennit_ptr(area.places[pe]));
         area.pointers.set(pe, there);
         if (there != nullptr) continue;
-        // Sennit's answer for the first aligned word is valid for all.
+        // The result for the first aligned word holds for all words.
         const std::uintptr_t ahead = -area.base % sizeof(std::uint64_t);
         std::uint64_t word = 0;
         const bool can = sennit_atomic_fetch_u64(
@@ -142,11 +142,12 @@ bool area_reach(Area &area) {
     return agreed == kDirect;
 }
 
-// False: not all heaps could be allocated.
+// Returns false if not all heaps could be allocated.
 bool open_heap(std::size_t bytes) {
     constexpr std::size_t kLeast = std::size_t{64} << 10;
     constexpr std::size_t kMost = std::size_t{1} << 30;
-    // Aligned blocks have the same offset everywhere if the heap's base has the largest alignment.
+    // Aligned blocks have the same offset on all PEs only if the heap's base has the largest
+    // alignment.
     std::size_t alignment = std::bit_floor(bytes | kLeast);
     if (alignment > kMost) alignment = kMost;
     const std::size_t heap_bytes = (bytes + kLeast - 1) / kLeast * kLeast;
@@ -169,7 +170,7 @@ bool open_heap(std::size_t bytes) {
     return true;
 }
 
-// Sennit's settings that matter here, as they are in force.
+// Reads the values in force of the knobs of Sennit that matter here.
 void read_knobs() {
     sennit_knob knob;
     for (int i = 0; sennit_knob_get(i, &knob) == SENNIT_OK; ++i) {
@@ -185,14 +186,14 @@ void read_knobs() {
     }
 }
 
-// The program's variables; without them the area stays empty.
+// Opens the area of the program's variables. If they can not be symmetric, the area stays empty.
 void open_statics() {
-    Run run;
-    if (state.has_statics) dl_iterate_phdr(find_variables, &run);
-    const std::uint64_t bytes = run.end - run.begin;
-    if (run.others != 0) debug("variables of %d segments are not symmetric", run.others);
-    // PEs of other programs have other variables.
-    std::uint64_t words[4] = {bytes, ~bytes, run.program, ~run.program};
+    ProgramVariables found;
+    if (state.has_statics) dl_iterate_phdr(find_variables, &found);
+    const std::uint64_t bytes = found.end - found.begin;
+    if (found.others != 0) debug("variables of %d segments are not symmetric", found.others);
+    // PEs that run another program have other variables.
+    std::uint64_t words[4] = {bytes, ~bytes, found.program, ~found.program};
     must("shmem_init",
          sennit_allreduce(SENNIT_TEAM_WORLD, words, words,
                           sennit_reduction_of(4, SENNIT_UINT64, SENNIT_MAX), state.limit_ns));
@@ -202,7 +203,7 @@ void open_statics() {
         return;
     }
     statics_region = SENNIT_REGION_NULL;
-    const sennit_status status = sennit_register(reinterpret_cast<void *>(run.begin), bytes,
+    const sennit_status status = sennit_register(reinterpret_cast<void *>(found.begin), bytes,
                                                  SENNIT_REGISTER_SHARED_PAGES, &statics_region);
     if (status != SENNIT_OK) debug("variables: %s", last_error().c_str());
     const auto pes = static_cast<std::size_t>(state.pes);
@@ -217,14 +218,14 @@ void open_statics() {
         return;
     }
     Area &area = state.areas[kStatics];
-    area_open(area, run.begin, bytes);
+    area_open(area, found.begin, bytes);
     for (std::size_t pe = 0; pe < pes; ++pe)
         area.places[pe] = regions[pe].gptr;
 }
 
-// With two libraries the program gets each function from the first one that has it. A profiler
-// before this library is not a second one.
-void say_other_library() {
+// Warns if another OpenSHMEM library follows: the program gets each function from the first one. A
+// profiler before this library is not reported.
+void warn_of_other_library() {
     void *const other = dlsym(RTLD_NEXT, "shmem_init");
     Dl_info where{};
     if (state.me != 0 || other == nullptr || dladdr(other, &where) == 0) return;
@@ -234,7 +235,7 @@ void say_other_library() {
                  where.dli_fname);
 }
 
-void say_settings() {
+void print_settings() {
     if (state.me != 0) return;
     if (setting("VERSION") != nullptr)
         std::printf("%s, OpenSHMEM %d.%d, Sennit %s\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION,
@@ -253,19 +254,18 @@ void say_settings() {
     std::fflush(stdout);
 }
 
-// Whether PEs of this node must share processors. Launchers may bind each PE to a few, so all masks
-// count.
+// Whether PEs of this node share processors. Launchers may bind PEs, so all masks count.
 bool is_crowded() {
     int size = 0;
     must("shmem_init", sennit_team_size(SENNIT_TEAM_NODE, &size));
     cpu_set_t mine;
-    // More processors than a mask has are enough.
+    // If the mask is too short for the machine, there are enough processors.
     if (sched_getaffinity(0, sizeof mine, &mine) != 0) std::memset(&mine, -1, sizeof mine);
     const auto masks = std::make_unique<cpu_set_t[]>(static_cast<std::size_t>(size));
     must("shmem_init",
          sennit_allgather(SENNIT_TEAM_NODE, &mine, masks.get(), sizeof mine, state.limit_ns));
     cpu_set_t all = mine;
-    int beside = 0;  // PEs that may run only on this PE's processors
+    int beside = 0;  // number of PEs that may run only on this PE's processors
     for (int pe = 0; pe < size; ++pe) {
         const cpu_set_t &other = masks[static_cast<std::size_t>(pe)];
         cpu_set_t joined;
@@ -276,7 +276,7 @@ bool is_crowded() {
     return size > CPU_COUNT(&all) || beside > CPU_COUNT(&mine);
 }
 
-// PEs that are threads of one process would share their variables.
+// Whether this PE is the only one of its process: PEs of one process would share their variables.
 bool is_alone_in_process() {
     for (int pe = 0; pe < sennit_size(); ++pe) {
         sennit_locality_level level = SENNIT_LOCALITY_NODE;
@@ -286,7 +286,7 @@ bool is_alone_in_process() {
     return true;
 }
 
-// Whether the argument is true for some PE.
+// Whether the argument is true on some PE.
 bool any_pe(bool mine) {
     const std::uint32_t one = mine ? 1 : 0;
     std::uint32_t any = one;
@@ -296,8 +296,8 @@ bool any_pe(bool mine) {
     return any != 0;
 }
 
-// SHMEM_THREAD_MULTIPLE of one PE concerns all PEs: threads may be in several collective calls of
-// active sets at the same time. It stays until the last finalize.
+// If one PE has SHMEM_THREAD_MULTIPLE, threads may be in several collective calls of active sets at
+// the same time, which concerns all PEs until the last finalize.
 void agree_on_threads(bool has_threads) {
     state.has_threads = any_pe(has_threads || state.has_threads);
     // Another part of the program may have started Sennit with a lower level.
@@ -305,14 +305,14 @@ void agree_on_threads(bool has_threads) {
     state.thread_level = state.has_threads ? granted : std::min(granted, SHMEM_THREAD_SERIALIZED);
 }
 
-// Sennit's log, in words of OpenSHMEM.
+// Writes a message of Sennit's log in OpenSHMEM's terms.
 void write_log(void *, sennit_log_level level, const char *text) {
     constexpr const char *kLevels[] = {"", "error: ", "warning: ", "info: ", "debug: "};
     const int pe = sennit_rank();
     char who[24] = "";
-    // What the user has asked for names its PE itself.
+    // Output that the user has requested (level NONE) names its PE itself.
     if (pe >= 0 && level != SENNIT_LOG_NONE) std::snprintf(who, sizeof who, "PE %d: ", pe);
-    // The warning of a barrier that lasts long names Sennit's call.
+    // In the warning of a long barrier, replaces the name of Sennit's call.
     std::string line = text;
     const char *const call = long_barrier();
     constexpr std::string_view kBarrier = "sennit_barrier has waited ";
@@ -327,7 +327,7 @@ void write_log(void *, sennit_log_level level, const char *text) {
 
 void end_without_finalize(int status, void *);
 
-// 0, or what init returns.
+// Starts Sennit and the areas. Returns the result of init: 0, or an error.
 int start(int requested, bool has_threads) {
     std::size_t bytes = kDefaultHeap;
     const char *const size = setting("SYMMETRIC_SIZE");
@@ -370,8 +370,8 @@ int start(int requested, bool has_threads) {
     state.all_direct = heap_direct && statics_direct;
     teams_start(heap_direct);
     if (state.pes > 1) ending_start();
-    say_other_library();
-    say_settings();
+    warn_of_other_library();
+    print_settings();
     state.inits = 1;
     if (!watches_exit) watches_exit = on_exit(end_without_finalize, nullptr) == 0;
     return 0;
@@ -382,7 +382,7 @@ void stop() {
     teams_stop();
     heap_stop();
     const sennit_gptr heap = state.areas[kHeap].places[state.me];
-    // Nobody uses the others' variables any more: the barrier above.
+    // After the barrier above no PE uses the variables of another.
     if (state.areas[kStatics].bytes != 0) {
         for (int pe = 0; pe < state.pes; ++pe) {
             const sennit_region region{state.areas[kStatics].places[pe],
@@ -419,11 +419,11 @@ void finalize() {
     stop();
 }
 
-[[noreturn, gnu::format(printf, 2, 0)]] void say_and_end(const char *call, const char *format,
-                                                         va_list arguments) {
+[[noreturn, gnu::format(printf, 2, 0)]] void print_and_end(const char *call, const char *format,
+                                                           va_list arguments) {
     char text[512];
     std::vsnprintf(text, sizeof text, format, arguments);
-    // Before init it is no PE yet.
+    // Before init the process has no PE number.
     if (state.me < 0)
         std::fprintf(stderr, "%s: %s\n", call, text);
     else
@@ -431,8 +431,8 @@ void finalize() {
     pshmem_global_exit(1);
 }
 
-// Other libraries finalize in exit() for programs that do not. A PE that ends alone, or with
-// another status than 0, has failed: it is lost to the others.
+// Finalizes in exit() for programs that do not call shmem_finalize, as other libraries do. A PE
+// that exits alone, or not with 0, counts as lost.
 void end_without_finalize(int status, void *) {
     constexpr std::int64_t kLongest_ns = 5'000'000'000;
     if (status != 0 || state.inits == 0 || is_ending() || is_forked_child()) return;
@@ -488,7 +488,7 @@ std::string last_error() {
 }
 
 std::string late_pes() {
-    // Behind the semicolon.
+    // The part after the semicolon.
     const std::string text = last_error();
     const std::size_t late = text.find("; ");
     return late == std::string::npos ? "" : text.substr(late + 2);
@@ -497,14 +497,14 @@ std::string late_pes() {
 void fail(const char *call, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    say_and_end(call, format, arguments);
+    print_and_end(call, format, arguments);
 }
 
 void wrong(const char *call, const char *format, ...) {
     if (!state.checks) return;
     va_list arguments;
     va_start(arguments, format);
-    say_and_end(call, format, arguments);
+    print_and_end(call, format, arguments);
 }
 
 void fail_timeout(const char *call, const std::string &why) {
@@ -514,9 +514,9 @@ void fail_timeout(const char *call, const std::string &why) {
 
 void fail_status(const char *call, sennit_status status) {
     if (status == SENNIT_ERR_TIMEOUT) fail_timeout(call, late_pes());
-    // The PE that is missed may just be ending all others, this one too.
+    // The lost PE may be in shmem_global_exit: then this PE is ended within that time.
     if (status == SENNIT_ERR_PEER_LOST) usleep(300'000);
-    // On another node its word has arrived before it died; the thread may not have seen it yet.
+    // The thread may not yet have seen the word of a PE of another node, which arrived in time.
     ending_check();
     fail(call, "%s: %s", sennit_status_string(status), last_error().c_str());
 }
@@ -531,7 +531,7 @@ void tell(const char *format, ...) {
 }
 
 SHMEM_DEFINE(void, shmem_init, (void)) {
-    // Sennit then allows several threads, but this program has not asked for them.
+    // Lets Sennit allow several threads, though the program has not requested them.
     if (init(SHMEM_THREAD_MULTIPLE, false) != 0) std::exit(1);
 }
 SHMEM_DEFINE(int, shmem_init_thread, (int requested, int *provided)) {
@@ -587,9 +587,9 @@ SHMEM_DEFINE(void, shmem_info_get_version, (int *major, int *minor)) {
 SHMEM_DEFINE(void, shmem_info_get_name, (char *name)) {
     std::strcpy(name, SHMEM_VENDOR_STRING);
 }
-// For profilers; the library itself has nothing to control.
+// Only profilers implement this call.
 SHMEM_DEFINE(void, shmem_pcontrol, (int, ...)) {}
-// In OpenSHMEM up to 1.4; caches are coherent.
+// These calls of OpenSHMEM up to 1.4 do nothing, since caches are coherent.
 SHMEM_DEFINE(void, shmem_set_cache_inv, (void)) {}
 SHMEM_DEFINE(void, shmem_clear_cache_inv, (void)) {}
 SHMEM_DEFINE(void, shmem_set_cache_line_inv, (void *)) {}

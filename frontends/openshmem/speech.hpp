@@ -1,5 +1,5 @@
-// What Sennit says, for people who know OpenSHMEM: a rank is a PE. The launcher uses it too, where
-// oshrun calls it.
+// Translates Sennit's messages into OpenSHMEM's terms, such as PE for rank. The launcher also uses
+// it if oshrun has called it.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace shmem {
 
-// Replaces whole words only, and none in a path of files. A call of Sennit is named by the one that
-// makes it: shmem_malloc and shmem_free make none, but shmem_init and shmem_finalize do.
+// Replaces whole words only, and none in file names. A call of Sennit is replaced by the OpenSHMEM
+// call that makes it: shmem_init, for example, makes sennit_alloc, and shmem_malloc makes no call.
 inline std::string in_words_of_openshmem(std::string text) {
     constexpr const char *kWords[][2] = {
         {"rank", "PE"},
@@ -43,7 +43,7 @@ inline std::string in_words_of_openshmem(std::string text) {
             if ((at == 0 || !joins(at - 1)) && !joins(at + bytes)) text.replace(at, bytes, ours);
         }
     }
-    // The numbers of teams are Sennit's.
+    // Removes the numbers of teams, which only Sennit has.
     constexpr const char *kTeam = "team ";
     for (std::size_t at = 0; (at = text.find(kTeam, at)) != std::string::npos; ++at) {
         const std::size_t number = at + std::strlen(kTeam);

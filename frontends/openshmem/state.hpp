@@ -1,7 +1,7 @@
-// The state of a PE, and the way from a symmetric address to a peer's memory.
+// The state of a PE, and the translation of a symmetric address to the memory of another PE.
 //
-// OpenSHMEM's PEs are processes, because static variables are symmetric: so a process has one
-// state. Only init and finalize write it, and no other call may run at the same time.
+// A PE is a process, because static variables are symmetric. So a process has one state. Only init
+// and finalize write it, and no other call may run at the same time.
 #pragma once
 
 #include <sennit/sennit.h>
@@ -13,7 +13,8 @@
 #include <cstring>
 #include <string>
 
-// Defines the function of the standard: `p` and its name for profilers, and its name, weak.
+// Defines a function of the standard under two names: with a `p` before it, for profilers, and its
+// own name as a weak alias.
 #define SHMEM_DEFINE(RESULT, NAME, ARGUMENTS)                                             \
     extern "C" __attribute__((__weak__, __alias__("p" #NAME), __visibility__("default"))) \
     RESULT NAME ARGUMENTS;                                                                \
@@ -21,15 +22,16 @@
 
 namespace shmem {
 
-// For each PE an address in this process, or null if only calls of Sennit reach it. One load finds
-// those of the first PEs: an atomic operation waits for that load.
+// An address in this process for each PE, or null if only calls of Sennit reach that PE. The
+// addresses of the first PEs are inside the object: they take one load, for which an atomic
+// operation waits.
 class Pointers {
   public:
     void open(int pes);
     void close();
     void set(int pe, char *pointer);
 
-    // Null also for an invalid PE.
+    // Also null for an invalid PE.
     char *of(int pe) const {
         const auto index = static_cast<unsigned>(pe);
         if (index < kFirst) [[likely]]
@@ -46,13 +48,13 @@ class Pointers {
 
 // Memory with an address of its own in every PE: the heap, or the variables of the program.
 struct Area {
-    std::uintptr_t base = 0;  // here
+    std::uintptr_t base = 0;  // of this PE
     std::size_t bytes = 0;    // 0: there is none
     Pointers pointers;        // to its base
-    // The same for atomic operations: all null if some PE can not operate directly, since all PEs
-    // must change a word in the same way.
+    // The pointers for atomic operations. All are null if some PE has no pointer to them, because
+    // all PEs must change a word in the same way.
     Pointers words;
-    sennit_gptr *places = nullptr;  // of each PE, its base
+    sennit_gptr *places = nullptr;  // [pes], the base of each PE's area
     bool is_locked = false;         // atomic operations use locks (remote.cpp)
 };
 
@@ -73,8 +75,8 @@ struct State {
     // active sets at the same time, each with its own work array.
     bool has_threads = false;
     int inits = 0;      // calls of init that no finalize has matched
-    int finalizes = 0;  // that matched one of several
-    pid_t process = 0;  // that called init
+    int finalizes = 0;  // calls of finalize that matched an init, except the last
+    pid_t process = 0;  // the process that called init
     Area areas[kAreas];
 };
 
@@ -105,15 +107,15 @@ inline Context *context_of(shmem_ctx_t handle) {
 
 // The number in the world of a PE of the context's team; -1 if it has none.
 inline int world_pe(shmem_ctx_t ctx, int pe) {
-    // Addresses 0 and 1 are no contexts.
+    // Addresses 0 and 1 are the predefined handles, and not pointers.
     if (reinterpret_cast<std::uintptr_t>(ctx) <= 1) return ctx == SHMEM_CTX_DEFAULT ? pe : -1;
     const Team &team = *context_of(ctx)->team;
     if (team.members == nullptr) return pe;
     return pe >= 0 && pe < team.pes ? team.members[pe] : -1;
 }
 
-// The address in the PE's memory of `bytes` bytes at the symmetric address. Null: use the cold
-// functions in remote.cpp, which also detect errors.
+// The address, in the PE's memory, of the symmetric memory of `bytes` bytes at `address`. If null,
+// the caller uses the cold functions in remote.cpp, which also detect errors.
 template <Pointers Area::*Kind = &Area::pointers>
 [[gnu::always_inline]] inline char *reach(const void *address, std::size_t bytes, int pe) {
     for (const Area &area : state.areas) {
@@ -131,24 +133,24 @@ template <Pointers Area::*Kind = &Area::pointers>
 // Prints one line with the name of the call on standard error, and ends all PEs.
 [[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void fail(const char *call, const char *format,
                                                              ...);
-// The same for a wrong argument. Returns if checks are off: the call then does nothing.
+// fail() for a wrong argument. Returns if checks are off; then the caller does nothing.
 [[gnu::cold, gnu::format(printf, 2, 3)]] void wrong(const char *call, const char *format, ...);
 // The text of Sennit's last error, with OpenSHMEM's terms.
 std::string last_error();
-// What Sennit's last error, a TIMEOUT, says of late PEs, such as "PE 1 has not arrived"; or
-// nothing.
+// The part about late PEs of Sennit's last error, a TIMEOUT, such as "PE 1 has not arrived"; may be
+// empty.
 std::string late_pes();
-// As fail(), if SENNIT_TIMEOUT has passed; `why` is empty or says what the call waits for.
+// fail() because SENNIT_TIMEOUT has passed. `why` describes the awaited event, or is empty.
 [[noreturn, gnu::cold]] void fail_timeout(const char *call, const std::string &why);
-// As fail(), with the text of the last error, if the status is an error.
+// fail() with the text of the last error, which has this status.
 [[gnu::cold]] void fail_status(const char *call, sennit_status status);
 inline void must(const char *call, sennit_status status) {
     if (status != SENNIT_OK) [[unlikely]]
         fail_status(call, status);
 }
-// A line on standard error that begins with the PE.
+// Prints a line on standard error that begins with the PE.
 [[gnu::cold, gnu::format(printf, 1, 2)]] void tell(const char *format, ...);
-// The same if SHMEM_DEBUG is set.
+// tell() if SHMEM_DEBUG is set.
 template <class... Values>
 void debug(const char *format, Values... values) {
     if (!state.debug) return;
@@ -163,30 +165,31 @@ void debug(const char *format, Values... values) {
 // The text of SHMEM_name, else SMA_name, else null.
 const char *setting(const char *name);
 
-// The size of the words behind the heap that locks need if the kernel copies (remote.cpp).
+// The size of the words after the heap for the Bakery locks (remote.cpp).
 inline std::size_t stalls_bytes() {
     return static_cast<std::size_t>(state.pes) * 2 * sizeof(std::uint64_t);
 }
 
-// Words behind those of the locks (ending.cpp).
+// The size of the words after those of the locks (ending.cpp).
 constexpr std::size_t kEndingBytes = 2 * sizeof(std::uint64_t);
 
-// Ends other PEs from outside: what shmem_global_exit needs (ending.cpp).
+// For shmem_global_exit, by which one PE ends the others (ending.cpp).
 void ending_start();
 void ending_stop();
-void ending_check();  // ends this PE if one of another node has said so
-bool is_ending();     // this PE has begun to end all, so it can not synchronise any more
-// Whether all PEs call this within the time.
+void ending_check();  // ends this PE if a PE of another node has called shmem_global_exit
+bool is_ending();     // this PE is in shmem_global_exit, so it can not synchronise any more
+// Returns whether all PEs call this within the time.
 bool all_are_at_exit(std::int64_t limit_ns);
 
-// The heap (heap.cpp) and teams (teams.cpp), which start and end with the state.
+// The heap (memory.cpp) and teams (teams.cpp) start and end with the state.
 void heap_start(std::size_t bytes, std::size_t alignment);  // the area's
 void heap_stop();
 void teams_start(bool shares_all);
 void teams_stop();
 
-// Transfers without a pointer, and errors (remote.cpp). Context and PE are the program's. False:
-// nothing was moved because of an error that is not reported.
+// Transfers to PEs without a pointer, and their errors (remote.cpp). Context and PE are as the
+// program passed them. Return false if an argument is wrong and checks are off; then nothing was
+// copied.
 struct Transfer {
     const char *call;
     std::size_t bytes;  // contiguous
@@ -200,7 +203,7 @@ struct Transfer {
                             const void *source, int pe);
 
 enum class Change { fetch, set, add, bit_and, bit_or, bit_xor, compare_swap };
-// A function that changes a word, and the name of its argument with the address.
+// For errors: a function that changes a word, and the name of its argument with the word's address.
 struct WordCall {
     const char *call;
     const char *argument = "dest";
@@ -214,10 +217,10 @@ struct WordValues {
 [[gnu::cold]] std::uint64_t change_cold(const WordCall &word, const WordValues &values,
                                         shmem_ctx_t ctx, void *dest, int pe);
 
-// Transfers for other calls. PEs are the world's.
+// Transfers for collective calls. `pe` is a number in the world.
 void put_bytes(const char *call, void *dest, const void *source, std::size_t bytes, int pe);
 void get_bytes(const char *call, void *dest, const void *source, std::size_t bytes, int pe);
-// Elements with strides in elements, as in shmem_iput.
+// Strided elements, as in shmem_iput. Strides count elements.
 struct Elements {
     std::ptrdiff_t dst, sst;
     std::size_t element, count;
@@ -233,8 +236,8 @@ void wait_for_least(const char *call, const long *word, long least);
 // processors.
 void take_turns();
 
-// For a loop that polls by calls: take_turns() between two polls, and now and then a check for dead
-// PEs, which ends the job.
+// For a loop that polls. Between two polls it calls take_turns(), and sometimes checks for dead
+// PEs, which end the job.
 class Patience {
   public:
     // `lock`: the program's lock, or null for another one.
@@ -246,14 +249,16 @@ class Patience {
     const void *lock_;
     std::uint32_t polls_ = 0;
     double began_ = 0;
-    double asked_ = 0;  // time of the last check
+    double asked_ = 0;  // time of the last check for dead PEs
 };
 
 // Completes all operations of this PE: order.cpp.
 void quiet(const char *call);
-// All PEs of the team have come; completes as quiet does. Warns of those that let it wait long.
+// Waits until all PEs of the team have arrived. Completes operations like quiet(). Warns of late
+// PEs.
 void barrier(const char *call, const Team &team);
-// The call of OpenSHMEM whose barrier this thread has been in for a second; null: none.
+// The call of OpenSHMEM in whose barrier this thread has waited for a second; null if there is
+// none.
 const char *long_barrier();
 void barrier_all(const char *call);
 

@@ -1,5 +1,5 @@
-// Teams, which are Sennit's, and contexts. A context is only a team and options: completing all
-// operations is a valid completion of those of one context.
+// Teams and contexts. A team is a team of Sennit. A context is only a team and options, because a
+// call may complete all operations where it must complete those of one context.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -14,13 +14,13 @@ namespace {
 Team world;
 Team shared;
 std::mutex list_mutex;
-std::vector<Team *> teams;  // that the program has made and not destroyed
-// All contexts ever made, and those of them without a handle. A destroyed context stays readable
-// until it is reused, so that its use can be detected.
+std::vector<Team *> teams;  // created by the program and not destroyed
+// All contexts ever created, and the idle ones, which have no handle. A destroyed context stays
+// readable until it is reused, so that its use can be detected.
 std::vector<Context *> contexts;
 std::vector<Context *> idle;
 int nobody_is_member;
-const Team nobody{{}, -1, 0, &nobody_is_member, {0}};  // of contexts that were destroyed
+const Team nobody{{}, -1, 0, &nobody_is_member, {0}};  // the team of destroyed contexts
 
 shmem_team_t handle_of(const Team *team) {
     if (team == &world) return SHMEM_TEAM_WORLD;
@@ -29,7 +29,7 @@ shmem_team_t handle_of(const Team *team) {
 }
 
 // Caches the values that are often queried.
-void describe(const char *call, Team &team) {
+void cache_members(const char *call, Team &team) {
     must(call, sennit_team_rank(team.core, &team.me));
     must(call, sennit_team_size(team.core, &team.pes));
     team.members = new int[static_cast<std::size_t>(team.pes)];
@@ -37,7 +37,7 @@ void describe(const char *call, Team &team) {
         must(call, sennit_team_world_rank(team.core, pe, &team.members[pe]));
 }
 
-void forget(Team &team) {
+void free_members(Team &team) {
     delete[] team.members;
     team.members = nullptr;
 }
@@ -47,13 +47,13 @@ struct TeamConfig {
     long mask;
 };
 
-// The handle for a team that Sennit has made, or for none.
-shmem_team_t keep(const char *call, sennit_team core, const TeamConfig &wanted) {
+// Makes the handle for a team of Sennit; SHMEM_TEAM_INVALID if this PE is no member.
+shmem_team_t add_team(const char *call, sennit_team core, const TeamConfig &wanted) {
     if (core.handle == 0) return SHMEM_TEAM_INVALID;
     auto *const team = new Team{core, -1, 0, nullptr, {0}};
     if (wanted.config != nullptr && (wanted.mask & SHMEM_TEAM_NUM_CONTEXTS) != 0)
         team->config = *wanted.config;
-    describe(call, *team);
+    cache_members(call, *team);
     const std::lock_guard<std::mutex> turn(list_mutex);
     teams.push_back(team);
     return handle_of(team);
@@ -64,7 +64,7 @@ void erase(std::vector<T *> &list, T *entry) {
     list.erase(std::remove(list.begin(), list.end(), entry), list.end());
 }
 
-// With the lock of the lists.
+// The caller holds list_mutex.
 void retire(Context *context) {
     context->team = &nobody;
     idle.push_back(context);
@@ -75,13 +75,13 @@ void destroy(const char *call, Team *team) {
     {
         const std::lock_guard<std::mutex> turn(list_mutex);
         erase(teams, team);
-        // The standard wants this of those that threads share, and leaves private ones undefined.
+        // The standard requires this for shareable contexts, and leaves private ones undefined.
         for (Context *context : contexts) {
             if (context->team == team) retire(context);
         }
     }
     must(call, sennit_team_destroy(team->core));
-    forget(*team);
+    free_members(*team);
     delete team;
 }
 
@@ -110,12 +110,13 @@ Team *team_of(shmem_team_t handle) {
     return reinterpret_cast<Team *>(handle);
 }
 
-// Where load and store reach all heaps of a node, the node's PEs share; else each is alone.
+// Creates SHMEM_TEAM_SHARED: the PEs of the node if, on all nodes, load and store reach all heaps
+// of the node; else each PE alone.
 void teams_start(bool shares_all) {
     const char *const call = "shmem_init";
     world.core = SENNIT_TEAM_WORLD;
-    describe(call, world);
-    forget(world);  // its numbers are the world's
+    cache_members(call, world);
+    free_members(world);  // members have the same numbers as in the world
     std::uint32_t mine = shares_all ? 1 : 0;
     if (!shares_all) {
         int size = 0;
@@ -134,13 +135,14 @@ void teams_start(bool shares_all) {
         shared.core = SENNIT_TEAM_NODE;
     else
         must(call, sennit_team_split(SENNIT_TEAM_WORLD, state.me, 0, &shared.core));
-    describe(call, shared);
+    cache_members(call, shared);
 }
 
 void teams_stop() {
     const char *const call = "shmem_finalize";
-    // In the same order on all PEs, because a destruction synchronises the members, and threads may
-    // have made the teams in any order. The numbers of Sennit's teams are the same for all members.
+    // Sorts the teams into the same order on all PEs, because a destruction synchronises the
+    // members and threads may have created the teams in any order. A team of Sennit has the same
+    // handle on all members.
     std::sort(teams.begin(), teams.end(),
               [](const Team *a, const Team *b) { return a->core.handle < b->core.handle; });
     while (!teams.empty())
@@ -150,7 +152,7 @@ void teams_stop() {
     contexts.clear();
     idle.clear();
     if (shared.core.handle != SENNIT_TEAM_NODE.handle) must(call, sennit_team_destroy(shared.core));
-    forget(shared);
+    free_members(shared);
 }
 
 SHMEM_DEFINE(int, shmem_team_my_pe, (shmem_team_t handle)) {
@@ -197,7 +199,7 @@ SHMEM_DEFINE(int, shmem_team_split_strided,
         debug("%s: %s", call, last_error().c_str());
         return 1;
     }
-    *new_team = keep(call, core, {config, config_mask});
+    *new_team = add_team(call, core, {config, config_mask});
     return 0;
 }
 SHMEM_DEFINE(int, shmem_team_split_2d,
@@ -221,8 +223,8 @@ SHMEM_DEFINE(int, shmem_team_split_2d,
         debug("%s: %s", call, last_error().c_str());
         return 1;
     }
-    *xaxis_team = keep(call, rows, {xaxis_config, xaxis_mask});
-    *yaxis_team = keep(call, columns, {yaxis_config, yaxis_mask});
+    *xaxis_team = add_team(call, rows, {xaxis_config, xaxis_mask});
+    *yaxis_team = add_team(call, columns, {yaxis_config, yaxis_mask});
     return 0;
 }
 SHMEM_DEFINE(void, shmem_team_destroy, (shmem_team_t handle)) {
@@ -275,7 +277,7 @@ SHMEM_DEFINE(int, shmem_ctx_get_team, (shmem_ctx_t ctx, shmem_team_t *team)) {
     *team = ctx == SHMEM_CTX_DEFAULT ? SHMEM_TEAM_WORLD : handle_of(context_of(ctx)->team);
     return 0;
 }
-// Hints that nothing is made of.
+// These hints are ignored.
 SHMEM_DEFINE(void, shmem_ctx_session_start,
              (shmem_ctx_t, long, const shmem_ctx_session_config_t *, long)) {}
 SHMEM_DEFINE(void, shmem_ctx_session_stop, (shmem_ctx_t)) {}

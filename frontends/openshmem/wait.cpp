@@ -1,5 +1,5 @@
-// Waits and tests on one or several words of this PE. A wait is Sennit's: it makes progress, yields
-// the processor, and ends when a PE has died.
+// Waits and tests on one or several words of this PE. A wait makes progress, yields the processor,
+// and ends the job when a PE has died.
 #include <cstdio>
 
 #include "state.hpp"
@@ -8,13 +8,14 @@ namespace shmem {
 namespace {
 
 template <class T>
-T look(const T *word) {
+T load_word(const T *word) {
     // SYNC shmem-word: an acquire; pairs with the releases in words.hpp and order.cpp, with those
-    // of Sennit, and with a program's own.
+    // of Sennit, and with releases of the program itself.
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-// An invalid comparison. If checks are off the call returns at once.
+// Reports an invalid comparison. If checks are off, the comparison counts as true, so that the call
+// returns at once.
 [[gnu::cold, gnu::noinline]] bool is_no_comparison(const char *call, int cmp) {
     wrong(call, "argument cmp: there is no comparison %d", cmp);
     return true;
@@ -45,7 +46,7 @@ int call_ready(void *context) {
     return (*static_cast<Ready *>(context))() ? 1 : 0;
 }
 
-// The condition of a wait, for messages.
+// Describes the condition of a wait, for messages.
 struct Awaited {
     const char *call;
     const void *word;   // the first one if there are several
@@ -65,7 +66,7 @@ Awaited awaited(const char *call, const T *word, int cmp, T value) {
             static_cast<std::uint64_t>(value),
             [](std::uint64_t bits) { return std::to_string(static_cast<T>(bits)); },
             [](const void *at) {
-                return static_cast<std::uint64_t>(look(static_cast<const T *>(at)));
+                return static_cast<std::uint64_t>(load_word(static_cast<const T *>(at)));
             }};
 }
 
@@ -80,7 +81,7 @@ std::string text_of(const Awaited &one, std::uint64_t value) {
            one.text(one.wanted);
 }
 
-// A condition that notes the word and each new value for `sennit trace where`.
+// A condition that adds the word and each new value to the trace, for `sennit trace where`.
 struct Noted {
     const Awaited *one;
     sennit_condition ready;
@@ -110,8 +111,8 @@ int note_and_check(void *context) {
     must(one.call, status);
 }
 
-// A store to a word rings no bell, and a sleeping wait polls only after a millisecond or more. So
-// it stays awake for a while, and yields if there are more PEs than processors.
+// A store to a word wakes no sleeper, and a sleeping wait polls only after a millisecond or more.
+// So the wait first polls for 20 ms; it yields the processor if there are more PEs than processors.
 template <class Ready>
 [[gnu::noinline]] void wait_long(Ready &ready, const Awaited &one) {
     constexpr int kPolls = 1000;
@@ -126,13 +127,13 @@ template <class Ready>
     sleep_until(one, call_ready<Ready>, &ready);
 }
 
-// `find_awaited` gives an Awaited.
+// `find_awaited` returns an Awaited.
 template <class Ready, class FindAwaited>
 inline void wait(Ready ready, FindAwaited find_awaited) {
     if (!ready()) wait_long(ready, find_awaited());
 }
 
-// A failed test is likely repeated soon.
+// Makes progress after a failed test, because the program will likely repeat it.
 inline bool tested(bool result) {
     if (!result) take_turns();
     return result;
@@ -140,12 +141,12 @@ inline bool tested(bool result) {
 
 template <class T>
 void wait_until(const char *call, const T *word, int cmp, T value) {
-    wait([=] { return compare(call, look(word), cmp, value); },
+    wait([=] { return compare(call, load_word(word), cmp, value); },
          [=] { return awaited(call, word, cmp, value); });
 }
 template <class T>
 int test(const char *call, const T *word, int cmp, T value) {
-    return tested(compare(call, look(word), cmp, value)) ? 1 : 0;
+    return tested(compare(call, load_word(word), cmp, value)) ? 1 : 0;
 }
 
 // A set of words; `values` has one value for each, or one for all.
@@ -161,12 +162,12 @@ struct Set {
 
     bool has(std::size_t i) const { return status == nullptr || status[i] == 0; }
     bool holds(std::size_t i) const {
-        return compare(call, look(&words[i]), cmp, values[has_many ? i : 0]);
+        return compare(call, load_word(&words[i]), cmp, values[has_many ? i : 0]);
     }
     Awaited awaited_at(std::size_t i) const {
         return awaited(call, &words[i], cmp, values[has_many ? i : 0]);
     }
-    // The set is not empty.
+    // Only for a set that is not empty.
     Awaited any_awaited() const {
         std::size_t first = 0;
         while (!has(first))
@@ -182,7 +183,8 @@ struct Set {
         }
         return true;
     }
-    // The first word from `from` on, cyclically, that satisfies the condition; `count`: none.
+    // The first word that satisfies the condition, cyclically from `from` on; `count` if there is
+    // none.
     std::size_t find(std::size_t from) const {
         for (std::size_t step = 0; step < count; ++step) {
             const std::size_t i = from + step < count ? from + step : from + step - count;
@@ -205,8 +207,8 @@ struct Set {
     }
 };
 
-// A random start for a search by `any`: no word of a set is skipped for ever, whatever other sets
-// the thread searches between. Marsaglia's xorshift generator (2003).
+// A random start for a search by `any`. So no word of a set is skipped for ever, whatever other
+// sets the thread searches in between. Marsaglia's xorshift generator (2003).
 std::size_t any_place(std::size_t count) {
     thread_local std::uint32_t random = 0x9e3779b9;
     random ^= random << 13;
@@ -224,7 +226,8 @@ std::size_t find_any(const Set<T> &set) {
 
 template <class T>
 void wait_all(const Set<T> &set) {
-    // One after another: a word may change again after it has satisfied the condition.
+    // Waits for one word after another, since a word may change again after it has satisfied the
+    // condition.
     for (std::size_t i = 0; i < set.count; ++i) {
         if (set.has(i)) wait([&] { return set.holds(i); }, [&] { return set.awaited_at(i); });
     }
@@ -286,7 +289,7 @@ void wait_for_least(const char *call, const long *word, long least) {
     SHMEM_DEFINE(int, shmem_##N##_test, (T * ivar, int cmp, T cmp_value)) {        \
         return test<T>("shmem_" #N "_test", ivar, cmp, cmp_value);                 \
     }
-// `set` is known in the body; OF is the type, the values, and whether there is one for each word.
+// The body may use `set`. OF is the type, the values, and whether each word has a value of its own.
 #define SHMEM_SET_BODY(RESULT, NAME, ARGUMENTS, OF, ...) \
     SHMEM_DEFINE(RESULT, NAME, ARGUMENTS) {              \
         const SHMEM_SET_OF(NAME, SHMEM_BARE OF);         \
@@ -339,7 +342,7 @@ SHMEM_DEFINE(void, shmem_wait_until, (long *ivar, int cmp, long cmp_value)) {
     wait_until<long>("shmem_wait_until", ivar, cmp, cmp_value);
 }
 SHMEM_DEFINE(uint64_t, shmem_signal_fetch, (const uint64_t *sig_addr)) {
-    const std::uint64_t value = look(sig_addr);
+    const std::uint64_t value = load_word(sig_addr);
     take_turns();
     return value;
 }
@@ -347,7 +350,7 @@ SHMEM_DEFINE(uint64_t, shmem_signal_wait_until,
              (uint64_t * sig_addr, int cmp, uint64_t cmp_value)) {
     std::uint64_t value = 0;
     const char *const call = "shmem_signal_wait_until";
-    wait([&] { return compare(call, value = look(sig_addr), cmp, cmp_value); },
+    wait([&] { return compare(call, value = load_word(sig_addr), cmp, cmp_value); },
          [&] { return awaited<std::uint64_t>(call, sig_addr, cmp, cmp_value); });
     return value;
 }

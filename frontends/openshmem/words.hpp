@@ -1,4 +1,4 @@
-// Atomic operations on a word of a PE: at once where a pointer leads there.
+// Atomic operations on a word of a PE: directly if there is a pointer to it.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@ Bits<sizeof(T)> bits_of(T value) {
     return std::bit_cast<Bits<sizeof(T)>>(value);
 }
 
-// SYNC shmem-word: acquire and release; pairs with itself and with the acquires in wait.cpp: what a
-// PE did before it changed a word, for who sees the change. The standard asks for no order here,
-// but programs that signal by atomic operations get it.
+// SYNC shmem-word: acquire and release; pairs with itself and with the acquires in wait.cpp; a PE
+// that sees the change of a word sees everything that the changing PE did before. The standard
+// requires no order here, but programs that signal by atomic operations rely on it.
 inline constexpr auto both_orders = std::memory_order_acq_rel;
 
-// Operates on the word's bits and returns the old ones.
+// Operates on the word's bits. Returns the old bits, but 0 for `set`, which is only a store.
 template <Change kChange, class Word>
 inline Word change_at(char *place, Word value, Word expected) {
     const std::atomic_ref<Word> word(*reinterpret_cast<Word *>(place));
@@ -55,8 +55,8 @@ inline Word exchange_at(char *place, Word value) {
     return std::atomic_ref<Word>(*reinterpret_cast<Word *>(place)).exchange(value, both_orders);
 }
 
-// Out of line, so that the way before it needs no stack: a locked instruction waits until all that
-// was stored before it, there too, has left the processor.
+// Out of line, so that the hot path stores nothing on the stack: a locked instruction waits until
+// all earlier stores have left the processor.
 template <Change kChange, class T>
 [[gnu::cold, gnu::noinline]] T change_word_cold(const WordCall &word, shmem_ctx_t ctx, T *dest,
                                                 T value, T expected, int pe) {
@@ -82,7 +82,7 @@ inline T swap_word(const WordCall &word, shmem_ctx_t ctx, T *dest, T value, int 
     return change_word_cold<Change::set>(word, ctx, dest, value, T{}, pe);
 }
 
-// A signal's word: set or added to.
+// The change of a signal's word.
 struct Signal {
     std::uint64_t *word;
     std::uint64_t value;
@@ -95,8 +95,8 @@ inline bool is_signal_operator(const char *call, int op) {
     return false;
 }
 
-// Data, and the signal that tells of it, for a PE whose memory load and store do not reach. False:
-// nothing was done, and the two go one after the other; see put_cold().
+// Puts data and then changes the signal, at a PE whose memory load and store do not reach. Returns
+// false if nothing was done: then the caller must do one after the other, as for put_cold().
 [[gnu::cold]] bool put_signal_cold(const Transfer &transfer, shmem_ctx_t ctx, void *dest,
                                    const void *source, const Signal &signal, int pe);
 

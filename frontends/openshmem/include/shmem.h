@@ -1,12 +1,12 @@
 /* OpenSHMEM 1.6 on Sennit: the whole C interface, with its C11 and C++ forms.
  *
- * The functions come from the tables of sennit_shmem/types.h and functions.h. The specification
- * says what they do; docs/openshmem.md what is particular here.
+ * The functions are declared from the tables of sennit_shmem/types.h and functions.h. The
+ * specification describes them; docs/openshmem.md describes the properties of this library.
  */
 #ifndef SHMEM_H
 #define SHMEM_H
 
-/* Errors and warnings of a call then show the line of the program, without the macros between. */
+/* So errors and warnings of a call show the line of the program, without the macros in between. */
 #pragma GCC system_header
 
 #include <stddef.h>
@@ -46,7 +46,7 @@
 #define SHMEM_MALLOC_ATOMICS_REMOTE 1L
 #define SHMEM_MALLOC_SIGNAL_REMOTE 2L
 
-/* Work arrays of active sets: longs of which each is SHMEM_SYNC_VALUE. */
+/* Work arrays of active sets: longs that the program sets to SHMEM_SYNC_VALUE. */
 #define SHMEM_SYNC_VALUE 0L
 #define SHMEM_SYNC_SIZE 4
 #define SHMEM_BARRIER_SYNC_SIZE SHMEM_SYNC_SIZE
@@ -75,7 +75,7 @@
 #define _SHMEM_REDUCE_SYNC_SIZE SHMEM_REDUCE_SYNC_SIZE
 #define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
 
-/* Handles. Those that are always there are addresses that nothing lies at. */
+/* Handles. The predefined ones are addresses at which there is no object. */
 typedef struct sennit_shmem_team *shmem_team_t;
 typedef struct sennit_shmem_ctx *shmem_ctx_t;
 

@@ -12,7 +12,7 @@
     RESULT NAME ARGUMENTS;                            \
     RESULT p##NAME ARGUMENTS;
 
-/* Set-up, query, memory, teams, contexts, ordering, locks, and what has no type. */
+/* Set-up, query, memory, teams, contexts, ordering, locks, and other calls without a type. */
 #define SENNIT_SHMEM_PLAIN(FUNCTION)                                                              \
     FUNCTION(void, shmem_init, (void))                                                            \
     FUNCTION(int, shmem_init_thread, (int requested, int *provided))                              \
@@ -95,8 +95,8 @@
     FUNCTION(void, shmem_wait, (long *ivar, long cmp_value))                                      \
     FUNCTION(void, shmem_wait_until, (long *ivar, int cmp, long cmp_value))
 
-/* Put, get, with and without a context, waiting and not. T is the type that is pointed to, N what
- * stands before and Z what stands behind the verb. */
+/* Put and get, with and without a context, blocking and not. T is the element type. N is the part
+ * of the name before the verb, Z the part after it. */
 #define SENNIT_SHMEM_MOVES(FUNCTION, T, N, Z)                                                   \
     FUNCTION(void, shmem_##N##put##Z, (T * dest, const T *source, size_t nelems, int pe))       \
     FUNCTION(void, shmem_ctx_##N##put##Z,                                                       \
@@ -155,8 +155,8 @@
     FUNCTION(T, shmem_##N##_g, (const T *source, int pe))                           \
     FUNCTION(T, shmem_ctx_##N##_g, (shmem_ctx_t ctx, const T *source, int pe))
 
-/* Atomic operations, by the arguments they take. V is the verb with an underscore before it: C++
- * takes a bare `and` for an operator. */
+/* Atomic operations, by their arguments. V is the verb with an underscore before it, because a bare
+ * `and` is an operator in C++. */
 #define SENNIT_SHMEM_AMO_CHANGE(FUNCTION, T, N, V)                     \
     FUNCTION(void, shmem_##N##_atomic##V, (T * dest, T value, int pe)) \
     FUNCTION(void, shmem_ctx_##N##_atomic##V, (shmem_ctx_t ctx, T * dest, T value, int pe))
@@ -204,7 +204,7 @@
     SENNIT_SHMEM_AMO_BIT(FUNCTION, T, N, _or)       \
     SENNIT_SHMEM_AMO_BIT(FUNCTION, T, N, _xor)
 
-/* Those with the older names. */
+/* Atomic operations with the older names. */
 #define SENNIT_SHMEM_OLD_EXTENDED_OF(FUNCTION, T, N)             \
     FUNCTION(void, shmem_##N##_set, (T * dest, T value, int pe)) \
     FUNCTION(T, shmem_##N##_fetch, (const T *source, int pe))    \
@@ -216,8 +216,8 @@
     FUNCTION(T, shmem_##N##_fadd, (T * dest, T value, int pe))          \
     FUNCTION(void, shmem_##N##_add, (T * dest, T value, int pe))
 
-/* Waiting for a word, testing it, and for several: with one value or (_vector) with one for each.
- */
+/* Waits for and tests of one word or several words: with one value for all, or (_vector) with one
+ * value for each word. */
 #define SENNIT_SHMEM_TEST_OF(FUNCTION, T, N)                                 \
     FUNCTION(void, shmem_##N##_wait_until, (T * ivar, int cmp, T cmp_value)) \
     FUNCTION(int, shmem_##N##_test, (T * ivar, int cmp, T cmp_value))
@@ -249,7 +249,7 @@
              (shmem_team_t team, T * dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, \
               size_t nelems))
 
-/* Those of active sets, of 32 and 64 bits. */
+/* Collective calls of active sets, for elements of 32 and 64 bits. */
 #define SENNIT_SHMEM_ACTIVE_OF(FUNCTION, Z)                                                  \
     FUNCTION(void, shmem_broadcast##Z,                                                       \
              (void *dest, const void *source, size_t nelems, int PE_root, int PE_start,      \

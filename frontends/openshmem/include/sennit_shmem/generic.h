@@ -1,5 +1,5 @@
-/* The C11 forms: macros that choose a function by the type that a pointer leads to, and by the
- * number of arguments whether the first is a context. In older C they are macros that nobody uses.
+/* The C11 forms: macros that choose a function by the type of a pointer's target. The number of
+ * arguments shows whether the first one is a context. In older C these macros can not be used.
  */
 #ifndef SENNIT_SHMEM_GENERIC_H
 #define SENNIT_SHMEM_GENERIC_H
@@ -10,13 +10,13 @@
 
 #define SENNIT_SHMEM_ASSOCIATE(T, N, BEFORE, AFTER) , T : BEFORE##N##AFTER
 
-/* Of all other types, and of another number of arguments: a function that takes no arguments, so
- * that the compiler's error has its name. */
+/* Chosen for all other types, and for other numbers of arguments. They take no arguments, so that
+ * the call is an error in which the compiler prints their name. */
 void sennit_shmem_has_no_form_for_this_type(void);
 void sennit_shmem_wrong_number_of_arguments(void);
 
-/* The function for the type that the first argument leads to; the second, after a context or team.
- */
+/* The function for the type of the first pointer, which is the second argument after a context or
+ * team. */
 #define SENNIT_SHMEM_OF_FIRST(TABLE, VERB, A, ...)                    \
     _Generic(*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_, VERB), default \
              : sennit_shmem_has_no_form_for_this_type)(A, __VA_ARGS__)
@@ -27,7 +27,7 @@ void sennit_shmem_wrong_number_of_arguments(void);
     _Generic(*(A)TABLE(SENNIT_SHMEM_ASSOCIATE, shmem_ctx_, VERB), default \
              : sennit_shmem_has_no_form_for_this_type)(CTX, A, __VA_ARGS__)
 
-/* PLAIN for as many arguments as the name says, WITH for one more, else MISCOUNT. */
+/* PLAIN for the number of arguments in the macro's name, WITH for one more, else MISCOUNT. */
 #define SENNIT_SHMEM_MISCOUNT(...) sennit_shmem_wrong_number_of_arguments(1)
 #define SENNIT_SHMEM_MISCOUNT_1 SENNIT_SHMEM_MISCOUNT
 #define SENNIT_SHMEM_MISCOUNT_2 SENNIT_SHMEM_MISCOUNT_1, SENNIT_SHMEM_MISCOUNT
@@ -157,7 +157,7 @@ void sennit_shmem_wrong_number_of_arguments(void);
 #define shmem_sum_inscan(...) SENNIT_SHMEM_BY_TEAM(REDUCE_SUM, _sum_inscan, __VA_ARGS__)
 #define shmem_sum_exscan(...) SENNIT_SHMEM_BY_TEAM(REDUCE_SUM, _sum_exscan, __VA_ARGS__)
 
-/* Of a team, or of an active set. */
+/* With one argument the call of a team, with four that of an active set. */
 #define SENNIT_SHMEM_FIFTH(A, B, C, D, E, ...) E
 #define shmem_sync(...) \
     SENNIT_SHMEM_FIFTH(__VA_ARGS__, shmem_sync, 0, 0, shmem_team_sync, 0)(__VA_ARGS__)

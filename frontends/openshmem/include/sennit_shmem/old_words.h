@@ -1,7 +1,7 @@
-/* The C++ forms for words that the program has declared volatile, as older versions of the standard
- * had them for waits, tests and locks, and as the C11 forms take them. The library looks at a word
- * as an atomic one, whatever its type says. Where the C form takes a pointer to const, so does this
- * one: else a call with a plain word would fit both as well.
+/* The C++ forms for words that the program has declared volatile. Older versions of the standard
+ * had such words for waits, tests and locks, and the C11 forms accept them. The library accesses
+ * every word atomically, whatever its type is. If the C form has a pointer to const, so has this
+ * one; otherwise a call with a plain word would be ambiguous.
  */
 #ifndef SENNIT_SHMEM_OLD_WORDS_H
 #define SENNIT_SHMEM_OLD_WORDS_H

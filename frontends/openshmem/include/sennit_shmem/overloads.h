@@ -4,7 +4,8 @@
 
 #pragma GCC system_header
 
-/* An overload NAME that calls CALL with the same arguments, and the same with a context. */
+/* OVERLOAD defines an overload NAME that calls CALL with the same arguments. BOTH defines one
+ * overload without and one with a context. */
 #define SENNIT_SHMEM_OVERLOAD(RESULT, NAME, CALL, PARAMETERS, ARGUMENTS) \
     static inline RESULT NAME PARAMETERS {                               \
         return CALL ARGUMENTS;                                           \
@@ -153,7 +154,7 @@ SENNIT_SHMEM_OLD_AMO(SENNIT_SHMEM_CXX_OLD_AMO, )
                           (ivar, cmp, cmp_value))
 SENNIT_SHMEM_AMO_KINDS(SENNIT_SHMEM_CXX_TEST, )
 SENNIT_SHMEM_OLD_TEST(SENNIT_SHMEM_CXX_TEST, )
-/* For long there is a C function of this name. */
+/* Not for long, for which there is a C function of this name. */
 #define SENNIT_SHMEM_CXX_WAIT(T, N)                                       \
     SENNIT_SHMEM_OVERLOAD(void, shmem_wait_until, shmem_##N##_wait_until, \
                           (T * ivar, int cmp, T cmp_value), (ivar, cmp, cmp_value))

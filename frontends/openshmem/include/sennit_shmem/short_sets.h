@@ -1,6 +1,6 @@
-/* Waiting for and testing several words of 16 bits, for the C11 forms: the standard has functions
- * for one such word only, but programs use these forms with them. In C of 1990 too, where nobody
- * uses them.
+/* Waits for and tests of several words of 16 bits, for the C11 forms. The standard has functions
+ * for one such word only, but programs use the C11 forms with several. They also compile in C of
+ * 1990, which has no C11 forms.
  */
 #ifndef SENNIT_SHMEM_SHORT_SETS_H
 #define SENNIT_SHMEM_SHORT_SETS_H

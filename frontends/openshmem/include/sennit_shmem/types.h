@@ -1,8 +1,8 @@
-/* The standard's tables of types, as lists of USE(C type, name in functions, what follows USE).
+/* The standard's tables of types, as lists of USE(C type, name in functions, further arguments).
  * Declarations, generic forms, the library and its tests are made from these.
  *
- * _KINDS are types that differ from each other, for _Generic and overloads; _NAMES are further
- * names for the same types. A table of the standard is both.
+ * _KINDS are distinct types, for _Generic and overloads; _NAMES are further names of the same
+ * types. A table of the standard is _KINDS and _NAMES together.
  */
 #ifndef SENNIT_SHMEM_TYPES_H
 #define SENNIT_SHMEM_TYPES_H
