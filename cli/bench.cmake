@@ -17,8 +17,8 @@ target_compile_definitions(sennit_cli PRIVATE
     "SENNIT_BENCH_OPENMPI=\"${SENNIT_LAUNCH_OPENMPI}\""
     "SENNIT_BENCH_MPICH=\"${SENNIT_LAUNCH_MPICH}\"")
 
-# `sennit report` is a program in Python: in the build tree a link to the sources, in an installation beside the measuring
-# programs, with what it shares with the studies.
+# `sennit report` is a program in Python. The build tree has a link to its sources. An installation has it beside the
+# measuring programs, with the modules that it shares with the studies.
 cmake_path(SET report_folder NORMALIZE "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${SENNIT_BENCH_LIBEXEC}")
 file(MAKE_DIRECTORY "${report_folder}")
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/bench/report" "${report_folder}/report" SYMBOLIC)

@@ -33,8 +33,8 @@ constexpr std::uint64_t kMi = kKi * kKi;
 
 using Sizes = std::vector<std::uint64_t>;
 
-// A measurement inside one job, of 2 ranks unless the user gives another number.
-Entry together(const char *name, const char *help, Sizes sizes = {}) {
+// A benchmark that measures inside one job, of 2 ranks unless the user gives another number.
+Entry in_one_job(const char *name, const char *help, Sizes sizes = {}) {
     return {name, help, bench_ranks, {2}, std::move(sizes), 201};
 }
 
@@ -42,41 +42,41 @@ const std::vector<Entry> &entries() {
     const Sizes transfers{8, 64, kKi, 64 * kKi, kMi, 16 * kMi};
     const Sizes collectives{8, 64, kKi, 8 * kKi, 64 * kKi, kMi, 4 * kMi};
     static const std::vector<Entry> all{
-        together("pingpong", "half the round trip of a message between two ranks",
-                 {0, 8, 64, kKi, 8 * kKi, 64 * kKi, kMi}),
-        together("put", "a blocking put, against a bare store or memcpy", transfers),
-        together("get", "a blocking get, against a bare load or memcpy", transfers),
-        together("rate", "small puts with 64 in flight, time of each"),
-        together("wake", "a put and a get whose target sleeps or computes, on another host"),
-        together("barrier", "a barrier of all ranks"),
-        together("channel", "half the round trip of a channel's buffer",
-                 {0, 8, kKi, 64 * kKi, kMi, 64 * kMi}),
-        together("notify", "half the round trip of a message and its event",
-                 {8, 64, kKi, 64 * kKi}),
-        together("plan", "a plan of 64 puts, against copies by hand, single puts and MPI's puts",
-                 {8, 64, kKi}),
+        in_one_job("pingpong", "half the round trip of a message between two ranks",
+                   {0, 8, 64, kKi, 8 * kKi, 64 * kKi, kMi}),
+        in_one_job("put", "a blocking put, against a bare store or memcpy", transfers),
+        in_one_job("get", "a blocking get, against a bare load or memcpy", transfers),
+        in_one_job("rate", "small puts with 64 in flight, time of each"),
+        in_one_job("wake", "a put and a get whose target sleeps or computes, on another host"),
+        in_one_job("barrier", "a barrier of all ranks"),
+        in_one_job("channel", "half the round trip of a channel's buffer",
+                   {0, 8, kKi, 64 * kKi, kMi, 64 * kMi}),
+        in_one_job("notify", "half the round trip of a message and its event",
+                   {8, 64, kKi, 64 * kKi}),
+        in_one_job("plan", "a plan of 64 puts, against copies by hand, single puts and MPI's puts",
+                   {8, 64, kKi}),
         {"rails",
          "messages by several rails, of one pair and of two pairs that compute",
          bench_ranks,
          {2, 4},
          {kMi, 4 * kMi, 16 * kMi},
          21},
-        together("progress", "gain and cost of the thread for progress"),
-        together("queue", "a stream of items through a queue, from all other ranks to one",
-                 {8, 64, 512}),
-        together("strided", "a strided put, against a loop by hand and MPI's derived datatypes",
-                 {kKi, 16 * kKi, 256 * kKi}),
-        together("cma", "get and put of private memory, against the bare system calls",
-                 {8, kKi, 64 * kKi, kMi, 16 * kMi}),
-        together("adopt", "adoption of used memory, and access to it afterwards",
-                 {64 * kKi, kMi, 16 * kMi, 64 * kMi}),
-        together("atomic",
-                 "fetch_add, compare_swap, locks and accumulate, against the bare instructions",
-                 {8, kKi}),
-        together("broadcast", "a broadcast to all ranks", collectives),
-        together("allreduce", "the sum of a vector of doubles of each rank, on all ranks",
-                 collectives),
-        together("alltoall", "a block from each rank to every rank", collectives),
+        in_one_job("progress", "gain and cost of the thread for progress"),
+        in_one_job("queue", "a stream of items through a queue, from all other ranks to one",
+                   {8, 64, 512}),
+        in_one_job("strided", "a strided put, against a loop by hand and MPI's derived datatypes",
+                   {kKi, 16 * kKi, 256 * kKi}),
+        in_one_job("cma", "get and put of private memory, against the bare system calls",
+                   {8, kKi, 64 * kKi, kMi, 16 * kMi}),
+        in_one_job("adopt", "adoption of used memory, and access to it afterwards",
+                   {64 * kKi, kMi, 16 * kMi, 64 * kMi}),
+        in_one_job("atomic",
+                   "fetch_add, compare_swap, locks and accumulate, against the bare instructions",
+                   {8, kKi}),
+        in_one_job("broadcast", "a broadcast to all ranks", collectives),
+        in_one_job("allreduce", "the sum of a vector of doubles of each rank, on all ranks",
+                   collectives),
+        in_one_job("alltoall", "a block from each rank to every rank", collectives),
         {"start", "start and end of an empty job", bench_start, {2, 16}, {}, 11},
         {"memory", "private memory of an idle rank", bench_memory, {2}, {}, 3},
     };
@@ -145,8 +145,9 @@ void add_cluster_options(CLI::App &command, BenchOptions &options) {
         ->check(CLI::ExistingFile);
 }
 
-// The computing rank is on the second processor. The thread gets the third processor if there is
-// one; otherwise it shares the first processor with the rank that polls.
+// The default settings of SENNIT_PROGRESS. The computing rank is on the second processor. The
+// progress thread gets the third processor if there is one; otherwise it shares the first one with
+// the rank that polls.
 std::vector<std::string> progress_settings() {
     std::vector<std::string> settings{"off", "on,processor=1",
                                       available_cores() > 2 ? "on,processor=2" : "on,processor=0"};

@@ -166,11 +166,12 @@ std::vector<std::string> cluster_command(const BenchOptions &options, const Laun
                 launcher.name == "mpich" ? "hydra" : "mpirun",
                 "-n",
                 std::to_string(ranks)};
-    // SENNIT_PROGRESS names a processor by the machine's numbers, so the hosts must not split them.
+    // SENNIT_PROGRESS names a processor by its number on the machine, so the processors must not be
+    // split among the hosts.
     if (progress.empty()) words.push_back("--split-processors");
     words.push_back("--");
-    // Use windows over UCX. Over its own TCP Open MPI makes no windows between hosts (MPI_ERR_WIN),
-    // and it has no others for programs with threads.
+    // Open MPI must use UCX for windows: over its own TCP it can not create windows between hosts
+    // (MPI_ERR_WIN), and it has no other kind for programs with threads.
     if (is_of_openmpi(launcher) && std::getenv("OMPI_MCA_osc") == nullptr)
         append(words, {"env", "OMPI_MCA_osc=ucx"});
     if (!progress.empty()) append(words, {"env", "SENNIT_PROGRESS=" + progress});

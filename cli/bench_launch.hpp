@@ -34,13 +34,13 @@ int available_cores();
 std::vector<std::string> launch_command(const Launcher &launcher, int ranks, double timeout_s,
                                         const std::vector<std::string> &program);
 
-// The same on two hosts that tools/cluster makes. `progress`: value of SENNIT_PROGRESS; "":
+// launch_command() on two hosts that tools/cluster makes. `progress`: value of SENNIT_PROGRESS; "":
 // unchanged.
 std::vector<std::string> cluster_command(const BenchOptions &options, const Launcher &launcher,
                                          int ranks, const std::string &progress,
                                          const std::vector<std::string> &program);
 
-// As launch_command(), but with the launcher's default binding, as a user types it.
+// launch_command() with the launcher's default binding, as a user would type it.
 std::vector<std::string> plain_launch_command(const Launcher &launcher, int ranks,
                                               const std::vector<std::string> &program);
 

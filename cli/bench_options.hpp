@@ -11,11 +11,11 @@ struct BenchOptions {
     std::string bench;
     std::vector<int> ranks;
     std::vector<std::string> mpis{"all"};
-    std::vector<std::uint64_t> sizes;  // bytes; all but barrier, start, memory
+    std::vector<std::uint64_t> sizes;  // in bytes; not for barrier, start and memory
     std::uint64_t rounds = 0;
-    double seconds = 1.0;    // for one size; pingpong, put, get, barrier
+    double seconds = 1.0;    // for one size; only for pingpong, put, get and barrier
     double timeout_s = 300;  // for one job
-    bool untouched = false;  // pingpong
+    bool untouched = false;  // only for pingpong
     bool json = false;
     bool show_commands = false;
     std::string cluster;  // tools/cluster; "": all ranks on this machine
@@ -27,7 +27,7 @@ struct BenchOptions {
     std::string mpich_launcher;
 };
 
-// Each measures, prints, and returns the exit code of the program.
+// Each function measures, prints, and returns the exit code of the program.
 int bench_ranks(const BenchOptions &options);   // measurements inside one job
 int bench_start(const BenchOptions &options);   // start
 int bench_memory(const BenchOptions &options);  // memory

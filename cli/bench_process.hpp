@@ -1,5 +1,5 @@
-// Runs one command of a benchmark: in its own process group, for a bounded time, with nothing left
-// running behind it.
+// Runs one command of a benchmark in its own process group, with a time limit. No process of the
+// group is left.
 #pragma once
 
 #include <signal.h>
@@ -50,7 +50,7 @@ using LineHandler = std::function<void(const std::string &)>;
 // cannot be started.
 ProcessResult run_process(const std::vector<std::string> &command, double timeout_s,
                           const LineHandler &on_line);
-// The same with a Signals object that the caller uses for several processes: a signal that was
+// run_process() with a Signals object that the caller uses for several processes: a signal that was
 // received between two processes throws StoppedBySignal, too.
 ProcessResult run_process(const Signals &signals, const std::vector<std::string> &command,
                           double timeout_s, const LineHandler &on_line);

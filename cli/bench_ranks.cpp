@@ -106,7 +106,7 @@ bool may_be_missing(const BenchOptions &options, const std::string &launcher) {
            std::find(options.mpis.begin(), options.mpis.end(), launcher) == options.mpis.end();
 }
 
-void tell_missing(const BenchOptions &options, const std::string &reason) {
+void report_missing(const BenchOptions &options, const std::string &reason) {
     fmt::print(options.json ? stderr : stdout, "openshmem: not measured: {}\n", reason);
     std::fflush(stdout);
 }
@@ -129,7 +129,7 @@ bool run_job(const BenchOptions &options, const Launcher &launcher, int ranks,
     }
     const std::string failure = failure_of(result, options, report);
     if (!failure.empty() && may_be_missing(options, launcher.name)) {
-        tell_missing(options, fmt::format("the job {}: {}", failure, fmt::join(command, " ")));
+        report_missing(options, fmt::format("the job {}: {}", failure, fmt::join(command, " ")));
         return true;
     }
     if (!failure.empty()) {
@@ -173,7 +173,7 @@ int bench_ranks(const BenchOptions &options) {
     const bool is_missing = std::none_of(launchers.begin(), launchers.end(),
                                          [](const Launcher &l) { return l.name == "openshmem"; });
     if (asks_for_all && is_missing && compares_with_openshmem(options))
-        tell_missing(options, "it was not found when this program was built");
+        report_missing(options, "it was not found when this program was built");
     return all_well ? 0 : 1;
 }
 

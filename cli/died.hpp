@@ -20,7 +20,7 @@ inline ProcessState process_state(const char *host, int process) {
     std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
     std::string text;
     if (!std::getline(stat, text)) return ProcessState::dead;
-    // The state is behind the name, which may contain anything. Z and X are dead processes that
+    // The state follows the name, which may contain any character. Z and X are dead processes that
     // their parent has not waited for; T and t are stopped by a signal or a debugger.
     const std::size_t name_end = text.rfind(") ");
     const char state = name_end == std::string::npos ? ' ' : text[name_end + 2];

@@ -15,9 +15,9 @@ using Json = nlohmann::ordered_json;
 Json topology_section();
 std::string topology_text(const Json &section);
 
-// The topology for other callers. Null if hwloc can not read it. It is freed at the end of the
-// program only: with its last topology hwloc unloads its plugins, and memory that they have
-// allocated would be lost.
+// The topology for other callers. Null if hwloc can not read it. It is freed only at the end of the
+// program: hwloc unloads its plugins with the last topology, and would lose memory that they have
+// allocated.
 hwloc_topology_t node_topology();
 std::string cpus_text(hwloc_obj_t object);
 // The one domain whose processors this process may use; -1 if there are several.
@@ -34,7 +34,7 @@ struct CardPlace {
 };
 CardPlace card_place(const std::string &bus, const std::string &name);
 void add_place(const CardPlace &place, Json *out);
-// The place of a card as text; "" if it has none.
+// The place of a card as text; "" if it is unknown.
 std::string place_text(const Json &card);
 
 // Providers and interfaces to other nodes.
@@ -46,7 +46,7 @@ const char *locality_name(int level);
 // The levels that this machine has, from its other sections.
 Json levels_section(const Json &network, const Json &topology);
 std::string levels_text(const Json &section);
-// How many peers each rank of a section of peers has at each level, as a member of the rank.
+// Adds to each rank of a peers section the number of its peers at each level.
 void count_levels(Json *peers);
 std::string counts_text(const Json &peers);
 

@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::int64_t kTimeoutNs = 30'000'000'000;
 constexpr std::size_t kReasonBytes = 192;
-constexpr int kRails = 8;   // shown for a rank
-constexpr int kCards = 16;  // of a node
+constexpr int kRails = 8;   // shown for each rank, at most
+constexpr int kCards = 16;  // of a node, at most
 
 // The result of registering memory of one kind.
 struct Trial {
@@ -87,7 +87,7 @@ Trial failed_trial(sennit_status status) {
 }
 
 // How this rank reaches the region, and the reason against better mechanisms.
-Trial look_at(sennit_region region) {
+Trial query_region(sennit_region region) {
     Trial trial{};
     sennit_mechanism mechanism = SENNIT_MECHANISM_NONE;
     sennit_status status = sennit_region_mechanism(region, &mechanism);
@@ -109,7 +109,7 @@ struct Registered {
 Registered registered(void *memory, std::size_t bytes) {
     Registered registered;
     const sennit_status status = sennit_register(memory, bytes, 0, &registered.region);
-    registered.trial = status == SENNIT_OK ? look_at(registered.region) : failed_trial(status);
+    registered.trial = status == SENNIT_OK ? query_region(registered.region) : failed_trial(status);
     return registered;
 }
 
@@ -179,7 +179,7 @@ View view_of(int rank, sennit_region region) {
             card_place(text_of(rail.bus), text_of(rail.interface_name));
     }
     // A rank that could not register its memory has no region.
-    view.memory = region.gptr.segment != 0 ? look_at(region) : Trial{SENNIT_ERR_STATE, 0, {}};
+    view.memory = region.gptr.segment != 0 ? query_region(region) : Trial{SENNIT_ERR_STATE, 0, {}};
     return view;
 }
 
@@ -289,7 +289,7 @@ void append_rank(Json &section, int rank, const std::vector<char> &piece, int si
     }
 }
 
-// The piece that stands for a rank that no path reaches.
+// A piece in place of that of a rank that no path reaches.
 std::vector<char> unknown_piece(std::size_t bytes, int size) {
     std::vector<char> piece(bytes);
     constexpr char kText[] = "no path leads there from rank 0, which asks";

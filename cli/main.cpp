@@ -18,8 +18,8 @@
 
 namespace {
 
-// Throws sennit::cli::UsageError for a wrong word behind a command that has subcommands. `kind` is
-// the term for these.
+// Throws sennit::cli::UsageError for a wrong word after a command that has subcommands. `kind` is
+// the term for the subcommands.
 void check_second(const CLI::App &app, const std::vector<std::string> &words,
                   const std::string &kind) {
     const CLI::App &command = *app.get_subcommand(words[0]);
@@ -33,7 +33,7 @@ void check_second(const CLI::App &app, const std::vector<std::string> &words,
 void check_words(const CLI::App &app, std::vector<std::string> &words,
                  sennit::cli::RunCommand &what) {
     if (words.empty()) sennit::cli::fail_without_subcommand(app, "sennit", "command");
-    // Options without a command, as mpirun has them.
+    // Options without a command, as for mpirun.
     if (words[0][0] == '-' && app.get_option_no_throw(words[0]) == nullptr)
         throw sennit::cli::UsageError(fmt::format(
             "sennit: which command? \"{}\" is no option of its own; to start a program: sennit run "

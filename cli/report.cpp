@@ -1,4 +1,4 @@
-// `sennit report`: options and help. It executes bench/report/report.py in its own place.
+// `sennit report`: options and help. It replaces itself by bench/report/report.py (exec).
 #include <fmt/format.h>
 #include <unistd.h>
 

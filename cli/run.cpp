@@ -64,7 +64,8 @@ struct RunOptions {
     int ranks_of_node = 0;  // 0: not given
 };
 
-// A check of CLI11: empty for a number of ranks that can be started.
+// A check of CLI11: returns an empty text for a number of ranks that can be started, else throws
+// UsageError.
 std::string check_ranks(const char *option, const std::string &text) {
     int ranks = 0;
     const char *end = text.data() + text.size();
@@ -119,7 +120,7 @@ int run(RunOptions &options, const std::vector<std::string> &program) {
         say(job, "{} cannot be spread over {} nodes", counted(job.ranks, "rank"), job.nodes);
         return kExitUsage;
     }
-    // The value for the ranks is appended later, and the first one would be used.
+    // The value for the ranks is appended later, and of two values getenv() returns the first.
     if (job.nodes > 0) (void)unsetenv("SENNIT_NODE");
     FoundProgram found = find_program(program.front());
     if (found.exit_code != 0) {

@@ -1,4 +1,4 @@
-// Quantities as people read them.
+// Formats quantities for output.
 #pragma once
 
 #include <fmt/format.h>

@@ -13,8 +13,8 @@
 namespace sennit::cli {
 namespace {
 
-// The number of characters to insert, delete or replace to get from one word to the other.
-std::size_t letters_apart(const std::string &one, const std::string &other) {
+// The Levenshtein distance of two words.
+std::size_t edit_distance(const std::string &one, const std::string &other) {
     std::vector<std::size_t> row(other.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 1; i <= one.size(); ++i) {
@@ -29,7 +29,7 @@ std::size_t letters_apart(const std::string &one, const std::string &other) {
     return row.back();
 }
 
-// The long option that was probably meant, empty if none is near.
+// The long option with the least edit distance; empty if none is near.
 std::string option_near(const CLI::App &app, const std::string &word) {
     constexpr std::size_t kNear = 2;
     std::string nearest;
@@ -37,7 +37,7 @@ std::string option_near(const CLI::App &app, const std::string &word) {
     if (word.size() <= kNear + 1) return nearest;  // too short: every option would be near
     for (const CLI::Option *option : app.get_options()) {
         for (const std::string &name : option->get_lnames()) {
-            const std::size_t apart = letters_apart(word, "--" + name);
+            const std::size_t apart = edit_distance(word, "--" + name);
             if (apart < least) {
                 least = apart;
                 nearest = "--" + name;
@@ -109,8 +109,8 @@ void check_hosts(const std::string &option, const std::string &list) {
     }
 }
 
-// Removes and returns the values of the option at words[at]. The first one may be in the same word,
-// behind "=".
+// Removes and returns the values of the option at words[at]. The first value may be in the same
+// word, after "=".
 std::vector<std::string> take_values(std::vector<std::string> &words, std::size_t at,
                                      std::size_t count) {
     const std::size_t sign = words[at].find('=');
@@ -151,7 +151,7 @@ bool translate_foreign(std::vector<std::string> &words, std::size_t at) {
             throw UsageError(fmt::format("sennit run: {} {}: {}", name, value, kBinding));
         words[at] = "--bind=" + value;
     }
-    // As two words or as NAME=VALUE.
+    // The value has the form NAME VALUE or NAME=VALUE.
     if (is_one_of(name, {"-env", "-genv"})) {
         const bool is_one = at + 1 < words.size() && words[at + 1].find('=') != std::string::npos;
         const std::vector<std::string> values = take_values(words, at, is_one ? 1 : 2);
@@ -242,7 +242,7 @@ CLI::Validator size_validator(std::uint64_t least, std::uint64_t most) {
 std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std::string> &words) {
     std::size_t options_end = 0;  // words before it stay
     std::size_t program = 0;
-    bool is_literal = false;  // behind --
+    bool is_literal = false;  // after --
     while (program < words.size()) {
         std::string &word = words[program];
         if (word == "--") {
@@ -259,7 +259,8 @@ std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std:
         const CLI::Option *option = run.get_option_no_throw(name);
         const bool takes_value = option != nullptr && option->get_items_expected_max() > 0;
         const bool has_more = name.size() < word.size();
-        // -tag is no group of short flags: -h is the only short option without a value.
+        // -tag can not be a group of short flags, because -h is the only short option without a
+        // value.
         if (option == nullptr || (has_more && !takes_value)) fail_unknown_option(run, word);
         program += takes_value && !has_more ? 2 : 1;
         options_end = std::min(program, words.size());

@@ -36,7 +36,7 @@ class UsageFormatter : public CLI::Formatter {
 void check_subcommand(const CLI::App &app, const std::string &word, const std::string &caller,
                       const std::string &kind);
 
-// The same if there is no word: throws UsageError with a list of the subcommands.
+// For a command without a subcommand: throws UsageError with a list of the subcommands.
 [[noreturn]] void fail_without_subcommand(const CLI::App &app, const std::string &caller,
                                           const std::string &kind);
 

@@ -132,13 +132,13 @@ Finding check_progress(const System &system);
 std::optional<std::string> read_text(const System &system, const std::string &name);
 // The first line without blanks around; empty if it can not be read.
 std::string read_line(const System &system, const std::string &name);
-// Whether the file exists, even if it can not be read. For devices.
+// Whether the file exists, even if it can not be read, such as a device.
 bool is_there(const System &system, const std::string &name);
 // The number at the start of a file. Empty: no file or no number ("max").
 std::optional<std::uint64_t> read_number(const System &system, const std::string &name);
 // The rest of the line "key: ...", without blanks around; empty if there is no such line.
 std::string value_of(const std::string &text, const std::string &key);
-// Of "always [madvise] never", the word in brackets; empty if there is none.
+// The word in brackets, as in "always [madvise] never"; empty if there is none.
 std::string chosen_word(const std::string &text);
 // Names in a folder that begin with `prefix` and a digit, sorted.
 std::vector<std::string> numbered(const System &system, const std::string &folder,
@@ -150,7 +150,7 @@ std::size_t allowed_processors(const System &system);
 // The number of elements of a list such as "0-3,8".
 std::size_t count_of_list(const std::string &list);
 
-// A control group between that of this process and the root.
+// A control group: that of this process, or one above it.
 struct ControlGroup {
     std::string folder;  // as the kernel names it, without System::root
     bool second;         // of version 2

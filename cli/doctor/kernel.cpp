@@ -46,7 +46,8 @@ std::uint64_t yama_scope(const System &system) {
     return read_number(system, kYamaScope).value_or(0);
 }
 
-// The part of the kernel that refuses copies between ranks. Only its check is bad.
+// The part of the kernel that refuses copies between ranks. Only the check of this part returns
+// bad.
 enum class Refuser { none, yama, filter, other };
 
 Refuser refuser_of_copy(const System &system) {
@@ -56,8 +57,8 @@ Refuser refuser_of_copy(const System &system) {
     return has_filter(system) ? Refuser::filter : Refuser::other;
 }
 
-// Called if this process can block stores.
-void say_what_is_held(const Figures &figures, Finding *finding) {
+// Describes the guard of adoption, if this process can block stores.
+void describe_guard(const Figures &figures, Finding *finding) {
     finding->figures["guard_errno"] = 0;
     finding->figures["guard_holds_system_calls"] = figures.guard_holds_system_calls;
     finding->is = "stores of other threads can be held while a page is moved";
@@ -170,7 +171,7 @@ Finding check_userfaultfd(const System &system) {
     const Figures &figures = system.figures;
     const bool tried = figures.guard_error.has_value();
     if (tried && *figures.guard_error == 0) {
-        say_what_is_held(figures, &finding);
+        describe_guard(figures, &finding);
         return finding;
     }
     const int error = figures.guard_error.value_or(0);
@@ -191,7 +192,7 @@ Finding check_userfaultfd(const System &system) {
         finding.figures["guard_errno"] = error;
         finding.measured =
             fmt::format("holding stores to a page is refused: {}", std::strerror(error));
-        // This is no reason for bad here: only the check of the part that refuses the copy is bad.
+        // The verdict is not bad: only the check of the part that refuses the copy returns bad.
         if (figures.copy_error.value_or(0) != 0)
             finding.costs += ". Here that system call is refused too: SENNIT_ERR_UNSUPPORTED";
     }

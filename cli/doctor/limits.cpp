@@ -1,5 +1,5 @@
-// Checks of the limits of this process and its children: open files, memory, processes, threads.
-// And whether two ranks start.
+// Checks whether two ranks start, and the limits of this process and its children: open files,
+// memory, processes, threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,10 +21,10 @@ constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
 // Open files of a rank in a job of several nodes over TCP.
 constexpr std::uint64_t kConnections = 4;  // for each peer and rail
-constexpr std::uint64_t kElse = 128;
-constexpr std::uint64_t kFew = 1000;
+constexpr std::uint64_t kOtherFiles = 128;
+constexpr std::uint64_t kFewRanks = 1000;
 
-// The memory of a rank without segments: docs/manual/containers.md.
+// The memory of a rank without segments, measured in docs/manual/containers.md.
 constexpr std::uint64_t kFileBytes = 4'000'000;
 constexpr std::uint64_t kAddressBytes = 115'400'000;  // for itself and for each rank of its node
 constexpr std::uint64_t kLauncherProcesses = 2;
@@ -61,7 +61,7 @@ std::uint64_t ranks_of(const System &system) {
 std::string open_files_mend(std::uint64_t ranks) {
     return fmt::format(
         "ulimit -n {}, as root (docker run --ulimit nofile=N; nofile in /etc/security/limits.conf)",
-        std::max(ranks, kFew) * kConnections + kElse);
+        std::max(ranks, kFewRanks) * kConnections + kOtherFiles);
 }
 
 // Whether RLIMIT_NPROC does not apply to this process: CAP_SYS_ADMIN or CAP_SYS_RESOURCE.
@@ -231,7 +231,7 @@ Finding check_open_files(const System &system) {
                                                 : "the kernel does not tell";
         return finding;
     }
-    const std::uint64_t ranks = hard > kElse ? (hard - kElse) / kConnections : 0;
+    const std::uint64_t ranks = hard > kOtherFiles ? (hard - kOtherFiles) / kConnections : 0;
     finding.is = fmt::format(
         "a process may have {} open files, and {} if it asks, as ranks do: by TCP a rank and {} of "
         "other nodes can use each other",
@@ -249,7 +249,7 @@ Finding check_open_files(const System &system) {
     }
     if (wanted > ranks)
         finding.verdict = Verdict::bad;
-    else if (wanted == 0 && ranks < kFew)
+    else if (wanted == 0 && ranks < kFewRanks)
         finding.verdict = Verdict::note;
     if (finding.verdict == Verdict::good) return finding;
     finding.costs =

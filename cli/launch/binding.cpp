@@ -50,7 +50,7 @@ std::vector<std::vector<int>> cores_of(const std::vector<int> &allowed) {
     (void)hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     (void)hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
     (void)hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-    // This component would run on one CPU after the other, and wait for other programs there.
+    // This component would run on one CPU after the other, and on each wait for other programs.
     (void)hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (hwloc_topology_load(topology) == 0) {
         for (hwloc_obj_t core = nullptr;

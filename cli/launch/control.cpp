@@ -16,7 +16,7 @@ using runtime::LaunchFrame;
 using runtime::LaunchHello;
 using runtime::LaunchKind;
 
-// The rank's side reads a reason into a buffer of this size.
+// The size of the buffer into which a rank reads a reason.
 constexpr std::size_t kReasonBytesMax = 190;
 
 LaunchFrame make_frame(LaunchKind kind, std::uint32_t sequence, int peer) {
@@ -106,7 +106,7 @@ bool Control::control_ready(int rank) {
         if (!whole && first == runtime::kLaunchEndsAll && ends_all_ < 0) ends_all_ = rank;
         return true;
     }
-    // First read a goodbye of the process that had the rank before.
+    // First read the last messages of the process that had the rank before.
     connection_ready(rank);
     const std::string reason = whole ? refusal(rank, hello) : "malformed hello";
     if (reason.empty()) {
@@ -184,7 +184,7 @@ bool Control::take_frame(int rank) {
     const auto size_of_world = static_cast<std::uint64_t>(size());
     if (frame.magic == kLaunchMagic && frame.kind == LaunchKind::kWhoIsLate && frame.bytes == 0) {
         mine.received.erase(0, sizeof frame);
-        answer_who_is_late(rank, frame.sequence);
+        answer_late_rank(rank, frame.sequence);
         return true;
     }
     const bool sound = frame.magic == kLaunchMagic &&
@@ -231,7 +231,7 @@ void Control::give_part(int rank, const LaunchFrame &frame, std::string_view par
     if (missing >= 0) fail_gather(name, gather, missing, why);
 }
 
-void Control::answer_who_is_late(int rank, std::uint32_t sequence) {
+void Control::answer_late_rank(int rank, std::uint32_t sequence) {
     const auto found = gathers_.find({at(rank).claims, sequence});
     if (found == gathers_.end()) return;  // already answered
     const std::vector<bool> &given = found->second.given;
@@ -304,23 +304,23 @@ void Control::fail_impossible_gathers() {
     }
 }
 
-bool Control::nobody_came() const {
+bool Control::has_no_claim() const {
     return std::ranges::all_of(ranks_, [](const Claimant &rank) { return rank.claims == 0; });
 }
 
 void Control::rank_ended(int rank) {
     while (control_ready(rank)) {
-    }  // first handle its last message
+    }  // first handle the last messages of the rank
     connection_ready(rank);
     at(rank).ended = true;
     fail_impossible_gathers();
 }
 
-bool Control::left_without_goodbye(int rank) const {
+bool Control::ended_without_goodbye(int rank) const {
     return at(rank).connection_fd < 0 && !at(rank).said_goodbye;
 }
 
-int Control::who_ends_all() {
+int Control::ender_of_job() {
     for (int rank = 0; rank < size() && ends_all_ < 0; ++rank) {
         while (control_ready(rank)) {
         }

@@ -32,13 +32,14 @@ class Control {
     bool control_ready(int rank);
     void connection_ready(int rank);
     // Whether no process has claimed a rank yet.
-    bool nobody_came() const;
-    // The process of the rank has ended: it can not be claimed any more.
+    bool has_no_claim() const;
+    // The process of the rank has ended: the rank can not be claimed any more.
     void rank_ended(int rank);
     // Whether the last process that claimed the rank has ended without sennit_finalize.
-    bool left_without_goodbye(int rank) const;
-    // The rank that has announced to end all others, -1 if none has. Reads all messages first.
-    int who_ends_all();
+    bool ended_without_goodbye(int rank) const;
+    // The rank that has announced that it ends all others; -1 if none has. Reads all messages
+    // first.
+    int ender_of_job();
 
   private:
     struct Claimant {
@@ -65,12 +66,12 @@ class Control {
     void claim(int rank, int connection_fd);
     bool take_frame(int rank);
     void give_part(int rank, const runtime::LaunchFrame &frame, std::string_view part);
-    // Tells `rank` for which rank its allgather waits.
-    void answer_who_is_late(int rank, std::uint32_t sequence);
+    // Sends to `rank` the name of the rank for which its allgather waits.
+    void answer_late_rank(int rank, std::uint32_t sequence);
     void complete(const GatherName &name, Gather &gather);
     void fail_gather(const GatherName &name, Gather &gather, int missing, const std::string &why);
-    // A rank that can not send its part any more, with the reason; -1 if none. A rank that ended
-    // has precedence over one that left, since it caused the other to leave.
+    // A rank that can not send its part any more, with the reason; -1 if there is none. A rank that
+    // has ended has precedence over one that has left, because its end caused the other to leave.
     int missing_rank(const GatherName &name, const Gather &gather, std::string &why) const;
     void fail_impossible_gathers();
     void send(int rank, const runtime::LaunchFrame &frame, std::string_view payload);

@@ -21,8 +21,8 @@ struct ForeignProgram {
 // The libraries that the file asks the loader for; none if it is no ELF file.
 ForeignProgram foreign_libraries_of(const std::string &program);
 
-// The libraries that the process has loaded; none if an MPI's launcher has started it, since it
-// then is no job of one rank.
+// The libraries that the process has loaded; none if an MPI's launcher has started it, because it
+// is then not a job of one rank.
 ForeignProgram foreign_libraries_in(pid_t process);
 
 }  // namespace sennit::cli

@@ -2,8 +2,8 @@
 //
 // Two processes run a job. The front is the process the user started: it forwards signals and
 // waits. The keeper is its child, and the parent and subreaper of all ranks: it does everything
-// else. Each ends the ranks when the other one dies. docs/design/launcher.md tells who watches
-// whom.
+// else. Each ends the ranks when the other one dies. docs/design/launcher.md describes which
+// process watches which.
 #pragma once
 
 #include <sys/types.h>

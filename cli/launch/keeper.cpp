@@ -36,12 +36,12 @@ namespace sennit::cli {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-// A prompt without a newline is shown after this time if the output is a terminal.
+// On a terminal a prompt without a newline is shown after this time.
 constexpr std::int64_t kPromptNs = 100'000'000;
 // A job in which no rank has connected is checked after this time, and then after twice as long
 // each time.
 constexpr std::int64_t kFirstLookNs = 100'000'000;
-// The time limit for the last output when no rank is left and it is not wanted any more.
+// The time limit for the last output when no rank is left and the output is not wanted any more.
 constexpr std::int64_t kLastOutputNs = 200'000'000;
 
 std::int64_t now_ns() {
@@ -58,8 +58,8 @@ std::string how_it_ended(int status, bool is_unfinished) {
                        strsignal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : "");
 }
 
-// A rank that ends with 0 without sennit_finalize has failed, as with mpirun: some code ended it
-// without the other ranks, for example `stop` in Fortran.
+// A rank that ends with 0 without sennit_finalize has failed, as with mpirun: some code, such as
+// `stop` in Fortran, has ended this rank alone.
 int exit_code_of(int status, bool is_unfinished) {
     if (status == 0 && is_unfinished) return kExitUnfinished;
     return WIFSIGNALED(status) ? kExitSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
@@ -136,7 +136,7 @@ class Keeper {
     Poller ends_;  // the ranks' pidfds: the kernel lists them in the order in which they end
     Sink sinks_[2];
     bool sink_watched_[2] = {false, false};
-    bool sink_failed_[2] = {false, false};  // and this was reported
+    bool sink_failed_[2] = {false, false};  // and the failure was reported
     Control control_;
     bool shows_prompts_;  // prompts of rank 0, while it runs
     std::vector<RankProcess> ranks_;
@@ -184,7 +184,7 @@ bool Keeper::start_rank(const SpawnPlan &plan, int rank, int input_fd) {
         if (fd >= 0) close(fd);
     }
     if (process > 0) {
-        // Without a pidfd waitpid() finds the rank, in an order of its own.
+        // If there is no pidfd, waitpid() finds the ended rank, but not in the order of the ends.
         const int pid_fd =
             has_pid_fds_ ? static_cast<int>(syscall(SYS_pidfd_open, process, 0)) : -1;
         if (pid_fd >= 0) (void)ends_.add(pid_fd, Source::kEnd, rank, EPOLLIN);
@@ -270,7 +270,7 @@ int Keeper::run() {
 // Only rank 0 is checked: the ranks of a job usually run the same program.
 void Keeper::look_for_foreign_libraries() {
     look_at_ns_ = kNever;
-    if (!control_.nobody_came() || ranks_[0].ended) return;
+    if (!control_.has_no_claim() || ranks_[0].ended) return;
     std::vector<pid_t> processes = descendants(ranks_[0].process);
     processes.push_back(ranks_[0].process);
     for (const pid_t process : processes) {
@@ -284,7 +284,7 @@ void Keeper::look_for_foreign_libraries() {
 // An MPI or another OpenSHMEM that was not started by its own launcher makes each process a job of
 // one rank. These jobs write the same files without an error, or fail without a reason.
 void Keeper::check_for_lone_ranks() {
-    if (job_.ranks == 1 || !control_.nobody_came()) return;
+    if (job_.ranks == 1 || !control_.has_no_claim()) return;
     const ForeignProgram linked = foreign_libraries_of(job_.program);
     const ForeignProgram &found = linked.any() ? linked : seen_;
     const bool has_openshmem = !found.openshmem.empty();
@@ -462,8 +462,8 @@ void Keeper::write_last_output() {
     }
 }
 
-// Handles ended ranks in the order of their ends. The first one is named, since others may have
-// failed because of it.
+// Handles ended ranks in the order of their ends. The message names the first one, since others may
+// have failed because of it.
 void Keeper::collect_in_order() {
     for (;;) {
         const std::vector<Event> ended = ends_.wait(0);
@@ -511,14 +511,14 @@ void Keeper::rank_ended(int rank, int status) {
     --alive_;
     control_.rank_ended(rank);
     if (rank == 0) shows_prompts_ = false;
-    const bool is_unfinished = control_.left_without_goodbye(rank);
+    const bool is_unfinished = control_.ended_without_goodbye(rank);
     const int code = exit_code_of(status, is_unfinished);
     if (code == 0 || ending_) return;
     if (exit_code_ == 0) exit_code_ = code;
     if (WIFSIGNALED(status) && WTERMSIG(status) == interrupted_by_) return;
-    // Otherwise another rank has ended it, which may still run for a moment.
+    // Otherwise another rank, which may still run for a moment, has ended it.
     const bool is_own_fault = WIFSIGNALED(status) || status == 0;
-    const int ended_by = is_own_fault ? -1 : control_.who_ends_all();
+    const int ended_by = is_own_fault ? -1 : control_.ender_of_job();
     if (ended_by >= 0 && ended_by != rank) {
         const pid_t process = ranks_[static_cast<std::size_t>(ended_by)].process;
         if (job_.keep_going)

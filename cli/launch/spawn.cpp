@@ -1,7 +1,7 @@
 // Starts ranks by vfork, which does not copy page tables: the child uses the keeper's memory until
 // it executes the program. So the child only makes system calls with prepared arguments. It reports
-// a failure by a pipe, which exec closes. Shared memory would not do, since under sanitizers vfork
-// is a fork.
+// a failure by a pipe, which exec closes. Shared memory would not work, since under sanitizers
+// vfork is a fork.
 #include "launch/spawn.hpp"
 
 #include <fcntl.h>
@@ -232,7 +232,7 @@ pid_t spawn_rank(const SpawnPlan &plan, int rank, const RankFiles &files, const 
     if (error == 0) return child;
     if (child >= 0) step = name_of(outcome.step);
     errno = error;
-    return -1;  // the keeper reaps a child that gave up like all others
+    return -1;  // the keeper reaps a child that gave up as it reaps all others
 }
 
 }  // namespace sennit::cli

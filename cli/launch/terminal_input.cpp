@@ -72,7 +72,8 @@ void TerminalInput::give_back() {
     std::string unread(buffer, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
     unread += waiting_;
     if (unread.empty() || !in_foreground()) return;
-    // The kernel appends it after later lines, so these are moved behind it, too.
+    // The kernel would append the unread input after lines that were typed later. So these are
+    // read, too, and written back after it.
     for (pollfd next{STDIN_FILENO, POLLIN, 0};
          poll(&next, 1, 0) > 0 && unread.size() < kGivenBackMax;) {
         const ssize_t more = read(STDIN_FILENO, buffer, sizeof buffer);

@@ -27,8 +27,8 @@ struct Options {
     std::string read;
 };
 
-// Measures on figures->machine as the options say. `on_line` gets each accepted line. figures->end
-// tells how it ended: complete, over the budget, interrupted or failed.
+// Measures figures->machine with the options. `on_line` gets each accepted line. figures->end
+// becomes the kind of the end: complete, over the budget, interrupted or failed.
 void measure(const Options &options, Figures *figures,
              const std::function<void(const Json &)> &on_line);
 

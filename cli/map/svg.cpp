@@ -29,8 +29,8 @@ struct Colour {
     double blue;
 };
 
-// Viridis (van der Walt and Smith), by five of its colours: uniform also for colour-blind readers
-// and in grey.
+// The palette Viridis (van der Walt and Smith), interpolated from five of its colours. It is
+// uniform also for colour-blind readers and in grey.
 std::string colour_of(double part) {
     constexpr std::array<Colour, 5> kStops{
         {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
@@ -85,7 +85,7 @@ std::string number_text(double value) {
     return fmt::format("{:.3g}", value);
 }
 
-// Both lines of each border.
+// The vertical and the horizontal line of each border.
 std::string borders(const Machine &machine, double x, double y, double side) {
     std::string text;
     for (std::size_t i = 0; i + 1 < machine.cores.size(); ++i) {

@@ -167,8 +167,8 @@ std::string ranks_text(const std::vector<int> &ranks) {
     return text;
 }
 
-// Which ranks have sent nothing of the epoch that the operation waits for, as far as those that run
-// have sent to the signal before.
+// Lists the ranks whose event of the awaited epoch is missing. Only ranks that have sent to this
+// signal before are known.
 std::string awaited_text(const Trace &trace, int owner, const TracePart::Open &waits) {
     std::string missing;
     std::vector<int> senders;
@@ -206,7 +206,7 @@ std::string refused_text(const TracePart::Sent &one) {
         one.refused - 1, one.signal, one.rank, one.rank, one.owners);
 }
 
-// For a rank in no call. `is_alive`: on this host.
+// The line of a rank that is in no call. `is_alive`: the rank runs on this host.
 std::string between_text(const TracePart &part, bool is_alive) {
     const TracePart::Ended last = part.last_ended();
     std::string text = " in no call";

@@ -1,5 +1,5 @@
-// The trace of a rank that runs or has died: a mapped file, read here at any time. `sennit trace`
-// uses it.
+// The trace of a rank that runs or has died. It is a file that the rank maps, and can be read at
+// any time. `sennit trace` uses this.
 #pragma once
 
 #include <memory>
