@@ -3,8 +3,8 @@
 
     generate.py FOLDER --compiler CC --include FOLDER... [--kinds integer:4,real:8,...]
 Writes sennit_types.f90, sennit_c.f90, sennit_calls.f90 and sennit_pointers.f90 into FOLDER; the other modules are written by hand
-and lie beside this file. The kinds are those for which sennit_pointer is made. A header that is added is bound without a change
-here; what does not fit the rules of generator/calls.py ends the run and is then written by hand in sennit_more.f90.
+and are beside this file. sennit_pointer is made for the given kinds. A new header is bound without a change here. A function that
+does not fit the rules of generator/calls.py ends the run; write it by hand in sennit_more.f90.
 """
 import argparse
 import os

@@ -1,7 +1,7 @@
-! Sennit for Fortran 2018: `use sennit` gives everything that <sennit/sennit.h> gives C.
+! Sennit for Fortran 2018: `use sennit` corresponds to <sennit/sennit.h> in C.
 !
-! Names and arguments are those of C, with a last argument stat that may be left out. The headers say what each call does, and
-! docs/manual/fortran.md what is different here.
+! Names and arguments are those of C, with an optional last argument stat. The headers describe each call, docs/manual/fortran.md
+! the differences from C.
 module sennit
   use sennit_types
   use sennit_calls

@@ -1,5 +1,5 @@
-! What the generator leaves to people: constants and functions that are macros and inline functions in C, and the calls whose
-! Fortran form differs from C by more than a rule.
+! Written by hand: constants and functions that are macros and inline functions in C, and the calls whose Fortran form does not
+! follow the rules of the generator.
 module sennit_more
   use iso_c_binding
   use sennit_types
@@ -58,7 +58,7 @@ module sennit_more
       type(c_ptr), value :: context
     end subroutine sennit_combine
 
-    ! Gets one line of the log: sennit_string(text). Possibly called by several threads at once.
+    ! Receives one line of the log: sennit_string(text). Several threads may call it at the same time.
     subroutine sennit_log_function(context, level, text) bind(C)
       import
       type(c_ptr), value :: context
@@ -66,7 +66,7 @@ module sennit_more
       type(c_ptr), value :: text
     end subroutine sennit_log_function
 
-    ! Not 0 when what is waited for holds. What other ranks change is volatile there.
+    ! Returns not 0 if the awaited condition holds. Variables that other ranks change must be volatile in it.
     function sennit_condition(context) bind(C) result(holds)
       import
       type(c_ptr), value :: context
@@ -74,7 +74,7 @@ module sennit_more
     end function sennit_condition
   end interface
 
-  ! Handles and places are the same if they name the same.
+  ! Handles and global pointers are equal if they name the same object or place.
   interface operator(==)
     module procedure is_same_team, is_same_group, is_same_request, is_same_lock, is_same_gptr, is_same_channel, &
                      is_same_signal, is_same_waitset, is_same_peer_block, is_same_plan, &
@@ -89,7 +89,7 @@ module sennit_more
   interface sennit_wait_any
     module procedure wait_any_int_int, wait_any_int_long, wait_any_size_int, wait_any_size_long
   end interface sennit_wait_any
-  ! Of one channel, beside the one of many in sennit_calls.
+  ! Closes one channel; the form for several is in sennit_calls.
   interface sennit_channel_close
     module procedure channel_close_one_int, channel_close_one_long
   end interface sennit_channel_close
@@ -102,7 +102,7 @@ module sennit_more
   interface sennit_gptr_add
     module procedure gptr_add_int, gptr_add_long
   end interface sennit_gptr_add
-  interface sennit_box_line ! of other kinds: sennit_calls
+  interface sennit_box_line ! sennit_calls has the other kinds
     module procedure box_line_long
   end interface sennit_box_line
   interface sennit_reduction_of
@@ -117,7 +117,7 @@ module sennit_more
 
 contains
 
-  ! paths is the component of the options that is a text.
+  ! `paths` is the component of the options that is a text.
   subroutine sennit_init(options, paths, stat)
     type(sennit_options), optional, intent(in) :: options
     character(*), optional, intent(in) :: paths
@@ -160,7 +160,7 @@ contains
     same = sennit_report(status, name, text, provider_code)
   end function sennit_error_report
 
-  ! Without a receiver the log goes to the standard error again.
+  ! Without a receiver the log is again written to standard error.
   subroutine sennit_log_set(receiver, context, level, stat)
     procedure(sennit_log_function), optional :: receiver
     type(c_ptr), value :: context
@@ -172,7 +172,7 @@ contains
     call sennit_end_of_call(c_sennit_log_set(address, context, level), stat)
   end subroutine sennit_log_set
 
-  ! What the program does; in a condition: what is waited for.
+  ! Adds a text to the trace: the work of the program, or in a condition the awaited event.
   subroutine sennit_trace_note(text, stat)
     character(*), intent(in) :: text
     integer(c_int), optional, intent(out) :: stat
@@ -181,7 +181,7 @@ contains
     call sennit_end_of_call(c_sennit_trace_note(c_loc(letters)), stat)
   end subroutine sennit_trace_note
 
-  ! Wait until condition(context) is not 0.
+  ! Waits until condition(context) is not 0.
   subroutine wait_until_long(condition, context, timeout_ns, stat)
     procedure(sennit_condition) :: condition
     type(c_ptr), value :: context
@@ -209,7 +209,7 @@ contains
     if (len(name) > 0) text = sennit_string(letters)
   end function sennit_bootstrap_describe
 
-  ! From 1 to count; 0 if all were complete already.
+  ! index is from 1 to count; 0 if all requests were complete already.
   subroutine wait_any_size_long(count, requests, timeout_ns, index, stat)
     integer(c_size_t), value :: count
     type(sennit_request), intent(inout) :: requests(*)
@@ -291,7 +291,7 @@ contains
     place%rank = rank
   end function gptr_at_int
 
-  ! A number that is no rank stays none.
+  ! An invalid rank stays invalid.
   elemental function gptr_at_long(gptr, rank) result(place)
     type(sennit_gptr), intent(in) :: gptr
     integer(c_int64_t), intent(in) :: rank
@@ -445,7 +445,7 @@ contains
     is_other = .not. is_same_producer(left, right)
   end function is_other_producer
 
-  ! The box of one dimension.
+  ! A box of one dimension.
   elemental function box_line_long(element_bytes, count, remote_stride, local_stride) result(box)
     integer(c_int64_t), intent(in) :: element_bytes, count, remote_stride, local_stride
     type(sennit_box) :: box
@@ -509,9 +509,9 @@ contains
     reduction = reduction_by_size(count, int(element_bytes, c_size_t), combine, context)
   end function reduction_by_size_int
 
-  ! Blocks of several sizes. The three stay where they are while the result is used: declare them with target. Without offsets
-  ! each block begins behind the one before. Where one of the three is not contiguous the result has no sizes, which every call
-  ! refuses with ARG.
+  ! A buffer of blocks of several sizes. The result has the addresses of the three arguments: declare them with target, and keep
+  ! them while the result is used. Without offsets each block begins after the previous one. If an argument is not contiguous, the
+  ! result has no sizes, and every call refuses it with ARG.
   function sennit_vbuffer_of(memory, bytes, offsets) result(blocks)
     type(*), dimension(..), target, asynchronous :: memory
     integer(c_size_t), target, asynchronous, intent(in) :: bytes(:)
@@ -527,9 +527,9 @@ contains
     if (is_whole) blocks%bytes = c_loc(bytes)
   end function sennit_vbuffer_of
 
-  ! Whether the region is the array itself, and not a copy that a compiler has made of it on the way to sennit_register. The descriptor
-  ! brings the array's own address here, so call it where the array is declared or came in as assumed-shape. A scalar, such as the
-  ! first element, and an assumed-size array say nothing about the size.
+  ! Checks that the region is the array itself, and not a copy that the compiler has made for the call of sennit_register. It needs
+  ! the array's own descriptor, so call it where the array is declared or is an assumed-shape argument. For a scalar, such as the
+  ! first element, and for an assumed-size array the size is not checked.
   subroutine sennit_region_check(region, array, stat)
     type(sennit_region), intent(in) :: region
     type(*), dimension(..), intent(in), target, asynchronous :: array
@@ -541,7 +541,7 @@ contains
     call check_region(region, c_loc(array), sennit_room(array), is_whole, stat)
   end subroutine sennit_region_check
 
-  ! `bytes` of the array; -1: unknown.
+  ! `bytes` is the size of the array; -1: unknown.
   subroutine check_region(region, array, bytes, is_whole, stat)
     type(sennit_region), intent(in) :: region
     type(c_ptr), value :: array
@@ -570,15 +570,15 @@ contains
     call sennit_end_of_call(sennit_report(SENNIT_ERR_ARG, name, trim(text)), stat)
   end subroutine check_region
 
-  ! The flag of channels with so many messages unread at once: SENNIT_CHANNEL_AHEAD of C.
+  ! The flag for channels with up to `messages` unread messages: SENNIT_CHANNEL_AHEAD of C.
   elemental function sennit_channel_ahead(messages) result(flag)
     integer, intent(in) :: messages
     integer(c_int) :: flag
     flag = ishft(int(messages, c_int), 8)
   end function sennit_channel_ahead
 
-  ! The ends of `count` channels. The three stay where they are until the channels are open: declare them with target. With an
-  ! array that is too short the result has no channels, and stat is SENNIT_ERR_ARG.
+  ! The ends of `count` channels. The result has the addresses of the three arrays: declare them with target, and keep them until
+  ! the channels are open. If an array is too short, the result has no channels, and stat is SENNIT_ERR_ARG.
   function channel_ends_of_size(count, targets, buffers, bytes, stat) result(ends)
     integer(c_size_t), value :: count
     integer(c_int), target, contiguous, intent(in) :: targets(:)

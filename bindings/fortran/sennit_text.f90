@@ -1,5 +1,5 @@
-! What the procedures of this binding share: texts of C as texts of Fortran, the end of a program after an error, the mark for
-! results in place. Programs get sennit_string and sennit_in_place from module sennit.
+! Shared by the procedures of this binding: conversion of texts, the end of a program after an error, the mark for results in place.
+! Programs get sennit_string and sennit_in_place from module sennit.
 module sennit_text
   use iso_c_binding
   use sennit_types
@@ -7,7 +7,7 @@ module sennit_text
   implicit none
   private
 
-  ! Stands for the source of a collective call whose input lies in the destination.
+  ! Passed as the source of a collective call whose input is in the destination.
   integer(c_int), save, target, public :: sennit_in_place = 0
 
   public :: sennit_string, sennit_to_c, sennit_stop, sennit_end_of_call, sennit_place, sennit_is_usable
@@ -16,12 +16,12 @@ module sennit_text
 
   character(kind=c_char, len=15), save, target :: pointer_name = c_char_'sennit_pointer' // c_null_char
 
-  ! Where sennit_pointer's array of this shape is; null after an error, which is reported.
+  ! The address for an array pointer of this shape; null after an error, which is reported.
   interface sennit_address_of
     module procedure address_of_gptr, address_of_pointer
   end interface sennit_address_of
 
-  ! The text at an address of C, up to its null; empty for a null address. Or that in an array of characters.
+  ! The text at an address of C, up to its null, or in an array of characters. Empty for a null address.
   interface sennit_string
     module procedure string_at, string_in
   end interface sennit_string
@@ -67,7 +67,7 @@ contains
     end do
   end function joined
 
-  ! The text as C wants it: without blanks at its end, with a null.
+  ! The text for C: without trailing blanks, with a null at its end.
   pure function sennit_to_c(text) result(letters)
     character(*), intent(in) :: text
     character(kind=c_char) :: letters(len_trim(text) + 1)
@@ -78,7 +78,7 @@ contains
     letters(len_trim(text) + 1) = c_null_char
   end function sennit_to_c
 
-  ! Ends the program with what the failing call of this thread said.
+  ! Ends the program with the error of this thread's last failed call.
   subroutine sennit_stop()
     type(sennit_error), pointer :: error
     call c_f_pointer(c_sennit_last_error(), error)
@@ -86,7 +86,7 @@ contains
       string_in(error%text)
   end subroutine sennit_stop
 
-  ! What a call with this status does at last.
+  ! The end of a call: sets stat, or without stat ends the program after an error.
   subroutine sennit_end_of_call(status, stat)
     integer(c_int), value :: status
     integer(c_int), optional, intent(out) :: stat
@@ -97,7 +97,7 @@ contains
     end if
   end subroutine sennit_end_of_call
 
-  ! The thread's error is one that this binding, or the program, has found.
+  ! Reports an error that this binding, or the program, has found.
   function sennit_report(status, operation, text, provider_code) result(same)
     integer(c_int), value :: status
     type(c_ptr), value :: operation
@@ -112,14 +112,15 @@ contains
     same = c_sennit_error_report(status, operation, c_loc(letters), code)
   end function sennit_report
 
-  ! The status of a call whose buffer is not contiguous. It would be copied, and the copy be gone when the call is complete.
+  ! The status of a call whose buffer is not contiguous. The compiler would pass a copy, which would not exist any more when the
+  ! call is complete.
   function sennit_refuse(operation) result(status)
     type(c_ptr), value :: operation
     integer(c_int) :: status
     status = sennit_report(SENNIT_ERR_ARG, operation, 'the buffer is not contiguous, and a copy would not last')
   end function sennit_refuse
 
-  ! The same of a call whose strides count from the first byte of the buffer.
+  ! sennit_refuse() for a call whose strides count from the first byte of the buffer.
   function sennit_refuse_box(operation) result(status)
     type(c_ptr), value :: operation
     integer(c_int) :: status
@@ -139,7 +140,7 @@ contains
                            'default integers overflows beyond 2147483647; use integer(c_size_t)')
   end function sennit_refuse_size
 
-  ! The status of a call whose array is shorter than the bytes that it names.
+  ! The status of a call with more bytes than its array has.
   function sennit_refuse_room(operation, bytes, room) result(status)
     type(c_ptr), value :: operation
     integer(c_int64_t), value :: bytes
@@ -151,7 +152,7 @@ contains
     status = sennit_report(SENNIT_ERR_RANGE, operation, trim(text))
   end function sennit_refuse_room
 
-  ! Bytes of an array of this shape, -1 if an extent is negative; huge() if they are too many for an integer.
+  ! The size of an array of this shape in bytes; -1 if an extent is negative; huge() if an integer can not hold it.
   pure function bytes_of(shape, element_bytes) result(bytes)
     integer(c_int64_t), intent(in) :: shape(:), element_bytes
     integer(c_int64_t) :: bytes
@@ -177,7 +178,7 @@ contains
     same = sennit_report(status, operation, text)
   end function refuse_pointer
 
-  ! What is wrong with the shape of an array pointer; blank: nothing. counts: its rank, and of how many lower bounds.
+  ! The mistake in the shape of an array pointer; blank if there is none. counts: the rank, and the number of lower bounds.
   function mistake_in(shape, counts) result(text)
     integer(c_int64_t), intent(in) :: shape(:)
     integer, intent(in) :: counts(2)
@@ -235,7 +236,7 @@ contains
     call sennit_end_of_call(refuse_pointer(SENNIT_ERR_ARG, text), stat)
   end function address_of_pointer
 
-  ! The address that C gets for a buffer of a collective call: that of sennit_in_place is C's mark.
+  ! The address of a buffer of a collective call for C: sennit_in_place becomes C's SENNIT_IN_PLACE.
   function sennit_place(address) result(place)
     type(c_ptr), value :: address
     type(c_ptr) :: place
@@ -243,7 +244,7 @@ contains
     if (c_associated(address, c_loc(sennit_in_place))) place = transfer(1_c_intptr_t, c_null_ptr)
   end function sennit_place
 
-  ! Whether sennit_ptr gave an address; if it did not, the status goes to stat, or the program ends.
+  ! Whether sennit_ptr returned an address. If not, sets stat, or without stat ends the program.
   function sennit_is_usable(address, stat) result(is_usable)
     type(c_ptr), value :: address
     integer(c_int), optional, intent(out) :: stat
@@ -257,7 +258,7 @@ contains
     stat = error%status
   end function sennit_is_usable
 
-  ! The bytes of a whole array; -1 where it does not say: a scalar, an assumed-size array, no memory.
+  ! The size of a whole array in bytes; -1 if unknown: for a scalar, an assumed-size array, or no memory.
   function sennit_room(array) result(bytes)
     type(*), dimension(..), intent(in), target, asynchronous :: array
     integer(c_size_t) :: bytes
@@ -274,8 +275,8 @@ contains
     if (size(array, kind=c_size_t) >= 0) bytes = size(array, kind=c_size_t) * c_element_bytes(array)
   end function sennit_room
 
-  ! The size of an element, from C's descriptor of an array of any type: storage_size does not take type(*). The standard fixes the first
-  ! two members, base_addr and elem_len.
+  ! The size of an element, read from the C descriptor, because storage_size does not accept type(*). The standard fixes the first
+  ! two members of a descriptor: base_addr and elem_len.
   function element_bytes_of(descriptor) bind(C, name="sennit_fortran_element_bytes") result(bytes)
     type(c_ptr), value :: descriptor
     integer(c_size_t) :: bytes

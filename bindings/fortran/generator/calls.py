@@ -1,16 +1,16 @@
 """Writes module sennit_calls: for each function of C a procedure of the same name, with the same arguments in the same order.
 
-What is different from C, in the order of this file:
-  stat          a status is the last argument, optional; without it an error ends the program with its message
-  numbers       those of 64 bits (sizes, timeouts, epochs) are of that kind or default integers, each by itself: a generic name for a
-                procedure of each combination. Arrays of sizes have the kind of C, which reads them after the call has returned
-  buffers       any type, kind and rank, by their address; where the call outlives its return, or strides count from the
-                buffer's first byte, by a descriptor, so that one that is not contiguous is refused instead of copied
-  sizes         below 0 are refused: C has no such, and they come of products of default integers that were too large. Where C stores the
-                address for later, also more bytes than the array has
+Differences from C, in the order of this file:
+  stat          the status is the last argument, which is optional; without it an error ends the program with a message
+  numbers       a number of 64 bits (size, timeout, epoch) is of that kind or a default integer. A generic name stands for the
+                procedures of all combinations. Arrays of sizes have the kind of C, which reads them after the call has returned
+  buffers       any type, kind and rank, passed by address. If C uses the buffer after the return, or if strides count from its
+                first byte, it is passed by descriptor, and a buffer that is not contiguous is refused instead of copied
+  sizes         a size below 0 is refused: it is usually an overflow of a product of default integers. If C stores the address for
+                later, a size larger than the array is also refused
   yes or no     logical
-  text          character strings; the size of a string that is filled is its own
-  atomics       a generic name for the types, besides the names with the type; Fortran has no unsigned types
+  text          character strings; the size of an output string is its length
+  atomics       a generic name for all types, besides the names with the type; Fortran has no unsigned types
 Functions that return a value and no status are functions in Fortran.
 """
 import itertools
@@ -28,9 +28,9 @@ TYPED = re.compile(r"(sennit_atomic_\w+?)_([if](?:32|64))((?:_nbi?)?)$")
 LOGICAL_RESULTS = {"sennit_initialized", "sennit_path_built"}
 LOGICAL_OUTPUTS = {"done", "acquired", "can"}
 INOUT_STRUCTS = {"sennit_request"}
-# Numbers that programs write as literals or count in default integers: the suffix of the procedure and the kind, besides default.
+# Numbers that programs often have as default integers: the suffix and the kind of the other form of the procedure.
 WIDE = {"size_t": ("size", "c_size_t"), "int64_t": ("long", "c_int64_t"), "uint64_t": ("long", "c_int64_t")}
-SMALL_SIZES = {"alignment"}  # default integers always, so that 0 is written as 0
+SMALL_SIZES = {"alignment"}  # always default integers, so that programs can write 0
 MEMORY_IS_KEPT = re.compile(r"sennit_register$|sennit_plan_(put|get)(_|$)")
 
 
@@ -51,7 +51,7 @@ def has_strides(function):
 
 
 class Writer:
-    """Of one procedure; `number_kinds` has the kinds of those numbers that may be of several."""
+    """The text of one procedure. `number_kinds`: the kinds of the numbers that have a choice."""
 
     def __init__(self, declarations, function, suffix="", number_kinds=()):
         self.declarations = declarations
@@ -61,12 +61,12 @@ class Writer:
         self.dummies = []     # names
         self.declared = []    # lines: dummies
         self.local = []       # lines: variables of the procedure
-        self.arguments = []   # of the call of C
+        self.arguments = []   # arguments of the call of C
         self.before = []      # lines
         self.after = []       # lines
-        self.whole = []       # names of what must be contiguous
-        self.sizes = []       # names of what must not be negative
-        self.room = ""        # name of the array that must have the bytes
+        self.whole = []       # names of buffers that must be contiguous
+        self.sizes = []       # names of sizes that must not be negative
+        self.room = ""        # name of the array that must not be shorter than `bytes`
         self.is_collective = any(p.type == "sennit_team" for p in function.parameters)
         skip = False
         for parameter in function.parameters:
@@ -80,7 +80,7 @@ class Writer:
         self.declared.append(line)
 
     def add(self, parameter):
-        """Returns whether the next parameter is done with too."""
+        """Adds a parameter. Returns whether that has also handled the next one."""
         name, kind = parameter.name, parameter.type
         if parameter.is_pointer and kind == "char":
             return self.add_text(parameter)
@@ -119,7 +119,7 @@ class Writer:
             if MEMORY_IS_KEPT.match(self.function.name) and not has_strides(self.function):
                 self.room = name
         else:
-            # Any type, kind and rank, as an address: what the standard asks of arrays, here also of scalars.
+            # Any type, kind and rank, passed by address. The standard has this only for arrays; the directives allow scalars.
             self.dummy(name, f"type(*), dimension(*), intent({intent}), target :: {name}")
             self.declared.append(f"!GCC$ attributes no_arg_check :: {name}")
             self.declared.append(f"!DIR$ ignore_tkr {name}")
@@ -144,7 +144,7 @@ class Writer:
             self.add_changed(name, "integer(c_size_t)", f"{name} = int(c_{name}, {kind})")
 
     def add_changed(self, name, kind, assignment):
-        """An output that C has in another form: taken over if C wrote it."""
+        """An output that has another form in C. It is assigned only if C has written it."""
         self.local.append(f"{kind} :: c_{name}")
         self.before.append(f"c_{name} = -1")
         self.arguments.append(f"c_{name}")
@@ -180,7 +180,7 @@ class Writer:
         if self.room:
             lines += [f"    c_room = sennit_room({self.room})"]
         lines += [f"    {line}" for line in self.before]
-        for name in self.whole:  # in this order, because most buffers are an element or contiguous
+        for name in self.whole:  # tested in this order, because most buffers are one element or contiguous
             lines += [f"    if (rank({name}) > 0) then",
                       f"      if (.not. is_contiguous({name})) c_is_whole = c_is_whole .and. size({name}) <= 1", "    end if"]
         lines += self.refusals(call)
@@ -189,7 +189,7 @@ class Writer:
                 "      call sennit_stop()", "    end if", f"  end subroutine {self.name}", ""]
 
     def refusals(self, call):
-        """The call of C, behind what is refused without it."""
+        """The call of C, after the checks that refuse arguments without the call."""
         refused = [(f"{name} < 0", f"sennit_refuse_size(c_name, '{name}', int({name}, c_int64_t))") for name in self.sizes]
         if self.whole:
             why = "sennit_refuse_box" if has_strides(self.function) else "sennit_refuse"
@@ -200,7 +200,7 @@ class Writer:
             return [f"    c_status = {call}"]
         lines = []
         for number, (wrong, status) in enumerate(refused):
-            # Not c_loc() as the argument: gfortran 12 passes the length of the text behind it for that of the next one.
+            # c_loc() must not be the argument: gfortran 12 would pass the length of its text as that of the next argument.
             lines += [f"    {'else ' if number else ''}if ({wrong}) then", "      c_name = c_loc(c_operation)",
                       f"      c_status = {status}"]
         return [*lines, "    else", f"      c_status = {call}", "    end if"]
@@ -218,8 +218,8 @@ class Writer:
 
 
 def numbers(function):
-    """Parameters that may be of several kinds: numbers of 64 bits by value, but for the size of a text, which Fortran knows; beside
-    them sizes that are given."""
+    """Parameters that may be of several kinds: numbers of 64 bits by value, except the size of a text, which Fortran knows; and
+    sizes that are outputs."""
     texts = {index + 1 for index, p in enumerate(function.parameters) if p.is_pointer and p.type == "char"}
     wide = [p for index, p in enumerate(function.parameters)
             if p.type in WIDE and p.name not in SMALL_SIZES and index not in texts]
@@ -229,7 +229,7 @@ def numbers(function):
 
 
 def variants(function):
-    """(suffix, kinds by name) for each combination; none where no number has a choice."""
+    """(suffix, kinds by name) for each combination; none if no number has a choice."""
     choices = [[(p.name, ("int", "c_int")), (p.name, WIDE[p.type])] for p in numbers(function)]
     for chosen in itertools.product(*choices) if choices else ():
         yield "".join(f"_{suffix}" for _, (suffix, _) in chosen), {name: kind for name, (_, kind) in chosen}
@@ -239,7 +239,7 @@ BOX = ("element_bytes", "count", "remote_stride", "local_stride")
 
 
 def boxes():
-    """(names, lines) of sennit_box_line for each combination of kinds but that of C, which is in sennit_more.f90."""
+    """(names, lines) of sennit_box_line for each combination of kinds, except that of C, which is in sennit_more.f90."""
     names, lines = [], []
     for kinds_of_one in itertools.product(("int", "long"), repeat=len(BOX)):
         if "int" in kinds_of_one:
@@ -288,7 +288,7 @@ def write(declarations):
 
 
 def cut(line):
-    """A declaration of C in pieces that fit into a comment."""
+    """Cuts a declaration of C into pieces that fit into a comment."""
     pieces = []
     while len(line) > layout.WIDTH - 8:
         end = line.rfind(" ", 0, layout.WIDTH - 8)

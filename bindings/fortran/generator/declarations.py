@@ -1,7 +1,7 @@
-"""What the headers of include/sennit declare, as the C compiler sees it: enumerations, structs and functions.
+"""Reads the declarations of the headers of include/sennit after the C preprocessor: enumerations, structs and functions.
 
-Called by the writers beside this file. The headers are regular enough for expressions: one declaration to a semicolon, types by
-their names, no function pointers outside of typedefs and structs. What does not fit ends the run with a message.
+Called by the writers beside this file. The headers are regular enough for regular expressions: each declaration ends with a
+semicolon, types are names, and function pointers occur only in typedefs and structs. Anything else ends the run with a message.
 """
 import dataclasses
 import re
@@ -16,7 +16,7 @@ PARAMETER = re.compile(r"(const )?(\w+(?: int)?) ?(\*?) ?(\w+)(\[\])?\Z")
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """One of a function. An array without bounds is a pointer too; an array of pointers has the type `pointer`."""
+    """A parameter of a function. An array without bounds is a pointer, too; an array of pointers has the type `pointer`."""
     name: str
     type: str
     is_const: bool
@@ -34,7 +34,7 @@ class Function:
 
 @dataclasses.dataclass(frozen=True)
 class Member:
-    """One of a struct; `length` is that of an array, 0 for none."""
+    """A member of a struct. `length` is the length of an array, or 0."""
     name: str
     type: str
     is_pointer: bool
@@ -43,7 +43,7 @@ class Member:
 
 
 class Declarations:
-    """All of them: `functions` by name, `structs` {name: members}, `constants` {enumeration: {name: value}}."""
+    """All declarations: `functions` by name, `structs` {name: members}, `constants` {enumeration: {name: value}}."""
 
     def __init__(self, compiler, includes):
         code = preprocessed(compiler, includes)
@@ -58,7 +58,7 @@ class Declarations:
 
 
 def preprocessed(compiler, includes):
-    """What lies in the headers of Sennit themselves."""
+    """The text of the headers of Sennit, without those that they include from elsewhere."""
     words = [compiler, "-E", "-DSENNIT_ALLOW_UNCHECKED_STATUS", *(f"-I{folder}" for folder in includes), "-x", "c", "-"]
     result = subprocess.run(words, input="#include <sennit/sennit.h>\n", capture_output=True, text=True, timeout=60,
                             check=False)

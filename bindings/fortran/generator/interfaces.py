@@ -1,8 +1,8 @@
-"""Writes module sennit_c: each function of C as it is, for the modules beside it. Programs use module sennit."""
+"""Writes module sennit_c: an interface for each function of C, for the other modules. Programs use module sennit."""
 import kinds
 import lines as layout
 
-# Arguments that C allows to be NULL and that are no buffers: (function, parameter). In Fortran they may be left out.
+# Arguments that may be NULL in C and are not buffers: (function, parameter). In Fortran they are optional.
 OPTIONAL = {
     ("sennit_init", "options"),
     ("sennit_team_grid", "periodic"),
@@ -22,7 +22,7 @@ CALLBACKS = {"sennit_log_function", "sennit_combine", "sennit_condition"}
 
 
 def is_address(parameter):
-    """An argument that is handed over as an address of something, not as a variable of its type."""
+    """Whether the argument is passed as an address, and not as a variable of its type."""
     return parameter.is_pointer and (parameter.type in ("void", "char")
                                      or parameter.type == "size_t" and parameter.is_array and parameter.is_const)
 

@@ -1,6 +1,6 @@
-"""How types of C are called in Fortran."""
+"""The Fortran types for types of C."""
 
-# Fortran has no unsigned integers: those of C are signed ones with the same bits.
+# Fortran has no unsigned integers: unsigned integers of C become signed ones with the same bits.
 SCALARS = {
     "int": "integer(c_int)",
     "unsigned": "integer(c_int)",

@@ -1,4 +1,4 @@
-! Says for which types and kinds this compiler can make array pointers: type:kind, with commas between.
+! Prints the types and kinds for which this compiler can make array pointers, as type:kind with commas.
 program kinds_of_compiler
   use, intrinsic :: iso_fortran_env
   implicit none

@@ -1,12 +1,12 @@
-"""Writes module sennit_pointers: sennit_pointer, which makes an array pointer of a place in memory, and sennit_bytes, the size of
-a variable or array.
+"""Writes module sennit_pointers: sennit_pointer, which makes an array pointer to memory, and sennit_bytes, the size of a variable
+or array.
 
-For each type, kind and rank up to 7: from a global pointer or a plain address, the shape in integers of either kind. Rank 0 is
-a scalar and has no shape.
+sennit_pointer exists for each type, kind and rank up to 7, for a global pointer or a plain address, and for a shape in default or
+64-bit integers. Rank 0 is a scalar and has no shape.
 """
 import lines as layout
 
-# What every compiler of Fortran 2018 with C's types has: the kinds of the sources that are installed.
+# The kinds of the installed sources: those that every compiler of Fortran 2018 with C's types has.
 PORTABLE = ("integer:c_int8_t", "integer:c_int16_t", "integer:c_int32_t", "integer:c_int64_t", "real:c_float", "real:c_double",
             "complex:c_float", "complex:c_double", "logical:c_bool", "logical:kind(.true.)", "character:c_char")
 RANKS = range(0, 8)
@@ -24,7 +24,7 @@ def label(kind):
 
 
 def procedure(kind, rank, source, shape):
-    """Its name and its lines."""
+    """The name and the lines of one procedure."""
     name = f"pointer_{label(kind)}_{rank}_{source[0]}" + (f"_{shape[0]}" if shape else "")
     place = f"({', '.join(':' * rank)})" if rank else ""
     dummies = ["place", "array", *(["shape", "lower"] if rank else []), "stat"]
@@ -49,7 +49,7 @@ def procedure(kind, rank, source, shape):
 
 
 def size_of(kind):
-    """Of one kind, any rank. Not class(*) for all: gfortran 12 gives a text one byte there, however long it is."""
+    """sennit_bytes for one kind and any rank. Not class(*) for all kinds: in gfortran 12 a text of any length then has one byte."""
     name = f"bytes_{label(kind)}"
     declared = type_of(kind).replace("(kind=", "(len=*, kind=") if kind.startswith("character") else type_of(kind)
     return name, [f"  pure function {name}(array) result(bytes)", f"    {declared}, intent(in) :: array(..)",

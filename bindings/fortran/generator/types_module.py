@@ -2,7 +2,7 @@
 import kinds
 import lines as layout
 
-# What a component is before somebody sets it, where that is not 0: as in the macros SENNIT_..._NULL and _INIT.
+# Initial values of components that are not 0, as in the macros SENNIT_..._NULL and _INIT.
 INITIAL = {
     ("sennit_gptr", "rank"): "-1_c_int32_t",
     ("sennit_error", "peer"): "-1_c_int",
@@ -35,12 +35,12 @@ def initial(declarations, struct, member):
     if kind.startswith("character"):
         return " = c_null_char"
     if member.type in declarations.structs:
-        return ""  # has its own
+        return ""  # a struct has initial values of its own
     return " = 0"
 
 
 def struct_bytes(declarations, members):
-    """The size of a struct that holds numbers and addresses alone; tests compare it with C's."""
+    """The size of a struct that has only numbers and addresses. Tests compare it with the size in C."""
     end = widest = 0
     for member in members:
         kind = component_type(declarations, member)

@@ -1,9 +1,9 @@
 ! Starts Sennit on a communicator of any MPI: sennit_mpi.h for Fortran. Compile it, after sennit_mpi_bootstrap.f90, with the MPI
-! compiler of the program. Where that has no module mpi_f08, take sennit_mpi_integer.f90 in its place.
+! compiler of the program. If the MPI has no module mpi_f08, use sennit_mpi_integer.f90 instead.
 !
 !   call sennit_init_mpi(comm [, options] [, stat])
-! comm is of type(MPI_Comm) or an integer: rank i of it becomes world rank i. Collective over comm, after MPI_Init. Everything
-! else is as <sennit/sennit_mpi.h> says.
+! comm is of type(MPI_Comm) or an integer; its rank i becomes world rank i. Collective over comm, after MPI_Init.
+! <sennit/sennit_mpi.h> has the details.
 module sennit_mpi
   use iso_c_binding
   use mpi_f08, only: MPI_Comm

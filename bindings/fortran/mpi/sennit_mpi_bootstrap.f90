@@ -1,8 +1,8 @@
-! The ranks of a communicator as the bootstrap of Sennit: what sennit_mpi.h is for C. Compiled by the program's own MPI compiler,
-! so one libsennit serves every MPI. Programs use module sennit_mpi.
+! Makes a communicator the bootstrap of Sennit, as sennit_mpi.h does in C. Compiled by the program's own MPI compiler, so one
+! libsennit serves every MPI. Programs use module sennit_mpi.
 !
-! A context belongs to the rank from a successful start to its release. The communicator is duplicated, so that no message
-! matches one of the program's, and the duplicate reports errors to Sennit whatever the program's communicator does.
+! A context belongs to the rank from a successful start to its release. The communicator is duplicated, so that no message matches a
+! message of the program. The duplicate returns errors to Sennit, whichever error handler the program's communicator has.
 module sennit_mpi_bootstrap
   use iso_c_binding
   use iso_fortran_env, only: error_unit
@@ -12,10 +12,10 @@ module sennit_mpi_bootstrap
   private
   public :: sennit_mpi_start, mpi_kind
 
-  ! The integers and logicals of the MPI's module, whatever the default kind is here (-fdefault-integer-8).
+  ! The kind of integers and logicals in the MPI's module, also if the default kind differs here (-fdefault-integer-8).
   integer, parameter :: mpi_kind = kind(MPI_SUCCESS)
 
-  ! What the functions below return when MPI_Finalize came first: no MPI has a negative code.
+  ! The functions below return this after MPI_Finalize. No MPI has a negative code.
   integer(c_int), parameter :: mpi_is_over = -1
 
   character(kind=c_char, len=16), save, target :: operation = c_char_'sennit_init_mpi' // c_null_char
@@ -24,9 +24,9 @@ module sennit_mpi_bootstrap
 
   type :: mpi_context
     integer(mpi_kind) :: duplicate = MPI_COMM_NULL
-    logical :: is_being_built = .true. ! sennit_init has not returned: its caller frees the context
+    logical :: is_being_built = .true. ! sennit_init has not returned, so its caller frees the context
     logical :: is_released = .false.
-    logical :: is_broken = .false.     ! a call timed out: it is under way for ever, and so is the duplicate
+    logical :: is_broken = .false.     ! a call timed out: it and the duplicate stay in use for ever
   end type mpi_context
 
   interface
@@ -38,7 +38,7 @@ module sennit_mpi_bootstrap
 
 contains
 
-  ! sennit_init with the ranks of the communicator; the status is Sennit's.
+  ! Calls sennit_init with the ranks of the communicator. `status` is the status of Sennit.
   subroutine sennit_mpi_start(comm, options, status)
     integer(mpi_kind), intent(in) :: comm
     type(sennit_options), optional, intent(in) :: options
@@ -61,7 +61,7 @@ contains
     end if
     call make_bootstrap(comm, limit_of(mine), context, bootstrap, code)
     if (context%is_broken) then
-      ! MPI may still write into the context, which therefore stays.
+      ! The context is not freed, because MPI may still write into it.
       status = sennit_error_report(SENNIT_ERR_TIMEOUT, operation, 'some rank did not call sennit_init_mpi in time; ' // &
                                    'the limit is SENNIT_INIT_TIMEOUT or options%timeout_ns', 0_c_int64_t)
       return
@@ -100,7 +100,7 @@ contains
     end if
   end subroutine check_arguments
 
-  ! The limit of sennit_init, which holds for the duplicate of the communicator, too.
+  ! The time limit of sennit_init, which is also that of the duplication.
   function limit_of(options) result(timeout_ns)
     type(sennit_options), intent(in) :: options
     integer(c_int64_t) :: timeout_ns
@@ -116,7 +116,7 @@ contains
     if (seconds > 0 .and. seconds < 1e9_c_double) timeout_ns = int(seconds * 1e9_c_double, c_int64_t)
   end function limit_of
 
-  ! Of a knob as it is in force; empty if there is none.
+  ! The value in force of a knob; empty if there is no such knob.
   function value_of(name) result(value)
     character(*), intent(in) :: name
     character(:), allocatable :: value
@@ -138,7 +138,7 @@ contains
     type(sennit_bootstrap), intent(inout) :: bootstrap
     integer(mpi_kind), intent(out) :: code
     integer(mpi_kind) :: rank, size, request
-    ! Not MPI_Comm_dup, which would block without a word for as long as a rank does something else.
+    ! Not MPI_Comm_dup, which would block without a warning until all ranks call it.
     call MPI_Comm_idup(comm, context%duplicate, request, code)
     if (code == MPI_SUCCESS) code = waited(context, request, timeout_ns)
     if (code /= MPI_SUCCESS) then
@@ -158,7 +158,7 @@ contains
     bootstrap%release = c_funloc(release_and_free)
   end subroutine make_bootstrap
 
-  ! After MPI_Init and before MPI_Finalize.
+  ! Whether MPI_Init was called, and MPI_Finalize was not.
   function mpi_is_running() result(is_running)
     logical :: is_running
     logical(mpi_kind) :: started, over
@@ -197,7 +197,7 @@ contains
                                'some rank has not arrived at the call of the communicator', 0_c_int64_t)
   end function waited
 
-  ! MPI does not tell which rank is late.
+  ! The warning names no rank, because MPI does not reveal the late one.
   subroutine warn(seconds)
     integer, intent(in) :: seconds
     character(:), allocatable :: level
@@ -214,7 +214,7 @@ contains
     integer(c_int) :: code
     type(mpi_context), pointer :: context
     integer(c_int8_t), pointer, contiguous :: given(:), gathered(:)
-    ! Of its own, because a call that times out goes on using them.
+    ! Own buffers, because a call that has timed out still uses them.
     integer(c_int8_t), pointer, contiguous, asynchronous :: one(:), every(:)
     integer(mpi_kind) :: size, count, request, mpi_code
     call c_f_pointer(place, context)
@@ -255,7 +255,7 @@ contains
     if (code == MPI_SUCCESS) code = waited(context, request, timeout_ns)
   end function barrier
 
-  ! MPI_SUCCESS if the duplicate can still be used.
+  ! Returns MPI_SUCCESS if the duplicate can still be used.
   function may_call(context) result(code)
     type(mpi_context), intent(in) :: context
     integer(c_int) :: code
@@ -278,7 +278,7 @@ contains
     context%is_released = .true.
   end subroutine release
 
-  ! What Sennit calls at the end.
+  ! Called by Sennit at its end.
   subroutine release_and_free(place) bind(C)
     type(c_ptr), value :: place
     type(mpi_context), pointer :: context

@@ -1,9 +1,9 @@
-! Plans that are made of MPI's calls: what sennit_mpi_plan.h is for C. Compile it, after sennit_mpi_plan_calls.f90, with the MPI
-! compiler of the program, and link sennit_mpi_plan_handles.c, compiled by the same MPI's compiler for C. Where the MPI has no module
-! mpi_f08, take sennit_mpi_plan_integer.f90 in its place.
+! Plans from MPI calls: sennit_mpi_plan.h for Fortran. Compile it, after sennit_mpi_plan_calls.f90, with the MPI compiler of the
+! program, and link sennit_mpi_plan_handles.c, compiled by the same MPI's compiler for C. If the MPI has no module mpi_f08, use
+! sennit_mpi_plan_integer.f90 instead.
 !
-! Handles are those of mpi_f08 or integers, all of one call of the same form. Arguments are in the order of C, exchange and stat may be
-! left out. Buffers are any variables; one that is not contiguous is refused.
+! Handles are those of mpi_f08 or integers; all handles of a call have the same form. Arguments are in the order of C; exchange and
+! stat are optional. Buffers are any variables; a buffer that is not contiguous is refused.
 module sennit_mpi_plan
   use iso_c_binding
   use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Request, MPI_BOTTOM, MPI_IN_PLACE, MPI_SUCCESS

@@ -1,5 +1,5 @@
-! The calls of sennit_mpi_plan.h with handles of MPI that are integers: what module sennit_mpi_plan shows. Programs use that module.
-! The datatypes are read by sennit_mpi_plan_handles.c, which the C compiler of the same MPI compiles.
+! The calls of sennit_mpi_plan.h with integers as handles of MPI. Programs use module sennit_mpi_plan, which exports them.
+! sennit_mpi_plan_handles.c, which the C compiler of the same MPI compiles, reads the datatypes.
 module sennit_mpi_plan_calls
   use iso_c_binding
   use mpi, only: MPI_BOTTOM, MPI_IN_PLACE, MPI_SUCCESS
@@ -13,15 +13,15 @@ module sennit_mpi_plan_calls
   public :: message_plan_create, message_plan_use, plan_isend, plan_irecv, plan_sendrecv, plan_alltoall, plan_alltoallv
   public :: plan_neighbor_alltoallv, plan_marks
 
-  ! The integers and logicals of the MPI's module, whatever the default kind is here (-fdefault-integer-8).
+  ! The kind of integers and logicals in the MPI's module, also if the default kind differs here (-fdefault-integer-8).
   integer, parameter :: mpi_kind = kind(MPI_SUCCESS)
 
-  ! A plan that is made of MPI's calls. Null: none.
+  ! A plan from MPI calls. A null state is no plan.
   type, bind(C) :: sennit_message_plan
     type(c_ptr) :: state = c_null_ptr
   end type sennit_message_plan
 
-  ! The addresses that mean MPI_BOTTOM and MPI_IN_PLACE in the module of the MPI that the program uses, if it is another one.
+  ! The addresses of MPI_BOTTOM and MPI_IN_PLACE in the program's MPI module, if that is not the module used here.
   type(c_ptr), save :: bottom = c_null_ptr, in_place = c_null_ptr
 
   interface sennit_message_plan_twin
@@ -160,14 +160,15 @@ contains
     place = c_loc(variable)
   end function place_of
 
-  ! How the module of the MPI that the program uses marks what is no buffer.
+  ! Sets the addresses of MPI_BOTTOM and MPI_IN_PLACE of the program's MPI module.
   subroutine plan_marks(its_bottom, its_in_place)
     type(*), dimension(..), intent(in), target, asynchronous :: its_bottom, its_in_place
     bottom = place_of(its_bottom)
     in_place = place_of(its_in_place)
   end subroutine plan_marks
 
-  ! The address of a buffer; null and a mark where C has these. is_whole becomes false if it is not contiguous.
+  ! The address of a buffer: null for MPI_BOTTOM, C's MPI_IN_PLACE for that of Fortran. is_whole becomes false if the buffer is not
+  ! contiguous.
   function buffer_at(buffer, is_whole) result(place)
     type(*), dimension(..), intent(in), target, asynchronous :: buffer
     logical, intent(inout) :: is_whole

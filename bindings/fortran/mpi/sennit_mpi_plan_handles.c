@@ -1,10 +1,10 @@
-/* Plans of MPI's calls for Fortran: the calls of sennit_mpi_plan.h with Fortran's handles, which
- * only the program's own MPI can turn into those of C. Compiled by its C compiler. Module
- * sennit_mpi_plan_calls calls what is here, and nothing else does.
+/* Plans from MPI calls for Fortran: the calls of sennit_mpi_plan.h with Fortran's handles, which
+ * only the program's own MPI can convert to those of C. So this file is compiled by the C compiler
+ * of that MPI. Only module sennit_mpi_plan_calls calls these functions.
  */
 #include <sennit/sennit_mpi_plan.h>
 
-/* The mark that C has for in place. */
+/* MPI_IN_PLACE of C. */
 const void *sennit_message_plan_in_place_f(void) {
     return MPI_IN_PLACE;
 }
@@ -47,14 +47,14 @@ sennit_status sennit_message_plan_test_f(sennit_message_plan *plan, int *is_over
     return sennit_message_plan_test(plan, is_over);
 }
 
-/* The variable is null afterwards, unless the plan is still there: a second destroy is an error. */
+/* Sets the variable to null if the plan was destroyed, so that a second destroy is an error. */
 sennit_status sennit_message_plan_destroy_f(sennit_message_plan **plan) {
     sennit_message_plan *const ended = *plan;
     if (ended == NULL || !ended->is_running) *plan = NULL;
     return sennit_message_plan_destroy(ended);
 }
 
-/* What a call has made, as Fortran names it. */
+/* Converts the request that a call has made to a handle of Fortran. */
 static sennit_status end_of_exchange(sennit_status status, MPI_Request request,
                                      MPI_Fint *exchange) {
     if (exchange != NULL) *exchange = MPI_Request_c2f(request);

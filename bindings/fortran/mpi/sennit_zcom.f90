@@ -1,12 +1,13 @@
 ! The six calls of ZCom by their names: sennit_zcom.h for Fortran. Compile it, after sennit_mpi_bootstrap.f90 and
-! sennit_zcom_calls.f90, with the MPI compiler of the program. Where that has no module mpi_f08, take sennit_zcom_integer.f90 in
-! its place.
+! sennit_zcom_calls.f90, with the MPI compiler of the program. If the MPI has no module mpi_f08, use sennit_zcom_integer.f90
+! instead.
 !
 !   call ZCom_init(buffers, sizes, comm, target_ranks, num_targets, attached, ids [, err])
 !   ZCom_can_write(id [, err])   ZCom_have_written(id [, err])   ZCom_can_read(id [, err])   ZCom_have_read(id [, err])
 !   call ZCom_cleanup(ids, num_targets, comm [, err])
 ! comm is of type(MPI_Comm) or an integer; buffers and attached are arrays of type(c_ptr). Arguments are in the order of C, and
-! the four functions give 1 or 0 as there. err gets 0 or a status of Sennit. Channels are closed by the language that opened them.
+! the four functions return 1 or 0 as in C. err becomes 0 or a status of Sennit. Channels are closed by the language that opened
+! them.
 module sennit_zcom
   use iso_c_binding
   use mpi_f08, only: MPI_Comm

@@ -1,5 +1,4 @@
-! The six calls of ZCom on communicators that are integers: what sennit_zcom.h is for C, and what module sennit_zcom shows.
-! Programs use that module.
+! The six calls of ZCom (sennit_zcom.h) on communicators that are integers. Programs use module sennit_zcom, which exports them.
 module sennit_zcom_calls
   use iso_c_binding
   use mpi
@@ -14,12 +13,12 @@ module sennit_zcom_calls
   character(kind=c_char, len=10), save, target :: operation_of_init = c_char_'ZCom_init' // c_null_char
   character(kind=c_char, len=13), save, target :: operation_of_cleanup = c_char_'ZCom_cleanup' // c_null_char
 
-  ! How many more times zcom_open has started Sennit than zcom_close has ended it.
+  ! The number of starts of Sennit by zcom_open that zcom_close has not ended.
   integer, save :: starts = 0
 
 contains
 
-  ! Every process comes to the MPI call, also one that is not well; after it nothing is collective, as in C.
+  ! Every process takes part in the MPI call, also a process with an error. After that call nothing is collective, as in C.
   subroutine zcom_open(buffers, sizes, comm, target_ranks, num_targets, attached, ids, err)
     type(c_ptr), target, intent(in) :: buffers(*)
     integer(c_size_t), target, intent(in) :: sizes(*)
@@ -50,7 +49,7 @@ contains
     if (present(err)) err = status
   end subroutine zcom_open
 
-  ! Ends Sennit, and keeps the last error as it was.
+  ! Ends Sennit without a change of the last error.
   subroutine leave()
     type(sennit_error) :: error
     character(:), allocatable :: text
@@ -61,8 +60,8 @@ contains
     if (ended /= SENNIT_OK) ended = sennit_error_report(error%status, operation_of_init, text, error%provider_code)
   end subroutine leave
 
-  ! worlds(i) becomes the world rank of Sennit that targets(i) of the communicator is. Collective over it: what is wrong with the
-  ! targets of one process is an error of all.
+  ! worlds(i) becomes the world rank of targets(i), a rank of the communicator. Collective over the communicator: wrong targets of
+  ! one process are an error of all.
   subroutine translate(comm, targets, worlds, status)
     integer(mpi_kind), intent(in) :: comm
     integer(c_int), intent(in) :: targets(:)
@@ -109,9 +108,9 @@ contains
     if (present(err)) err = status
   end subroutine zcom_close
 
-  ! The four below call C at once: one step less, where there are most calls.
+  ! The four functions below call C directly, because they are called most often.
 
-  ! 1 if the call went well, and err.
+  ! Returns 1 if the call succeeded, and sets err.
   function end_of_call(status, err) result(is_well)
     integer(c_int), intent(in) :: status
     integer(c_int), optional, intent(out) :: err
@@ -120,7 +119,7 @@ contains
     is_well = merge(1_c_int, 0_c_int, status == SENNIT_OK)
   end function end_of_call
 
-  ! 1 if the target has read what was written last, so that the buffer may be written, else 0.
+  ! 1 if the target has read the last message, so that the buffer may be written, else 0.
   function ZCom_can_write(id, err) result(can)
     integer(c_int), value :: id
     integer(c_int), optional, intent(out) :: err
@@ -130,7 +129,7 @@ contains
     can = end_of_call(status, err) * can
   end function ZCom_can_write
 
-  ! The buffer is written: 1, or 0 if the target has not read the last message.
+  ! Hands over the written buffer: 1, or 0 if the target has not read the last message.
   function ZCom_have_written(id, err) result(is_well)
     integer(c_int), value :: id
     integer(c_int), optional, intent(out) :: err
@@ -138,7 +137,7 @@ contains
     is_well = end_of_call(c_sennit_channel_have_written(sennit_channel(max(id, 0_c_int))), err)
   end function ZCom_have_written
 
-  ! 1 if the target has written what this process has not read, else 0.
+  ! 1 if there is a message of the target that this process has not read, else 0.
   function ZCom_can_read(id, err) result(can)
     integer(c_int), value :: id
     integer(c_int), optional, intent(out) :: err
@@ -148,7 +147,7 @@ contains
     can = end_of_call(status, err) * can
   end function ZCom_can_read
 
-  ! The message is read: 1, or 0 if there was none.
+  ! Hands the read buffer back: 1, or 0 if there was no message.
   function ZCom_have_read(id, err) result(is_well)
     integer(c_int), value :: id
     integer(c_int), optional, intent(out) :: err
