@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char *kCopyCosts =
     "other processes can not reach registered memory (sennit_register) that can not be moved, such "
-    "as a stack: these calls answer SENNIT_ERR_UNSUPPORTED. Memory that Sennit allocates, or that "
+    "as a stack: these calls return SENNIT_ERR_UNSUPPORTED. Memory that Sennit allocates, or that "
     "can be moved (see userfaultfd), is not affected";
 
 constexpr const char *kGuardCosts =
@@ -61,7 +61,7 @@ Refuser refuser_of_copy(const System &system) {
 void describe_guard(const Figures &figures, Finding *finding) {
     finding->figures["guard_errno"] = 0;
     finding->figures["guard_holds_system_calls"] = figures.guard_holds_system_calls;
-    finding->is = "stores of other threads can be held while a page is moved";
+    finding->is = "stores of other threads can be blocked while a page is moved";
     if (figures.guard_holds_system_calls) return;
     finding->is += ", but not those of system calls";
     finding->verdict = Verdict::note;
@@ -130,7 +130,7 @@ Finding check_seccomp(const System &system) {
             fmt::format("a system call takes {}", time_text(*figures.system_call_ns));
     }
     if (!has_filter(system)) {
-        finding.is = mode.empty() ? "the kernel does not tell" : "no filter of system calls";
+        finding.is = mode.empty() ? "the kernel does not report it" : "no filter of system calls";
         return finding;
     }
     finding.is = "a filter of system calls is active, as in containers";
@@ -153,7 +153,7 @@ Finding check_security_module(const System &system) {
     Finding finding("security_module");
     const std::string modules = read_line(system, "/sys/kernel/security/lsm");
     const std::string profile = read_line(system, "/proc/self/attr/current");
-    finding.is = modules.empty() ? "the kernel does not tell which it has" : modules;
+    finding.is = modules.empty() ? "the kernel does not report its modules" : modules;
     if (!profile.empty()) finding.is += "; this process runs under " + profile;
     if (refuser_of_copy(system) != Refuser::other) return finding;
     finding.verdict = Verdict::bad;
@@ -191,7 +191,7 @@ Finding check_userfaultfd(const System &system) {
     if (tried) {
         finding.figures["guard_errno"] = error;
         finding.measured =
-            fmt::format("holding stores to a page is refused: {}", std::strerror(error));
+            fmt::format("blocking stores to a page is refused: {}", std::strerror(error));
         // The verdict is not bad: only the check of the part that refuses the copy returns bad.
         if (figures.copy_error.value_or(0) != 0)
             finding.costs += ". Here that system call is refused too: SENNIT_ERR_UNSUPPORTED";

@@ -176,7 +176,7 @@ Finding check_start(const System &system) {
         finding.measured = fmt::format("from sennit run to its end: {}", time_text(start.ns));
         if (apart.empty()) return finding;
         finding.is = "two ranks start, but do not reach each other: " + apart;
-        finding.costs = "calls on another rank's memory answer SENNIT_ERR_OTHER_NODE";
+        finding.costs = "calls on another rank's memory return SENNIT_ERR_OTHER_NODE";
     } else {
         finding.is = fmt::format("two ranks do not start (exit code {}): {}", start.exit_code,
                                  reasons_in(start.text));
@@ -201,7 +201,8 @@ Finding check_memlock(const System &system) {
     double bytes = 0;
     const auto [rest, error] = std::from_chars(soft.data(), soft.data() + soft.size(), bytes);
     if (soft == "unlimited" || error != std::errc()) {
-        finding.is = soft == "unlimited" ? "no limit on locked memory" : "the kernel does not tell";
+        finding.is =
+            soft == "unlimited" ? "no limit on locked memory" : "the kernel does not report it";
         return finding;
     }
     finding.verdict = Verdict::note;
@@ -228,7 +229,7 @@ Finding check_open_files(const System &system) {
         std::from_chars(limits.hard.data(), limits.hard.data() + limits.hard.size(), hard);
     if (limits.hard == "unlimited" || error != std::errc()) {
         finding.is = limits.hard == "unlimited" ? "a process may have any number of open files"
-                                                : "the kernel does not tell";
+                                                : "the kernel does not report it";
         return finding;
     }
     const std::uint64_t ranks = hard > kOtherFiles ? (hard - kOtherFiles) / kConnections : 0;
@@ -254,7 +255,7 @@ Finding check_open_files(const System &system) {
     if (finding.verdict == Verdict::good) return finding;
     finding.costs =
         "two ranks take 4 connections in each process for each rail; beyond that calls towards "
-        "further ranks of other nodes answer SENNIT_ERR_FABRIC";
+        "further ranks of other nodes return SENNIT_ERR_FABRIC";
     finding.mend = open_files_mend(wanted);
     return finding;
 }
@@ -272,7 +273,7 @@ Finding check_file_size(const System &system) {
     finding.verdict = too_small ? Verdict::bad : Verdict::note;
     finding.costs = too_small ? "no rank starts: its memory is a file, of 4 MB before there is a "
                                 "segment in it"
-                              : "a rank's memory is a file: segments beyond that answer "
+                              : "a rank's memory is a file: segments beyond that return "
                                 "SENNIT_ERR_NOMEM";
     finding.mend = "ulimit -f unlimited (fsize in /etc/security/limits.conf)";
     return finding;
@@ -296,7 +297,7 @@ Finding check_address_space(const System &system) {
                   "{} can not start or do not reach each other: each maps all of its "
                   "node, {} before there is a segment",
                   counted(ranks_of(system), "rank"), bytes_text(static_cast<double>(needed)))
-            : "a rank maps the segments of all ranks of its node: beyond that calls answer "
+            : "a rank maps the segments of all ranks of its node: beyond that calls return "
               "SENNIT_ERR_NOMEM";
     finding.mend = "ulimit -v unlimited (as in /etc/security/limits.conf)";
     return finding;

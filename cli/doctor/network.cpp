@@ -110,13 +110,12 @@ Finding check_ports(const System &system) {
 Finding check_progress(const System &system) {
     Finding finding("progress");
     const std::string &progress = system.network.progress;
-    finding.is = progress.empty() ? "by a thread that sleeps while nothing comes"
+    finding.is = progress.empty() ? "by a thread that sleeps while no request arrives"
                                   : "SENNIT_PROGRESS=" + progress;
     if (progress.find("off") != std::string::npos) {
         finding.verdict = Verdict::note;
         finding.costs =
-            "while a rank computes nobody serves ranks of other nodes: their requests wait until "
-            "it calls Sennit";
+            "while a rank computes, requests from ranks of other nodes wait until it calls Sennit";
         finding.mend = "unset SENNIT_PROGRESS";
     }
     return finding;

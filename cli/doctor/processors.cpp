@@ -58,7 +58,7 @@ Finding check_cpuset(const System &system) {
     const std::size_t online =
         count_of_list(read_text(system, std::string(kProcessors) + "/online").value_or(""));
     if (allowed == 0) {
-        finding.is = "the kernel does not tell";
+        finding.is = "the kernel does not report it";
         return finding;
     }
     finding.is = fmt::format("processors {}: {} of {}", list, allowed, std::max(online, allowed));
