@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In place of memory/adopt/ in a build without adoption: nothing moves, and every registration gets
+// Replaces memory/adopt/ in a build without adoption: nothing moves, and every registration gets
 // the reason.
 #include "base/fail.hpp"
 #include "memory/adopt/adopt.hpp"

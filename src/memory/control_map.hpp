@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The control block in its file and in the address space. Every view has the layout of ControlBlock
-// followed by the offer table, whatever part the file has. A file of 4 MB is enough for ranks with
-// few teams; one with room for all teams would have 115 MB and exceed many limits (ulimit -f).
+// Maps control blocks. In the address space, a view has the layout of ControlBlock and then the
+// offer table. In the file, chunks of `more_teams` are appended when they are needed: 4 MB are
+// enough for ranks with few teams, while room for all teams would be 115 MB and exceed many limits
+// (ulimit -f).
 //
 //     file    | up to more_teams | offers | segments | chunk | segments | chunk ...
 //     view    | up to more_teams | chunks of more_teams, reserved until they are mapped | offers |
@@ -20,17 +21,19 @@ std::uint64_t control_file_bytes(std::uint64_t size);
 sennit_status control_map(int file, std::uint64_t size, ControlBlock **control);
 void control_unmap(ControlBlock *control, std::uint64_t size);
 
-// The number of the owner's chunks, and the limit of its team slots.
+// The number of chunks that the owner has made.
 std::uint32_t control_chunks(const ControlBlock &control);
+// The first team slot that a block with so many chunks lacks.
 constexpr std::uint32_t control_slots(std::uint32_t chunks) {
     return static_cast<std::uint32_t>(1 + kFirstTeams + kTeamsPerChunk * chunks);
 }
 
-// Called by the owner: makes chunks up to that number. With the cold mutex held. Errors: NOMEM, OS.
+// Makes chunks of this rank's own block until it has that number. Called with the cold mutex held.
+// Errors: NOMEM, OS.
 sennit_status control_grow(Rank &rank, std::uint32_t chunks);
 
-// Maps the chunk of a team slot of a peer that has made it, if load and store reach the peer's
-// block. With the cold mutex held. Errors: NOMEM, OS.
+// Maps the peer's chunk that has the team slot, if load and store reach the peer's block. The peer
+// has made the chunk. Called with the cold mutex held. Errors: NOMEM, OS.
 sennit_status control_reach(Rank &rank, int peer, std::uint32_t team_slot);
 
 }  // namespace sennit::memory

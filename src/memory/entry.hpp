@@ -98,8 +98,8 @@ struct alignas(64) SegmentEntry {
 static_assert(sizeof(SegmentEntry) == 64);
 
 // The entry with the name of `gptr`, or null: unknown, or not attached yet. The rank must be below
-// `size`. A zeroed pointer finds the first entry of the table, which is never filled: no rank gives
-// out its record 0.
+// `size`. A zeroed pointer finds the first entry of the table, which is never filled: no rank
+// uses its record 0.
 inline SegmentEntry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
     // SYNC entry-table: pairs with the release in table_create(); the empty entries come before.
     SegmentEntry *table = rank.tables[team_slot_of(gptr.segment)].load(std::memory_order_acquire);
@@ -110,17 +110,17 @@ inline SegmentEntry *find_named(Rank &rank, std::uint32_t size, sennit_gptr gptr
     return entry.is_of(gptr) ? &entry : nullptr;
 }
 
-// The place where the rank caches the entry of such a pointer, computed from the rank and the low
-// bits of the index: the parts of 8 peers in 16 consecutive segments have separate places, and so
-// have the parts of 128 peers in one segment.
+// The place in the rank's cache for the entry of such a pointer. It depends on the pointer's rank
+// and on the low bits of its index: 8 consecutive peers in 16 consecutive segments have different
+// places, and so have 128 consecutive peers in one segment.
 inline AtomicPartPointer<Part::entry> &near_place(Rank &rank, const sennit_gptr &gptr) {
     constexpr unsigned kPeersTogether = 3;  // bits
     const std::uint64_t name = name_of(gptr);
     return rank.near[(name + (name >> (32 + kGenerationBits - kPeersTogether))) % kNearEntries];
 }
 
-// The same as find_named() for recently found entries: entries do not move, and their contents are
-// checked again. Null means unknown.
+// The same as find_named(), but only for recently found entries. Entries do not move, and the name
+// is checked again. Null: not in the cache.
 inline SegmentEntry *find_near(Rank &rank, const sennit_gptr &gptr) {
     // relaxed: only the pointer; the acquire of the entry's name orders its other fields.
     SegmentEntry *entry = near_place(rank, gptr).load(std::memory_order_relaxed);
@@ -133,9 +133,9 @@ inline void remember(Rank &rank, const sennit_gptr &gptr, SegmentEntry *entry) {
 }
 
 // For a filled entry: false once its owner has ended the segment. Call it before reading the
-// entry's other fields, which may have changed under the same name: ids of a team repeat after 255
-// allocations at one index, those of a rank after 255 in every slot. A thread with an old pointer
-// may then see the latest segment of that name.
+// entry's other fields: ids repeat, so the entry may have been filled for another segment of the
+// same name. Ids of a team repeat after 255 allocations at one index, those of a rank after 255 in
+// every slot. A thread with a pointer of before may then see the latest segment of that name.
 inline bool is_live(const SegmentEntry &entry) {
     // SYNC entry-live: pairs with the release in fill_entry(); base and bounds come before.
     const std::uint32_t wanted = entry.live_value.load(std::memory_order_acquire);
@@ -145,7 +145,7 @@ inline bool is_live(const SegmentEntry &entry) {
 }
 
 // The entry for `gptr`, or null: unknown, freed, or not attached yet. The rank must be below
-// `size`. Reads three lines, all rarely written.
+// `size`. Reads three cache lines, all rarely written.
 inline SegmentEntry *find(Rank &rank, std::uint32_t size, sennit_gptr gptr) {
     SegmentEntry *entry = find_named(rank, size, gptr);
     // A zeroed pointer finds an entry without a live word.

@@ -35,7 +35,7 @@ std::uint64_t page_bytes() {
 }
 
 bool is_mapped(const void *memory, std::uint64_t bytes) {
-    // mincore(), since valgrind reports every byte that was never written for msync().
+    // Not msync(): for that, valgrind reports every byte that was never written.
     constexpr std::size_t kPages = 4096;
     unsigned char unused[kPages];
     const std::uint64_t page = page_bytes();
@@ -54,7 +54,7 @@ bool is_mapped(const void *memory, std::uint64_t bytes) {
 sennit_status no_address_space(std::uint64_t bytes, int reason) {
     const std::uint64_t mappings = reason == ENOMEM ? count_mappings() : 0;
     const std::uint64_t most = number_in_file("/proc/sys/vm/max_map_count", "", UINT64_MAX);
-    // One call may add two mappings: a mapping inside another one makes three of it.
+    // One call may add two mappings: a mapping inside another one divides it in three.
     if (most != UINT64_MAX && mappings + 2 >= most)
         return fail(SENNIT_ERR_NOMEM,
                     "the process has %llu mappings of memory and the kernel allows %llu: raise the "

@@ -16,7 +16,7 @@ namespace sennit::memory {
 std::uint64_t page_bytes();
 inline constexpr std::uint64_t kHugePageBytes = 2u << 20;
 
-// No Linux port has larger small pages, so a multiple of it is whole pages everywhere.
+// No Linux port has larger small pages, so a multiple of this is whole pages on every machine.
 inline constexpr std::uint64_t kLargestSmallPage = 65536;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
@@ -26,7 +26,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
 // Whether all pages of the range are mapped in this process.
 bool is_mapped(const void *memory, std::uint64_t bytes);
 
-// An empty file. Errors: OS.
+// Makes an empty file. Errors: OS.
 sennit_status file_create(int *file);
 
 // Grows the file to at least `end`. Errors: NOMEM (RLIMIT_FSIZE, or the kernel's own limit), OS.
@@ -57,8 +57,8 @@ struct LimitPlaces {
     const char *groups = "/sys/fs/cgroup";
 };
 
-// Checks whether the machine and the job's control group could hold `bytes`: if everything else
-// were free (`now` false), or with the current use. Errors: NOMEM, naming the limit.
+// Checks `bytes` against the node's memory and swap and the limit of the job's control group. `now`
+// subtracts the current use from both. Errors: NOMEM, naming the limit.
 sennit_status memory_check(std::uint64_t bytes, bool now, const LimitPlaces &places = {});
 
 }  // namespace sennit::memory

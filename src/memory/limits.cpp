@@ -26,7 +26,7 @@ std::uint64_t read_in(const char *folder, const char *file, std::uint64_t otherw
     return number_in_file(name, "", otherwise);
 }
 
-// The memory left in a group of version 1 or 2 (`second`): `now`, or if the group were empty.
+// The limit of a group of version 1 or 2 (`second`), less its current use if `now`.
 std::uint64_t left_in(const char *folder, bool second, bool now) {
     const std::uint64_t limit =
         read_in(folder, second ? "memory.max" : "memory.limit_in_bytes", kNoLimit);
@@ -49,8 +49,8 @@ std::uint64_t left_upwards(const char *root, const char *path, bool second, bool
     }
 }
 
-// The minimum of this process's groups. In a container, where the group's own path is not visible,
-// the group at the mount point counts.
+// The minimum of this process's groups. Where the path of a group does not exist, as in a
+// container, the group at the mount point counts.
 std::uint64_t left_in_groups(const LimitPlaces &places, bool now) {
     std::uint64_t left = kNoLimit;
     char text[4096];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tries the mechanisms in this order: the address itself, XPMEM, adoption, copies by the kernel.
+// Tries the mechanisms in this order: inproc, xpmem, adopt, cma (docs/manual/registered-memory.md).
 #include "memory/registration.hpp"
 
 #include <cstdio>
@@ -120,7 +120,7 @@ sennit_status none_takes_it(const Attempt &attempt) {
                 static_cast<unsigned long long>(attempt.args.bytes), attempt.args.memory, text);
 }
 
-// The run of each record of adopted memory. The first use makes the array.
+// The run of each record of adopted memory, by slot. The first call makes the array.
 std::uint32_t *runs_of(Rank &rank) {
     LocalSegments &own = *rank.segments;
     if (own.runs == nullptr)
@@ -156,7 +156,7 @@ void unregister_all(const Adoption &adoption) {
     adopt::unregister(runs, adoption.count);
 }
 
-// Publishes a chain of records, the last one first, so that each one knows its successor.
+// Publishes a chain of records, the last one first, so that each record has its successor's slot.
 sennit_status publish_chain(Attempt &attempt, SegmentRecord **out) {
     const Adoption &adoption = attempt.adoption;
     std::uint32_t *const runs = runs_of(attempt.rank);
@@ -217,7 +217,7 @@ sennit_status publish_one(Attempt &attempt, SegmentRecord **out) {
 sennit_status segment_register(Rank &rank, const RegistrationArgs &args, SegmentRecord **out) {
     Attempt attempt{rank, args, 0, look_at_peers(rank)};
     (void)read_list(runtime::knobs().register_by.text, &attempt.allowed);
-    // The error of a refused mechanism is no error of the call.
+    // If a later mechanism takes the memory, the thread keeps its error of before this call.
     const sennit_error before = *thread_error();
     choose(attempt);
     if (attempt.taken == Mechanism::none) return none_takes_it(attempt);

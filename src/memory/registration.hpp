@@ -14,22 +14,24 @@ struct RegistrationArgs {
     void *memory = nullptr;
     std::uint64_t bytes = 0;
     bool consents = false;  // SENNIT_REGISTER_SHARED_PAGES
-    // SENNIT_REGISTER_STACK: no frame of the program is below; 0: no stack memory moves.
+    // SENNIT_REGISTER_STACK: the lowest address of the program's own frames. 0: no stack memory
+    // moves.
     std::uint64_t stack_frames = 0;
 };
 
 // Makes a live segment of the memory, which keeps its address in the program. Errors: NOMEM (the
-// segments of a rank), UNSUPPORTED (SENNIT_REGISTER leaves no usable mechanism).
+// rank has too many segments), UNSUPPORTED (SENNIT_REGISTER leaves no usable mechanism).
 sennit_status segment_register(Rank &rank, const RegistrationArgs &args, SegmentRecord **record);
 
-// The same for the duration of a collective call: the memory stays in place, and the kernel copies
-// for the peers. Errors: NOMEM.
+// The same for the duration of a collective call, always with the mechanism `copied`. Errors:
+// NOMEM.
 sennit_status segment_lend(Rank &rank, void *memory, std::uint64_t bytes, SegmentRecord **record);
 
-// The part of segment_destroy() for such a segment, after its live words are cleared.
+// Called by segment_destroy() for such a segment after its live words are cleared: ends the
+// mechanism.
 void registration_end(Rank &rank, const SegmentRecord &record);
 
-// Whether the record continues the region of another one; it is no segment itself.
+// Whether the record is a later one of a region with several records, and so no segment itself.
 inline bool continues_region(const SegmentRecord &record) {
     return record.kind == SegmentKind::registered && record.view_offset != 0;
 }
@@ -40,7 +42,7 @@ sennit_status registration_check_knob();
 // The name in SENNIT_REGISTER and `sennit_mechanism_name`.
 const char *mechanism_name(Mechanism mechanism);
 
-// The reason in a record that belongs to the mechanism.
+// Why the mechanism was not used for the record's region.
 Refused registration_refusal(const SegmentRecord &record, Mechanism mechanism);
 
 }  // namespace sennit::memory

@@ -27,9 +27,9 @@ void write_header(ControlBlock *control, int world_rank, int size) {
     header.rank = world_rank;
     header.size = size;
     header.control_bytes = control_view_bytes(static_cast<std::uint64_t>(size));
-    // relaxed: nobody knows of the block yet; the bootstrap's allgather orders it.
+    // relaxed: no other rank knows of the block before the bootstrap's allgather, which orders it.
     header.users.store(1, std::memory_order_relaxed);
-    // relaxed: nobody knows of the block yet; the bootstrap's allgather orders it.
+    // relaxed: no other rank knows of the block before the bootstrap's allgather, which orders it.
     header.state.store(static_cast<std::uint32_t>(RankState::starting), std::memory_order_relaxed);
 }
 
@@ -37,10 +37,10 @@ std::uint32_t generation_of_epoch(std::uint32_t epoch) {
     return epoch % kGenerations + 1;
 }
 
-// Never used: a zeroed pointer finds its entry (find_named()).
+// The slot that is never used, because a zeroed pointer finds its entry (find_named()).
 constexpr std::uint32_t kNoSlot = 0;
 
-// Finds the lowest free slot outside resting_slots, so that few pages of the table are touched.
+// Finds a free slot outside resting_slots: the lowest, so that few pages of the table are touched.
 bool find_rested_slot(const LocalSegments &own, std::uint32_t *slot) {
     for (std::uint32_t word = 0; word < kSegmentsPerTeam / 64; ++word) {
         const std::uint64_t never = word == 0 ? std::uint64_t{1} << kNoSlot : 0;
@@ -71,9 +71,9 @@ void let_rest(LocalSegments &own, std::uint32_t slot) {
     own.resting_slots[slot / 64] |= std::uint64_t{1} << (slot % 64);
 }
 
-// Allocates the pages now. Ranks of one control group allocate at the same time, and beyond the
-// group's limit the kernel kills processes instead of refusing. So each rank checks again before
-// every step, which includes the memory that the others have taken meanwhile.
+// Allocates the pages now, in steps. Several ranks of one control group may allocate at the same
+// time, and beyond the group's limit the kernel kills processes instead of refusing. So each rank
+// checks the current use again before every step.
 sennit_status reserve_in_steps(int file, std::uint64_t offset, std::uint64_t bytes) {
     constexpr std::uint64_t kStep = 2 * kHugePageBytes;
     for (std::uint64_t taken = 0; taken < bytes; taken += kStep) {
@@ -131,8 +131,8 @@ sennit_status no_slot() {
                 kSegmentsPerTeam - 1);
 }
 
-// Publishes the segment `draft` in the slot; its memory exists. `id` 0: made from the slot. Null: a
-// network refused it; the thread's error has the reason.
+// Publishes the segment `draft`, whose memory exists, in the slot. `id` 0: the id is made from the
+// slot. Null: a network refused the segment; the thread's error has the reason.
 SegmentRecord *publish(Rank &rank, std::uint32_t slot, std::uint32_t id, SegmentRecord &draft) {
     SegmentRecord &record = rank.control->records[slot];
     draft.actor = (draft.flags & SENNIT_ALLOC_ACCUMULATE) != 0 ? AtomicsActor::lock_holder
@@ -176,9 +176,9 @@ void segment_end(Rank &rank, SegmentRecord &record, bool is_reached) {
     }
 }
 
-// The offset of the table in its first page, for the reason of kRankOffset in rank/process.cpp:
-// else the entries of the first segments would be at the same page offset as the first bytes of
-// each segment.
+// The offset of the table in its first page. Without it, the entries of the first segments would
+// have the same page offset as the first bytes of each segment; kRankOffset in rank/process.cpp has
+// the reason why that is slow.
 constexpr std::size_t kTableOffset = 23 * 64;
 
 std::size_t table_bytes(std::uint32_t size) {
@@ -221,7 +221,7 @@ void control_release(ControlBlock *control) {
 void segments_close(Rank &rank, bool all_left) {
     if (rank.control != nullptr) {
         process_hide_control(rank);
-        // relaxed: no rank starts to use the block now; the last barrier ordered the others' uses.
+        // relaxed: no rank starts to use the block any more; the last barrier ordered earlier uses.
         const bool is_reached =
             !all_left && rank.control->header.users.load(std::memory_order_relaxed) != 1;
         for (std::uint32_t slot = 0; slot < kSegmentsPerTeam; ++slot) {
@@ -312,7 +312,7 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
         for (std::size_t i = 0; i < rows * size; ++i) {
             // relaxed: all changes are made under the cold mutex.
             const SegmentEntry &entry = rank.tables[slot].load(std::memory_order_relaxed)[i];
-            // Private memory that a rank of this process has registered has no own mapping.
+            // Registered memory of a rank of this process has no mapping of its own.
             if (entry.id() == 0 || entry.base == nullptr || entry.mapped_bytes == 0) continue;
             if (begin >= entry.base + entry.bytes || begin + bytes <= entry.base) continue;
             if (begin < entry.base || begin + bytes > entry.base + entry.bytes)
@@ -326,7 +326,7 @@ Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_
 }
 
 void segment_end(SegmentRecord &record) {
-    // relaxed twice: peers that still use the segment are wrong in any order; they see cleared
+    // relaxed twice: a peer that still uses the segment is wrong in any order, and sees cleared
     // words or zeros. SYNC segment-end: pairs with the acquire fence in read_record(); a peer that
     // copied a part of the record's next segment finds the id cleared.
     record.live.store(0, std::memory_order_relaxed);
@@ -406,7 +406,7 @@ void fill_entry(SegmentEntry *entry, const SegmentRecord &record, const sennit_g
     entry->base = fields.base;
     entry->bytes = record.bytes;
     entry->direct_bytes = fields.base != nullptr && !fields.is_observed ? record.bytes : 0;
-    // Record out of reach: a word that never changes, so only the value is compared.
+    // If the record is out of reach, is_live() compares live_value with itself.
     entry->live = fields.live != nullptr ? fields.live : &entry->live_value;
     entry->handle = fields.handle;
     entry->mapped_bytes = fields.mapped_bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The segments of a rank, and the entries by which it reaches segments of others. Owns the rank's
-// memory file and the record table in its control block. Called with the rank's cold mutex held,
-// except in start-up.
+// The segments of a rank, and the entries by which it reaches segments of other ranks. Owns the
+// rank's memory file and the record table in its control block. Called with the rank's cold mutex
+// held, except during start-up.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct LocalSegments {
     std::uint64_t file_end = 0;  // end of the part that is or was in use
     FileWindows views;           // of the segments in the memory file
     std::uint64_t used_slots[kSegmentsPerTeam / 64] = {};
-    // Free slots that have used all their generations: not used until all slots have, so that ids
-    // repeat as late as possible.
+    // Free slots that have used all their generations. They are used again only when no other slot
+    // is free, so that ids repeat as late as possible.
     std::uint64_t resting_slots[kSegmentsPerTeam / 64] = {};
     std::uint32_t *runs = nullptr;  // of adopted memory, by slot; registration.cpp
 };
@@ -39,7 +39,8 @@ sennit_status segments_open(Rank &rank, int world_rank, int size);
 // that did not take part in this one's last barrier may still use it by address.
 void segments_close(Rank &rank, bool all_left);
 
-// Called when a rank starts or stops to use the owner's mapping, in the owner's process.
+// Called when another rank of the owner's process starts to use the owner's mapping, and when it or
+// the owner stops.
 void control_use(void *control);
 void control_release(ControlBlock *control);
 
@@ -56,18 +57,18 @@ struct SegmentArgs {
     std::uint32_t flags = 0;       // SENNIT_ALLOC_*
 };
 
-// Makes a live segment in the rank's memory file; `record` points into the control block. Errors:
-// NOMEM, OS.
+// Makes a live segment in the rank's memory file; *record is in the control block. Errors: NOMEM,
+// OS.
 sennit_status segment_create(Rank &rank, const SegmentArgs &args, SegmentRecord **record);
-// For registration.cpp: publishes the segment `draft` of one rank in a new slot. Errors: NOMEM
-// (slots).
+// For registration.cpp: publishes the segment `draft` of one rank in a new slot. Errors: NOMEM (no
+// free slot), and the error of a network that refuses the segment.
 sennit_status segment_publish(Rank &rank, SegmentRecord &draft, SegmentRecord **record);
 // Clears the segment's live words and frees the slot; does not touch its memory.
 void segment_withdraw(Rank &rank, SegmentRecord &record);
 // Whether the range is in a segment of this rank's memory file. `whole`: *gptr points to it.
 enum class Overlap : std::uint8_t { none, part, whole };
 Overlap segment_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr);
-// The same for segments of other ranks that are attached here with a pointer.
+// The same for segments of other ranks that this rank reaches by a pointer.
 Overlap attached_at(Rank &rank, const void *memory, std::uint64_t bytes, sennit_gptr *gptr);
 
 // Clears the segment's live words, so that no further use starts; memory and slot stay until
@@ -80,7 +81,8 @@ void segment_destroy(Rank &rank, SegmentRecord *record);
 // Makes the table of entries of a team slot, for all segments and ranks; pages are used as needed.
 // Errors: NOMEM.
 sennit_status table_create(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
-// Called before the tables are destroyed: else a later put would read unmapped memory.
+// Empties the cache of entries. Called before the tables are destroyed: otherwise a later put would
+// read unmapped memory.
 void forget_entries(Rank &rank);
 void table_destroy(Rank &rank, std::uint32_t team_slot, std::uint32_t size);
 
@@ -96,8 +98,8 @@ struct EntryFields {
     std::uint64_t handle;
     const std::atomic<std::uint32_t> *live;  // null: the owner's record is out of reach
     bool is_observed = false;                // calls use the cold path, which records them
-    std::uint64_t mapped_bytes = 0;          // own address space, 0 if none
-    std::uint8_t attach_errno = 0;           // see the entry
+    std::uint64_t mapped_bytes = 0;          // address space of the attachment; 0: none
+    std::uint8_t attach_errno = 0;           // as in SegmentEntry
 };
 void fill_entry(SegmentEntry *entry, const SegmentRecord &record, const sennit_gptr &named,
                 const EntryFields &fields);

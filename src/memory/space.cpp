@@ -10,7 +10,7 @@ namespace {
 
 std::byte *take(std::uint64_t bytes, std::uint64_t place, std::uint64_t multiple, int protection,
                 int more_flags) {
-    // Enough for an aligned address inside; the rest is unmapped.
+    // With this much more, an aligned address is inside. The rest is unmapped below.
     const std::uint64_t slack = multiple > page_bytes() ? multiple : 0;
     void *const whole =
         mmap(nullptr, bytes + slack, protection, MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0);
@@ -24,7 +24,7 @@ std::byte *take(std::uint64_t bytes, std::uint64_t place, std::uint64_t multiple
     return reinterpret_cast<std::byte *>(begin + shift);
 }
 
-// The alignment for huge pages of a file, if the range can have any.
+// The alignment that huge pages need, or 1 if the range is too short for one.
 std::uint64_t huge_page_for(std::uint64_t bytes) {
     return bytes >= kHugePageBytes ? kHugePageBytes : 1;
 }

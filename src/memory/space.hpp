@@ -12,10 +12,10 @@ namespace sennit::memory {
 // Null: none; errno says why.
 std::byte *space_take(std::uint64_t bytes, std::uint64_t place);
 
-// The same at a multiple of `alignment`, a power of two.
+// The same at an address that is a multiple of `alignment`, a power of two.
 std::byte *space_take_aligned(std::uint64_t bytes, std::uint64_t alignment);
 
-// The same as space_take(), as new private memory.
+// The same as space_take(), but the range is new private memory.
 std::byte *space_take_memory(std::uint64_t bytes, std::uint64_t place);
 
 // Maps a range of the file over a part of the reserved range, for reading and writing, not

@@ -13,7 +13,7 @@ namespace sennit::memory {
 namespace {
 
 constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 30;
-// At least 64 segments of this size share a window.
+// The largest segment that gets an address in a window: 64 of them fit.
 constexpr std::uint64_t kMostInWindow = kWindowBytes / 64;
 
 bool address_space_is_limited() {
@@ -55,11 +55,12 @@ void FileWindows::unmap(std::byte *address, std::uint64_t bytes) {
     for (Window **link = &first_; *link != nullptr; link = &(*link)->next) {
         Window &window = **link;
         if (address < window.base || address >= window.base + kWindowBytes) continue;
-        // Reserves the range again. If no mapping is left for that, the view stays, but is empty.
+        // Reserves the range again. If the kernel allows no further mapping, the old one stays.
+        // That is harmless: file offsets are not reused.
         if (mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                  -1, 0) != MAP_FAILED)
             (void)madvise(address, bytes, MADV_DONTFORK);
-        // File offsets are not reused, so only the newest window gets more segments.
+        // For the same reason only the newest window gets more segments.
         if (--window.segments == 0 && &window != first_) give_back(link);
         return;
     }

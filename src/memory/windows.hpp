@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The views of one memory file in one process. Segments with adjacent ranges of the file get
 // adjacent addresses, and the kernel then counts one mapping for all of them. It allows a process
-// some 65000 mappings (vm.max_map_count); 64 ranks with 1022 segments each would reach that.
+// about 65000 mappings (vm.max_map_count); without windows 64 ranks with 1022 segments each would
+// reach that.
 //
-// A window is a piece of address space for kWindowBytes of the file. It is reserved as a whole when
-// its first segment is mapped. It is released as a whole when its last segment is gone and a newer
+// A window is a range of addresses for kWindowBytes of the file. It is reserved as a whole when its
+// first segment is mapped. It is released as a whole when its last segment has gone and a newer
 // window exists, or by close(). So no other memory ever gets an address in it. Large segments are
 // mapped separately, and so are all segments if the address space is limited (ulimit -v).
 //
@@ -26,8 +27,8 @@ class FileWindows {
                       std::byte **address);
     // The same as file_unmap(), for addresses of map() or file_map().
     void unmap(std::byte *address, std::uint64_t bytes);
-    // Ends every view in a window, unmapped or not. `is_reached`: others may still use the
-    // addresses, so the windows stay.
+    // Ends all windows, with the views that are still in them. `is_reached`: others may still use
+    // the addresses, so the addresses stay mapped.
     void close(bool is_reached = false);
 
   private:

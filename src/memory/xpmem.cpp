@@ -88,7 +88,7 @@ sennit_status xpmem_map(const SegmentRecord &record, std::byte **pointer, std::u
     const XpmemCalls *const calls = xpmem_calls(&why);
     if (calls == nullptr)
         return fail(SENNIT_ERR_UNSUPPORTED,
-                    "the region is reached by XPMEM at its owner, and XPMEM does not work here");
+                    "the owner offers the region by XPMEM, and XPMEM does not work here");
     const std::int64_t got = calls->get(static_cast<std::int64_t>(record.mapping_inode), kReadWrite,
                                         kPermitByMode, nullptr);
     if (got == -1) return fail_os(SENNIT_ERR_UNSUPPORTED, errno, "xpmem_get");

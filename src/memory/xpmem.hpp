@@ -12,8 +12,8 @@
 
 namespace sennit::memory {
 
-// The used functions of libxpmem, with their names and arguments. Numbers of segments and permits
-// have 64 bits; -1 is an error, with errno.
+// The functions of libxpmem that are used, without the prefix xpmem_. Numbers of segments and
+// permits have 64 bits; -1 is an error, with errno.
 struct XpmemCalls {
     struct Address {
         std::int64_t permit;
@@ -42,8 +42,8 @@ struct XpmemPart {
 Refused xpmem_offer(std::uint64_t address, std::uint64_t bytes, XpmemPart *part);
 void xpmem_withdraw(std::int64_t segment);
 
-// The peer's side: the first byte of the region, and the argument of xpmem_unmap(). Errors:
-// UNSUPPORTED.
+// The peer's side. Returns the first byte of the region in *pointer, and in *permit the second
+// argument of xpmem_unmap(). Errors: UNSUPPORTED.
 sennit_status xpmem_map(const SegmentRecord &record, std::byte **pointer, std::uint64_t *permit);
 void xpmem_unmap(std::byte *pointer, std::uint64_t permit);
 

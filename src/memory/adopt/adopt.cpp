@@ -18,10 +18,10 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// Below this size memory limits are not checked: the check would take longer than the move.
-constexpr std::uint64_t kWorthAsking = 512u << 10;
+// Memory limits are not checked below this size: the check would take longer than the move.
+constexpr std::uint64_t kLeastChecked = 512u << 10;
 
-// A part of the region: in an existing run, or pages that will become a run.
+// A part of the region: pages of an existing run, or pages that will become a run.
 struct RegionPart {
     PageRun *run = nullptr;   // null until make_run()
     Stretch stretch;          // the region's pages of this part
@@ -45,10 +45,10 @@ class AdoptionPlan {
           question_{buffer_, args.stack_frames != 0, args.stack_frames, table.stacks_are_cut},
           consents_(args.consents) {}
 
-    // Plans the registration. Moves no pages, but marks lost runs as lost, and adds an entry for
-    // the rank's file, with a descriptor, if it is missing.
+    // Plans the registration without moving pages. Marks runs as lost if other memory is mapped in
+    // their place, and adds the rank's file to the table if it is missing.
     Refused make() {
-        // Without the kernel's record no run can be checked, so none counts as lost.
+        // Checked first: without the kernel's record every run would look lost.
         if (!record_.is_open()) return {Refusal::no_record, 0};
         const Refused no_file = file_of(table_, rank_, &file_);
         if (!no_file.is_none()) return no_file;
@@ -59,7 +59,7 @@ class AdoptionPlan {
         if (new_bytes_ == 0) return {};
         const Refused fixed = check_fixed(begin_, end_);
         if (!fixed.is_none()) return fixed;
-        if (new_bytes_ >= kWorthAsking &&
+        if (new_bytes_ >= kLeastChecked &&
             memory_check(std::min(new_bytes_, kMostHugeBytes + kHugePageBytes), true) != SENNIT_OK)
             return {Refusal::no_room, 0};
         return {};
@@ -120,7 +120,7 @@ class AdoptionPlan {
 
     bool is_shared(std::uint64_t page) const { return !buffer_.fills(page); }
 
-    // Ensures that no other thread can lose a store to the pages that will move: they are
+    // Ensures that no store of another thread to the pages that will move is lost: the pages are
     // protected, or have no other data, or the caller consents, or the process has one thread.
     Refused hold_other_writers_off() {
         if (new_bytes_ == 0) return {};
@@ -189,8 +189,8 @@ class AdoptionPlan {
         return true;
     }
 
-    // Gives back the plan's runs without references, new and older ones. A run that overlaps a
-    // region that stays in place is not given back.
+    // Gives back the plan's runs, new and older ones, that no region uses and that overlap no
+    // region that stays in place.
     void undo() {
         for (std::uint32_t i = 0; i < count_; ++i)
             if (parts_[i].run != nullptr && parts_[i].run->references == 0)
@@ -272,8 +272,8 @@ void unregister(const std::uint32_t *runs, std::uint32_t count) {
     Table *const table = table_if_open();
     if (table == nullptr) return;
     auto work = [&] { unregister_here(*table, runs, count); };
-    // If no helper starts, this thread does the work. That is safe while the function with the
-    // buffer has not returned.
+    // If no helper starts, this thread moves the stack pages back itself: safe as long as the
+    // function that has the buffer has not returned.
     if (any_on_stack(*table, runs, count) && by_a_helper(work) == 0) return;
     work();
 }

@@ -4,7 +4,8 @@
 // with the reason. A build without adoption (SENNIT_ADOPTION=OFF) has memory/adopt_absent.cpp
 // instead of this folder.
 //
-// Called by memory/ with the rank's cold mutex held; view_map() by the transport mapped.
+// memory/ calls these functions with the rank's cold mutex held; the transport mapped calls
+// view_map().
 #pragma once
 
 #include <cstddef>
@@ -35,8 +36,8 @@ struct AdoptionArgs {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;  // not 0
     bool consents = false;    // SENNIT_REGISTER_SHARED_PAGES
-    // SENNIT_REGISTER_STACK: the start of the program's frames, above those of this call. 0: no
-    // stack memory moves.
+    // SENNIT_REGISTER_STACK: the lowest address of the program's own frames; the frames of this
+    // call are below it. 0: no stack memory moves.
     std::uint64_t stack_frames = 0;
 };
 
@@ -45,7 +46,7 @@ Refused adopt(Rank &rank, const AdoptionArgs &args, Adoption *adoption);
 // Ends one registration of adopt(). Pages without another registration become private again.
 void unregister(const std::uint32_t *runs, std::uint32_t count);
 
-// At the end of a rank: pages still in its memory file stay valid for the process.
+// Called at the end of a rank. Pages that are still in its memory file stay valid in the process.
 void detach(const Rank &rank);
 
 // Marks a region that stays in place, so that its pages are not moved; let_go() ends this.
@@ -56,14 +57,14 @@ void let_go(std::uint64_t address, std::uint64_t bytes);
 // be called any number of times.
 void watch_forks();
 
-// A peer's view of an adopted region: the parts of the owner's memory file in the region's chain of
-// records, mapped one after another. file_unmap() ends it.
+// A peer's view of an adopted region. Each record in the region's chain names a part of the owner's
+// memory file; the view maps these parts at adjacent addresses. file_unmap() ends it.
 struct RegionView {
     std::byte *pointer = nullptr;  // the first byte of the region
     std::uint64_t mapped_bytes = 0;
 };
-// `first` is a copy of the region's first record in `control`. Errors: NOT_REGISTERED (it ended
-// meanwhile), NOMEM, OS, UNSUPPORTED (this build has no adoption).
+// `first` is a copy of the region's first record in `control`. Errors: NOT_REGISTERED (the region
+// has ended meanwhile), NOMEM, OS, UNSUPPORTED (this build has no adoption).
 sennit_status view_map(const ControlBlock &control, int file, const SegmentRecord &first,
                        RegionView *view);
 

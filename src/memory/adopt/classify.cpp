@@ -12,7 +12,7 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// glibc's heaps of threads are aligned to this and start with the arena's state.
+// glibc aligns the heaps of its arenas to this size. The first heap starts with the arena's state.
 constexpr std::uint64_t kArenaBytes = std::uint64_t{64} << 20;
 
 // How far this thread's frames extend above the current one, to the caller of the library.
@@ -80,7 +80,8 @@ struct ThreadSearch {
     ThreadPart found = ThreadPart::none;
 };
 
-// The known address is that of a field; the control block extends at least this far after it.
+// any_control_block() gives the address of a field; the control block has at least so many bytes
+// from there on.
 constexpr std::uint64_t kRestOfControlBlock = 1500;
 
 // Whether the range has a part of the thread with this control block. The stack of a thread other

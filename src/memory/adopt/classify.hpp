@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides which memory may move into a memory file, and why not (docs/design/adoption.md, "What is
-// refused"). Changes nothing. Used only by memory/adopt/.
+// Decides whether memory may move into a memory file, and gives the reason if not
+// (docs/design/adoption.md, "What is refused"). Changes nothing. Used only by memory/adopt/.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sennit::memory::adopt {
 
-// How far below the current frame the frames of calls may extend while a page is held or copied.
+// The calls that protect or copy a page use at most this much stack below the current frame.
 inline constexpr std::uint64_t kFramesBelow = 256u << 10;
 
 // The registered buffer, in bytes.
@@ -35,7 +35,7 @@ struct Question {
 struct Stretch {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    bool from_file = false;  // unused pages have the bytes of a file
+    bool from_file = false;  // pages that were never written have the contents of a file
     bool grows = false;      // realloc may grow it in place
     bool on_stack = false;
 };
@@ -44,7 +44,8 @@ struct Stretch {
 Refused classify(KernelRecord &record, const Question &question, std::uint64_t begin,
                  std::uint64_t end, Stretch *stretch);
 
-// Whether some of the range may be locked or pinned. Checked once per registration.
+// Refuses a range with memory that is locked, or excluded from fork as if pinned by a network card.
+// Called once per registration.
 Refused check_fixed(std::uint64_t begin, std::uint64_t end);
 
 }  // namespace sennit::memory::adopt

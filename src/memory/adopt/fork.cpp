@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adopted memory across fork: private in the child. The table is locked from before the fork until
 // the child has its copies, so no page moves meanwhile. The parent waits at a pipe until the child
-// closes it or ends. In the child the kernel's record shows the adopted memory, not the table: the
-// child inherits nothing else of Sennit (MADV_DONTFORK), so any shared mapping of a memory file is
-// adopted memory, also after realloc has moved it.
+// closes it or ends. The child finds adopted memory by the kernel's record, not by the table: it
+// inherits nothing else of Sennit (MADV_DONTFORK), so any shared mapping of a memory file is
+// adopted memory, even if realloc has moved it.
 #include "memory/adopt/adopt.hpp"
 
 #include <fcntl.h>
@@ -35,16 +35,18 @@ struct Forking {
     Table *table = nullptr;
     int pipe_ends[2] = {-1, -1};
     std::uint64_t signals = 0;
-    // For the log, which may be the program's own function: logged after all locks are released.
+    // A text for the log, written after all locks are released, because the log may be a function
+    // of the program.
     const char *trouble = nullptr;
 };
 Forking forking;
 
-// For a fork that runs on adopted stack pages: the child would write into the parent's frames
-// before it has copies. So the child does not inherit these pages. It dies at once, and the parent
-// continues; a handler can not refuse a fork. An array whose function has not returned is above all
-// frames of the fork, and is copied.
-void keep_own_frames(const Table &table, int advice) {
+// Excludes adopted stack pages on which the fork itself runs from the child (`advice`
+// MADV_DONTFORK), or ends that (MADV_DOFORK). Otherwise the child would write into the parent's
+// frames before it has copies. A handler cannot refuse a fork: the child dies at once, and the
+// parent continues. An array whose function has not returned is above all frames of the fork, so it
+// is copied.
+void advise_own_frames(const Table &table, int advice) {
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     for (std::uint32_t i = 0; i < table.live; ++i) {
         const PageRun &run = table.runs[table.in_order[i]];
@@ -52,8 +54,8 @@ void keep_own_frames(const Table &table, int advice) {
         if (!run.on_stack || run.address > here || end < here - kFramesBelow) continue;
         (void)madvise(reinterpret_cast<void *>(run.address), run.bytes, advice);
         forking.trouble =
-            "fork was called on a stack that is registered and whose function has returned: the "
-            "child can not go on";
+            "fork was called on registered stack memory of a function that has returned: the child "
+            "dies";
     }
 }
 
@@ -82,8 +84,8 @@ void before_fork() {
     if (table != nullptr && has_adopted(*table) && pipe2(forking.pipe_ends, O_CLOEXEC) != 0)
         forking.trouble =
             "a forked child may see stores to registered memory right after the fork: there is no "
-            "pipe to wait for it";
-    if (table != nullptr) keep_own_frames(*table, MADV_DONTFORK);
+            "pipe by which to wait for it";
+    if (table != nullptr) advise_own_frames(*table, MADV_DONTFORK);
 }
 
 // Returns when the child has closed the pipe or died, or if fork has failed.
@@ -116,7 +118,7 @@ void finish() {
 
 void in_parent() {
     wait_for_child();
-    if (forking.table != nullptr) keep_own_frames(*forking.table, MADV_DOFORK);
+    if (forking.table != nullptr) advise_own_frames(*forking.table, MADV_DOFORK);
     finish();
 }
 
@@ -130,12 +132,12 @@ int file_shown(const Table &table, const Mapping &mapping) {
 
 void copy_or_close(const PageMove &move) {
     if (copy_for_child(move) == 0) return;
-    // Without memory for a copy a fault is better than stores into the parent's memory.
+    // There is no memory for a copy: a fault is better than stores into the parent's memory.
     (void)mmap(reinterpret_cast<void *>(move.address), move.bytes, PROT_NONE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
-// Uses the table if the kernel's record can not be read, for example without a free descriptor.
+// Called if the kernel's record cannot be read, for example without a free descriptor.
 void copy_runs(const Table &table) {
     for (std::uint32_t i = 0; i < table.live; ++i) {
         const PageRun &run = table.runs[table.in_order[i]];

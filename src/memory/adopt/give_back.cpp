@@ -9,8 +9,8 @@
 namespace sennit::memory::adopt {
 namespace {
 
-// Frees the file's pages of a run that is not in its place. Exception: memory that realloc has
-// moved stays valid in the file, at its new address.
+// Frees the file's pages of a run whose memory is no longer mapped at its address. Exception: if
+// realloc has moved the memory, it stays in the file and valid at its new address.
 void leave_rest(Table &table, const PageRun &run) {
     RunFile &file = table.files[run.file];
     if (is_shown(file, run.file_offset, run.slot_end, true)) {
@@ -20,8 +20,8 @@ void leave_rest(Table &table, const PageRun &run) {
     }
 }
 
-// Makes all pages private that the kernel's record shows for the run, also where the run has grown.
-// Returns the end address of the found pages, or 0 if a part was missing.
+// Makes those pages private that the kernel's record still shows for the run, including pages that
+// realloc has added. Returns the end address of the pages, or 0 if a part was missing.
 std::uint64_t take_back_pages(Table &table, const PageRun &run) {
     const RunFile &file = table.files[run.file];
     const std::uint64_t end = run.address + run.bytes;
@@ -71,8 +71,8 @@ void give_back(Table &table, PageRun &run) {
 
 void give_back_if_free(Table &table, PageRun &run) {
     if (!run.lost && is_held(table, run.address, run.address + run.bytes)) return;
-    // A run that can not be checked now stays; the next registration there uses it and gives it
-    // back.
+    // A run that cannot be checked now stays adopted. The next registration there uses it, and its
+    // end gives the run back.
     if (!run.lost && !KernelRecord().is_open()) return;
     give_back(table, run);
 }

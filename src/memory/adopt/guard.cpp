@@ -68,12 +68,13 @@ bool WriteGuard::open() {
         error_ = EPERM;
         return false;
     }
-    // First against all stores, then only against those by the program's own instructions.
+    // Protection against all stores is tried first, then protection against stores from user mode
+    // only.
     for (const int flags : {O_CLOEXEC | O_NONBLOCK, O_CLOEXEC | O_NONBLOCK | kUserModeOnly}) {
         if (mode == Mode::user_only && (flags & kUserModeOnly) == 0) continue;
-        holds_unused_ =
+        protects_unused_ =
             mode != Mode::older && open_with(flags, kProtects | kProtectsShared | kProtectsUnused);
-        if (holds_unused_ || open_with(flags, kProtects | kProtectsShared) ||
+        if (protects_unused_ || open_with(flags, kProtects | kProtectsShared) ||
             open_with(flags, kProtects))
             return true;
     }

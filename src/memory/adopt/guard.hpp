@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Write protection by userfaultfd: threads that store to a protected page wait until they are
-// woken, then store to whatever is mapped there. One object per registration or return. Closing it
-// wakes all threads. The code from protect() to let_go() may use only raw system calls.
+// Write protection by userfaultfd: a thread that stores to a protected page waits until it is
+// woken, then stores to the memory that is mapped there. One object per registration or return; its
+// destructor wakes all threads. Between protect() and let_go() only raw system calls are allowed.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ class WriteGuard {
     bool is_open() const { return file_ >= 0; }
     int error() const { return error_; }
     // Whether unused pages are protected too. If not, each must be read once before protect().
-    bool holds_unused_pages() const { return holds_unused_; }
+    bool protects_unused_pages() const { return protects_unused_; }
 
     // 0 or -errno. After protect() no processor can store to the pages.
     long protect(std::uint64_t address, std::uint64_t bytes) const;
-    // Wakes the waiting threads. `are_replaced`: other pages are mapped there now; else the
-    // protection is removed.
+    // Wakes the waiting threads. `are_replaced`: other pages are mapped there now. If not, removes
+    // the protection first.
     void let_go(std::uint64_t address, std::uint64_t bytes, bool are_replaced) const;
 
     // For tests: the protection that open() may use; `older`: as before Linux 6.4. Process-wide;
-    // must not change while anybody registers.
+    // must not change during a registration.
     enum class Mode : std::uint8_t { best, user_only, older, refused };
     static void set_mode(Mode mode);
 
@@ -43,7 +43,7 @@ class WriteGuard {
 
     int file_ = -1;
     int error_ = 0;
-    bool holds_unused_ = false;
+    bool protects_unused_ = false;
 };
 
 }  // namespace sennit::memory::adopt

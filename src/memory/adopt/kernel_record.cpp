@@ -202,7 +202,7 @@ bool parse_mapping(const char *line, Mapping *mapping) {
     mapping->file_offset = offset;
     mapping->device = makedev(major_number, minor_number);
     mapping->inode = inode;
-    // Huge pages have an inode here and so count as a file.
+    // The text has no page size. Memory of hugetlbfs has an inode, so it counts as a file.
     mapping->page_bytes = memory::page_bytes();
     mapping->readable = permissions[0] == 'r';
     mapping->writable = permissions[1] == 'w';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel's record of this process's memory: the mapping at an address, whether memory is locked
-// or pinned, the number of threads. Caches nothing. An object only has an open file, so a child of
-// fork needs its own object. Used only by memory/adopt/. Allocates nothing.
+// The kernel's record of this process: the mapping at an address, whether memory is locked or
+// pinned, the threads. Caches and allocates nothing. An object is an open file of /proc/self, so a
+// child of fork needs its own. Used only by memory/adopt/.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace sennit::memory::adopt {
 struct Mapping {
     enum class Name : std::uint8_t {
         none,         // anonymous
-        heap,         // of brk
+        heap,         // memory of brk()
         stack,        // of the first thread
         special,      // vdso and the like
         memory_file,  // of a present or former rank of this process
-        other         // a file, or a name set by somebody
+        other         // any other file
     };
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -44,7 +44,8 @@ class KernelRecord {
     // read.
     bool find(std::uint64_t address, Mapping *mapping);
 
-    // For tests: as without PROCMAP_QUERY. Process-wide; must not change while anybody registers.
+    // For tests: as if the kernel had no PROCMAP_QUERY. Process-wide; must not change during a
+    // registration.
     static void set_text_only(bool text_only);
 
   private:
@@ -61,8 +62,8 @@ bool parse_mapping(const char *line, Mapping *mapping);
 // Whether some memory of the process may be locked, or pinned by a card.
 bool has_fixed_memory();
 
-// Whether a mapping that overlaps the range has one of the flags, two letters each ("lo" locked,
-// "dc" not copied by fork). Reads all of smaps up to there.
+// The flags of the mappings that overlap the range (in smaps: "lo" locked, "dc" not copied by
+// fork). Reads smaps up to the end of the range.
 struct FixedFlags {
     bool locked = false;
     bool not_copied_by_fork = false;

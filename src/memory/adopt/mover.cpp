@@ -35,8 +35,8 @@ bool may_swap() {
     return sysinfo(&machine) != 0 || machine.totalswap != 0;
 }
 
-// Finds the data in a range of a file, piece by piece, by raw system calls. Reserved pages count as
-// data.
+// Finds the parts of a file's range that have data, one by one, by raw system calls. Reserved pages
+// count as data.
 class DataSpans {
   public:
     DataSpans(int file, std::uint64_t offset, std::uint64_t bytes)
@@ -63,9 +63,9 @@ class DataSpans {
     std::uint64_t end_;
 };
 
-// The guard blocks other threads. A process with one thread and blocked signals needs no guard: it
-// gets no other thread meanwhile.
-const WriteGuard *held_by(const PageMove &move) {
+// The guard that the move needs, or null. A process with one thread and blocked signals needs none:
+// no other thread can start meanwhile.
+const WriteGuard *needed_guard(const PageMove &move) {
     return thread_count() == 1 ? nullptr : move.guard;
 }
 
@@ -73,7 +73,7 @@ const WriteGuard *held_by(const PageMove &move) {
 class MoveIntoFile {
   public:
     explicit MoveIntoFile(const PageMove &move)
-        : move_(move), guard_(held_by(move)), may_swap_(may_swap()) {}
+        : move_(move), guard_(needed_guard(move)), may_swap_(may_swap()) {}
     ~MoveIntoFile() {
         if (side_ != nullptr) (void)munmap(side_, move_.bytes);
     }
@@ -118,29 +118,30 @@ class MoveIntoFile {
         return move_.file_offset + (at - move_.address);
     }
 
-    // Whether the page may contain data, before it is held.
-    bool looked_used(std::uint64_t i) const {
+    // Whether the page may contain data, by the states read before it was protected.
+    bool was_used(std::uint64_t i) const {
         return move_.from_file || !known_ || PageStates::is_present(before_[i]) ||
-               PageStates::is_away(before_[i]);
+               PageStates::is_swapped(before_[i]);
     }
 
-    // The same while the page is held. An unused page is then reported as swapped out.
+    // The same by the states read while it is protected: then the kernel reports an unused page as
+    // swapped out.
     bool is_used(std::uint64_t i, std::uint64_t at) const {
         if (move_.from_file || !known_ || PageStates::is_present(after_[i])) return true;
-        if (!PageStates::is_away(after_[i])) return false;
-        if (looked_used(i)) return true;
+        if (!PageStates::is_swapped(after_[i])) return false;
+        if (was_used(i)) return true;
         return may_swap_ && !raw_is_zero(pointer(at), page_bytes());
     }
 
     int move_piece(std::uint64_t at, std::uint64_t bytes, bool is_huge) {
         const int error = is_huge ? take_huge_pages(at, bytes) : make_pages(at, bytes);
         if (error != 0) return error;
-        if (guard_ != nullptr && !guard_->holds_unused_pages()) read_each(at, bytes);
+        if (guard_ != nullptr && !guard_->protects_unused_pages()) read_each(at, bytes);
         return static_cast<int>(-swap(at, bytes, is_huge));
     }
 
-    // Makes huge pages for the completely used pieces from `at` on, several at once: each such call
-    // makes all processors drain their lists of pages.
+    // Makes huge pages for the completely used pieces from `at` on. One call of the kernel makes
+    // several, because each call drains lists of pages on all processors.
     void make_huge_pages(std::uint64_t at) {
         const std::uint64_t page = page_bytes();
         std::uint64_t end = at;
@@ -150,8 +151,8 @@ class MoveIntoFile {
             const std::uint64_t pages = kHugePageBytes / page;
             look_at(end, pages);
             if (used_from(0, pages) != pages) break;
-            // One page is enough for a collapse; the rest is zeros from the same node.
-            placement_.follow(0);
+            // One page is enough for a collapse: the kernel adds zeroed memory of the same node.
+            placement_.prefer_node_of(0);
             if (madvise(side_of(end), page, MADV_POPULATE_WRITE) != 0) break;
             looked_until_ = end + kHugePageBytes;
         }
@@ -172,13 +173,13 @@ class MoveIntoFile {
 
     // The first unused page from `i` on.
     std::uint64_t used_from(std::uint64_t i, std::uint64_t pages) const {
-        while (i < pages && looked_used(i))
+        while (i < pages && was_used(i))
             ++i;
         return i;
     }
 
-    // Allocates the file's pages of a piece before anything is held. Does not write them yet: a
-    // page that is written as a whole needs no zeros first.
+    // Allocates the file's pages of a piece before it is protected, but does not touch them: the
+    // kernel need not zero a page that the copy fills.
     int make_pages(std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
@@ -188,9 +189,9 @@ class MoveIntoFile {
             std::uint64_t stop = used_from(i, pages);
             if (stop > i) {
                 stop = i + placement_.alike(i, stop);
-                placement_.follow(i);
+                placement_.prefer_node_of(i);
             }
-            // If the kernel can not do this, it allocates the pages one by one during the copy.
+            // If the kernel has no such call, it allocates the pages one by one during the copy.
             if (stop > i &&
                 fallocate(move_.file, FALLOC_FL_KEEP_SIZE,
                           static_cast<off_t>(offset_of(at + i * page)),
@@ -207,7 +208,7 @@ class MoveIntoFile {
             (void)raw_is_zero(pointer(at + i), sizeof(std::uint64_t));
     }
 
-    // Makes the kernel copy held pages into the file. 0 or -errno.
+    // Lets the kernel copy protected pages into the file. 0 or -errno.
     SENNIT_UNWATCHED long write_pages(std::uint64_t at, std::uint64_t bytes) {
         for (const std::uint64_t end = at + bytes; at < end;) {
             const long written = raw_call(SYS_pwrite64, move_.file, at, end - at, offset_of(at));
@@ -218,7 +219,7 @@ class MoveIntoFile {
         return 0;
     }
 
-    // Copies the used pages of a held piece. 0 or -errno.
+    // Copies the used pages of a protected piece. 0 or -errno.
     SENNIT_UNWATCHED long copy_used(std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
@@ -246,7 +247,8 @@ class MoveIntoFile {
         return 0;
     }
 
-    // 0 or -errno. From protect() to let_go() only raw system calls and copies.
+    // Replaces the piece by the file's pages. Between protect() and let_go() it makes only raw
+    // system calls and copies. 0 or -errno.
     SENNIT_UNWATCHED long swap(std::uint64_t at, std::uint64_t bytes, bool is_huge) {
         if (guard_ != nullptr) {
             const long held = guard_->protect(at, bytes);
@@ -261,7 +263,7 @@ class MoveIntoFile {
         return failed ? mapped : 0;
     }
 
-    // Maps the pages, so that the next access has no fault. Nothing is held.
+    // Maps the pages, so that the next access has no fault. Called when no page is protected.
     void map_pages() {
         std::uint64_t offset = 0;
         std::uint64_t bytes = 0;
@@ -289,7 +291,7 @@ class MoveIntoFile {
     std::uint64_t looked_until_ = 0;  // how far make_huge_pages() has read
     std::uint64_t huge_until_ = 0;    // end of the pieces with huge pages
     bool known_ = false;
-    bool all_used_ = false;  // whether all pages of the piece were used before
+    bool all_used_ = false;  // whether all pages of the piece were used before its protection
     std::uint64_t before_[kMostPages];
     std::uint64_t after_[kMostPages];
 };
@@ -307,7 +309,7 @@ int take_private_view(const PageMove &move, std::uint64_t at, std::uint64_t byte
 struct Piece {
     std::uint64_t address;
     std::uint64_t bytes;
-    const std::byte *view;  // for reading its pages while they are held
+    const std::byte *view;  // another mapping of its pages, readable while they are protected
     std::byte *fresh;       // its new memory
 };
 
@@ -321,8 +323,8 @@ SENNIT_UNWATCHED void copy_data(const PageMove &move, const Piece &piece) {
         raw_copy(piece.fresh + (offset - first), piece.view + (offset - first), span);
 }
 
-// Moves the new memory with the contents of the piece into place. 0 or -errno, and then the piece
-// is unchanged.
+// Copies the piece to its new memory and moves that to the piece's address. 0, or -errno if the
+// piece is unchanged.
 SENNIT_UNWATCHED long swap_back(const PageMove &move, const WriteGuard *guard, const Piece &piece) {
     if (guard != nullptr) {
         const long held = guard->protect(piece.address, piece.bytes);
@@ -336,7 +338,8 @@ SENNIT_UNWATCHED long swap_back(const PageMove &move, const WriteGuard *guard, c
     return failed ? moved : 0;
 }
 
-// Allocates the pages of the new memory before anything is held: a huge page if all of it is used.
+// Allocates the pages of the new memory before the piece is protected: a huge page if all of it is
+// used.
 void make_fresh_pages(const PageMove &move, const Piece &piece, Placement *placement) {
     const std::uint64_t page = page_bytes();
     const std::uint64_t first = move.file_offset + (piece.address - move.address);
@@ -350,22 +353,23 @@ void make_fresh_pages(const PageMove &move, const Piece &piece, Placement *place
         placement->look(view, span / page, page);
         for (std::uint64_t i = 0; i < span / page;) {
             const std::uint64_t count = placement->alike(i, span / page);
-            placement->follow(i);
+            placement->prefer_node_of(i);
             (void)madvise(fresh + i * page, count * page, MADV_POPULATE_WRITE);
             i += count;
         }
     }
 }
 
-// Makes new private memory of the pages, piece by piece, the first and the last page alone. `view`
-// shows the same pages. Returns the address from which it failed; the end of the range on success.
+// Replaces the pages by new private memory, piece by piece; the first and the last page are pieces
+// of their own. `view` is another mapping of the pages. Returns the end of the replaced pages,
+// which is the end of the range unless a step failed.
 std::uint64_t take_fresh_memory(const PageMove &move, const std::byte *view) {
     const std::uint64_t page = page_bytes();
     const std::uint64_t end = move.address + move.bytes;
     std::byte *const fresh = space_take_memory(move.bytes, move.address);
     if (fresh == nullptr) return move.address;
     Placement placement;
-    const WriteGuard *const guard = held_by(move);
+    const WriteGuard *const guard = needed_guard(move);
     for (std::uint64_t at = move.address; at < end;) {
         const std::uint64_t next = (at / kHugePageBytes + 1) * kHugePageBytes;
         const std::uint64_t inner = at == move.address ? at + page : std::min(next, end - page);
@@ -374,7 +378,8 @@ std::uint64_t take_fresh_memory(const PageMove &move, const std::byte *view) {
         const Piece piece{at, bytes, view + from_start, fresh + from_start};
         make_fresh_pages(move, piece, &placement);
         if (swap_back(move, guard, piece) != 0) {
-            // Only the rest: the addresses of moved memory may already have other mappings.
+            // Unmaps only the rest: at the addresses from which memory has moved, there may be
+            // other mappings now.
             (void)munmap(piece.fresh, end - at);
             return at;
         }
@@ -383,7 +388,7 @@ std::uint64_t take_fresh_memory(const PageMove &move, const std::byte *view) {
     return end;
 }
 
-// take_fresh_memory() with the guard and a view of its own.
+// Prepares the guard and a view for take_fresh_memory(), and calls it.
 std::uint64_t take_back_under_guard(const PageMove &move) {
     if (!move.guard->cover(move.address, move.bytes)) return move.address;
     std::byte *const view = space_take(move.bytes, move.file_offset);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves whole pages of the process into a memory file and back, at their address and unnoticed:
-// readers always see the same bytes, and writers wait during the swap if there is a guard. Called
-// with the table's lock held and all signals of the thread blocked, for pages that classify.hpp
-// permits. Owns nothing after a call.
+// Moves whole pages of the process into a memory file and back. Their addresses and contents do not
+// change: readers always see the same bytes, and writers wait during the swap if there is a guard.
+// Called with the table's lock held and all signals of the thread blocked, for pages that
+// classify.hpp permits. Owns nothing after a call.
 //
-// From WriteGuard::protect() to let_go() there are only raw system calls and copies, which write
-// only the caller's stack and side mappings of this file.
+// Between WriteGuard::protect() and let_go() the code makes only raw system calls and copies. It
+// writes only to its stack and to other mappings of the moved pages.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace sennit::memory::adopt {
 
-// Huge pages are made for this much of a run at once, while its old pages still exist.
+// Huge pages are made for at most this much of a run at once, because its old pages still exist
+// then.
 inline constexpr std::uint64_t kMostHugeBytes = 16 * kHugePageBytes;
 
 struct PageMove {
@@ -23,7 +24,7 @@ struct PageMove {
     std::uint64_t bytes = 0;    // whole pages
     std::uint64_t file_offset = 0;
     int file = -1;
-    bool from_file = false;     // unused pages have the bytes of a program's file
+    bool from_file = false;     // pages that were never written have the contents of a file
     bool first_shared = false;  // the first page has other data too; it is moved alone
     bool last_shared = false;
     WriteGuard *guard = nullptr;  // covers the pages; null: no threads are blocked
@@ -32,14 +33,14 @@ struct PageMove {
 // 0, or an errno: then the pages are still private.
 int move_into_file(const PageMove &move);
 
-// 0, or an errno: then some pages may still be in the file. `guard` covers the pages or is null;
-// ignores `from_file` and the shared pages.
+// 0, or an errno: then some pages may still be in the file. Ignores `from_file`, `first_shared` and
+// `last_shared`.
 int move_back(const PageMove &move);
 
 // In a child of fork, which has one thread: makes private copies of the pages. 0 or an errno.
 int copy_for_child(const PageMove &move);
 
-// Blocks all signals of the thread while it lives.
+// All signals of the thread are blocked while an object exists.
 class SignalsBlocked {
   public:
     SignalsBlocked();

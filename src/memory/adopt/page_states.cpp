@@ -11,7 +11,7 @@
 namespace sennit::memory::adopt {
 
 PageStates::PageStates() : file_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {
-    // Called here because the first call asks the C library, which read() must not do.
+    // The first call uses the C library, which read() must not do.
     (void)page_bytes();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads which pages of the process have memory: /proc/self/pagemap. read() is a raw system call,
-// allowed while pages are held. Used by the mover.
+// Reads from /proc/self/pagemap which pages of the process have memory. read() is a raw system
+// call, so it is allowed while pages are protected. Used by the mover.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class PageStates {
 
     static bool is_present(std::uint64_t state) { return (state >> 63 & 1) != 0; }
     // Swapped out, or a protected page that was never used.
-    static bool is_away(std::uint64_t state) { return (state >> 62 & 1) != 0; }
+    static bool is_swapped(std::uint64_t state) { return (state >> 62 & 1) != 0; }
 
   private:
     int file_;

@@ -23,7 +23,8 @@ struct Policy {
 };
 static_assert(sizeof(Policy) <= kPolicyBytes);
 
-// The list is "0" for one node.
+// The file has "0" if there is one node, else a list such as "0-1". Two stands for any larger
+// number.
 unsigned count_nodes() {
     char text[64];
     return read_system_file("/sys/devices/system/node/has_memory", text, sizeof text) &&
@@ -96,7 +97,7 @@ std::uint64_t Placement::alike(std::uint64_t first, std::uint64_t end) const {
     return stop - first;
 }
 
-void Placement::follow(std::uint64_t page) {
+void Placement::prefer_node_of(std::uint64_t page) {
     if (!known_ || nodes_[page] < 0) return;
     if (!is_changed_) calls_.save(policy_);
     is_changed_ = true;

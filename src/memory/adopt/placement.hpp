@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// On machines with several memory nodes: finds the nodes of pages, and has new pages allocated on
-// the same nodes. Costs nothing on other machines. One object per move; it restores the thread's
-// own policy at its end. Not called while pages are held.
+// On machines with several memory nodes, finds the nodes of pages and lets the kernel allocate new
+// pages on the same nodes. Costs nothing on other machines. One object per move; its destructor
+// restores the thread's memory policy. Not called while pages are protected.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct PlacementCalls {
     // The node of each page, or a negative number. False: not known.
     bool (*where)(std::size_t count, void *const *pages, int *nodes);
     void (*prefer)(int node);    // for pages that this thread allocates from now on
-    void (*save)(void *policy);  // of the thread; kPolicyBytes
+    void (*save)(void *policy);  // the thread's policy, into kPolicyBytes bytes
     void (*restore)(const void *policy);
 };
 inline constexpr std::size_t kPolicyBytes = 256;
@@ -31,10 +31,10 @@ class Placement {
 
     // Finds the nodes of at most 512 pages of `page` bytes each.
     void look(const void *begin, std::uint64_t pages, std::uint64_t page);
-    // The number of pages from `first` on, up to `end`, on the node of the first.
+    // The number of consecutive pages from `first` on, before `end`, that are on the same node.
     std::uint64_t alike(std::uint64_t first, std::uint64_t end) const;
     // From now on this thread's new pages are allocated on the node of that page.
-    void follow(std::uint64_t page);
+    void prefer_node_of(std::uint64_t page);
 
   private:
     static constexpr std::size_t kMostPages = 512;

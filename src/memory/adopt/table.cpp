@@ -22,7 +22,7 @@ T *make_array(std::size_t count) {
     return memory == MAP_FAILED ? nullptr : static_cast<T *>(memory);
 }
 
-// The place in the order of the first run that begins at or above the address.
+// The index in `in_order` of the first run that begins at or above the address.
 std::uint32_t place_of(const Table &table, std::uint64_t address) {
     const std::uint32_t *const begin = table.in_order;
     const auto starts_before = [&](std::uint32_t row, std::uint64_t wanted) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The runs of the process: the pages in a rank's memory file, and the number of regions that use
-// them. Owns the one table of the address space (part of the process object: ranks are threads and
-// may register the same pages). Guarded by one lock, taken after a rank's cold mutex.
+// The table of runs. A run is a range of whole pages that moved into a rank's memory file; its row
+// counts the regions that use it. There is one table per address space, because ranks that are
+// threads may register the same pages. One lock guards it, taken after a rank's cold mutex.
 //
 // Invariants: runs that are not lost do not overlap. A row exists while a region uses it or its
-// pages are still in a file. Nothing calls malloc while the lock is held: fork waits for this lock
-// and may hold an allocator's lock.
+// pages are still in a file. Nothing calls malloc while the lock is held: a fork that waits for
+// this lock may hold an allocator's lock.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,14 @@ inline constexpr std::uint32_t kNoRun = UINT32_MAX;
 // The end of the part of memory files that adoption uses.
 inline constexpr std::uint64_t kFileEnd = std::uint64_t{1} << 61;
 
-// A memory file with present or past runs. Open until its rank has left and its last run has ended.
+// A memory file with present or past runs. Closed when its rank has left and its last run has
+// ended, unless `abandoned`.
 struct RunFile {
     int file = -1;  // the table's own descriptor
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     std::uint32_t runs = 0;
-    bool abandoned = false;  // mapped without a run, perhaps: the file stays open
+    bool abandoned = false;  // memory without a run may still be mapped: the file is never closed
     bool has_left = false;   // its rank has left
 };
 
@@ -63,8 +64,8 @@ struct Table {
     std::uint32_t live = 0;
     std::uint32_t rows_used = 0;
     std::uint32_t first_free = kNoRun;
-    // Pages of regions that stay in place; they may overlap. If the list is full, no memory is
-    // moved any more.
+    // Regions that stay in place; they may overlap. Once the list was full (`held_too_many`), no
+    // memory moves any more.
     struct Held {
         std::uint64_t begin;
         std::uint64_t end;
@@ -73,15 +74,15 @@ struct Table {
     bool held_too_many = false;
     bool stacks_are_cut = false;  // stack memory was moved before
     RunFile files[kMostFiles];
-    // The latest free slots, the oldest first. Used only when the file is at its end.
+    // The latest free slots, the oldest first. Reused only when the file has reached `file_end`.
     Spare spares[kMostSpares];
     std::uint32_t spare_count = 0;
     std::uint64_t file_end = kFileEnd;  // a test lowers it
 };
 
-// The table of the process; the first use makes its arrays. Null: no memory for them.
+// The table of the process; the first call makes its arrays. Null: no memory for them.
 Table *table_open();
-// The same if it exists, else null.
+// The table if its arrays exist, else null.
 Table *table_if_open();
 
 // The following need the lock.
@@ -105,11 +106,11 @@ bool shows_run(const Table &table, const PageRun &run, const Mapping &mapping,
 
 // The entry of the rank's memory file. Null: the file never had a run.
 RunFile *file_known(Table &table, const Rank &rank);
-// The same, made if missing.
+// The same; adds the entry, with a descriptor of its own, if it is missing.
 Refused file_of(Table &table, const Rank &rank, RunFile **file);
-// Closes the file if nothing uses it any more.
+// Closes the file if its rank and its last run have ended, and it is not abandoned.
 void file_settle(Table &table, RunFile &file);
-// Whether there may be adopted memory: then forks must be watched.
+// Whether the process may have adopted memory, which a forked child must copy.
 bool has_adopted(const Table &table);
 
 void spare_add(Table &table, const Spare &spare);
@@ -123,7 +124,7 @@ bool is_held(const Table &table, std::uint64_t begin, std::uint64_t end);
 void held_add(Table &table, std::uint64_t begin, std::uint64_t end);
 void held_remove(Table &table, std::uint64_t begin, std::uint64_t end);
 
-// Empties the table in a child of fork, where its lock is new.
+// Called in a child of fork: empties the table and makes its lock anew.
 void table_forget_all(Table &table);
 
 }  // namespace sennit::memory::adopt

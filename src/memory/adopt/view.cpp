@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A peer's view of an adopted region. The owner may rewrite the records of the chain meanwhile, so
-// they are copied first, and the region is checked again afterwards.
+// A peer's view of an adopted region. The owner may rewrite the records of the chain at any time,
+// so they are copied first, and the region is checked again after the mapping.
 #include "memory/adopt/adopt.hpp"
 
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ struct Chain {
     std::uint64_t total = 0;
 };
 
-// Whether the record is still the copied one.
+// Whether the region that the copy `first` describes still lives.
 bool is_live(const ControlBlock &control, const SegmentRecord &first) {
     const SegmentRecord &record = control.records[first.owner_slot];
     // SYNC segment-end: pairs with the release fence in segment_end(); copies and mappings come
@@ -33,7 +33,7 @@ bool is_live(const ControlBlock &control, const SegmentRecord &first) {
                first.live.load(std::memory_order_relaxed);
 }
 
-// False: the records do not match, as while the owner rewrites them.
+// False: the records contradict each other, for example because the owner rewrites them.
 bool read_chain(const ControlBlock &control, const SegmentRecord &first, Chain *chain) {
     SegmentRecord record{};
     load_words(&record, &first, sizeof record);
