@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The control block: the words of a rank that the other ranks of its node may read and write before
 // any segment exists. It is at the start of the rank's memory file (offset 0). Every mapped peer
-// maps it; paths without load and store reach it by put and get. It has no pointer that another
-// process follows, and every word names its writer. docs/design/layouts.md has each byte.
+// maps it; paths without load and store reach it by put and get. It has no pointers, and each word
+// has its writer in its comment. docs/design/layouts.md lists every byte.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ inline constexpr std::size_t kTeamSlots = 1024;         // 10 bits; slot 0: allo
 inline constexpr std::size_t kMailboxBytes = 256;
 inline constexpr std::size_t kRounds = 16;  // dissemination rounds: up to 65536 ranks
 inline constexpr std::size_t kTeamSyncBytes = 110592;
-// Every file has room for the first team slots from the start; the others come in chunks. 16 of
-// them are whole pages of any page size.
+// Every file has room for the first team slots. Room for the others is added in chunks of 16 slots,
+// which are whole pages with any page size.
 inline constexpr std::size_t kFirstTeams = 15;
 inline constexpr std::size_t kTeamsPerChunk = 16;
 inline constexpr std::size_t kTeamChunks = (kTeamSlots - 1 - kFirstTeams) / kTeamsPerChunk;
@@ -65,8 +65,8 @@ static_assert(sizeof(ControlHeader) == 128 && offsetof(ControlHeader, state) == 
               offsetof(ControlHeader, probe_token) == 48 &&
               offsetof(ControlHeader, signal_chunks) == 64);
 
-// The rank's sleeping threads wait here. Only the owner's threads write `sleepers`; the threads
-// that wake them write `rings`. runtime/wait.hpp has the protocol.
+// The words on which the rank's threads sleep. Only the owner's threads write `sleepers`; the
+// threads that wake them write `rings`. runtime/wait.hpp has the protocol.
 struct alignas(kLineBytes) Doorbell {
     std::atomic<std::uint32_t> sleepers;
     std::atomic<std::uint32_t> rings;
@@ -104,9 +104,8 @@ struct ClusterLines {
 };
 static_assert(sizeof(ClusterLines) == 384);
 
-// The owner's data in a collective exchange; all members read it after the barrier that follows.
-// Two mailboxes, used in turn, so that the next exchange never overwrites data that a slow rank
-// still reads.
+// The owner's data in a collective exchange; all members read it after the next barrier. A team has
+// two, used in turn: an exchange never overwrites data that a slow rank still reads.
 struct alignas(kLineBytes) Mailbox {
     std::uint8_t bytes[kMailboxBytes];
 };
@@ -142,8 +141,8 @@ enum class MemoryKind : std::uint8_t {
     host = 0,
 };
 
-// For a segment whose atomic operations hold a lock (AtomicsActor::lock_holder): on the first line
-// after its bytes. Writers: ranks that load and store the segment.
+// The lock of a segment whose atomic operations need one (AtomicsActor::lock_holder), in the first
+// line after the segment's bytes. Writers: ranks that load and store the segment.
 struct alignas(kLineBytes) UpdateLock {
     std::atomic<std::uint32_t> holder;  // world rank + 1; 0: free
     std::uint8_t unused[124];
@@ -153,9 +152,9 @@ constexpr std::uint64_t update_lock_offset(std::uint64_t segment_bytes) {
     return (segment_bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
 }
 
-// The owner's published record of a segment. Written by the owner; `live` and `id` are stored last
-// when the segment starts and first when it ends (SYNC segment-live). Ids repeat after many
-// segments, `live` does not: a rank that has attached the segment compares with it.
+// The published record of a segment. Writer: owner; it stores `live` and `id` last when the segment
+// starts and first when it ends (SYNC segment-live). Ids repeat after many segments, but `live`
+// does not, so a rank that has attached the segment compares `live`.
 struct alignas(kLineBytes) SegmentRecord {
     std::atomic<std::uint32_t> id;  // segment id while live, 0 otherwise
     SegmentKind kind;
@@ -171,7 +170,7 @@ struct alignas(kLineBytes) SegmentRecord {
     std::uint32_t flags;           // SENNIT_ALLOC_*
     std::uint64_t mapping_device;  // identity of the owner's mapping in the kernel:
     std::uint64_t mapping_inode;   //   device and inode in /proc/self/maps; xpmem: the segment
-    std::uint32_t epoch;           // registrations of this slot so far: detects reuse
+    std::uint32_t epoch;           // number of segments so far in this slot: detects reuse
     std::uint32_t owner_slot;      // index of this record in the owner's table
     // Used by registered memory only (docs/design/adoption.md), else 0.
     std::uint64_t view_offset;        // offset of this record's pages in a view of the whole region
@@ -179,7 +178,7 @@ struct alignas(kLineBytes) SegmentRecord {
     std::uint32_t next_extent;        // index + 1 of the record that continues the region
     std::uint32_t head_bytes;         // bytes of the first page before the buffer
     std::atomic<std::uint32_t> live;  // `epoch` while live, 0 otherwise
-    // The reasons why inproc, xpmem, adopt and cma were not taken: memory::adopt::Refusal.
+    // Why inproc, xpmem, adopt and cma were not used: memory::Refusal.
     std::uint8_t refusals[4];
     std::int32_t refusal_details[2];  // errno: of xpmem, of adopt
     MemoryKind memory;
@@ -199,8 +198,8 @@ struct ProcessorSet {
 };
 static_assert(sizeof(ProcessorSet) == 128);
 
-// The words of one team, of the owner and the other members. Every number only grows, also when
-// another team uses the slot (team/team.hpp).
+// The words of one team, written by the owner and the other members. Epochs and numbers of calls
+// only grow, also when another team uses the slot (team/team.hpp).
 struct alignas(kLineBytes) TeamSync {
     ArrivalLine arrived;
     EpochLine rounds[kRounds];
@@ -236,8 +235,8 @@ static_assert(offsetof(ControlBlock, doorbell) == 128 &&
               offsetof(ControlBlock, records) == 896 + kTeamSyncBytes * kFirstTeams &&
               offsetof(ControlBlock, more_teams) == 3801088 && sizeof(ControlBlock) == 115277824);
 
-// After the block: the owner's offer table, with a slot for each rank of the world, for opening
-// channels with it; laid out by src/channel/.
+// After the block: the offer table, with a slot for each rank of the world that opens channels with
+// the owner; laid out by src/channel/.
 inline std::byte *offer_slot(ControlBlock &control, int peer) {
     return reinterpret_cast<std::byte *>(&control + 1) +
            kOfferSlotBytes * static_cast<std::size_t>(peer);

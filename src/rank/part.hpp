@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opaque pointers from a rank to parts of folders above. rank/ only knows that the part exists; the
-// folder that owns it declares the type beside it:
+// Opaque pointers from a rank to its parts in other folders. rank/ only knows that a part exists;
+// the folder that owns the part declares its type:
 //
 //     template <>
 //     struct sennit::PartType<sennit::Part::engine> {
 //         using Type = sennit::op::Engine;
 //     };
 //
-// Where that is included, a PartPointer works like a pointer of that type and accepts no other.
+// Where this declaration is visible, a PartPointer works like a pointer to that type and accepts no
+// other.
 #pragma once
 
 #include <atomic>
@@ -41,8 +42,8 @@ struct PartType;
 template <Part kPart>
 using PartOf = typename PartType<kPart>::Type;
 
-// Whether T is the type of the part, or a pointer to T converts to one to the part. Evaluated at a
-// use of a pointer, not at its declaration.
+// kIsPart: T is the type of the part. kFitsPart: a T * converts to a pointer to the part. Both are
+// evaluated where a PartPointer is used, not where it is declared.
 template <class T, Part kPart>
 inline constexpr bool kIsPart = std::is_same_v<std::remove_const_t<T>, PartOf<kPart>>;
 template <class T, Part kPart>

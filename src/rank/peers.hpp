@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank's data on the other ranks of its job. Each rank of its own node has a Peer. The ranks of
-// another node share one, since they are reached alike; the cards, stored once per node, have their
-// differences. A rank that is reached differently from the first rank of its node, because it has
-// no network, has another Peer with its neighbours. Only used Peers take memory; besides, each rank
-// takes 5 bytes.
+// another node share one Peer, since they are reached in the same way; the cards, stored once per
+// node, have their differences. A rank of another node that is reached in another way, because it
+// has no network, has its own Peer or shares that of the last such rank. Only used Peers take
+// memory; in addition each rank takes 5 bytes.
 #pragma once
 
 #include <sennit/info.h>
@@ -30,7 +30,7 @@ enum class Gone : std::uint8_t { no = 0, left = 1, died = 2 };
 struct PeerPath {
     sennit_path path = SENNIT_PATH_NONE;
     PartPointer<Part::transport> transport;  // of that path
-    PartPointer<Part::transport> copier;     // an immediate one, for private memory; or null
+    PartPointer<Part::transport> copier;     // an immediate transport for private memory, or null
     Reason reasons[SENNIT_PATH_END];
 
     bool is_like(const PeerPath &other) const {
@@ -42,7 +42,7 @@ struct PeerPath {
 struct Peer : PeerPath {
     int first_of_node = -1;            // the lowest rank of its node
     int node = -1;                     // the number of that node
-    std::uint64_t control_handle = 0;  // for the transport, if load and store do not reach it
+    std::uint64_t control_handle = 0;  // its control block, if only the transport reaches it
     bool same_node = false;
 
     // The following are known only for ranks of this node.
@@ -51,10 +51,10 @@ struct Peer : PeerPath {
         SENNIT_PATH_NONE;  // path that carries parts of large copies beside `path`
     int memory_file = -1;  // the peer's memory file, -1 if not received
     int numa = -1;
-    int process_id = -1;  // in the peer's own pid namespace, for messages
+    int process_id = -1;  // in the peer's own pid namespace
     int pid_fd = -1;      // readable once the process has ended; -1 if not known
-    // Without a pidfd: the start time of the process, by which /proc tells whether it lives; 0 if
-    // /proc does not.
+    // If there is no pidfd: the start time of the process, which is compared with /proc to find
+    // out whether the process lives; 0 if /proc does not have it.
     std::uint32_t start_ticks = 0;
     std::atomic<std::int64_t> looked_ns{0};  // last read of /proc
     ControlBlock *control = nullptr;         // if load and store reach it
@@ -64,10 +64,10 @@ static_assert(sizeof(Peer) <= 104,
               "a rank has one for each rank of its node; raise it if a path is "
               "added");
 
-// Peers by world rank. Its owner closes it.
+// Peers by world rank. The table's owner calls close().
 class PeerTable {
   public:
-    // Makes room for that many ranks, none of them with a Peer yet. False: no memory.
+    // Makes room for `size` ranks, which have no Peers yet. False: no memory.
     bool open(std::size_t size) {
         *this = PeerTable{};
         bytes_ = size * (sizeof(Peer) + sizeof *places_ + sizeof *ends_);
@@ -80,7 +80,7 @@ class PeerTable {
         free_zero_pages(all_, bytes_);
         *this = PeerTable{};
     }
-    // Whether each rank has one.
+    // Whether the ranks have Peers.
     bool exists() const { return count_ != 0; }
 
     // Makes a Peer for that rank, which others may share.
@@ -95,8 +95,8 @@ class PeerTable {
         place(rank, places_[other].load(std::memory_order_relaxed));
     }
 
-    // Separates a rank of another node that is not reached like the ranks whose Peer it shared. It
-    // may share the Peer of the last such rank.
+    // Gives a rank of another node a Peer of its own, because it is not reached like the ranks
+    // whose Peer it shared. It shares the Peer of the last such rank if they are reached alike.
     void part(int rank, const PeerPath &found) {
         const Peer &shared = (*this)[rank];
         const Peer &last = all_[count_ - 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The process object and the thread-to-rank rule.
+// The process object, and the rule by which a thread finds its rank.
 #include "rank/process.hpp"
 
 #include <sys/mman.h>
@@ -30,15 +30,14 @@ struct Process {
     bool published[kRanksPerProcess] = {};
     int published_count = 0;
     // The number of the only rank, for log lines of threads without a rank, for example during
-    // start-up; -1: there are several ranks, or it has no number yet.
+    // start-up. -1: there are several ranks, or the rank has no number yet.
     std::atomic<int> lone_number{-1};
     ControlBlock *controls[kRanksPerProcess] = {};  // shown by process_show_control()
     std::uint64_t cookie = 0;                       // for process_cookie(); 0: not chosen yet
     bool fork_handler_set = false;
     std::atomic<bool> forked_child{false};
     std::atomic<const ForkHooks *> fork_hooks{nullptr};  // set by process_watch_forks()
-    // The thread whose fork has called the first hook; the other hooks are called only for that
-    // fork.
+    // The thread whose fork has called `prepare`; only that fork calls the other hooks.
     std::atomic<pthread_t> watched_fork{0};
 };
 
@@ -53,15 +52,14 @@ void before_fork() {
     const ForkHooks *const hooks = fork_hooks();
     if (hooks == nullptr) return;
     hooks->prepare();
-    // relaxed: a thread compares only with its own number, and the hook has serialized the forks of
-    // threads.
+    // relaxed: a thread only compares it with its own id, and `prepare` admits one fork at a time.
     process.watched_fork.store(pthread_self(), std::memory_order_relaxed);
 }
 
-// A forked child keeps the number of the thread that forked.
+// In a forked child, pthread_self() is the id of the parent's thread that forked.
 bool fork_is_watched() {
     pthread_t self = pthread_self();
-    // relaxed: only the number of the thread that forked matters.
+    // relaxed: only the id of the thread that forked matters.
     return process.watched_fork.compare_exchange_strong(self, 0, std::memory_order_relaxed);
 }
 
@@ -84,29 +82,31 @@ void after_fork_in_child() {
     only_tables.store(&nobody, std::memory_order_relaxed);
     process.lone_number.store(-1, std::memory_order_relaxed);
     (void)pthread_mutex_init(&process.lock, nullptr);
-    process.cookie = 0;  // it names the parent's address space; the child has its own
+    process.cookie = 0;  // it stands for the parent's address space
 }
 
-// Segments start at a page, and without the offset so would the fields that every put reads. On AMD
-// processors two lines at the same offset of two pages can conflict in the level-1 cache, depending
-// on addresses that change from run to run: a put to the first word of a segment took 6.7 ns
-// instead of 2.7 ns in 13 of 150 runs, and with this offset in none.
+// The offset of a rank object in its first page. Segments start at a page, and the fields that
+// every put reads must not have the same page offset as a segment's first words. On AMD processors
+// two lines with the same offset in two pages can conflict in the level-1 cache, depending on
+// addresses that change from run to run. Without this offset, a put to the first word of a segment
+// took 6.7 ns instead of 2.7 ns in 13 of 150 runs; with it, in none.
 constexpr std::size_t kRankOffset = 39 * 64;
 
 Rank *make_object() {
-    // Zeroed pages that are touched only where used: the table of team slots alone has 8 KiB.
+    // mmap() gives zeroed pages that take memory only where used: the table of team slots has
+    // 8 KiB.
     void *memory = mmap(nullptr, kRankOffset + sizeof(Rank), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? nullptr
                                 : new (static_cast<std::byte *>(memory) + kRankOffset) Rank;
 }
 
-// Resets an object that was a rank before, while a thread attached to that rank may still read it.
-// Atomic stores first clear the fields that a call reads first, and these stay clear until start-up
-// sets the size: such a call fails there and does not read the plain fields.
+// Resets the object of a former rank. A thread attached to that rank may still read it, so atomic
+// stores clear the fields that a call reads first. They stay clear until start-up sets the size:
+// until then a call of that thread fails at these fields and does not read the plain ones.
 void reset(Rank &rank) {
     // All relaxed: take_apart() has stored the same values, so the thread finds nothing in any
-    // order. The stores of the next rank's set-up follow much later.
+    // order. The stores of the next rank's start-up follow much later.
     rank.size.store(0, std::memory_order_relaxed);
     rank.channel_table.hide();
     rank.signal_table.hide();
@@ -179,8 +179,9 @@ sennit_status claim(Rank **rank) {
     return fail(SENNIT_ERR_NOMEM, "the process has %d ranks, which is the most", kRanksPerProcess);
 }
 
-// A rank with other ranks of its world in this process is never the only one, even if the others
-// have not started yet or have left: their threads must not be taken for its own.
+// Chooses only_rank and only_tables. A rank with other ranks of its world in this process is never
+// the only one, even before the others have started or after they have left: their threads must not
+// be taken for its own.
 void publish_only_rank() {
     Rank *only = nullptr;
     if (process.published_count == 1) {
@@ -208,7 +209,7 @@ sennit_status process_claim_rank(Rank **rank) {
         handle_forks();
         status = claim(rank);
     }
-    // The log may be the program's function, which may call Sennit.
+    // Called without the lock: the log may be the program's function, which may call Sennit.
     if (status == SENNIT_OK) runtime::knobs_warn_of_unknown();
     return status;
 }

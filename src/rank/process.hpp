@@ -12,22 +12,23 @@ namespace sennit {
 
 inline constexpr int kRanksPerProcess = 64;
 
-// Hidden in the declaration too: otherwise the compiler loads their addresses from a table.
+// The declarations are hidden too: otherwise the compiler loads the addresses from a table.
 #pragma GCC visibility push(hidden)
 
-// Represents `no rank`: it has no cached entry, size 0 and empty hot tables. A call that finds it
-// fails in its usual check of the peer's number or of the handle, so no extra check is needed.
+// The rank object of threads without a rank: it has no cached entry, size 0 and empty hot tables. A
+// call that finds it fails in its usual check of the peer's number or of the handle, so no extra
+// check is needed.
 extern constinit Rank nobody;
 
-// The rank to which the calling thread is attached, or nobody. Initial-exec: one load relative to
-// the thread pointer; constinit: no check whether it is initialized.
+// The rank to which the calling thread is attached, or `nobody`. `initial-exec` makes an access one
+// load relative to the thread pointer; `constinit` saves the check whether it is initialised.
 // docs/design/decisions/0001-ranks-as-threads.md has the measured costs of the alternatives.
 extern constinit thread_local Rank *thread_rank [[gnu::tls_model("initial-exec")]];
 
 // The rank of all threads if the process has exactly one rank, else null.
 extern constinit std::atomic<Rank *> only_rank;
 
-// Its hot tables, or those of nobody; never null.
+// The hot tables of only_rank, or of `nobody` if that is null; never null.
 extern constinit std::atomic<HotTables *> only_tables;
 
 #pragma GCC visibility pop
@@ -59,8 +60,8 @@ inline void *current_table() {
 // Whether this process was forked while Sennit was in use: every call returns STATE there.
 bool process_is_forked_child();
 
-// The hooks of memory/ around a fork of the process: `prepare` before it, then one of the others,
-// all in the thread that forks. `prepare` admits one thread at a time. Constants of the program.
+// The hooks of memory/ around a fork: `prepare` is called before it, then `parent` or `child`, all
+// by the thread that forks. `prepare` admits one thread at a time. The hooks never change.
 struct ForkHooks {
     void (*prepare)();
     void (*parent)();
@@ -68,12 +69,12 @@ struct ForkHooks {
 };
 void process_watch_forks(const ForkHooks *hooks);
 
-// Claims a free rank object, reset, and not yet found by other threads. The first rank of the
+// Claims and resets a free rank object; other threads do not find it yet. The first rank of the
 // process reads the knobs. Errors: NOMEM (kRanksPerProcess are in use), and the error of an invalid
 // knob.
 sennit_status process_claim_rank(Rank **rank);
-// The number of the claimed rank is known: log lines of threads that belong to no rank have it, if
-// the process has no other rank.
+// Sets the number of the claimed rank. If the process has no other rank, log lines of threads
+// without a rank have this number.
 void process_number_rank(int world_rank);
 // From now on threads find the rank; the calling thread is attached to it.
 void process_publish_rank(Rank *rank);
@@ -84,14 +85,15 @@ void process_release_rank(Rank *rank);
 Rank *process_find_rank(int world_rank);
 int process_rank_count();
 
-// The control blocks that ranks of this process have mapped for themselves. A peer takes the
-// address of one, or of memory that is unmapped after it, from a message that may be older than the
-// rank. So `use` is called, and true returned, only while the rank has not started to unmap it.
+// The control blocks of this process's ranks, at the addresses where their owners map them. A peer
+// of the process receives the address of a block, or of memory that the owner frees after it, in a
+// message; the owner may have ended since. So process_use_control() calls `use(object)` and returns
+// true only if the owner has not started to unmap the block.
 void process_show_control(const Rank &rank);
 void process_hide_control(const Rank &rank);
 bool process_use_control(ControlBlock *control, void (*use)(void *object), void *object);
 
-// Random, chosen once per process: equal on two ranks only if they share an address space.
+// A random number, chosen once per process: equal on two ranks only if they share an address space.
 std::uint64_t process_cookie();
 
 }  // namespace sennit

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rank object: all run-time state of one rank, and its Peers. Every folder has its part behind
-// a pointer here, so no state of a rank is process-wide. The process object has the table of ranks
-// and the rule by which a thread finds its own.
+// The rank object: all run-time state of one rank, and its Peers. It has a pointer to the part of
+// each folder, so no state of a rank is process-wide. The process object (process.hpp) has the
+// table of ranks and the rule by which a thread finds its rank.
 //
 // Life: process_claim_rank() -> filled by rank/life/startup.cpp -> process_publish_rank() -> in use
-// -> process_release_rank(). The memory of a rank object is never unmapped, and the next rank in it
-// starts with atomic stores. So a thread that still points to a former rank finds no cached entry,
-// no hot table and size 0, which every call checks.
+// -> process_release_rank(). The memory of a rank object is never unmapped, and atomic stores reset
+// it before the next rank uses it. So a thread that still has a pointer to a former rank finds no
+// cached entry, no hot table and size 0, which every call checks.
 #pragma once
 
 #include <pthread.h>
@@ -35,7 +35,7 @@ struct ProgressHook {
 // Shows a progress thread whether other threads make progress: runtime/wait.hpp.
 struct ProgressBell {
     std::atomic<std::uint64_t> waits{0};   // polling waits: number begun << 32 | number in progress
-    std::atomic<bool> is_wanted{false};    // the end of a wait must ring
+    std::atomic<bool> is_wanted{false};    // the end of a wait must signal `descriptor`
     std::atomic<std::uint32_t> starts{0};  // calls that are starting an operation by messages
     int descriptor = -1;                   // an eventfd
 
@@ -45,8 +45,9 @@ struct ProgressBell {
     }
 };
 
-// Callbacks for the rank's segments, under the rank's cold mutex: `appears` before any peer can
-// know of a segment, whose live word will be `live`; `goes` when nobody may use it any more.
+// Callbacks for the rank's segments, under the rank's cold mutex. `appears` is called before any
+// peer can know of the segment, whose live word will be `live`; `goes` when no rank may use the
+// segment any more.
 struct SegmentWatch {
     sennit_status (*appears)(void *context, const SegmentRecord &record,
                              std::uint32_t live) = nullptr;
@@ -56,43 +57,44 @@ struct SegmentWatch {
 
 inline constexpr std::size_t kProgressHooks = 4;
 
-// The functions of the folder that makes requests of one kind. request/request.hpp has the kinds.
+// The functions for requests of one kind, from the folder that makes these requests.
+// request/request.hpp has the kinds.
 struct RequestCalls {
-    // Tests the request: OK and *done = 0, or *done = 1 with the request's own status, and then the
-    // request is freed. ARG if the handle is invalid for this rank. `makes_progress`: first make
-    // progress.
+    // Tests the request. If it is complete, sets *done to 1, frees it and returns its status;
+    // otherwise sets *done to 0 and returns OK. ARG if the handle is invalid for this rank.
+    // `makes_progress`: makes progress first.
     sennit_status (*test)(Rank &rank, sennit_request request, bool makes_progress, int *done);
     // Completes operations without a handle, to one peer or kAnyPeer; null if there are none.
     sennit_status (*flush)(Rank &rank, int peer, const Deadline &deadline);
     // Waits until the caller may reuse the private buffers of these operations.
     sennit_status (*flush_local)(Rank &rank, int peer, const Deadline &deadline);
-    // Logs that a wait for the open request has lasted so long, and who is late.
+    // Logs that a wait for the open request has lasted `seconds`, and which ranks are late.
     void (*warn)(Rank &rank, sennit_request request, int seconds);
 };
 inline constexpr std::size_t kRequestKinds = 2;
 
 inline constexpr std::size_t kNearEntries = 128;
 
-// Everything that calls on a hot path look up before they move data. It is at the start of a rank,
-// so the pointer to a thread's rank points here: process.hpp.
+// Everything that calls on a hot path look up before they move data. It is at the start of a Rank,
+// so a pointer to a rank is also a pointer to its hot tables (process.hpp).
 struct HotTables {
     // Recently found entries, by their names: memory::near_place().
     AtomicPartPointer<Part::entry> near[kNearEntries];
     // `size` is 0 unless the rank is in use.
     std::atomic<std::uint32_t> size{0};
     std::int32_t world_rank = -1;
-    // Set only without an observer, which must see the calls: the short ways of channels and blocks
-    // are closed in each object, those of signals here.
+    // An observer must see every call. With an observer, signal_table stays empty; channels and
+    // blocks close their fast paths in each object.
     HotTable channel_table;
     HotTable signal_table;
     HotTable block_table;
     // By team slot; each [segment index][world rank]. SYNC entry-table.
     AtomicPartPointer<Part::entry> tables[kTeamSlots];
-    std::uint16_t table_rows[kTeamSlots] = {};  // number of rows of each that were ever used
+    std::uint16_t table_rows[kTeamSlots] = {};  // number of rows of each table that were ever used
 };
 
-// Fields that are set up once and constant while the rank is in use, and fields that only start-up,
-// teardown and holders of `cold` use. Nobody reads them while `size` is 0.
+// Fields that are constant while the rank is in use, and fields that only start-up, teardown and
+// holders of `cold` use. No other thread reads them while `size` is 0.
 struct RankSetup {
     PeerTable peers;
     int *mates = nullptr;  // [mate_count], the other ranks of its node
@@ -104,7 +106,7 @@ struct RankSetup {
     std::uint64_t job_cookie = 0;
     int memory_file = -1;
     PartPointer<Part::observer> observer;  // null unless SENNIT_TRACE or SENNIT_STATS asks for one
-    bool shares_processors = false;        // more ranks than processors
+    bool shares_processors = false;        // the node has more ranks than processors
     unsigned spins = 0;           // polls without progress before a wait makes progress; 0: none
     bool shares_process = false;  // other ranks of its world are threads of this process
     // SENNIT_RAIL_SHARE as agreed by all ranks, and the size from which it applies; SIZE_MAX:
@@ -135,20 +137,20 @@ struct RankSetup {
 };
 
 struct Rank : HotTables, RankSetup {
-    // A peer rings this rank's bell without its own fence (runtime/wait.hpp). Only ever set.
+    // Peers may wake this rank's sleeping threads without a fence (runtime/wait.hpp). Never cleared
+    // while the rank is in use.
     std::atomic<bool> sleeps_with_barrier{false};
     std::atomic<std::uint32_t> short_waits{
         0};  // waits that timed out before they checked for dead peers
-    // For runtime/detector.cpp: number of peers whose `gone` is set; one of the dead peers + 1;
-    // number of ends on other nodes that `gone` includes.
-    std::atomic<std::uint32_t> ended{0};
-    std::atomic<std::uint32_t> first_dead{0};
-    std::atomic<std::uint32_t> ended_elsewhere{0};
+    // For runtime/detector.cpp.
+    std::atomic<std::uint32_t> ended{0};            // peers whose end (PeerTable::end()) is known
+    std::atomic<std::uint32_t> first_dead{0};       // one of the dead peers + 1; 0: none
+    std::atomic<std::uint32_t> ended_elsewhere{0};  // ends of other nodes that `ended` includes
     std::atomic<std::uint32_t> fruitless_polls{0};  // runtime/wait.hpp: note_fruitless_poll()
     std::atomic<unsigned> hook_count{0};
     ProgressBell progress_bell;
     std::atomic<unsigned> polled_requests{0};  // requests that only polling progresses
-    // A wait that lasts longer warns: LostSearch::warn in runtime/wait.hpp.
+    // A wait that lasts longer logs a warning: LostSearch::warn in runtime/wait.hpp.
     std::atomic<std::int64_t> warns_after_ns{10'000'000'000};
 
     // Parts that belong to other folders.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses the path to each rank. Each rank tries the paths to all ranks of its node; one rank of
-// each node tries those to other nodes. One exchange shares the results, and all ranks choose the
-// same paths.
+// each node tries those to other nodes. One exchange, or two if results for other nodes differ,
+// shares the results, and all ranks choose the same paths.
 #include <algorithm>
 #include <cstring>
 
@@ -10,23 +10,24 @@
 namespace sennit::life {
 namespace {
 
-// A rank's results; a PathSet for each rank of its node follows, in their order. Both sides know
-// the paths to ranks of other nodes from the addresses, and one rank of each node has tried the
-// rails to other nodes.
+// A rank's results. In a row of the exchange, a PathSet for each rank of its node follows, by place
+// in the node. There is none for ranks of other nodes: addresses show the paths to them, and one
+// rank of each node has tried the rails.
 struct Tries {
     // Set by a rank that failed after the first exchange, so that the others need not wait.
     std::uint8_t has_failed;
-    std::uint8_t is_uneven;  // its trials of nodes differ: one more exchange carries them all
-    transport::NodeTrial others[path::kNetworks];  // of each other node
+    // The trials of other nodes differ, so one more exchange is needed for all of them.
+    std::uint8_t is_uneven;
+    transport::NodeTrial others[path::kNetworks];  // the same for every other node
 };
 static_assert(sizeof(Tries) == 10);
 
-// The place in a row of the set for the rank of the node with that number.
+// The offset in a row of the PathSet for the rank with that place in the node.
 std::size_t set_offset(int place) {
     return sizeof(Tries) + sizeof(path::PathSet) * static_cast<std::size_t>(place);
 }
 
-// Returns the number of ranks of the largest node.
+// Finds the place of each rank in its node. Returns the number of ranks of the largest node.
 int find_places(Startup &start) {
     int most = 0;
     for (int r = 0; r < start.size; ++r) {
@@ -58,8 +59,8 @@ void write_tries(const Startup &start, std::uint8_t *row) {
             std::memcpy(row + set_offset(start.places[r]), &start.usable[r], sizeof *start.usable);
 }
 
-// Combines the trials of this node for each other node with that node's trials for this one: both
-// must hold. `all` has the results of each rank, a row of `bytes`, in which the trials of
+// Combines this node's trials of each other node with that node's trials of this one: a rail works
+// only if both say so. `all` has a row of `bytes` bytes from each rank. In a row, the trials of
 // consecutive nodes are `step` bytes apart.
 void join_trials(Startup &start, const std::uint8_t *all, std::size_t bytes, std::size_t step) {
     constexpr auto kEach = sizeof(transport::NodeTrial) * path::kNetworks;
@@ -102,7 +103,7 @@ void free_room(const Startup &start, std::uint8_t *room) {
 
 namespace {
 
-// Exchanges all trials, if some rank's results for the other nodes differ.
+// Exchanges the trials of all nodes. Called by all ranks if one of them has set is_uneven.
 sennit_status exchange_all_trials(Startup &start) {
     constexpr std::size_t kEach = sizeof(transport::NodeTrial) * path::kNetworks;
     const std::size_t bytes = kEach * static_cast<std::size_t>(start.node_count);
@@ -126,7 +127,7 @@ void try_paths(Startup &start, std::uint8_t *row) {
     write_tries(start, row);
 }
 
-// `rows` has one row of each rank, then this rank's own.
+// `rows` has room for the row of each rank and then for this rank's own.
 sennit_status exchange_tries(Startup &start, std::uint8_t *rows, std::size_t bytes,
                              sennit_status so_far) {
     const auto size = static_cast<std::size_t>(start.size);

@@ -30,11 +30,11 @@ struct Startup {
     runtime::Listener listener{};
     Introduction *all = nullptr;              // [size]
     transport::Address *addresses = nullptr;  // [size][kTransports], then [size][kNetworks]
-    path::PathSet *usable = nullptr;          // [size], this rank's tries
-    path::PathSet *theirs = nullptr;          // [size], the result of each for this rank
+    path::PathSet *usable = nullptr;          // [size], the paths that this rank could use
+    path::PathSet *theirs = nullptr;          // [size], the paths to this rank that each could use
     int *places = nullptr;                    // [size], the place of each rank in its node
     int *nodes = nullptr;                     // [size], the number of each rank's node
-    int *firsts = nullptr;                    // [node_count], the lowest rank of each
+    int *firsts = nullptr;                    // [node_count], the lowest rank of each node
     int node_count = 0;
     transport::NodeTrial *trials = nullptr;  // [node_count][kNetworks]
     bool is_over = false;                    // no rank waits for this one any more
@@ -55,22 +55,23 @@ sennit_status make_array(std::size_t count, T **out) {
 inline bool has_several_nodes(const Startup &start) {
     return start.node_count > 1;
 }
-// Rails are needed to other nodes, and for large copies that are split, to ranks of the same node.
+// Rails are needed to other nodes, and also to ranks of the same node if large copies are split.
 inline bool needs_rails(const Startup &start) {
     return has_several_nodes(start) || start.rank.rail_share != 0;
 }
 
-// Called when every rank knows that some rank has failed; `own` is this rank's status. Afterwards
-// all have the reason of the rank at fault.
+// Called when every rank knows that some rank has failed; `own` is this rank's status. A rank that
+// has not failed, or that blames another, returns the error of the rank at fault. A rank at fault
+// returns its own, and so do all failed ranks if all of them blame others.
 sennit_status share_failure(Startup &start, sennit_status own);
 
-// paths.cpp. Makes room for an exchange. Without memory this rank gives up, with the reason in
-// *status, but still takes part in the room of the cards, if that is large enough, so that the
-// others do not wait. Null: it does not take part.
+// In paths.cpp. Makes room for an exchange. If there is no memory, *status is set unless it already
+// has an error, and the room of the cards is returned, so that this rank still takes part and the
+// others do not wait. Null: that is too small, and this rank cannot take part.
 std::uint8_t *make_room(Startup &start, std::size_t bytes, sennit_status *status);
 void free_room(const Startup &start, std::uint8_t *room);
-// Tries paths, and chooses for each rank one that both sides have found. A rank that has failed
-// takes part.
+// Tries the paths, and chooses for each rank a path that both sides can use. A rank that has failed
+// takes part too.
 sennit_status agree_on_paths(Startup &start, sennit_status so_far);
 
 }  // namespace sennit::life

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The order of start-up; each step needs the earlier ones:
 //   memory file and control block -> transports opened -> cards exchanged -> descriptors of the
-//   node exchanged -> transports connected -> paths tried, to each rank of the node and by one rank
-//   of it to other nodes -> tries exchanged, paths agreed -> engine, teams -> ready.
-// Three bootstrap exchanges in all (cards, tries, ready). Each one shows whether any rank has
-// failed; if so, one more exchange gives all ranks its reason.
+//   node exchanged -> transports connected -> networks opened, their addresses exchanged and
+//   connected, if needed -> paths tried, to each rank of the node and by one rank of it to other
+//   nodes -> results exchanged, paths chosen -> engine, teams -> ready.
+// Without networks there are three bootstrap exchanges: cards, results, ready. Each of these shows
+// whether any rank has failed; then one more exchange gives all ranks its reason. Networks need one
+// more exchange for their addresses, some need one for further data, and results that differ
+// between other nodes need one.
 #include "rank/life/startup.hpp"
 
 #include <algorithm>
@@ -99,7 +102,8 @@ sennit_status share_failure(Startup &start, sennit_status own) {
     auto *const all = reinterpret_cast<Failure *>(start.all);
     sennit_status status = allgather(start, &mine, all, sizeof mine);
     const int culprit = status == SENNIT_OK ? find_culprit(all, start.size) : -1;
-    // If ranks blame each other, as for settings that differ, each keeps its own reason.
+    // If all failed ranks blame others, for example for different settings, each keeps its own
+    // reason.
     const bool is_known = culprit >= 0 && all[culprit].blames < 0;
     if (culprit >= 0 && (own == SENNIT_OK || (mine.blames >= 0 && is_known))) {
         status = fail_peer(SENNIT_ERR_BOOTSTRAP, culprit, "", "rank %d failed during start-up: %s",
@@ -166,7 +170,7 @@ sennit_status introduce(Startup &start, sennit_status so_far) {
     return SENNIT_OK;
 }
 
-// The lowest rank of the node of rank `r`. All lower ranks already have theirs.
+// The lowest rank of the node of rank `r`. All lower ranks already have their Peers.
 int find_first_of_node(const Startup &start, int r) {
     const auto shares_node = [&](int other) {
         return std::memcmp(start.all[other].card.node, start.all[r].card.node,
@@ -203,8 +207,8 @@ void make_peers(Startup &start) {
     }
 }
 
-// Later exchanges depend on it, so all ranks take the minimum. If no node has two ranks there is
-// nothing to split.
+// All ranks take the minimum, because later exchanges depend on it. If no node has two ranks, no
+// copy is split.
 void agree_on_share(Startup &start) {
     std::uint64_t least = start.node_count < start.size ? 100 : 0;
     for (int r = 0; r < start.size; ++r)
@@ -212,7 +216,7 @@ void agree_on_share(Startup &start) {
     start.rank.rail_share = static_cast<unsigned>(least);
 }
 
-// Lists the other ranks of the node: this rank polls whether they live.
+// Lists the other ranks of the node, whose deaths this rank detects.
 sennit_status note_mates(Startup &start) {
     Rank &rank = start.rank;
     const auto is_mate = [&](int r) { return rank.peers[r].same_node && r != rank.world_rank; };
@@ -226,7 +230,7 @@ sennit_status note_mates(Startup &start) {
     return status;
 }
 
-// False if all ranks of the node are threads of this process that may use pointers: n * n
+// False if all ranks of the node are threads of this process and inproc is allowed: n * n
 // descriptors would have no use.
 bool descriptors_needed(Startup &start) {
     bool needed = !path::router_allows(start.rank, SENNIT_PATH_INPROC);
@@ -265,15 +269,16 @@ void choose_detection(Startup &start) {
     for (int r = 0; r < start.size; ++r) {
         Peer &peer = start.rank.peers[r];
         if (!peer.same_node || peer.same_process || peer.pid_fd >= 0) continue;
-        // In another pid namespace the peer's number is another process, or none.
+        // The start time is compared because, in another pid namespace, the peer's process id
+        // belongs to another process or to none.
         const std::uint32_t ticks = start.all[r].card.start_ticks;
         if (ticks != 0 && process_start_ticks(peer.process_id) == ticks) peer.start_ticks = ticks;
         ++(peer.start_ticks != 0 ? by_proc : unseen);
     }
     if (by_proc + unseen == 0) return;
     log(SENNIT_LOG_INFO,
-        "the kernel gave no pidfd of %d rank%s (pidfd_open): the deaths of %d are looked up in "
-        "/proc, those of %d are noticed by the launcher alone",
+        "the kernel gave no pidfd of %d rank%s (pidfd_open): deaths of %d of them are found in "
+        "/proc, deaths of %d only by the launcher",
         by_proc + unseen, plural(static_cast<std::uint64_t>(by_proc + unseen)), by_proc, unseen);
 }
 
@@ -285,8 +290,8 @@ sennit_status connect_transports(Startup &start) {
                                 start.deadline);
 }
 
-// Exchanges the further data of the network in that slot after it is connected. A rank that has
-// failed takes part.
+// After the network in that slot is connected, exchanges its further data, if it has any. A rank
+// that has failed takes part too.
 sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
     const auto size = static_cast<std::size_t>(start.size);
     std::size_t bytes = 0;
@@ -294,7 +299,7 @@ sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
         bytes = std::max(bytes, transport::more_bytes(start.addresses[r * path::kNetworks + slot]));
     if (bytes == 0) return so_far;
     sennit_status status = so_far;
-    // One part of each rank, then this rank's own.
+    // The part of each rank, then this rank's own.
     std::uint8_t *const room = make_room(start, (size + 1) * bytes, &status);
     if (room == nullptr) return status;
     auto *const all = reinterpret_cast<std::byte *>(room);
@@ -313,7 +318,7 @@ sennit_status exchange_more(Startup &start, int slot, sennit_status so_far) {
     return status;
 }
 
-// One more exchange, only in a job of several nodes. A rank that has failed takes part.
+// Opens and connects the networks, if rails are needed. A rank that has failed takes part too.
 sennit_status connect_networks(Startup &start, sennit_status so_far) {
     if (!needs_rails(start)) return so_far;
     transport::Address mine[path::kNetworks] = {};
@@ -345,7 +350,7 @@ sennit_status open_upper_layers(Startup &start) {
     return status;
 }
 
-// Called before the introductions are overwritten. Ranks without a path are known by then.
+// Called before the introductions are overwritten, and after the ranks without a path are known.
 sennit_status watch_other_nodes(Startup &start) {
     if (start.rank.watch == nullptr || !has_several_nodes(start)) return SENNIT_OK;
     const bool crowded =
@@ -377,7 +382,8 @@ std::uint8_t reach_bits(Rank &rank) {
         (world.node_load_store ? kWorldNodes : 0) | (runtime::observer_traces(rank) ? kTraces : 0));
 }
 
-// If ranks of several nodes trace, all compare their clocks. A failure is no reason to give up.
+// If some rank traces in a job of several nodes, all ranks compare their clocks. A failure of that
+// does not fail start-up.
 void align_clocks(Startup &start, const Readiness *all) {
     bool traces = false;
     for (int r = 0; r < start.size; ++r)
@@ -425,16 +431,16 @@ sennit_status get_ready(Startup &start, sennit_status so_far) {
     agree_on_reach(start.rank, all);
     align_clocks(start, all);
     runtime::observer_ready(start.rank);
-    // A transport's thread calls the hooks only after the rank has called them once, and the rank
-    // may compute from here on.
+    // A transport's thread calls the hooks only after the rank has called them once. The rank may
+    // compute from here on, so this is the first call.
     poll_hooks(start.rank);
     return SENNIT_OK;
 }
 
 void choose_spins(Startup &start) {
-    // A rank with its own core polls for about 0.1 ms before it yields; on shared cores every poll
-    // keeps another rank from running (docs/design/waiting.md). If completion needs this rank's
-    // progress, polls without progress see nothing new.
+    // A rank with its own core polls for about 0.1 ms before it yields. On shared cores it does
+    // not, because every poll keeps another rank from running (docs/design/waiting.md). Nor does it
+    // if completion needs this rank's progress: polls without progress see nothing new.
     constexpr unsigned kSpins = 4000;
     start.rank.shares_processors =
         runtime::cards_oversubscribed(&start.all->card, start.size, kStride, start.rank.world_rank);
@@ -499,7 +505,7 @@ sennit_status startup(Rank &rank, const StartupArgs &args) {
     const sennit_status status = run(start, args.paths);
     runtime::listener_close(&start.listener);
     if (status == SENNIT_OK) {
-        // relaxed: only the detector reads it, and waits only for `left`.
+        // relaxed: only the detector reads it, and it acts only on `leaving` and `left`.
         rank.control->header.state.store(static_cast<std::uint32_t>(RankState::running),
                                          std::memory_order_relaxed);
         if (runtime::knobs().report && rank.world_rank == 0) report(start);

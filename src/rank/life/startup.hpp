@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds a rank object and takes it apart: the only part that knows all layers.
+// Starts and ends a rank: the only folder that may include all layers but api/.
 #pragma once
 
 #include <sennit/runtime.h>
@@ -15,7 +15,7 @@ struct StartupArgs {
     std::int64_t timeout_ns = 0;
 };
 
-// Fills a claimed rank object; after an error everything is undone and the object is unchanged.
+// Fills a claimed rank object. After an error it has freed everything that it made.
 sennit_status startup(Rank &rank, const StartupArgs &args);
 
 // Waits for the other ranks for at most timeout_ns, then frees everything. Errors: TIMEOUT,

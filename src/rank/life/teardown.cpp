@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of a rank. Waits only in the last barrier, for as long as the other ranks live or the
-// caller permits, and in the close of the transports, which is bounded.
+// The end of a rank. It waits in two places only: in the last barrier, which ends when all ranks
+// are in it, one has died or the caller's timeout is over; and for the transports to close, at most
+// 10 s.
 #include "rank/life/teardown.hpp"
 
 #include <unistd.h>
@@ -75,7 +76,8 @@ sennit_status fail_late(Rank &rank, std::int64_t timeout_ns) {
     const Late late = find_late(rank);
     if (late.count == 0)
         return fail(SENNIT_ERR_TIMEOUT,
-                    "the other ranks did not come within %g s (SENNIT_FINALIZE_TIMEOUT)", seconds);
+                    "the last barrier did not complete within %g s (SENNIT_FINALIZE_TIMEOUT)",
+                    seconds);
     return fail_peer(
         SENNIT_ERR_TIMEOUT, late.first, "",
         "rank %d (process %d)%s did not call sennit_finalize within %g s (SENNIT_FINALIZE_TIMEOUT)",
@@ -95,7 +97,7 @@ void warn_of_late(Rank &rank, int seconds) {
 
 using Barrier = sennit_status (*)(Rank &rank, team::Team &team, const Deadline &deadline);
 
-// The last barrier, with interruptions for warnings if it can be resumed.
+// Calls `barrier`. If it can be resumed, it is interrupted when a warning is due.
 sennit_status synchronise_at_end(Rank &rank, team::Team &world, Barrier barrier,
                                  const Deadline &deadline) {
     if (!world.all_reached) return barrier(rank, world, deadline);
@@ -121,8 +123,8 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
     memory::forget_entries(rank);
     for (std::uint32_t slot = 0; slot < kTeamSlots; ++slot)
         memory::table_destroy(rank, slot, static_cast<std::uint32_t>(world_size(rank)));
-    // The watch's words are in a peer's memory, and open operations of the engine may have needed
-    // its news.
+    // After the engine, whose open operations may need the watch's reports; before the peers'
+    // memory is unmapped, which has the watch's words.
     watch::watch_stop(rank);
     if (has_peers) close_peers(rank);
     path::router_close(rank, deadline);
@@ -147,7 +149,7 @@ void take_apart(Rank &rank, const Deadline &deadline, bool all_left) {
 }
 
 sennit_status shutdown(Rank &rank, std::int64_t timeout_ns) {
-    // After the last barrier the rest takes at most this long, whatever the caller's timeout is.
+    // The limit for the steps after the last barrier, however long the caller's timeout is.
     constexpr std::int64_t kTakeApart_ns = 10'000'000'000;
     const Deadline deadline = Deadline::after(timeout_ns);
     sennit_status status = SENNIT_OK;
