@@ -56,9 +56,9 @@ struct Peer : PeerPath {
     // If there is no pidfd: the start time of the process, which is compared with /proc to find
     // out whether the process lives; 0 if /proc does not have it.
     std::uint32_t start_ticks = 0;
-    std::atomic<std::int64_t> looked_ns{0};  // last read of /proc
-    ControlBlock *control = nullptr;         // if load and store reach it
-    std::uint64_t team_chunks = 0;           // mapped chunks of `control`; under `cold`
+    std::atomic<std::int64_t> proc_read_ns{0};  // last read of /proc
+    ControlBlock *control = nullptr;            // if load and store reach it
+    std::uint64_t team_chunks = 0;              // mapped chunks of `control`; under `cold`
 };
 static_assert(sizeof(Peer) <= 104,
               "a rank has one for each rank of its node; raise it if a path is "

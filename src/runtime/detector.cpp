@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Detects death by pidfd (a descriptor that the peer opened on itself and sent, so it can not mean
-// a later process with the same number) or, if the kernel has none, by /proc; leaving by the state
-// word of the control block; the end of the job by the launcher's connection.
+// The detector uses:
+// - the pidfd of a peer's process for its death. The peer opened it on itself and sent it, so it
+//   cannot mean a later process with the same number. If the kernel has none, /proc replaces it.
+// - the state word in a peer's control block for its leaving,
+// - the connection to the launcher for the end of the job.
 #include "runtime/detector.hpp"
 
 #include <poll.h>
@@ -16,15 +18,15 @@
 namespace sennit {
 namespace {
 
-// Whether the peer's process still exists in /proc. Reading takes microseconds, so not every call
-// reads.
+// Whether the peer's process no longer exists in /proc. A read takes microseconds, so not every
+// call reads; false without a read.
 bool is_gone_from_proc(Peer &peer) {
     constexpr std::int64_t kPause_ns = 5'000'000;
     if (peer.start_ticks == 0) return false;
     const std::int64_t now = now_ns();
-    // relaxed twice: a check too many or too few does no harm.
-    if (now - peer.looked_ns.load(std::memory_order_relaxed) < kPause_ns) return false;
-    peer.looked_ns.store(now, std::memory_order_relaxed);
+    // relaxed twice: one check more or less does no harm.
+    if (now - peer.proc_read_ns.load(std::memory_order_relaxed) < kPause_ns) return false;
+    peer.proc_read_ns.store(now, std::memory_order_relaxed);
     return process_start_ticks(peer.process_id) != peer.start_ticks;
 }
 
@@ -44,8 +46,8 @@ bool has_ended(const Rank &rank, Peer &peer) {
     return is_gone_from_proc(peer);
 }
 
-// The table of this node's watch has the ends on other nodes, and the end of the launcher is the
-// end of all. Visits the peers only if the count of these has changed.
+// Checks all peers if the count of ends has changed. Ends on other nodes are in the table of this
+// node's watch; the end of the launcher counts as one more, because it ends all ranks.
 void note_ends_elsewhere(Rank &rank) {
     const std::uint32_t ends = watch::watch_ended(rank) + (launcher_ended(rank) ? 1 : 0);
     // SYNC ended-elsewhere: pairs with the release below, of another thread; the ends that it has
@@ -58,8 +60,8 @@ void note_ends_elsewhere(Rank &rank) {
     rank.ended_elsewhere.store(ends, std::memory_order_release);
 }
 
-// Reads the state word of a peer of this node; if no path maps its control block, from its memory
-// file. False: neither is here.
+// Reads the state word of a peer of this node from its control block or, if no path maps that, from
+// its memory file. False: this rank has neither.
 bool read_state(const ControlBlock *control, int memory_file, RankState *state) {
     std::uint32_t word = 0;
     if (control != nullptr) {
@@ -93,7 +95,7 @@ void note_gone(Rank &rank, int peer, Gone how) {
     std::uint32_t none = 0;
     const auto dead = static_cast<std::uint32_t>(peer) + 1;
     if (how == Gone::died)
-        // relaxed: the count below orders it. The first dead rank stays.
+        // relaxed: the count below orders it. The word keeps the first dead rank.
         (void)rank.first_dead.compare_exchange_strong(none, dead, std::memory_order_relaxed);
     // SYNC peers-ended: pairs with the acquire in count_ended(); the words above come before.
     rank.ended.fetch_add(1, std::memory_order_release);
@@ -117,7 +119,8 @@ Gone peer_gone(Rank &rank, int peer) {
     const Gone known = known_gone(rank, peer);
     if (known != Gone::no) return known;
     if (peer == rank.world_rank) return Gone::no;
-    // The order matters: a rank that leaves stores its state before its process ends.
+    // Reads the end of the process first: a rank that leaves stores its state before its process
+    // ends.
     const Gone elsewhere = target.same_node ? Gone::no : watch::watch_gone(rank, peer);
     const bool ended = has_ended(rank, target) || elsewhere == Gone::died;
     if (has_state(rank, peer, RankState::left) || elsewhere == Gone::left) {

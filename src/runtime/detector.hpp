@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Detects which ranks are still alive. Cold: waits that do not end call it about once a
-// millisecond, and some shorter waits once.
+// Detects which ranks have died or left. Not for hot paths: a long wait calls it about once a
+// millisecond, some shorter waits once.
 #pragma once
 
 #include "base/fail.hpp"
@@ -8,29 +8,29 @@
 
 namespace sennit {
 
-// Checks one peer now and remembers the result. A peer that left by finalize is `left`, even if its
-// process has ended since.
+// Checks one peer now and notes the result. A peer that has called sennit_finalize is `left`, even
+// if its process has ended since.
 Gone peer_gone(Rank &rank, int peer);
 
 // Whether the peer is in sennit_finalize: it still answers, but opens no more channels.
 bool is_leaving(const Rank &rank, int peer);
-// Whether the peer's state word says that it has not called sennit_finalize. False if the word is
-// out of reach, as that of a rank of another node.
+// Whether the peer's state word says that it has not called sennit_finalize. False if this rank
+// cannot read the word, for example that of a rank of another node.
 bool is_staying(const Rank &rank, int peer);
 
-// Updates the state of peers on other nodes; costs nothing while none of them ends. Only
-// peer_gone() checks peers of this node. Returns the number of ended peers: if it is unchanged, so
-// is known_gone() of all peers.
+// Updates the state of peers on other nodes, but not of peers of this node, which only peer_gone()
+// checks. Costs little while none of them ends. Returns the number of ended peers: while it is
+// unchanged, known_gone() of all peers is unchanged.
 std::uint32_t count_ended(Rank &rank);
 // A dead peer, or -1. Call count_ended() before.
 int find_dead(const Rank &rank);
 
-// A rank without which a wait for *peer (kAnyPeer: for all ranks) can not end, or -1. A given peer
-// must neither have died nor left; of all ranks none must have died, while ranks that left did
-// their part before. A LostSearch (wait.hpp).
+// A function for LostSearch (wait.hpp). Returns a rank because of which a wait for *peer cannot
+// end, or -1: that peer if it has died or left; with kAnyPeer, any rank that has died. A rank that
+// has left did its part of a wait for all ranks before.
 int find_lost(Rank &rank, const void *peer);
 
-// Called by another part (a transport) that found that the peer is gone.
+// Called by a transport that has found that the peer has ended.
 void note_gone(Rank &rank, int peer, Gone how);
 
 // Text on how the peer has ended or is about to end: "has left ...".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tree of domains of this node: hwloc's topology, reduced to what programs need to place ranks.
-// hwloc is opened for a tree and closed again; the library does not depend on it.
+// The tree of domains of this node: the parts of hwloc's topology that programs need to place
+// ranks. hwloc is opened at run time to make the tree, then closed; the library is not linked to
+// it.
 #pragma once
 
 #include <sennit/domain.h>
@@ -42,8 +43,8 @@ struct Domains {
     RankPlace *ranks = nullptr;  // by world rank
 };
 
-// Whether every processor of `part` is in `whole`. False for an empty `part`: nothing is known of
-// it.
+// Whether every processor of `part` is in `whole`. False for an empty `part`, which means that its
+// processors are unknown.
 bool is_within(const ProcessorSet &part, const ProcessorSet &whole);
 int count_of(const ProcessorSet &set);
 

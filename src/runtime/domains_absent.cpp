@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In place of domains_hwloc.cpp in a build without the header of hwloc.
+// Replaces domains_hwloc.cpp in a build without the header of hwloc.
 #include "base/build_info.hpp"
 #include "runtime/domains.hpp"
 

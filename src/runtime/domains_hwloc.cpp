@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the tree of domains with hwloc. The build needs only hwloc's header; its functions are
-// looked up by name, so its inline helpers, which call them directly, can not be used here.
+// Reads the tree of domains with hwloc. The build needs only hwloc's header: the functions are
+// looked up by name at run time. So the header's inline functions, which call others directly,
+// cannot be used here.
 #include "runtime/domains.hpp"
 
 #include <dlfcn.h>
@@ -53,7 +54,7 @@ sennit_status open_hwloc(Hwloc *hwloc) {
                 kHwloc);
 }
 
-// Whether the object becomes a domain.
+// The kind of domain that the object becomes. False: none.
 bool kind_of(const hwloc_obj *object, sennit_domain_kind *kind) {
     constexpr struct {
         hwloc_obj_type_t type;
@@ -91,9 +92,10 @@ class Walk {
     int count() const { return count_; }
 
   private:
-    // hwloc attaches memory to the object with the nearest processors. Here its NUMA domain is
-    // between that object and the objects inside it; returned, or -1. Of several memories of the
-    // same processors, such as a faster one, all but the last are empty domains beside it.
+    // hwloc attaches memory to the object with the nearest processors. In the tree of domains, the
+    // NUMA domain is between that object and the objects inside it. If the same processors have
+    // several memories, such as a faster one, the last is that domain, and the others are empty
+    // domains beside it. Returns the index of that domain, or -1.
     int add_memory(const hwloc_obj *object, int parent, int depth) {
         int numa = -1;
         for (const hwloc_obj *memory = object->memory_first_child; memory != nullptr;
@@ -131,7 +133,7 @@ class Walk {
 };
 
 sennit_status read_topology(const Hwloc &hwloc, hwloc_topology_t topology, Domains *domains) {
-    // All processors of the machine, also those that this process may not use.
+    // Includes processors that this process may not use.
     (void)hwloc.topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     if (hwloc.topology_load(topology) != 0)
         return fail_os(SENNIT_ERR_OS, errno, "hwloc can not read the machine's topology");

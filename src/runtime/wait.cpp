@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slow part of waiting. A sleep and wake across cores takes tens of microseconds, a yield about
-// one (docs/design/waiting.md has the figures). So a wait yields for the time of several sleeps
-// before its first sleep. A wait for a rank on the same core usually ends within a few yields.
+// The slow part of waiting. A sleep and a wake from another core take tens of microseconds, a yield
+// about one (docs/design/waiting.md has the figures). So a wait yields for the time of several
+// sleeps before its first sleep. A wait for a rank on the same core usually ends within a few
+// yields.
 #include "runtime/wait.hpp"
 
 #include <sched.h>
@@ -22,7 +23,8 @@ constexpr std::int64_t kYieldNs = 500'000;  // until then yields, then sleeps
 
 constexpr std::int64_t kCheckNs = 1'000'000;      // interval of checks for dead peers
 constexpr std::int64_t kFirstTickNs = 1'000'000;  // the first sleep
-// Sleeps are doubled while below this: at most 16 ms, which bounds the delay of detecting a death.
+// A sleep shorter than this is doubled for the next time, so sleeps reach 16 ms. That limits the
+// delay of detecting a death.
 constexpr std::int64_t kLastTickNs = 10'000'000;
 // A yield that returns within kAtOnceNs gave the processor to nobody. After kIdleYields of them in
 // a row, while ranks share processors, the ranks that could run are in other scheduling groups,
@@ -34,12 +36,12 @@ constexpr unsigned kIdleYields = 16;
 // with only short waits also learns of a death.
 constexpr std::uint32_t kShortWaitsPerCheck = 64;
 
-// A wait with a timeout that ends so soon does not warn: its error has the same text. Callers that
-// repeat a wait of 10 s and warn themselves rely on it.
+// A wait with less than this left does not warn, because its error will have the same text. Callers
+// that repeat waits of 10 s and warn themselves rely on this.
 constexpr std::int64_t kEndsSoonNs = 100'000'000;
 
-// Uses the fractional part of multiples of the golden ratio, which follows no pattern of the
-// program.
+// Whether this short wait checks for dead peers. The choice follows the fractional parts of
+// multiples of the golden ratio, so no pattern in the program's waits can always miss it.
 bool is_turn_to_check(Rank &rank) {
     constexpr std::uint32_t kGolden = 2654435769;
     // relaxed: a rough count.
@@ -78,7 +80,7 @@ WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &searc
       tick_ns_(kFirstTickNs),
       // relaxed: hooks are added during start-up only.
       polls_paths_(rank.hook_count.load(std::memory_order_relaxed) != 0) {
-    // Both: the caller's further waits by the same deadline share its time.
+    // Starts the caller's object too, so that its further waits share the time.
     deadline.start();
     deadline_ = deadline;
     // relaxed: a progress thread that sees it late polls once too often.
@@ -138,7 +140,8 @@ WaitLoop::Step WaitLoop::step() {
     return Step::sleep;
 }
 
-// The rank's next warning takes three times as long: a program may have long waits on purpose.
+// Triples the time after which the rank's next wait warns: a program may have long waits on
+// purpose.
 [[gnu::cold, gnu::noinline]] void WaitLoop::warn_of_wait(std::int64_t lasted_ns) {
     if (deadline_.left_ns() < kEndsSoonNs) return;
     // relaxed: at worst two threads warn.

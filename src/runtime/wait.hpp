@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The only way to wait: poll a little, then yield, then sleep on the rank's doorbell; make progress
-// meanwhile; end with the deadline or the death of the peer.
+// The only way to wait. A wait polls, then yields, then sleeps on the rank's doorbell, and makes
+// progress meanwhile. It ends at its deadline or when the peer has died.
 //
 // A rank that changes a word for which a rank of the node may be waiting then calls ring_doorbell()
 // on that rank's control block. Setter and sleeper each store, fence, and then load the other's
 // word, so at least one of them sees the other (Dekker):
 //   setter:  word = value  ; store_load_fence ; if sleepers != 0: rings += 1, wake
 //   sleeper: sleepers += 1 ; store_load_fence ; if word is not ready: sleep while rings == seen
-// A setter that sets very often may omit its fence if the sleeper makes one for all processors
-// (store_and_ring_lightly).
+// If the sleeper makes a fence for all processors (membarrier), the setter needs none:
+// store_and_ring_lightly().
 #pragma once
 
 #include "base/clock.hpp"
@@ -33,9 +33,9 @@ inline void ring_doorbell(ControlBlock &target) {
         ring_sleepers(target.doorbell);
 }
 
-// Stores the word and rings the bell, for words of 64 bits that change often. An exchange would
-// also be the fence, but it waits for earlier stores: two lines of the peer would be fetched one
-// after the other instead of together (343 ns instead of 193 ns on an Intel Xeon).
+// Stores a 64-bit word that changes often, and rings the bell. An atomic exchange would be store
+// and fence in one, but it waits for earlier stores: two cache lines of the peer would be fetched
+// one after the other instead of together (343 ns instead of 193 ns on an Intel Xeon).
 inline void store_and_ring(std::atomic<std::uint64_t> &word, std::uint64_t value,
                            ControlBlock &target) {
     // SYNC doorbell: the release is for pollers of the word, in the pair that the caller names.
@@ -57,27 +57,29 @@ inline void store_and_ring_lightly(std::atomic<std::uint64_t> &word, std::uint64
         ring_sleepers(target.doorbell);
 }
 
-// From now on the rank sleeps with a barrier, and its process takes part in the barriers of others.
-// Call it before a peer knows of it. Needs the cold mutex. False: the kernel has no such barrier.
+// From now on the rank makes a barrier for all processors before it sleeps, and its process takes
+// part in the barriers of others. Called before any peer omits its fence, with the cold mutex held.
+// False: the kernel has no such barrier.
 bool sleep_with_barrier(Rank &rank);
 
 // Called at the end of a polling wait if a progress thread has stopped because of it.
 [[gnu::cold, gnu::noinline]] void ring_progress_thread(int descriptor);
 
-// For every call that checks once and finds nothing, or returns SIGNAL_EARLY. If ranks share
-// processors, every few such calls yield: a polling program keeps the awaited rank from running.
+// Called at the end of a call that has checked once and found nothing, or that returns
+// SIGNAL_EARLY. If ranks share processors, one in several such calls yields: otherwise a polling
+// program would keep the awaited rank from running.
 [[gnu::cold, gnu::noinline]] void count_fruitless_poll(Rank &rank);
 inline void note_fruitless_poll(Rank &rank) {
     if (rank.shares_processors && !rank.progress_yields) [[unlikely]]
         count_fruitless_poll(rank);
 }
 
-// Finds a rank whose end makes a wait pointless: its number, or -1; null: there is none. Called
-// about once a millisecond, and at the end of some shorter waits.
+// `find` returns a rank because of whose end the wait cannot end, or -1. It is called about once a
+// millisecond, and at the end of some shorter waits. Null: the wait depends on no rank.
 struct LostSearch {
     int (*find)(Rank &rank, const void *context);
     const void *context;
-    // Logs a warning that the wait has lasted `seconds` and who is late; null: the wait has none.
+    // Logs that the wait has lasted `seconds`, and which ranks are late. Null: no warning.
     void (*warn)(Rank &rank, const void *context, int seconds) = nullptr;
 };
 
@@ -92,8 +94,8 @@ class WaitLoop {
     WaitLoop &operator=(const WaitLoop &) = delete;
 
     enum class Step { again, sleep, timed_out, lost };
-    // Yields or makes progress, and returns the next step. `lost` and `timed_out` end the wait,
-    // unless the word turns out to be ready.
+    // Makes progress, perhaps yields, and returns the next step. `lost` and `timed_out` end the
+    // wait, unless the awaited condition has become true.
     Step step();
 
     void announce_sleep();  // the caller then checks the word once more
@@ -149,7 +151,7 @@ sennit_status wait_unobserved(Rank &rank, const Deadline &deadline, const LostSe
     }
 }
 
-// Records the wait, if it is one.
+// Records the wait, unless ready() is true at once.
 template <class Ready>
 [[gnu::cold, gnu::noinline]] sennit_status wait_observed(Rank &rank, const Deadline &deadline,
                                                          const LostSearch &search, Ready &ready) {
@@ -175,7 +177,8 @@ sennit_status wait_until(Rank &rank, const Deadline &deadline, int peer, Ready r
     return wait_until(rank, deadline, LostSearch{find_lost, &peer}, ready);
 }
 
-// The limit of waits in calls without a timeout: the knob SENNIT_TIMEOUT.
+// The limit of a wait in a call without a timeout: the knob SENNIT_TIMEOUT, from now or from the
+// start of the call (WholeCall).
 Deadline default_deadline();
 
 }  // namespace sennit

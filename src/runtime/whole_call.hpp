@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time limit of a call with several waits. Stored in the thread's record
-// (base/thread_limit.hpp).
+// The time limit of a call with several waits. The thread's record has it (base/thread_limit.hpp).
 #pragma once
 
 #include "base/clock.hpp"
 
 namespace sennit {
 
-// While it lives, default_deadline() of this thread is one point in time, so that all waits of the
-// call together take at most the knob SENNIT_TIMEOUT. The outermost object counts. Without memory
-// for the thread's record each wait has the full time.
+// While an object exists, default_deadline() of this thread is one point in time, so that all waits
+// of the call together take at most SENNIT_TIMEOUT. Of nested objects the outermost sets the time.
+// Without memory for the thread's record each wait has the full time.
 class WholeCall {
   public:
     WholeCall();
@@ -19,11 +18,11 @@ class WholeCall {
 
   private:
     const Deadline deadline_;
-    const Deadline **limit_ = nullptr;  // its place; only in the outermost object
+    const Deadline **limit_ = nullptr;  // the place in the thread's record; outermost object only
 };
 
-// While it lives, the thread counts as outside of any call: it works for others, and each wait has
-// the full time of SENNIT_TIMEOUT even if the time of the call is over.
+// While an object exists, the thread counts as outside of any call: it works for other ranks, and
+// each wait has the full time of SENNIT_TIMEOUT even if the time of the call is over.
 class NoCall {
   public:
     NoCall();

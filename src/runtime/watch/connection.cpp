@@ -39,7 +39,8 @@ bool WatchConnection::accept(int listener) {
 }
 
 void WatchConnection::close() {
-    // socket_ must never be a closed number: a fork by another thread copies it, see forked().
+    // socket_ must never have the number of a closed descriptor: another thread may fork at any
+    // time, and NodeWatch::forked() closes socket_ in the child.
     const int socket = std::exchange(socket_, -1);
     if (socket >= 0) (void)::close(socket);
     is_open_ = false;
@@ -54,7 +55,8 @@ void WatchConnection::take_over(WatchConnection &other) {
     std::memcpy(bytes_, other.bytes_, sizeof bytes_);
 }
 
-// A full buffer means hundreds of unread messages: the other side is not there.
+// If the buffer is full, the other side has not read hundreds of messages: the connection has
+// ended.
 bool WatchConnection::send(const Note &message) {
     const ssize_t sent = ::send(socket_, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent == static_cast<ssize_t>(sizeof message);

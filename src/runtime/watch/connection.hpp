@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One TCP connection between the watches of two nodes, and their messages: all of one size, each
-// with the cookie of the job. Never blocks. An invalid message ends the connection.
+// A TCP connection between the watches of two nodes, and its messages, which all have one size and
+// the cookie of the job. No call blocks. An invalid message ends the connection.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,10 @@ enum class NoteKind : std::uint32_t {
     answer = 2,    // time_ns: that of the question
     gone = 3,      // rank has died
     leaving = 4,   // rank ends and closes its port
-    quiet = 5,     // the node of rank does not answer: nodes that do not watch it should
-    looks = 6,  // value 0: asks when rank last polled its network; else it did so value - 1 ns ago
-    left = 7    // rank has left: everything that it sent has arrived
+    quiet = 5,     // the node of rank does not answer: the receiver should watch it too
+    // value 0: the question when rank last polled its network; else the answer: value - 1 ns ago
+    looks = 6,
+    left = 7  // rank has left: everything that it sent has arrived
 };
 
 struct Note {
@@ -37,14 +38,14 @@ class WatchConnection {
     WatchConnection(const WatchConnection &) = delete;
     WatchConnection &operator=(const WatchConnection &) = delete;
 
-    // Starts to connect. 0, or the error of an immediate failure; connected() tells the rest.
+    // Starts to connect. 0, or the error of an immediate failure; connected() returns the result.
     int connect(std::uint32_t address, std::uint16_t port);
     // 0 (connected), EINPROGRESS, or the error that ended it.
     int connected();
     // Accepts a connection of the listener. False: none.
     bool accept(int listener);
     void close();
-    // Takes over the socket of the other one.
+    // Takes the socket of the other object, which then has none.
     void take_over(WatchConnection &other);
 
     int socket() const { return socket_; }

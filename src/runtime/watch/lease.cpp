@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions between nodes, and the consequence of silence. A node that asks accepts data from the
-// other node for one lease from the time of its question, by its own clock. The node that answers
-// computes from the time of its answer when that lease ends, and reports the other node as lost a
-// margin later. So no node is reported as lost while data of the reporter can still arrive there.
+// Questions between nodes, and what follows from silence. A node that has asked and got an answer
+// accepts data from the other node for one lease, by its own clock, from the time of its question.
+// The node that answered counts the lease from the time of its answer, which is later, by its own
+// clock, and adds a margin before it reports the asking node as lost. So no node is reported as
+// lost while it may still accept data of the reporter.
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -18,7 +19,8 @@ constexpr std::int64_t kRetry_ns = 20'000'000;
 
 }  // namespace
 
-// Whether all ranks of the node have left: their last data is still accepted.
+// Whether all ranks of the node have left, announced that, or died: their last data is still
+// accepted.
 bool NodeWatch::has_left(const Node &node) const {
     for (int r = node.first; r < size_; ++r) {
         if (first_of(r) != node.first) continue;
@@ -40,8 +42,9 @@ bool NodeWatch::is_watched(const Node &node) const {
     return table_.places[node.first].watched_since_ns.load(std::memory_order_relaxed) != 0;
 }
 
-// Ends expired leases. Also called by the rank's own threads before each poll of the network. A
-// lease that ended while nobody watched may start again, for the length of a lease.
+// Ends expired leases. Also called by the rank's own threads before each poll of the network. If
+// this node was stopped, an expired lease is only paused: it may start again within the length of a
+// lease.
 void NodeWatch::settle(std::int64_t now) const {
     // SYNC watch-awake: pairs with the release in note_awake(); pauses are stored before the time.
     const std::int64_t watched = table_.head->watched_ns.load(std::memory_order_acquire);
@@ -73,16 +76,17 @@ void NodeWatch::note_first_end() const {
         // relaxed: leases only get longer, so the least of old values is too early, never too late.
         std::int64_t end =
             table_.places[nodes_[i].first].lease_end_ns.load(std::memory_order_relaxed);
-        if (is_pause(end)) end = 1;  // settle() checks when it is over
+        if (is_pause(end)) end = 1;  // settle() checks whether the pause is over
         if (end > 0 && (first == 0 || end < first)) first = end;
     }
     // relaxed: an old value is too early, never too late.
     table_.head->first_end_ns.store(first, std::memory_order_relaxed);
 }
 
-// After all ranks of this node, or the whole machine, were stopped: a frozen control group, a
-// suspended job. Silence of the other nodes meanwhile means nothing, so their times start again.
-// Their leases end, because they may have reported this node: it asks them before it accepts more.
+// Called after all ranks of this node, or the whole machine, were stopped, for example by a frozen
+// control group. Other nodes could not answer meanwhile, so their times start again. Their leases
+// pause, because they may have reported this node as lost: this node asks them before it accepts
+// more data.
 void NodeWatch::resume(std::int64_t now) {
     settle(now);
     resumed_ns_ = now;
@@ -90,7 +94,7 @@ void NodeWatch::resume(std::int64_t now) {
         Node &node = nodes_[i];
         TablePlace &place = table_.places[node.first];
         node.since_ns = now;
-        // A later time only delays the report.
+        // A time that is too late only delays the report.
         for (std::atomic<std::int64_t> *word : {&place.answered_ns, &place.watched_since_ns}) {
             // relaxed: the exchange below compares it again.
             std::int64_t then = word->load(std::memory_order_relaxed);
@@ -108,10 +112,11 @@ void NodeWatch::resume(std::int64_t now) {
         table_.head->changes.fetch_add(1, std::memory_order_release);
     }
     note_first_end();
-    log(SENNIT_LOG_INFO, "this node was stopped: other nodes are asked before more is accepted");
+    log(SENNIT_LOG_INFO,
+        "this node was stopped: it asks other nodes before it accepts more data from them");
 }
 
-void NodeWatch::look_at_nodes(std::int64_t now) {
+void NodeWatch::check_nodes(std::int64_t now) {
     settle(now);
     for (std::size_t i = 0; i < node_count_; ++i) {
         Node &node = nodes_[i];
@@ -123,8 +128,8 @@ void NodeWatch::look_at_nodes(std::int64_t now) {
     }
 }
 
-// Whether the node accepts nothing from this one: its lease has ended, or it has never asked and
-// nothing was sent to it.
+// Whether that node accepts no data from this one: its lease, with the margin, has ended, or it has
+// never asked and was never sent anything.
 bool NodeWatch::accepts_nothing(const Node &node, std::int64_t answered, std::int64_t now) const {
     const TablePlace &place = table_.places[node.first];
     // relaxed: the acquire in end_if_silent() orders it.
@@ -139,14 +144,15 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     TablePlace &place = table_.places[node.first];
     // SYNC watch-answered: pairs with the release in answer(); its lease comes before.
     std::int64_t answered = place.answered_ns.load(std::memory_order_acquire);
-    // If it is kEnded but no rank is marked as lost, a watcher has died between these steps.
+    // kEnded although no rank is marked as lost: a watcher has died between these two steps.
     if (answered != kEnded) {
         if (!accepts_nothing(node, answered, now)) return;
         // relaxed: a concurrent answer makes it fail by the word's value.
         if (!place.answered_ns.compare_exchange_strong(answered, kEnded, std::memory_order_relaxed))
             return;
     }
-    // The state before this node's own lease ended: since then it asks no questions.
+    // Compares with a time before the end of this node's own lease: since then it has asked nothing
+    // and so has no newer state.
     const bool is_unheard = withholds(node.first, now - times_.margin_ns - 2 * times_.pause_ns);
     log(SENNIT_LOG_WARNING, "the node of rank %d is silent%s: its ranks are lost", node.first,
         is_unheard ? " by the network, though its watch answers" : "");
@@ -164,11 +170,11 @@ void NodeWatch::end_if_silent(const Node &node, std::int64_t now) {
     table_.head->changes.fetch_add(1, std::memory_order_release);
 }
 
-// Whether a rank of this node receives nothing over the network from a rank that polls its own
-// network. Then the messages of the watch are no sign of life: the other node gets no answer and no
-// question, as if this node were silent. So the leases on both sides end, and no data from here can
-// arrive after the report. The question is answered as soon as that rank is heard again or is known
-// to be stopped.
+// Whether a rank of this node receives nothing over the network from a rank of that node, although
+// the latter polls its network. Then that node gets no answer and no question, as if this node were
+// silent, although the messages of its watch arrive. So the leases on both sides end, and no data
+// from here can arrive after the report. A withheld question is answered as soon as messages of
+// that rank arrive again or it is known to be stopped.
 bool NodeWatch::withholds(int first, std::int64_t now) const {
     for (int r = first; r < size_; ++r) {
         if (first_of(r) != first) continue;
@@ -183,11 +189,11 @@ bool NodeWatch::withholds(int first, std::int64_t now) const {
     return false;
 }
 
-// Asks when silent peers of this node's ranks last polled their network: a stopped peer does not.
-// False: the connection has ended.
-bool NodeWatch::ask_who_looks(Node &node, std::int64_t now) {
-    if (now < node.next_look_ns) return true;
-    node.next_look_ns = now + times_.pause_ns;
+// Asks when ranks from which no messages arrive last polled their network: a stopped rank does not
+// poll. False: the connection has ended.
+bool NodeWatch::ask_who_polls(Node &node, std::int64_t now) {
+    if (now < node.next_poll_question_ns) return true;
+    node.next_poll_question_ns = now + times_.pause_ns;
     for (int r = node.first; r < size_; ++r) {
         if (first_of(r) != node.first) continue;
         // relaxed: the word stands alone.
@@ -199,15 +205,16 @@ bool NodeWatch::ask_who_looks(Node &node, std::int64_t now) {
     return true;
 }
 
-// Handles a question about a rank of this node, or an answer about a rank of another node.
-bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64_t now) {
+// Handles a message about the time of a rank's last poll: a question about a rank of this node, or
+// an answer about a rank of another node.
+bool NodeWatch::take_poll_time(const Note &message, WatchConnection &from, std::int64_t now) {
     std::atomic<std::int64_t> &word = table_.places[message.rank].looked_ns;
     // relaxed: the word stands alone.
     const std::int64_t looked = word.load(std::memory_order_relaxed);
     const int speaker = message.value == 0 ? rank_->world_rank : message.from;
     if (first_of(message.rank) != first_of(speaker)) return true;
     if (message.value == 0) {
-        if (looked == 0) return true;  // nobody knows
+        if (looked == 0) return true;  // unknown
         Note reply = make(NoteKind::looks, message.rank);
         reply.value = std::max<std::int64_t>(now - looked, 0) + 1;
         return from.send(reply);
@@ -218,10 +225,10 @@ bool NodeWatch::take_look(const Note &message, WatchConnection &from, std::int64
     return true;
 }
 
-// The time limit of an answer on the current way. It is short enough to ask another rank of the
-// node before the lease ends: a stopped rank answers on none of its ways. It grows if no rank has
-// answered on any way, because the rail's queue may be long.
-std::int64_t NodeWatch::patience(const Node &node) const {
+// The time limit of an answer by the current rail. It is short enough to ask another rank of the
+// node before the lease ends, since a stopped rank answers by none of its rails. It grows if no
+// rank has answered by any rail, because the rail's queue may be long.
+std::int64_t NodeWatch::answer_limit(const Node &node) const {
     const std::int64_t first =
         std::min(times_.answer_ns, times_.lease_ns / 2 / host(node.connection.rank).count);
     return first << std::min(node.rounds, node.connection.is_open() ? 2u : 1u);
@@ -238,7 +245,7 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
     }
     if (!connection.is_open()) {
         const int error = connection.connected();
-        if (error == EINPROGRESS && now - node.since_ns > patience(node))
+        if (error == EINPROGRESS && now - node.since_ns > answer_limit(node))
             return end_connection(node, ETIMEDOUT, now);
         if (error == EINPROGRESS) return;
         if (error != 0) return end_connection(node, error, now);
@@ -248,14 +255,14 @@ void NodeWatch::drive(Node &node, std::int64_t now) {
     }
     if (!receive(node, connection, now)) return end_connection(node, 0, now);
     if (!node.is_unanswered) node.slow.close();
-    if (node.waits && now - node.since_ns > patience(node))
+    if (node.waits && now - node.since_ns > answer_limit(node))
         return end_connection(node, ETIMEDOUT, now);
-    if (!ask_who_looks(node, now)) return end_connection(node, 0, now);
+    if (!ask_who_polls(node, now)) return end_connection(node, 0, now);
     const std::int64_t next_ns = node.waits ? node.again_ns : node.next_ns;
     if (now >= next_ns && !withholds(node.first, now)) ask(node, now);
 }
 
-// The answer may still arrive on the old connection, or has arrived on the new one.
+// Reads the older connection. If the answer arrives there, it replaces the newer connection.
 void NodeWatch::drive_slow(Node &node, std::int64_t now) {
     const bool is_there = receive(node, node.slow, now);
     if (is_there && !node.is_unanswered) node.connection.take_over(node.slow);
@@ -264,7 +271,7 @@ void NodeWatch::drive_slow(Node &node, std::int64_t now) {
     if (node.is_unanswered && !node.waits && now >= node.again_ns) repeat(node, now);
 }
 
-// The next rank after the last asked one, among ranks that may answer; -1: none.
+// The next rank of the node, after the last one that was asked, that may answer; -1: none.
 int NodeWatch::next_rank(const Node &node) const {
     int found = -1;
     for (int r = node.first; r < size_; ++r) {
@@ -286,17 +293,21 @@ void NodeWatch::connect_to(Node &node, std::int64_t now) {
     if (error != 0) end_connection(node, error, now);
 }
 
-// Whether all ranks of this node are in sennit_finalize. Then others may have left, because all
-// have arrived in the last barrier. A rank whose state is out of reach does not count.
+// Whether all ranks of this node are in sennit_finalize. Then ranks of other nodes may have left,
+// because all ranks may have arrived in the last barrier. A rank whose state this rank cannot read
+// does not count.
 bool NodeWatch::all_mates_leave() const {
     for (int r = 0; r < size_; ++r)
         if (is_mate(r) && is_staying(*rank_, r) && peer_gone(*rank_, r) == Gone::no) return false;
     return true;
 }
 
-// error 0: the other side has closed the connection and may have died, so the same rank is asked
-// again. If the port is refused, its owner has died, or has left while its messages did not arrive.
-// A rank that does not answer may be stopped; another rank of its node answers for it.
+// Ends the connection and chooses the next one:
+// - `error` 0: the other side has closed the connection and may have died. The next connection is
+//   to the same rank, to find out.
+// - ECONNREFUSED: the rank has died, or has left and its messages did not arrive.
+// - Another error: the rail may be broken, or the rank may be stopped. The next connection is by
+//   the rank's next rail, and after the last rail to another rank of its node.
 void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     RankConnection &ended = node.connection;
     if (node.waits && error == ETIMEDOUT && !node.slow.exists()) node.slow.take_over(ended);
@@ -307,7 +318,6 @@ void NodeWatch::end_connection(Node &node, int error, std::int64_t now) {
     if (error == ECONNREFUSED && !leaves)
         note_gone_elsewhere(ended.rank, all_mates_leave() ? Gone::left : Gone::died);
     if (error == 0 && !leaves) return;
-    // The rail may be broken: the same rank is asked by its next rail, and only then another rank.
     const bool has_owner = error != ECONNREFUSED && !leaves;
     ended.way = has_owner ? (ended.way + 1) % host(ended.rank).count : 0;
     if (ended.way != 0) return;
@@ -338,14 +348,14 @@ void NodeWatch::ask(Node &node, std::int64_t now) {
     repeat(node, now);
 }
 
-// Sends the question again: TCP detects a dropped packet by later packets, or after its timer,
-// which is long if the queue is long.
+// Sends the question, perhaps again: later packets let TCP detect that a packet was dropped.
+// Otherwise it does so by a timer, which is long if the queue is long.
 void NodeWatch::repeat(Node &node, std::int64_t now) {
     node.again_ns = now + times_.pause_ns;
     Note question = make(NoteKind::question, rank_->world_rank);
     question.time_ns = node.question_ns;
-    // Only a question after the start of the lease has the lease's length, from which the other
-    // node computes its end. relaxed: this thread's own word, except for its end.
+    // The lease's length, from which the other node computes its end, is only in questions after
+    // the lease has begun. relaxed: only this thread stores the beginning.
     const bool has_begun =
         table_.places[node.first].lease_end_ns.load(std::memory_order_relaxed) != 0;
     if (has_begun) question.value = times_.lease_ns;
@@ -353,8 +363,8 @@ void NodeWatch::repeat(Node &node, std::int64_t now) {
     if (node.waits && !node.connection.send(question)) end_connection(node, 0, now);
 }
 
-// The stores precede the answer: the time of the report is fixed before the other node accepts data
-// because of the answer.
+// Stores the time of the answer before it is sent: so the time of the report is fixed before the
+// other node accepts data because of the answer.
 bool NodeWatch::answer(const Note &question, WatchConnection &to, std::int64_t now) {
     const int first = first_of(question.from);
     TablePlace &place = table_.places[first];
@@ -363,7 +373,7 @@ bool NodeWatch::answer(const Note &question, WatchConnection &to, std::int64_t n
     // relaxed: a final value stays.
     if (answered == kEnded || place.lease_end_ns.load(std::memory_order_relaxed) == kEnded)
         return false;
-    // This node watches a node that watches it.
+    // A node that asks this one watches it; then this node watches that one too.
     (void)watch_node(first);
     // relaxed: a time later than that of the latest question only delays the report.
     if (question.value > 0 &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The node's common knowledge of other nodes: words in the memory of the node's lowest rank, after
-// its offer table (rank/control_block.hpp). All times are CLOCK_BOOTTIME, which counts while the
-// host is suspended. docs/design/layouts.md has each byte.
+// The state of other nodes, shared by the ranks of this node: words in the memory of its lowest
+// rank, after the offer table (rank/control_block.hpp). All times are CLOCK_BOOTTIME, which counts
+// while the host is suspended. docs/design/layouts.md lists every byte.
 #pragma once
 
 #include "base/clock.hpp"
@@ -9,22 +9,22 @@
 
 namespace sennit::watch {
 
-// In place of a time: the two nodes are permanently finished with each other.
+// A value for a time: the two nodes will never communicate again.
 inline constexpr std::int64_t kEnded = -1;
 
-// The end of a lease that ended while this whole node was stopped: less than kEnded, minus the time
-// of its detection. Such a lease may start again.
+// Whether it is the end of a lease that ended while this whole node was stopped: minus the time
+// when that was detected, so less than kEnded. Such a lease may start again.
 inline constexpr bool is_pause(std::int64_t end) {
     return end < kEnded;
 }
 
 struct alignas(kLineBytes) TableHead {
     std::atomic<std::uint32_t> watcher;      // world rank + 1, 0: none; writers: ranks of the node
-    std::atomic<std::uint32_t> changes;      // ranks that have died, and leases that have ended
+    std::atomic<std::uint32_t> changes;      // deaths of ranks, and ends and restarts of leases
     std::atomic<std::int64_t> watched_ns;    // last time that the watcher was awake
     std::atomic<std::int64_t> first_end_ns;  // no lease ends before this; 0: there is none
-    // The place of the tables that all ranks of the node share (transport/fabric/), in the memory
-    // file of the lowest rank, which writes it; 0: none. SYNC node-tables.
+    // The tables that all ranks of the node share (transport/fabric/): their place in the memory
+    // file of the lowest rank, which writes both words; 0: none. SYNC node-tables.
     std::atomic<std::uint64_t> tables_offset;
     std::atomic<std::uint64_t> tables_bytes;
     std::atomic<std::uint32_t> ended;  // at least the number of ranks that have died or left
@@ -46,10 +46,10 @@ struct TablePlace {
     // This node accepts data until then; 0: without end; kEnded or a pause: none.
     std::atomic<std::int64_t> lease_end_ns;
     std::atomic<std::int64_t> watched_since_ns;  // 0: it is not watched
-    // The last known time that the rank looked at its network; also for ranks of this node.
+    // The last known time that the rank polled its network; also for ranks of this node.
     std::atomic<std::int64_t> looked_ns;
-    // The last time that a rank of this node waited for its message in vain; 0: it is heard.
-    // Negative: it has been unheard so long that this node withholds its answers.
+    // The last time that a rank of this node waited in vain for a message of this rank; 0: messages
+    // arrive. Negative: for so long none has arrived that this node withholds its answers.
     std::atomic<std::int64_t> unheard_ns;
 };
 static_assert(sizeof(TablePlace) == kWatchPlaceBytes && offsetof(TablePlace, answered_ns) == 16 &&

@@ -23,14 +23,15 @@ namespace sennit::watch {
 namespace {
 
 constexpr std::int64_t kShortest_ns = 1'000'000'000;
-// If ranks share processors, a watcher may get none for a third of a second.
+// If ranks share processors, a watcher may not run for a third of a second.
 constexpr std::int64_t kShortestCrowded_ns = 3'000'000'000;
-// Up to this many nodes all are neighbours; beyond, the nodes at distances 1, 2, 4 and so on.
+// Up to this many nodes, all watch each other. With more nodes, each watches those at the distances
+// 1, 2, 4 and so on.
 constexpr std::size_t kAllWatched = 16;
 // Notes on a rank are renewed each quarter of a second and may be late.
 constexpr std::int64_t kFresh_ns = 600'000'000;
-// The number of connections served besides two for each node.
-constexpr std::size_t kStrangers = 224;
+// So many connections from other nodes are served in addition to two for each node.
+constexpr std::size_t kMoreGuests = 224;
 
 sennit_status no_memory() {
     return fail(SENNIT_ERR_NOMEM, "no memory for the watch of other nodes");
@@ -75,7 +76,7 @@ sennit_status NodeWatch::make_nodes() {
             ++node_count_;
     }
     nodes_ = new (std::nothrow) Node[node_count_];
-    guest_count_ = 2 * node_count_ + kStrangers;
+    guest_count_ = 2 * node_count_ + kMoreGuests;
     guests_ = new (std::nothrow) Guest[guest_count_];
     // The listener, the eventfd, the ranks of this node, the other nodes twice, and the guests.
     polls_ = Array<pollfd>(2 + mates + 2 * node_count_ + guest_count_);
@@ -110,10 +111,10 @@ bool NodeWatch::watch_node(int first) const {
                                                                          std::memory_order_relaxed);
 }
 
-// The watcher may be another rank of the node. A connection to its port wakes it and carries
-// nothing.
+// Wakes the watcher, which may be another rank of the node, by a connection to its port. No message
+// is sent on it.
 void NodeWatch::wake_watcher() const {
-    // relaxed: a new watcher has just looked.
+    // relaxed: a new watcher has just checked the nodes.
     const int watcher = static_cast<int>(table_.head->watcher.load(std::memory_order_relaxed)) - 1;
     WatchConnection connection;
     if (watcher < 0) return;
@@ -146,7 +147,7 @@ sennit_status NodeWatch::start(bool crowded) {
     const int code = create_own_thread(&thread_, thread_main, this);
     if (code != 0) return fail_os(SENNIT_ERR_OS, code, "the thread that watches other nodes");
     has_thread_ = true;
-    // SYNC watch-table: pairs with the acquire in has_news() and gone(); the table is there.
+    // SYNC watch-table: pairs with the acquire in has_news() and gone(); the table exists.
     is_running_.store(true, std::memory_order_release);
     return SENNIT_OK;
 }
@@ -164,8 +165,8 @@ void NodeWatch::stop() {
     (void)close(std::exchange(listener_, -1));
 }
 
-// The kernel keeps a port open as long as any process has it: only the lease would detect the death
-// of this rank.
+// Called in a forked child. The kernel keeps a port open as long as any process has it, so without
+// this only the lease would detect the death of the parent.
 void NodeWatch::forked() {
     if (listener_ >= 0) (void)close(std::exchange(listener_, -1));
     for (std::size_t i = 0; i < guest_count_ && guests_ != nullptr; ++i)
@@ -245,8 +246,7 @@ void NodeWatch::note_hearing(int peer, Hearing hearing) const {
     std::int64_t before = word.load(std::memory_order_relaxed);
     if (hearing != Hearing::missing) {
         word.store(hearing == Hearing::mute ? -now : now, std::memory_order_relaxed);
-    } else if (before >= 0 ||
-               now + before >= times_.fresh_ns) {  // does not overwrite a note with more knowledge
+    } else if (before >= 0 || now + before >= times_.fresh_ns) {  // a recent `mute` stays
         (void)word.compare_exchange_strong(before, now, std::memory_order_relaxed);
     }
 }
@@ -269,7 +269,8 @@ bool NodeWatch::is_unheard(int peer) const {
     return false;
 }
 
-// The order of the nodes is a ring. Both ends of a distance choose each other.
+// The nodes form a ring in their order. If one node is a neighbour of another, that one is a
+// neighbour of the first.
 bool are_neighbours(std::size_t one, std::size_t other, std::size_t count) {
     const std::size_t ahead = (other + count - one) % count;
     const std::size_t behind = count - ahead;

@@ -39,10 +39,11 @@ bool are_neighbours(std::size_t one, std::size_t other, std::size_t count);
 
 // Opens the TCP port of this rank's watch. Errors: OS, NOMEM.
 sennit_status watch_open(Rank &rank, std::uint16_t *port);
-// `host_of` returns the addresses of any rank's watch: any thread may call it, until watch_stop().
+// `host_of` returns the addresses of any rank's watch. Any thread may call it until watch_stop()
+// returns.
 void watch_set_hosts(Rank &rank, HostOf host_of, const void *context);
-// Called after the paths are agreed. `crowded`: ranks share processors. Does nothing without
-// watch_set_hosts(). Errors: OS, NOMEM.
+// Starts the thread, if watch_set_hosts() was called. Called after the paths are chosen. `crowded`:
+// ranks share processors. Errors: OS, NOMEM.
 sennit_status watch_start(Rank &rank, bool crowded);
 // Reports to other nodes that this rank leaves, and ends the thread. Queries report nothing
 // afterwards.
@@ -57,8 +58,8 @@ bool watch_has_lease(const Rank &rank, int peer);
 Gone watch_gone(const Rank &rank, int peer);
 // A counter. While it does not change, watch_gone() changes for no rank.
 std::uint32_t watch_ended(const Rank &rank);
-// Whether since the caller's last query a rank has died, or a lease has ended, paused or begun
-// again. `now` is boot_ns(). Cheap: called before each poll of the network.
+// Whether, since the caller's last query, a rank has died, or a lease has ended, paused or begun
+// again. `now` is boot_ns(). Called before each poll of the network, so it is cheap.
 bool watch_has_news(const Rank &rank, std::int64_t now, std::uint32_t *seen);
 // Whether this node accepts no data from the peer's node, because the lease has ended or is paused.
 bool watch_refuses(const Rank &rank, int peer);

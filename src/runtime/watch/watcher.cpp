@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread of the watch: choice of the watcher, deaths on this node, and messages of other
-// watches. It sleeps in poll(): one rank of each node has a few wake-ups a second.
+// The thread of the watch: it chooses the watcher, detects deaths on this node and handles messages
+// of other watches. It sleeps in poll(); in one rank of each node it wakes a few times a second.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 namespace sennit::watch {
 namespace {
 
-constexpr std::int64_t kStranger_ns = 2'000'000'000;  // the longest silence of a stranger
-constexpr int kLookMs = 20;            // interval of checks for changes without a wake-up
-constexpr int kCandidateMs = 500;      // interval of checks of the watcher
+constexpr std::int64_t kFirstNote_ns = 2'000'000'000;  // time limit of a guest's first message
+constexpr int kCheckMs = 20;           // interval of checks for changes without a wake-up
+constexpr int kCandidateMs = 500;      // interval in which other ranks check the watcher
 constexpr int kMessagesPerRound = 64;  // from one connection
-// The longest lease that is believed: this node would report nothing for that long.
+// The longest lease that is accepted: this node would report nothing for that long.
 constexpr std::int64_t kLongestLease_ns = 3'600'000'000'000;
 
 NoteKind kind_of(Gone how) {
@@ -36,17 +36,17 @@ void NodeWatch::run() {
         const std::int64_t now = boot_ns();
         take_role(now);
         if (is_watcher_) {
-            look_at_mates();
-            look_at_nodes(now);
+            check_mates();
+            check_nodes(now);
         }
         sleep();
         take_guests(boot_ns());
     }
-    say_goodbye();
+    announce_end();
 }
 
-// One rank of the node watches; a rank that finds no watcher awake becomes it. Two watchers for a
-// while do no harm.
+// One rank of the node is the watcher. A rank that finds no watcher, or one that was not awake in
+// time, becomes the watcher. Two watchers for a while do no harm.
 void NodeWatch::take_role(std::int64_t now) {
     TableHead &head = *table_.head;
     const std::uint32_t mine = static_cast<std::uint32_t>(rank_->world_rank) + 1;
@@ -79,7 +79,7 @@ void NodeWatch::note_awake(std::int64_t now) {
     watched.store(now, std::memory_order_release);
 }
 
-void NodeWatch::look_at_mates() {
+void NodeWatch::check_mates() {
     for (int r = 0; r < size_; ++r) {
         if (!is_mate(r) || r == rank_->world_rank) continue;
         const Gone how = peer_gone(*rank_, r);
@@ -108,23 +108,23 @@ void NodeWatch::sleep() {
     for (int r = 0; r < size_; ++r)
         if (is_mate(r) && known_gone(*rank_, r) == Gone::no && (is_watcher_ || r == watcher))
             add(rank_->peers[r].pid_fd, POLLIN);
-    bool must_look = is_watcher_ && !all_mates_have_pidfds();
+    bool must_check = is_watcher_ && !all_mates_have_pidfds();
     for (std::size_t i = 0; i < node_count_; ++i) {
         const Node &node = nodes_[i];
         add(node.connection.socket(), node.connection.is_open() ? POLLIN : POLLOUT);
         if (node.slow.exists()) add(node.slow.socket(), POLLIN);
-        must_look |=
+        must_check |=
             is_watcher_ && is_watched(node) && !node.connection.is_open() && !is_over(node);
     }
     for (std::size_t i = 0; i < guest_count_; ++i) {
         if (!guests_[i].connection.exists()) continue;
         add(guests_[i].connection.socket(), POLLIN);
-        must_look |= guests_[i].has_withheld;
+        must_check |= guests_[i].has_withheld;
     }
     const int pause_ms = static_cast<int>(times_.pause_ns / 4'000'000);
     const int limit_ms =
         is_watcher_ ? std::max(1, pause_ms) : std::min(kCandidateMs, 4 * std::max(1, pause_ms));
-    (void)poll(polls_, count, must_look ? std::min(kLookMs, limit_ms) : limit_ms);
+    (void)poll(polls_, count, must_check ? std::min(kCheckMs, limit_ms) : limit_ms);
 }
 
 void NodeWatch::take_guests(std::int64_t now) {
@@ -153,9 +153,9 @@ bool NodeWatch::serve(Guest &guest, std::int64_t now) {
         const WatchConnection::Read read = guest.connection.read(&message);
         if (read == WatchConnection::Read::ended) return false;
         if (read == WatchConnection::Read::none)
-            return guest.from >= 0 || now - guest.since_ns < kStranger_ns;
+            return guest.from >= 0 || now - guest.since_ns < kFirstNote_ns;
         if (!is_well_formed(message)) return false;
-        if (guest.from < 0) greet(guest, message.from);
+        if (guest.from < 0) identify(guest, message.from);
         if (message.kind == NoteKind::question && withholds(first_of(guest.from), now)) {
             guest.withheld = message;
             guest.has_withheld = true;
@@ -166,8 +166,9 @@ bool NodeWatch::serve(Guest &guest, std::int64_t now) {
     return true;
 }
 
-// A rank that connects again has lost its earlier connection.
-void NodeWatch::greet(Guest &guest, int from) {
+// Notes the rank of a guest at its first message. A rank that connects again has lost its earlier
+// connection.
+void NodeWatch::identify(Guest &guest, int from) {
     for (std::size_t i = 0; i < guest_count_; ++i)
         if (guests_[i].from == from) guests_[i].connection.close();
     guest.from = from;
@@ -183,11 +184,11 @@ bool NodeWatch::is_well_formed(const Note &message) const {
             message.value <= std::max(kLongestLease_ns, times_.lease_ns));
 }
 
-// Handles the messages that both sides of a connection may send. False: it has ended.
+// Handles the messages that both sides of a connection may send. False: the connection has ended.
 bool NodeWatch::take(const Note &message, WatchConnection &from, std::int64_t now) {
     if (message.kind == NoteKind::question) return answer(message, from, now);
-    if (message.kind == NoteKind::looks) return take_look(message, from, now);
-    // News of this node's own ranks is ignored: it watches them itself.
+    if (message.kind == NoteKind::looks) return take_poll_time(message, from, now);
+    // Reports on this node's own ranks are ignored: this node watches them itself.
     if (is_mate(message.rank)) return true;
     if (message.kind == NoteKind::gone) note_gone_elsewhere(message.rank, Gone::died);
     if (message.kind == NoteKind::left) note_gone_elsewhere(message.rank, Gone::left);
@@ -200,14 +201,14 @@ Note NodeWatch::make(NoteKind kind, int rank) const {
     return Note{rank_->job_cookie, kind, rank_->world_rank, rank, 0, 0, 0};
 }
 
-// Records that a rank of any node has died or left; the first node that learns of it reports it to
-// the others.
+// Records that a rank of any node has died or left. If that is new on this node, reports it to the
+// other nodes.
 void NodeWatch::note_gone_elsewhere(int rank, Gone how) {
     std::uint32_t none = 0;
     // relaxed: the counts below order it.
     const bool is_news = table_.places[rank].gone.compare_exchange_strong(
         none, static_cast<std::uint32_t>(how), std::memory_order_relaxed);
-    // Known words are counted too: the rank that set them may be stopped before it counts.
+    // Counts a known end too: the rank that set the word may be stopped before it counts.
     // SYNC watch-ended: pairs with the acquire in ended(); the word above comes before.
     table_.head->ended.fetch_add(1, std::memory_order_release);
     if (!is_news) return;
@@ -225,7 +226,8 @@ void NodeWatch::note_leaving(int rank) {
 }
 
 // Called if a node does not answer one of the nodes that watch it. All nodes then watch it, and
-// each decides itself whether it is lost: perhaps only the first one is cut off. Reported once.
+// each decides itself whether it is lost: perhaps only the first one has no connection to it.
+// Reports each node once.
 void NodeWatch::note_quiet(int rank) {
     for (std::size_t i = 0; i < node_count_; ++i) {
         Node &node = nodes_[i];
@@ -247,11 +249,11 @@ void NodeWatch::send_to_all(NoteKind kind, int rank) {
             if (connection->is_open() && !connection->send(message)) connection->close();
 }
 
-// Sends the news from before this connection.
+// Sends what was reported to other nodes before this connection existed.
 void NodeWatch::send_known(WatchConnection &connection) {
     for (int r = 0; r < size_; ++r) {
         const TablePlace &place = table_.places[r];
-        // relaxed twice: a change that is missed here is sent as news.
+        // relaxed twice: a change that is missed here is sent when it is recorded.
         const auto gone = static_cast<Gone>(place.gone.load(std::memory_order_relaxed));
         const bool leaves = place.leaving.load(std::memory_order_relaxed) != 0;
         if (gone != Gone::no || leaves)
@@ -261,10 +263,10 @@ void NodeWatch::send_known(WatchConnection &connection) {
         if (nodes_[i].is_quiet) (void)connection.send(make(NoteKind::quiet, nodes_[i].first));
 }
 
-// The next rank of the node takes over, if one stays.
-void NodeWatch::say_goodbye() {
+// Reports that this rank ends, and gives up the role of the watcher.
+void NodeWatch::announce_end() {
     if (is_watcher_) {
-        look_at_mates();
+        check_mates();
         for (int r = 0; r < size_; ++r)
             if (is_mate(r) && r != rank_->world_rank && is_leaving(*rank_, r)) note_leaving(r);
     }

@@ -23,15 +23,15 @@ struct Times {
     std::int64_t pause_ns = 0;   // 1/16: from an answer to the next question
     std::int64_t lease_ns = 0;   // 13/16: how long data of a node is accepted
     std::int64_t margin_ns = 0;  // 1/8: between the end of the lease and the report
-    std::int64_t answer_ns = 0;  // 1/8: first time limit of an answer, see patience()
+    std::int64_t answer_ns = 0;  // 1/8: first time limit of an answer: answer_limit()
     std::int64_t quiet_ns = 0;   // 3/16: time without an answer before the report to other nodes
     std::int64_t first_ns = 0;   // 11/16: time limit of the first answers
-    std::int64_t fresh_ns = 0;   // at least 3/16: how long a note on a rank is valid
+    std::int64_t fresh_ns = 0;   // at least 3/16: how long looked_ns and unheard_ns are valid
     std::int64_t stop_ns = 0;    // 1/2: a node that has not watched for this long was stopped
 };
 
-// A connection to a rank of another node by one of its addresses. After close() it still has the
-// last rank and address.
+// A connection to a rank of another node by one of its rails. After close() it still has the last
+// rank and rail.
 struct RankConnection : WatchConnection {
     int rank = -1;
     unsigned way = 0;
@@ -53,13 +53,13 @@ struct Node {
     bool is_unanswered = false;  // the question has no answer and is repeated unchanged
     bool waits = false;          // the question was sent on this connection
     std::int64_t question_ns = 0;
-    std::int64_t since_ns = 0;      // start of the connection, or time of the question
-    std::int64_t next_ns = 0;       // time to connect or ask again
-    std::int64_t again_ns = 0;      // time to repeat the question on the same connection
-    std::int64_t next_look_ns = 0;  // time to ask again which ranks poll their network
+    std::int64_t since_ns = 0;               // start of the connection, or time of the question
+    std::int64_t next_ns = 0;                // time to connect or ask again
+    std::int64_t again_ns = 0;               // time to repeat the question on the same connection
+    std::int64_t next_poll_question_ns = 0;  // time to ask again which ranks poll their network
     RankConnection connection;
-    // The connection of the question's first try, which may still bring the answer: if a rail has a
-    // long queue, a new connection waits in it too.
+    // The connection on which the question was first sent; the answer may still arrive there. If a
+    // rail has a long queue, a new connection waits in that queue too.
     RankConnection slow;
 
     void close() {
@@ -93,9 +93,9 @@ class NodeWatch {
   private:
     struct Guest {  // a connection from another node
         WatchConnection connection;
-        int from = -1;  // -1: has not shown the cookie yet
+        int from = -1;  // world rank; -1: no valid message yet
         std::int64_t since_ns = 0;
-        bool has_withheld = false;  // has a question that was not answered
+        bool has_withheld = false;  // `withheld` is a question without an answer
         Note withheld{};
     };
     // watch.cpp
@@ -112,11 +112,11 @@ class NodeWatch {
     bool all_mates_have_pidfds() const;
     void take_role(std::int64_t now);
     void note_awake(std::int64_t now);
-    void look_at_mates();
-    void say_goodbye();
+    void check_mates();
+    void announce_end();
     void take_guests(std::int64_t now);
     bool serve(Guest &guest, std::int64_t now);
-    void greet(Guest &guest, int from);
+    void identify(Guest &guest, int from);
     bool take(const Note &message, WatchConnection &from, std::int64_t now);
     bool is_well_formed(const Note &message) const;
     void note_gone_elsewhere(int rank, Gone how);
@@ -138,13 +138,13 @@ class NodeWatch {
     bool has_left(const Node &node) const;
     bool is_over(const Node &node) const;
     bool is_watched(const Node &node) const;
-    void look_at_nodes(std::int64_t now);
+    void check_nodes(std::int64_t now);
     void end_if_silent(const Node &node, std::int64_t now);
     bool accepts_nothing(const Node &node, std::int64_t answered, std::int64_t now) const;
-    std::int64_t patience(const Node &node) const;
+    std::int64_t answer_limit(const Node &node) const;
     bool withholds(int first, std::int64_t now) const;
-    bool ask_who_looks(Node &node, std::int64_t now);
-    bool take_look(const Note &message, WatchConnection &from, std::int64_t now);
+    bool ask_who_polls(Node &node, std::int64_t now);
+    bool take_poll_time(const Note &message, WatchConnection &from, std::int64_t now);
     void drive(Node &node, std::int64_t now);
     int next_rank(const Node &node) const;
     void connect_to(Node &node, std::int64_t now);
@@ -163,7 +163,7 @@ class NodeWatch {
     int wake_ = -1;
     HostOf host_of_ = nullptr;
     const void *network_ = nullptr;  // for host_of_
-    Node *nodes_ = nullptr;          // [node_count_], the others
+    Node *nodes_ = nullptr;          // [node_count_], the other nodes
     std::size_t node_count_ = 0;
     Guest *guests_ = nullptr;  // [guest_count_]
     std::size_t guest_count_ = 0;
@@ -174,7 +174,7 @@ class NodeWatch {
     std::int64_t resumed_ns_ = 0;  // last time that this rank found its node stopped
 
     pthread_t thread_{};
-    std::atomic<bool> is_running_{false};  // the table may be read
+    std::atomic<bool> is_running_{false};  // other threads may read the table
     std::atomic<bool> stop_{false};
     bool has_thread_ = false;
 };
