@@ -48,8 +48,8 @@ inline void cpu_pause_briefly() {
 #endif
 }
 
-// Orders this thread's earlier stores before its later loads; neither release nor acquire does.
-// Needed if two sides each store a word and then load the other's word (Dekker).
+// Orders this thread's earlier stores before its later loads, which neither release nor acquire
+// does. Needed if two sides each store a word and then load the other's word (Dekker).
 inline void store_load_fence() {
     // seq_cst: the store-then-load order; both sides of the pair call this function.
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -65,8 +65,8 @@ inline void prefetch_to_write(const void *place) {
 #endif
 }
 
-// Adds to the word with release order, and orders the add before this thread's later loads. Returns
-// the old value.
+// Adds to the word with release order, and orders the addition before this thread's later loads.
+// Returns the old value.
 inline std::uint64_t add_at_once(std::atomic<std::uint64_t> &word, std::uint64_t value) {
     // seq_cst: on x86 the locked add is also a full fence; on other machines a fence follows.
     const std::uint64_t before = word.fetch_add(value, std::memory_order_seq_cst);
@@ -83,15 +83,16 @@ inline void store_load_in_program_order() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-// A full fence on every processor that runs a thread of a process that has joined: earlier stores
-// of these threads are visible, and their later loads come after it. Costs the caller microseconds,
-// and the others nothing between calls. Every process that calls it or takes part calls
-// join_barriers() once, at any time; false: this kernel has no such barrier.
+// Adds this process to the ones on which barrier_everywhere() acts. A process that calls that
+// function must have joined too. False: this kernel has no such barrier.
 bool join_barriers();
+// A full fence on every processor that runs a thread of a joined process: earlier stores of these
+// threads are visible afterwards, and later loads of these threads come after it. Costs the caller
+// microseconds, and the other threads nothing between calls.
 void barrier_everywhere();
 
-// Copies a word by one load and one store, so that a poller never sees half of a word. False: the
-// machine can not do that at these addresses, and nothing is copied.
+// Copies a word by one load and one store, so that a poller never sees half of a word. False, and
+// nothing is copied, if the machine cannot do that at these addresses.
 template <class Word>
 inline bool copy_word(void *destination, const void *source) {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -121,9 +122,9 @@ inline bool copy_word(void *destination, const void *source) {
 #endif
 }
 
-// Copy whole 32-bit words of a record while its owner may change it. A copy may mix old and new
-// words; the caller detects and drops such a copy. No access is a data race. `bytes` is a multiple
-// of 4.
+// store_words() and load_words() copy a record by 32-bit words while another thread accesses it. A
+// copy may mix old and new words; its reader detects and drops such a copy. No access is a data
+// race. `bytes` is a multiple of 4.
 inline void store_words(void *shared, const void *from, std::size_t bytes) {
     for (std::size_t at = 0; at < bytes; at += 4) {
         std::uint32_t word;

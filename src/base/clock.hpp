@@ -22,15 +22,15 @@ inline std::int64_t boot_ns() {
     return static_cast<std::int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
 }
 
-// A point in time, or never. Made once from the caller's timeout, when a wait starts.
+// A point in time, or never. Made once, from the caller's timeout.
 class Deadline {
   public:
     static Deadline after(std::int64_t timeout_ns) {
         if (timeout_ns >= SENNIT_FOREVER / 2) return Deadline(INT64_MAX);
         return Deadline(now_ns() + (timeout_ns < 0 ? 0 : timeout_ns));
     }
-    // The same, but the clock is read at start() or the first check: a call that need not wait does
-    // not read it. A copy that is made before starts by itself.
+    // The same, but the time starts at start() or the first check, so a call that need not wait
+    // does not read the clock. A copy made before that has its own start.
     static Deadline within(std::int64_t timeout_ns) {
         if (timeout_ns >= SENNIT_FOREVER / 2) return never();
         return timeout_ns > 0 ? Deadline(-timeout_ns) : after(timeout_ns);
@@ -55,7 +55,7 @@ class Deadline {
 
   private:
     explicit Deadline(std::int64_t at_ns) : at_ns_(at_ns) {}
-    mutable std::int64_t at_ns_;  // below 0: minus the time that is left from the start
+    mutable std::int64_t at_ns_;  // below 0: not started yet; minus the timeout
 };
 
 }  // namespace sennit

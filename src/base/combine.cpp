@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The build compiles this file with vector instructions (CMakeLists.txt), so the loops are plain:
-// the compiler makes vector code of them.
+// The build compiles this file with options for vector code (CMakeLists.txt), so plain loops are
+// enough.
 #include "base/combine.hpp"
 
 #include <cstdint>
@@ -28,7 +28,8 @@ constexpr auto kSum = []<class T>(T a, T b) {
 constexpr auto kProd = []<class T>(T a, T b) {
     return static_cast<T>(static_cast<Wrap<T>>(a) * static_cast<Wrap<T>>(b));
 };
-// A NaN loses against a number: a comparison with NaN is false, and a NaN differs from itself.
+// If one operand is NaN, the result is the other: a comparison with NaN is false, and a NaN differs
+// from itself.
 constexpr auto kMin = []<class T>(T a, T b) { return a < b || b != b ? a : b; };
 constexpr auto kMax = []<class T>(T a, T b) { return a > b || b != b ? a : b; };
 constexpr auto kAnd = []<class T>(T a, T b) { return static_cast<T>(a & b); };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of reductions: result[i] = left[i] op right[i]. One template makes a function for
-// each operator and type; a table finds it. Called by the collectives and by accumulates under a
-// lock; knows nothing of ranks.
+// The kernels of reductions: result[i] = left[i] op right[i], a function for each operator and
+// type. Used by the collectives and by accumulates under a lock; independent of ranks.
 #pragma once
 
 #include <sennit/type.h>

@@ -27,8 +27,8 @@ class Condition {
     void wake_one() { (void)pthread_cond_signal(&condition_); }
     void wake_all() { (void)pthread_cond_broadcast(&condition_); }
 
-    // The caller holds the mutex; the wait releases it meanwhile. May also end for no reason.
-    // False: timeout.
+    // The caller holds the mutex; the wait releases it meanwhile. May return early. False: the
+    // deadline has passed.
     bool wait(pthread_mutex_t &mutex, const Deadline &deadline) {
         const std::int64_t left_ns = deadline.left_ns();
         const std::int64_t end_ns = now_ns() + (left_ns < kLongest_ns ? left_ns : kLongest_ns);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies bytes: a few bytes by inline code, more by memmove(), and on AMD processors a loop of
-// vector instructions from some hundred bytes to a MiB. docs/design/copies.md has the reasons and
-// the figures.
+// Copies bytes: up to 128 by inline code, more by memmove(), but on AMD processors up to 1 MiB by a
+// loop of vector instructions. docs/design/copies.md has the reasons and the figures.
 //
-// glibc before 2.39 copies some 2 KiB to 512 KiB by `rep movsb` where the processor reports it as
-// fast. On Zen 3 and 4 it is slower than vectors, and nothing after it begins before it ends. It
-// takes twenty times as long if the destination lies 1 to 31 bytes after the source, both counted
-// from the start of their page (glibc bug 30994). A get of a whole segment into a large buffer of
-// malloc() hits this: segments start at a page, such buffers 16 bytes after one.
+// glibc before 2.39 copies about 2 KiB to 512 KiB by `rep movsb` where the processor reports that
+// as fast. On Zen 3 and 4 it is slower than vectors, and later instructions wait for its end. It
+// takes twenty times as long if the destination's page offset is 1 to 31 bytes larger than the
+// source's (glibc bug 30994). A get of a whole segment into a large buffer of malloc() is such a
+// copy: segments start at a page, such buffers 16 bytes after one.
 #pragma once
 
 #include <array>
@@ -20,11 +19,11 @@
 
 namespace sennit {
 
-// Below it glibc does not use `rep movsb`.
+// glibc does not use `rep movsb` for copies below this size.
 inline constexpr std::size_t kCopyPiece = 2048;
-// From here on none of those versions uses it.
+// From this size on, no version of glibc is slow in this way.
 inline constexpr std::size_t kCopyWholeFrom = std::size_t{1} << 20;
-// copy_by_vectors() copies from this size on, to less than kCopyWholeFrom.
+// copy_by_vectors() is used from this size on, below kCopyWholeFrom.
 inline constexpr std::size_t kCopyVectorsFrom = 128;
 
 // Whether copy_by_vectors() was made and measured for this processor. Written once, before main();
@@ -40,7 +39,7 @@ inline std::uintptr_t bytes_behind(const void *to, const void *from) {
 }
 
 inline bool are_apart(const void *to, const void *from, std::size_t bytes) {
-    // At least `bytes` between the two, in both directions around the address space.
+    // In both directions the addresses, modulo 2^64, are at least `bytes` apart.
     return bytes_behind(to, from) - bytes <= std::uintptr_t{0} - 2 * bytes;
 }
 
@@ -87,8 +86,8 @@ inline void copy_bytes(void *to, const void *from, std::size_t bytes) {
     }
 }
 
-// Copies the first and the last bytes, which may overlap; loads everything before it stores
-// anything.
+// Copies the first and the last sizeof(Part) bytes, which may overlap. Loads all bytes before it
+// stores any.
 template <class Part>
 inline void copy_ends(void *destination, const void *source, std::size_t bytes) {
     Part first;
@@ -99,10 +98,11 @@ inline void copy_ends(void *destination, const void *source, std::size_t bytes) 
     std::memcpy(static_cast<std::byte *>(destination) + bytes - sizeof last, &last, sizeof last);
 }
 
-// Up to here a call of memmove() takes longer than the copy.
+// Up to this size a call of memmove() takes longer than the copy itself.
 inline constexpr std::size_t kShortBytes = 32;
 
-// 1 to kShortBytes. Stores each word once, since a poller may change it right after.
+// Copies 1 to kShortBytes bytes. Stores a single word once, since a poller may change it right
+// after the store.
 inline void copy_short(void *destination, const void *source, std::size_t bytes) {
     using Two = std::array<std::uint64_t, 2>;
     if (bytes >= sizeof(std::uint64_t)) {
@@ -142,10 +142,10 @@ inline void copy_sixteens(std::byte *to, const std::byte *from, std::size_t byte
     (std::memcpy(to + behind + kIndex * sizeof(Sixteen), &last[kIndex], sizeof(Sixteen)), ...);
 }
 
-// Up to here inline code is faster than a call.
+// Up to this size inline code is faster than a call.
 inline constexpr std::size_t kMiddleBytes = 128;
 
-// kShortBytes to kMiddleBytes. The ranges may overlap.
+// Copies kShortBytes to kMiddleBytes bytes. The ranges may overlap.
 inline void copy_middle(void *destination, const void *source, std::size_t bytes) {
     auto *to = static_cast<std::byte *>(destination);
     const auto *from = static_cast<const std::byte *>(source);
@@ -157,8 +157,8 @@ inline void copy_middle(void *destination, const void *source, std::size_t bytes
     }
 }
 
-// Any size, also 0. The ranges may overlap. False, and nothing copied, if it is longer than
-// kMiddleBytes and may_copy() refuses; shorter copies do not ask may_copy().
+// Copies any number of bytes, also 0. The ranges may overlap. Calls may_copy() if there are more
+// than kMiddleBytes; if that returns false, copies nothing and returns false.
 template <class MayCopy>
 inline bool copy_any_if(void *destination, const void *source, std::size_t bytes,
                         MayCopy may_copy) {

@@ -14,8 +14,9 @@
 namespace sennit {
 
 inline constexpr std::size_t kCopyLine = 64;
-// Longer copies fill the level-1 cache, so the loop prefetches: two steps ahead while most
-// lines are still in that cache, one step ahead where all come from the next level.
+// Copies from this size on fill the level-1 cache, so the loop prefetches: two steps ahead while
+// most lines are still in that cache, but one step ahead from kCopyOneAheadFrom on, where all lines
+// are in the next level.
 inline constexpr std::size_t kCopyAheadFrom = 12 << 10;
 inline constexpr std::size_t kCopyOneAheadFrom = 24 << 10;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CRC-32C (Castagnoli), for sennit_block records, which the program may exchange by other software.
+// CRC-32C (Castagnoli), for sennit_block structs, which the program may exchange by any means.
 #pragma once
 
 #include <array>

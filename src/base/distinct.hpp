@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps each distinct value once: the ranks of a node have most values in common. A value equal to
-// the last one is found at once. One owner, no lock.
+// Stores equal values once: the ranks of a node have most values in common. The search starts at
+// the newest value. One owner, no lock.
 #pragma once
 
 #include <cstdint>

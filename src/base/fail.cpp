@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each thread's record with its last error: made at its first error or its first limit, freed when
-// the thread ends. Thread-local storage holds only a pointer, because initial-exec storage is
+// Each thread has a record with its last error. It is made at its first use and freed when the
+// thread ends. Thread-local storage has only a pointer to it, because initial-exec storage is
 // scarce in a library that is loaded late.
 #include "base/fail.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr unsigned kEarlyPeers = 16;
 
-// Calls that SIGNAL_EARLY refused.
+// Calls that failed with SIGNAL_EARLY.
 struct EarlyCalls {
     std::int64_t logged_ns;    // when the last one was logged, 0: never
     std::uint64_t suppressed;  // since then
@@ -41,8 +41,8 @@ struct Record {
 
 thread_local Record *record = nullptr;
 
-// Used when there is no memory for a thread's own record: then only the status is reliable, and
-// threads may overwrite each other's text.
+// Used by all threads for whose own record there is no memory. Then only the status that a call
+// returns is reliable: threads may overwrite each other's text.
 sennit_error no_memory_record{SENNIT_ERR_NOMEM, 0, 0, -1, "", "", "no memory to record an error"};
 
 pthread_key_t record_key;
@@ -156,9 +156,9 @@ void fail_provider_code(long long code) {
 
 namespace {
 
-// Programs repeat an early call until its receiver is ready, so a thread logs one refusal a second
-// for each peer. Returns how many were suppressed since the last logged one, or -1: suppress this
-// one too.
+// Programs repeat an early call until its receiver is ready, so a thread logs only one such error a
+// second for each peer. Returns how many were suppressed since the last logged one, or -1 to
+// suppress this one too.
 long long count_early(int peer) {
     constexpr std::int64_t kPauseNs = 1'000'000'000;
     if (record == nullptr) return 0;

@@ -24,8 +24,8 @@ namespace sennit {
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] sennit_status fail_peer(
     sennit_status status, int peer, const char *path, const char *format, ...);
 
-// NOMEM for a table of the rank. is_full: it has its maximum of `most` objects. Otherwise there was
-// no memory, and errno says why.
+// NOMEM for a table of the rank. `is_full`: the table has its maximum of `most` objects. If not,
+// there was no memory, and errno has the reason.
 [[gnu::cold, gnu::noinline]] sennit_status fail_no_place(bool is_full, unsigned most,
                                                          const char *objects);
 
@@ -49,8 +49,8 @@ constexpr const char *singular(std::uint64_t count) {
 // The calling thread's record, never null.
 sennit_error *thread_error();
 
-// Restores the thread's last error at its end. Copies the error only when fail() overwrites it,
-// because errors are rare and the copy is expensive.
+// Its destructor restores the thread's last error. The error is copied only when fail() overwrites
+// it, because errors are rare and the copy is expensive.
 class ErrorGuard {
   public:
     ErrorGuard();

@@ -6,8 +6,8 @@
 
 namespace sennit {
 
-// RANGE: `rank` is no number below `ranks`; `more` follows the text. The text says so if it is
-// SENNIT_RANK_NONE, which grids give beyond an edge.
+// RANGE: `rank` is not one of 0 to `ranks` - 1. The text ends with `more`, and mentions
+// SENNIT_RANK_NONE if `rank` is that: grids return it beyond an edge.
 [[gnu::cold, gnu::noinline]] sennit_status fail_no_rank(int rank, std::uint32_t ranks,
                                                         const char *more = "");
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A table of objects by handle: channels, attached blocks, signals, waitsets, plans, queues, groups
 // and requests. It owns the memory of the objects and chooses the next place and handle. The owner
-// of the table fills the objects and has a lock: any thread may call find(), all other calls need
-// the lock.
+// of the table fills the objects and has a lock, which all calls need but look-ups: find(), at(),
+// hot_find() and operator[] of a found object.
 //
-// A handle is, from its highest bit: generation (upper part) | place | generation (lower part,
+// A handle has, from its highest bit: generation (upper part) | place | generation (lower part,
 // kShift bits). Each use of a place has the next generation, which is never 0. So the handle of a
-// destroyed object, or an invented one, finds nothing until the generations of the place wrap
-// around.
+// destroyed object finds nothing until the generations of the place wrap around.
 //
 // Objects never move and start as zeros. They are in chunks of memory that stay until close(); each
 // chunk is as long as all earlier chunks together. A table with one chunk is one array.
@@ -38,7 +37,8 @@ struct HandleLayout {
     static constexpr std::uint32_t place_of(Word handle) {
         return static_cast<std::uint32_t>((handle & kPlaceMask) >> kShift);
     }
-    // The same for handles of the first chunk; any other handle gives a place outside of it.
+    // The same for handles with a place in the first chunk. For other handles it returns a place
+    // outside of that chunk.
     static constexpr std::uint32_t hot_place_of(Word handle) { return place_of(handle); }
     static constexpr Word make(std::uint32_t place, std::uint32_t generation) {
         constexpr Word kLow = (Word{1} << kShift) - 1;
@@ -46,11 +46,11 @@ struct HandleLayout {
     }
 };
 
-// How a table grows. The first two are powers of two. Place 0 is used only if first_place is 0. The
-// bytes of its object start as all ones in either case.
+// How a table grows. `places` and `first_chunk` are powers of two. Place 0 is used only if
+// first_place is 0; its object starts as ones in either case.
 struct TableShape {
-    std::uint32_t places;       // and the most objects in use
-    std::uint32_t first_chunk;  // places in it
+    std::uint32_t places;       // number of all places
+    std::uint32_t first_chunk;  // number of places in the first chunk
     std::uint32_t fewest = 1;   // places that are used before the first one is reused
     std::uint32_t first_place = 1;
 
@@ -74,8 +74,8 @@ struct TableShape {
     }
 };
 
-// The first chunk of a table, where calls on a hot path look first. Null: no chunk, or hot calls
-// must not find it.
+// The first chunk of a table, for the first look-up of calls on a hot path. Null: there is no
+// chunk, or these calls must not find it.
 struct HotTable {
     std::atomic<void *> chunk{nullptr};  // SYNC hot-table
 
@@ -87,8 +87,8 @@ struct HotTable {
         // SYNC hot-table: pairs with the release in show(); the empty places come before.
         return chunk.load(std::memory_order_acquire);
     }
-    // The caller is about to free the chunk. A later call finds nothing; a call at the same time is
-    // the program's error.
+    // Called before the chunk is freed. A later look-up finds nothing; one at the same time is the
+    // program's error.
     void hide() {
         // relaxed: the caller has ordered all earlier calls before this.
         chunk.store(nullptr, std::memory_order_relaxed);
@@ -143,7 +143,8 @@ class HandleTable {
         if (first_chunk == nullptr) [[unlikely]]
             return nullptr;
         if constexpr (kIsOneArray) {
-            // Saves a shift: the place is in bits of the handle where it is a number of bytes.
+            // Saves a shift: the masked handle is place << kPlaceShift, and its product with
+            // kStride is the place's offset in bytes.
             static_assert(sizeof(Object) % (std::size_t{1} << Layout::kPlaceShift) == 0);
             constexpr std::size_t kStride = sizeof(Object) >> Layout::kPlaceShift;
             auto *begin = static_cast<std::byte *>(first_chunk);
@@ -164,8 +165,8 @@ class HandleTable {
     }
     void show(HotTable &hot) const { hot.show(at(0)); }
 
-    // A place for an object that find() does not return yet. It has the contents of the last object
-    // there, or zeros. Null: is_full(), or no memory and errno says why.
+    // Takes a place for an object, which find() does not return yet. The object has the contents of
+    // the place's last one, or zeros. Null: is_full(), or no memory, with errno.
     Object *take() {
         const bool may_grow = end_ < kShape.places;
         if (may_grow && (first_free_ == 0 || end_ < kShape.first_place + kShape.fewest)) {
@@ -226,7 +227,7 @@ class HandleTable {
 
     std::uint32_t in_use() const { return in_use_; }
     std::uint32_t chunk_count() const { return chunk_count_; }
-    // All places that were ever used are below it.
+    // All places that were ever used are below this one.
     std::uint32_t end() const { return end_; }
 
     // Visits every object that was ever taken. Nobody else may use the table.
@@ -274,7 +275,8 @@ class HandleTable {
         void *memory = mmap(nullptr, bytes_of(chunk_count_), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) return false;
-        // Handle 0 is at place 0, and a free place has handle 0: so place 0 must not look free.
+        // The handle 0 has place 0, and free places have the handle 0. So place 0 has another one
+        // while it is free: otherwise find(0) would return it.
         if (chunk_count_ == 0) std::memset(memory, 0xFF, sizeof(Object));
         // SYNC handle-table: pairs with the acquire in at(); the empty places come before.
         chunks_[chunk_count_++].store(static_cast<Object *>(memory), std::memory_order_release);
@@ -284,13 +286,13 @@ class HandleTable {
     std::atomic<Object *> chunks_[kChunks] = {};  // SYNC handle-table
     std::uint32_t chunk_count_ = 0;
     std::uint32_t end_ = kShape.first_place;
-    // The place that has been free for the longest time is reused first; place + 1.
+    // The list of free places, each plus 1. The one that has been free for longest is reused first.
     std::uint32_t first_free_ = 0;
     std::uint32_t last_free_ = 0;
     std::uint32_t in_use_ = 0;
 };
 
-// A table of objects in memory of its owner. An Object has a plain `handle`.
+// A table of pointers to objects in the owner's memory. An Object has a plain `handle`.
 template <class Object, class Layout, TableShape kShape>
 class PointerTable {
   public:
@@ -335,12 +337,12 @@ class PointerTable {
 
   private:
     struct Place {
-        std::atomic<typename Layout::Word> handle;  // never searched for
+        std::atomic<typename Layout::Word> handle;  // HandleTable needs it; not used
     };
     static_assert(kShape.places == std::uint32_t{1} << Layout::kPlaceBits);
 
-    HandleTable<Place, Layout, kShape> table_;  // which place is next, and its generation
-    // Not in the places, so that find() follows one pointer less.
+    HandleTable<Place, Layout, kShape> table_;  // chooses places and generations
+    // An array of its own instead of a field of Place: find() follows one pointer less.
     std::atomic<Object *> objects_[kShape.places] = {};
 };
 

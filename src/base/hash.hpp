@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FNV-1a, 64 bits (Fowler, Noll, Vo): for words that are compared for equality only.
+// The 64-bit hash FNV-1a (Fowler, Noll, Vo), for hashes that are only compared for equality.
 #pragma once
 
 #include <cstddef>

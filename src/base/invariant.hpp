@@ -16,7 +16,7 @@ inline constexpr bool kChecksInvariants = false;
 
 }  // namespace sennit
 
-// A macro, so that other builds do not evaluate the condition, and for the condition's text.
+// A macro, because it needs the condition's text and other builds must not evaluate the condition.
 #define SENNIT_INVARIANT(condition)                                            \
     do {                                                                       \
         if constexpr (::sennit::kChecksInvariants) {                           \

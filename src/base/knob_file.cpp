@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See knob_file.hpp.
 #include "base/knob_file.hpp"
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the knobs and serves sennit_knob_get(). knobs.def makes the one table. A value comes from
-// the environment, else from the file that SENNIT_CONFIG names, else from the table.
+// Parses the knobs. knobs.def has the table of all knobs. A value is from the environment, else
+// from the settings file (SENNIT_CONFIG), else the default of the table.
 #include "base/knobs.hpp"
 
 #include <sennit/info.h>
@@ -109,10 +109,10 @@ const KnobRow kRows[] = {
 constexpr std::size_t kRowCount = sizeof kRows / sizeof kRows[0];
 static_assert(kRowCount <= 40);
 
-// Variables with the same prefix that Sennit's programs pass to ranks; they are no knobs.
+// Variables that Sennit's programs pass to ranks. They have the prefix of knobs but are none.
 const char *const kInternal[] = {"SENNIT_RANK", "SENNIT_SIZE", "SENNIT_CONTROL_FD", "SENNIT_JOB"};
 
-// The value in the environment. An empty variable counts as not set: null.
+// The value in the environment. Null: the variable is not set or empty.
 const char *setting(const KnobRow &row) {
     const char *value = std::getenv(row.name);
     return value != nullptr && *value != '\0' ? value : nullptr;
@@ -170,8 +170,7 @@ struct Fault {
     }
 };
 
-// The path of the file of settings; null if the user wants no file. *is_named: the user has named
-// it.
+// The path of the settings file; null if the user wants none. *is_named: the user has named it.
 const char *file_to_read(bool *is_named) {
     const KnobRow &row = *find_row("SENNIT_CONFIG", std::strlen("SENNIT_CONFIG"));
     const char *path = setting(row);
@@ -219,8 +218,8 @@ void take_file(KnobSettings *settings, Fault *fault) {
     }
 }
 
-// Reads all settings: the table's values, replaced by those of the file, then of the environment. A
-// wrong setting does not stop the others from being read.
+// Reads all settings: values of the file replace those of the table, and values of the environment
+// replace both. After a wrong setting it still reads the others.
 KnobSettings read_all(Fault *fault) {
     KnobSettings settings = defaults();
     take_file(&settings, fault);
@@ -325,7 +324,7 @@ sennit_status knobs_read() {
 
 void knobs_warn_of_unknown() {
     static std::atomic<bool> warned{false};
-    // relaxed: it only has to be done once; nothing is handed over.
+    // relaxed: only the value matters; no other data depends on it.
     if (warned.exchange(true, std::memory_order_relaxed)) return;
     for (char **entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         if (std::strncmp(*entry, "SENNIT_", 7) != 0) continue;

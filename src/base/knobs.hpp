@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The knobs of the process. Read from the environment and the file of settings at the first
-// sennit_init of the process, and again when a later one finds no rank. Owned by the process
-// object; everyone reads them.
+// The knobs of the process. sennit_init reads them from the environment and the settings file if
+// the process has no rank; all ranks of the process share them.
 #pragma once
 
 #include <sennit/info.h>
@@ -35,19 +34,20 @@ struct Knobs {
 // The current values; the defaults before knobs_read().
 const Knobs &knobs();
 
-// Whether the text is a usual word for on or off. If so *is_on says which; else it does not change.
+// Sets *is_on if the text is a usual word for on or off. False: it is neither.
 bool read_switch(const char *text, bool *is_on);
 
-// Reads the file of settings and the environment, which wins. A value or line that cannot be
-// parsed, and a named file that cannot be read, is an error (ARG) and changes nothing.
+// Reads the settings file, then the environment, whose values replace those of the file. A value or
+// line that cannot be parsed, or a named file that cannot be read, is an error (ARG) and changes
+// nothing.
 sennit_status knobs_read();
 
 // Warns of each SENNIT_* variable, or name in the file, that is no knob, once per process. The
 // caller holds no lock.
 void knobs_warn_of_unknown();
 
-// The table. `index` is below knob_count(). `from_environment`: not the current value, but the one
-// that knobs_read() would set now.
+// Describes a knob of the table; `index` is below knob_count(). `from_environment`: with the value
+// that knobs_read() would set now, instead of the current one.
 std::size_t knob_count();
 void knob_describe(std::size_t index, bool from_environment, sennit_knob *knob);
 

@@ -9,8 +9,9 @@
 namespace sennit {
 namespace {
 
-// Called for the program first, and ends the search there: 1 with an interpreter, 2 without.
-int look_at_program(dl_phdr_info *program, std::size_t, void *) {
+// Called for the program first. Returns not 0, which ends the search: 1 if the program has an
+// interpreter, 2 if not.
+int find_interpreter(dl_phdr_info *program, std::size_t, void *) {
     for (int i = 0; i < program->dlpi_phnum; ++i)
         if (program->dlpi_phdr[i].p_type == PT_INTERP) return 1;
     return 2;
@@ -19,7 +20,7 @@ int look_at_program(dl_phdr_info *program, std::size_t, void *) {
 }  // namespace
 
 bool linked_statically() {
-    return dl_iterate_phdr(look_at_program, nullptr) == 2;
+    return dl_iterate_phdr(find_interpreter, nullptr) == 2;
 }
 
 }  // namespace sennit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens shared libraries at run time: hwloc, PMIx, libfabric, XPMEM. Owns nothing.
+// For libraries that are opened at run time: hwloc, PMIx, libfabric, XPMEM. Owns nothing.
 #pragma once
 
 #include <dlfcn.h>
@@ -7,7 +7,7 @@
 namespace sennit {
 
 // Whether the program is linked without any shared library. dlopen() would then load a second C
-// library, whose threads and thread-local storage nobody has initialized; code that it loads may
+// library, whose threads and thread-local storage are not initialised; code that is loaded then may
 // crash (PMIx does with glibc 2.36).
 bool linked_statically();
 

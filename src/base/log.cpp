@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The receiver belongs to the process, not to a rank: a library that writes to stderr writes a line
-// once, whichever rank caused it. A mutex keeps function and context together.
+// The receiver belongs to the process, not to a rank. A mutex guards it, so that function and
+// context belong together.
 #include "base/log.hpp"
 
 #include <atomic>
@@ -30,9 +30,9 @@ Receiver current() {
     return receiver;
 }
 
-// A failing call inside the program's log function would log again and recurse without end, so that
-// line is dropped. The error that the caller is about to get stays unchanged.
-void hand_to_program(const Receiver &to, sennit_log_level level, const char *line) {
+// Calls the program's log function. A failing call of Sennit inside that function would log again
+// without end, so its line is dropped. The thread's last error does not change.
+void call_log_function(const Receiver &to, sennit_log_level level, const char *line) {
     const InCallback here(Callback::log);
     if (here.was_in(Callback::log)) return;
     const sennit_error error = *thread_error();
@@ -46,13 +46,13 @@ const char *level_name(sennit_log_level level) {
     return level == SENNIT_LOG_INFO ? "info" : "debug";
 }
 
-// Level NONE is output that the user asked for: it names its rank itself.
+// Lines of level NONE are output that the user asked for. They name their rank themselves.
 void write_line(sennit_log_level level, const char *line) {
     if (level == SENNIT_LOG_NONE) {
         (void)std::fprintf(stderr, "sennit: %s\n", line);
         return;
     }
-    // relaxed: set before there is a rank, and it points to a function, not to data.
+    // relaxed: set before the process has a rank, and it points to a function, not to data.
     int (*const source)() = rank_source.load(std::memory_order_relaxed);
     const int rank = source != nullptr ? source() : -1;
     char who[24] = "";
@@ -86,7 +86,7 @@ void log(sennit_log_level level, const char *format, ...) {
     (void)std::vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (to.function != nullptr) {
-        hand_to_program(to, level, line);
+        call_log_function(to, level, line);
     } else {
         write_line(level, line);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The log: passes one line at a time to a callback, by default to stderr. Only the first function
-// that detects a problem logs it. A warning that a program could cause often appears once; those of
-// long waits (LateNotice, LostSearch::warn) repeat at growing intervals, and those of a failing
-// network at each failure. Level NONE is for output that the user asked for: it is always shown.
+// The log: passes one line at a time to a callback or to stderr. Only the first function that
+// detects a problem logs it. A warning that a program could cause often appears once. Warnings of
+// long waits (LateNotice, LostSearch::warn) repeat at growing intervals, those of a failing network
+// at each failure. Level NONE is for output that the user asked for; it is always shown.
 #pragma once
 
 #include <sennit/error.h>
@@ -12,8 +12,8 @@ namespace sennit {
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] void log(sennit_log_level level,
                                                                  const char *format, ...);
 
-// Sets the function that returns the number of the calling thread's rank, -1 without one, for lines
-// on stderr. To be called before there is a rank.
+// Sets the function by which lines on stderr get the number of the calling thread's rank (-1: it
+// has none). Called before the process has a rank.
 void log_set_rank_source(int (*rank)());
 // Sets the callback; null means stderr.
 void log_set(sennit_log_function function, void *context, sennit_log_level level);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads /proc/PID/stat: number, name in parentheses, letter of the state, then numbers. The 20th
-// after the letter is the start time.
+// Reads /proc/PID/stat: process id, name in parentheses, letter of the state, then numbers. The
+// start time is the 19th number after the letter.
 #include "base/process_age.hpp"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// System calls that set no errno and that no hook sees, and copies and touches that no sanitizer
-// watches. For memory/adopt/, which blocks other threads on pages of the program: meanwhile it may
-// write only to the memory that it means to. Owns nothing.
+// System calls that set no errno and that no hook sees, and accesses to memory that no sanitizer
+// watches. Used by memory/adopt/ while it blocks other threads at pages of the program: a hidden
+// store to such a page would block its own thread too. Owns nothing.
 #pragma once
 
 #include <sys/mman.h>
@@ -61,9 +61,9 @@ template <class... Words>
 #endif
 }
 
-// Maps the file privately over pages of the program, by the function of the C library so that hooks
-// see it. The thread sanitizer is such a hook. It would see a store to all of the pages while other
-// threads use them, so it is bypassed.
+// Maps the file privately over pages of the program, by mmap() of the C library so that hooks see
+// it. The thread sanitizer has such a hook, but would count the call as a store to all pages while
+// other threads use them. So its build uses the system call.
 inline bool shown_mmap(std::uint64_t address, std::size_t bytes, int file, std::uint64_t offset) {
     constexpr int kProtection = PROT_READ | PROT_WRITE;
     constexpr int kFlags = MAP_PRIVATE | MAP_FIXED;
@@ -77,8 +77,8 @@ inline bool shown_mmap(std::uint64_t address, std::size_t bytes, int file, std::
 #endif
 }
 
-// Tells hooks that the pages of these addresses change, by a function of the C library that changes
-// nothing: the registration caches of MPIs, UCX and libfabric then drop the old pages.
+// Calls mremap() of the C library without a change, so that its hooks see that the pages of these
+// addresses change: the registration caches of MPIs, UCX and libfabric then drop the old pages.
 inline void show_change(std::uint64_t address, std::size_t bytes) {
     (void)mremap(reinterpret_cast<void *>(address), bytes, bytes, 0);
 }
@@ -94,12 +94,12 @@ inline void show_change(std::uint64_t address, std::size_t bytes) {
     const auto *in = static_cast<const std::uint64_t *>(from);
     for (std::size_t i = 0; i < bytes / sizeof *out; ++i) {
         out[i] = in[i];
-        asm volatile("" ::: "memory");  // else the compiler makes a call of memcpy() of it
+        asm volatile("" ::: "memory");  // otherwise the compiler replaces the loop by memcpy()
     }
 #endif
 }
 
-// The same for ranges larger than the caches: its stores bypass them. Both addresses are
+// The same for ranges larger than the caches: its stores bypass the caches. Both addresses are
 // page-aligned.
 [[gnu::noinline]] SENNIT_UNWATCHED inline void raw_copy_long(void *to, const void *from,
                                                              std::size_t bytes) {
@@ -148,7 +148,7 @@ SENNIT_UNWATCHED inline bool raw_is_zero(const void *page, std::size_t bytes) {
     return any == 0;
 }
 
-// Whether the thread control block lies at the end of a stack.
+// Whether a thread has nothing above its control block; otherwise thread-local storage is there.
 #if defined(__x86_64__) || defined(__i386__)
 inline constexpr bool kControlBlockEndsStack = true;
 #else

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sentences of reason.hpp.
 #include "base/reason.hpp"
 
 #include <cerrno>
@@ -27,7 +26,8 @@ const char *sentence_of(Reason::Code code) {
 const char *cause_of_refusal(int error, const RefusalPlaces &places) {
     if (error == ENOSYS) return " (a filter of system calls, or a kernel built without them)";
     if (error != EPERM && error != EACCES) return "";
-    // A filter may permit these calls, as in a container, so the other cause is checked too.
+    // A seccomp filter, such as that of a container, may permit these calls. So the other cause is
+    // checked too.
     const bool filtered = number_in_file(places.status, "\nSeccomp:", 0) > 0;
     const bool scoped = number_in_file(places.ptrace_scope, "", 0) > 0;
     if (filtered && scoped)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Why a path to a peer was taken or not: a code and a number for each peer and path. They become a
-// sentence only when somebody asks.
+// Why a path to a peer was taken or not: a code and a detail for each peer and path. reason_text()
+// makes a sentence of them.
 #pragma once
 
 #include <sennit/info.h>
@@ -23,7 +23,7 @@ struct Reason {
         return {code, static_cast<std::uint8_t>(error <= UINT8_MAX ? error : 0)};
     }
 };
-static_assert(sizeof(Reason) == 2, "each rank has some of each other");
+static_assert(sizeof(Reason) == 2, "each rank has one for each path to each other rank");
 
 // The files in which the kernel shows why a process may not copy from another one. Tests use their
 // own folders.
@@ -32,8 +32,8 @@ struct RefusalPlaces {
     const char *ptrace_scope = "/proc/sys/kernel/yama/ptrace_scope";
 };
 
-// The end of the sentence for kernel_refused with this errno: the cause, as far as this process can
-// see it, in parentheses, or "".
+// The end of the sentence for kernel_refused with this errno: in parentheses, the cause as far as
+// this process can see it; or "".
 const char *cause_of_refusal(int error, const RefusalPlaces &places = {});
 
 // Writes one sentence, cut to `bytes` and always terminated.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which callback of the program the calling thread is in. Stored in the thread's record beside its
-// last error (base/fail.cpp), since thread-local storage is scarce.
+// The callback of the program in which the calling thread is. The thread's record in base/fail.cpp
+// has it, since thread-local storage is scarce.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class InCallback {
     InCallback(const InCallback &) = delete;
     InCallback &operator=(const InCallback &) = delete;
 
-    // Whether the directly enclosing callback is of that kind; those further out are not looked at.
+    // Whether the directly enclosing callback is of that kind. Callbacks further out do not count.
     bool was_in(Callback kind) const { return word_ != nullptr && outer_ == kind; }
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The time limit of the calling thread's waits (runtime/whole_call.hpp). Stored in the thread's
-// record beside its last error (base/fail.cpp), since thread-local storage is scarce.
+// The time limit of the calling thread's waits (runtime/whole_call.hpp). The thread's record in
+// base/fail.cpp has it, since thread-local storage is scarce.
 #pragma once
 
 #include "base/clock.hpp"

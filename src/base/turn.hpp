@@ -10,7 +10,8 @@ namespace sennit {
 
 class Turn {
   public:
-    // Called before any use: whether two threads of the rank may try to take it at the same time.
+    // Called before the first use. `is_shared`: two threads of the rank may call try_take() at the
+    // same time.
     void set_shared(bool is_shared) { is_shared_ = is_shared; }
 
     // False: another thread has the turn.

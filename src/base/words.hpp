@@ -10,8 +10,8 @@
 
 namespace sennit {
 
-// Passes each word to `take` until `take` refuses one, and returns that word; data() is null if it
-// took all.
+// Calls `take` with each word until `take` returns false, and returns that word. If `take` accepted
+// all words, data() of the result is null.
 template <class Take>
 std::string_view first_refused(const char *list, char separator, const Take &take) {
     while (*list != '\0') {
