@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The launcher that is always present: a program without a launcher is one rank. bootstrap_find()
-// asks it last. Owns nothing.
+// The launcher of last resort, always present: a program without another launcher is one rank. Owns
+// nothing.
 #include <cstdio>
 #include <cstring>
 
@@ -19,7 +19,7 @@ int barrier_alone(void *, std::int64_t) {
 }
 
 bool present(char *reason, std::size_t bytes) {
-    (void)std::snprintf(reason, bytes, "always there: one rank, no others");
+    (void)std::snprintf(reason, bytes, "always present, with one rank");
     return true;
 }
 

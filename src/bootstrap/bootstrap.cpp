@@ -17,14 +17,15 @@
 namespace sennit::runtime {
 namespace {
 
-// Variables with the number of ranks that a launcher started. `within` must be set too, for
-// variables that a launcher also sets around a job, before it has started N copies.
+// A variable with the number of ranks that a launcher started. Some launchers set it also where
+// they have not started the ranks yet; then it counts only if the variable `within` is set too.
 struct SizeVariable {
     const char *name;
     const char *within;
 };
 
-// `sennit run` clears the variables above its own; Slurm sets its variables around everything.
+// In this order, because `sennit run` clears the variables above its own for its ranks, and other
+// launchers run inside a job of Slurm.
 constexpr SizeVariable kSizeVariables[] = {
     {"OMPI_COMM_WORLD_SIZE", nullptr},  // Open MPI
     {"PMI_SIZE", nullptr},              // MPICH, Intel MPI, PALS
@@ -59,7 +60,7 @@ const Launcher *find_present() {
     return &kAloneLauncher;
 }
 
-// Writes why each launcher was not taken, except `used` and the last resort; as many as fit.
+// Writes why launchers were not taken, without `used` and kAloneLauncher: as many reasons as fit.
 void collect_reasons(const Launcher *used, char *text, std::size_t bytes) {
     text[0] = '\0';
     char reason[kReasonBytes];
@@ -74,8 +75,9 @@ void collect_reasons(const Launcher *used, char *text, std::size_t bytes) {
     }
 }
 
-// A status that the call itself has reported passes: Sennit's launchers do that, and programs by
-// sennit_error_report(). Any other code is the launcher's own.
+// Makes a status of the code that the call of a bootstrap returns. If the call has set the thread's
+// error with that status, as Sennit's launchers and sennit_error_report() do, the status is
+// returned. Any other code is the launcher's own and becomes BOOTSTRAP.
 template <typename Call>
 sennit_status call_bootstrap(const sennit_bootstrap &bootstrap, const char *what, Call call) {
     const sennit_error before = *thread_error();
@@ -119,7 +121,7 @@ int bootstrap_environment_size(const char **variable) {
         if (variable != nullptr) *variable = candidate.name;
         return size;
     }
-    // A PMIx server may not tell the number of ranks, but rank 1 is never alone.
+    // A PMIx server may not set the number of ranks, but if there is a rank 1, there are two.
     const int rank = positive_number("PMIX_RANK");
     if (variable != nullptr) *variable = rank > 0 ? "PMIX_RANK" : nullptr;
     return rank > 0 ? rank + 1 : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of launchers: a launcher tells a rank its number and connects it with the others before
-// any path exists. Owned by runtime/. Each launcher is one file that fills one Launcher record.
-// sennit_init asks them in the order of the table and takes the first that is present.
+// The table of launchers. A launcher gives a rank its number and lets it exchange data with the
+// other ranks before any path exists. Each launcher is one file that fills one Launcher record.
+// sennit_init takes the first launcher of the table that is present.
 #pragma once
 
 #include <sennit/runtime.h>
@@ -19,7 +19,7 @@ inline constexpr std::size_t kReasonBytes = 192;
 struct Launcher {
     const char *name;
     // Whether this launcher started the process. Reads only the environment, changes nothing, never
-    // waits. Writes one sentence that says why or why not.
+    // waits. Writes the reason as one sentence.
     bool (*present)(char *reason, std::size_t bytes);
     // Connects and fills `out`; its release() undoes that. May be called again after release(); at
     // most one rank object of the process uses it at a time. Waits at most timeout_ns, which may be
@@ -44,17 +44,17 @@ sennit_status bootstrap_find(std::int64_t timeout_ns, sennit_bootstrap *out);
 // "no: " and one sentence. May be called at any time.
 const char *bootstrap_describe(int index, char *text, std::size_t bytes);
 
-// The number of ranks in the environment (of any known launcher), and the variable that says so; 0
-// if none does. Used to detect N copies of rank 0.
+// The number of ranks by the environment, and the variable that has it, of any known launcher; 0 if
+// there is none. Used to detect N copies of rank 0.
 int bootstrap_environment_size(const char **variable);
 
 // A descriptor that hangs up when `sennit run` ends; -1 for other bootstraps. The bootstrap owns
 // it.
 int launcher_connection(const sennit_bootstrap &bootstrap);
 
-// The calls of any bootstrap. Errors: for Sennit's own launchers what they found (TIMEOUT,
-// BOOTSTRAP, OS). For a bootstrap of the program a result of sennit_error_report passes as it is;
-// any other code gives BOOTSTRAP, with the code as provider_code.
+// The calls of any bootstrap. Errors of Sennit's own launchers: TIMEOUT, BOOTSTRAP, OS. Errors of a
+// bootstrap of the program: the status that it has set by sennit_error_report; for any other code
+// BOOTSTRAP, with the code as provider_code.
 sennit_status bootstrap_allgather(const sennit_bootstrap &bootstrap, const void *mine, void *all,
                                   std::size_t bytes, const Deadline &deadline);
 sennit_status bootstrap_barrier(const sennit_bootstrap &bootstrap, const Deadline &deadline);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Identity of node and process. Ranks are of one node if they share a kernel (boot id) and its
-// abstract sockets (network namespace), and SENNIT_NODE does not separate them.
+// Identity of node and process. Ranks are on one node if they have the same kernel (boot id), the
+// same abstract sockets (network namespace) and the same SENNIT_NODE.
 #include "bootstrap/card.hpp"
 
 #include <sched.h>

@@ -23,16 +23,15 @@ struct Card {
     std::int32_t numa;          // NUMA domain of the processor at its start, -1 unknown
     std::uint32_t start_ticks;  // of the process, as process_start_ticks() has it; 0 unknown
     std::uint64_t node[2];      // identity of the node: equal words mean the same node
-    std::uint64_t kernel;  // equal words mean the same processors, also for SENNIT_NODE's nodes
+    std::uint64_t kernel;       // equal words mean the same processors, whatever SENNIT_NODE is
     std::uint64_t process_cookie;
-    std::uint64_t job_cookie;  // rank 0's counts
+    std::uint64_t job_cookie;  // all ranks use that of rank 0
     std::uint8_t socket_name[kSocketNameBytes];
     std::uint64_t processors[kCpuWords];  // on which it may run
 };
 static_assert(sizeof(Card) == 216);
 
-// Equal if boot id and network namespace are equal, so nodes that SENNIT_NODE separates have the
-// same word.
+// A word for boot id and network namespace: the same for nodes that only SENNIT_NODE separates.
 std::uint64_t machine_word();
 
 // Fills in everything about this process and machine. Errors: OS.
@@ -41,11 +40,13 @@ sennit_status card_fill(Card *card, const Listener &listener);
 // Checks that all cards are of one job. Errors: BOOTSTRAP, naming the rank.
 sennit_status cards_check(const Card *cards, int size, std::size_t stride);
 
-// Whether the ranks of this machine that share this rank's processors outnumber them.
+// Whether this rank has fewer processors than there are ranks of this machine that may run on one
+// of them.
 bool cards_oversubscribed(const Card *cards, int size, std::size_t stride, int self);
 
-// Records the processors on which ranks of this machine may run, also ranks of its other nodes. The
-// record is for the whole process, whose ranks share a progress thread, and is permanent.
+// Records the processors on which ranks of this machine may run, including ranks of its other nodes
+// (SENNIT_NODE). The record is permanent and belongs to the process, whose ranks share a progress
+// thread.
 void cards_note_processors(const Card *cards, int size, std::size_t stride, int self);
 bool is_processor_of_ranks(unsigned processor);
 

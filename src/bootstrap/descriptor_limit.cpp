@@ -16,7 +16,8 @@
 namespace sennit::runtime {
 namespace {
 
-// More descriptors than a program usually has open. With so much room nothing is counted.
+// More descriptors than a program usually has open. If the limit leaves so many, the free ones are
+// not counted.
 constexpr rlim_t kRoom = 256;
 
 rlim_t count_free(rlim_t limit) {

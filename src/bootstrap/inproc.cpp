@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bootstrap for ranks that are threads of one process: collective calls through a mutex and a
-// condition. The program makes it before the threads start; it outlives them.
+// The bootstrap for ranks that are threads of one process: collective calls by a mutex and a
+// condition variable. The program makes it before the threads start and destroys it after their
+// end.
 #include <pthread.h>
 
 #include <cstdlib>
@@ -19,8 +20,8 @@ namespace {
 constexpr int kMostRanks = 64;
 
 // One allgather at a time; a barrier is an allgather without data. `arrived` ranks have given their
-// part of allgather `number`; the last one increments `number`. The next one starts when all ranks
-// have left the last (`leaving`).
+// part of allgather `number`; the last of them increments `number`. `leaving` ranks have not copied
+// the result yet; the next allgather starts when there are none.
 struct SharedAllgather {
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     Condition changed;
@@ -36,24 +37,24 @@ struct SharedAllgather {
 };
 
 // One per rank; its sennit_bootstrap points to it.
-struct Seat {
+struct InprocRank {
     SharedAllgather *shared = nullptr;
     int rank = 0;
     bool in_use = false;
 };
 
-// The limit of a rank's wait in an allgather, and its warnings meanwhile.
-struct Patience {
+// The limit and the warnings of a rank's wait in an allgather.
+struct WaitLimit {
     Deadline deadline;
     bool warns = false;  // only the first rank warns
     LateNotice notice{};
 };
 
 // False: timeout.
-bool wait_changed(SharedAllgather &shared, Patience &patience) {
-    if (patience.warns) patience.notice.warn_if_due("inproc");
-    if (patience.deadline.over()) return false;
-    (void)shared.changed.wait(shared.lock, patience.notice.next(patience.deadline));
+bool wait_changed(SharedAllgather &shared, WaitLimit &limit) {
+    if (limit.warns) limit.notice.warn_if_due("inproc");
+    if (limit.deadline.over()) return false;
+    (void)shared.changed.wait(shared.lock, limit.notice.next(limit.deadline));
     return true;
 }
 
@@ -77,12 +78,12 @@ enum Code : int { kOk = 0, kBroken = 1, kSizesDiffer = 2, kNoMemory = 3, kTimeou
 
 int allgather(void *context, const void *mine, void *all, std::size_t bytes,
               std::int64_t timeout_ns) {
-    Seat &seat = *static_cast<Seat *>(context);
-    SharedAllgather &shared = *seat.shared;
-    Patience patience{Deadline::after(timeout_ns)};
+    InprocRank &own = *static_cast<InprocRank *>(context);
+    SharedAllgather &shared = *own.shared;
+    WaitLimit limit{Deadline::after(timeout_ns)};
     const MutexLock lock(shared.lock);
     while (shared.leaving > 0 && !shared.broken)
-        if (!wait_changed(shared, patience)) return give_up(shared, kTimeout);
+        if (!wait_changed(shared, limit)) return give_up(shared, kTimeout);
     if (shared.broken) return give_up(shared, kBroken);
     if (shared.arrived == 0) {
         if (!make_room(shared, bytes)) return give_up(shared, kNoMemory);
@@ -91,9 +92,9 @@ int allgather(void *context, const void *mine, void *all, std::size_t bytes,
         return give_up(shared, kSizesDiffer);
     }
     if (bytes > 0)
-        std::memcpy(shared.parts + bytes * static_cast<std::size_t>(seat.rank), mine, bytes);
+        std::memcpy(shared.parts + bytes * static_cast<std::size_t>(own.rank), mine, bytes);
     const std::uint64_t number = shared.number;
-    patience.warns = shared.arrived == 0;
+    limit.warns = shared.arrived == 0;
     if (++shared.arrived == shared.size) {
         shared.arrived = 0;
         shared.leaving = shared.size;
@@ -101,7 +102,7 @@ int allgather(void *context, const void *mine, void *all, std::size_t bytes,
         shared.changed.wake_all();
     }
     while (shared.number == number && !shared.broken)
-        if (!wait_changed(shared, patience)) return give_up(shared, kTimeout);
+        if (!wait_changed(shared, limit)) return give_up(shared, kTimeout);
     if (shared.number == number) return give_up(shared, kBroken);
     if (bytes > 0) std::memcpy(all, shared.parts, bytes * static_cast<std::size_t>(shared.size));
     if (--shared.leaving == 0) shared.changed.wake_all();
@@ -113,25 +114,25 @@ int barrier(void *context, std::int64_t timeout_ns) {
 }
 
 void leave(void *context) {
-    Seat &seat = *static_cast<Seat *>(context);
-    const MutexLock lock(seat.shared->lock);
-    if (seat.in_use) --seat.shared->in_use;
-    seat.in_use = false;
+    InprocRank &own = *static_cast<InprocRank *>(context);
+    const MutexLock lock(own.shared->lock);
+    if (own.in_use) --own.shared->in_use;
+    own.in_use = false;
 }
 
 }  // namespace
 
 bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap) {
     if (bootstrap.release != leave) return true;
-    Seat &seat = *static_cast<Seat *>(bootstrap.context);
-    const MutexLock lock(seat.shared->lock);
-    if (seat.in_use) return false;
-    seat.in_use = true;
+    InprocRank &own = *static_cast<InprocRank *>(bootstrap.context);
+    const MutexLock lock(own.shared->lock);
+    if (own.in_use) return false;
+    own.in_use = true;
     // The first rank of a new world resets the state that a failed one left.
-    if (seat.shared->in_use++ == 0) {
-        seat.shared->broken = false;
-        seat.shared->arrived = 0;
-        seat.shared->leaving = 0;
+    if (own.shared->in_use++ == 0) {
+        own.shared->broken = false;
+        own.shared->arrived = 0;
+        own.shared->leaving = 0;
     }
     return true;
 }
@@ -141,18 +142,18 @@ sennit_status inproc_bootstrap_create(int size, sennit_bootstrap bootstraps[]) {
     if (size < 1 || size > kMostRanks)
         return fail(SENNIT_ERR_RANGE, "%d ranks asked for, 1 to %d are possible", size, kMostRanks);
     auto *shared = new (std::nothrow) SharedAllgather;
-    auto *seats = new (std::nothrow) Seat[static_cast<std::size_t>(size)];
-    if (shared == nullptr || seats == nullptr) {
+    auto *ranks = new (std::nothrow) InprocRank[static_cast<std::size_t>(size)];
+    if (shared == nullptr || ranks == nullptr) {
         delete shared;
-        delete[] seats;
+        delete[] ranks;
         return fail(SENNIT_ERR_NOMEM, "no memory for %d bootstraps", size);
     }
     shared->size = size;
     for (int rank = 0; rank < size; ++rank) {
-        seats[rank] = Seat{shared, rank, false};
+        ranks[rank] = InprocRank{shared, rank, false};
         bootstraps[rank] = sennit_bootstrap{sizeof(sennit_bootstrap),
                                             "inproc",
-                                            &seats[rank],
+                                            &ranks[rank],
                                             rank,
                                             size,
                                             allgather,
@@ -166,8 +167,8 @@ sennit_status inproc_bootstrap_destroy(int size, sennit_bootstrap bootstraps[]) 
     if (bootstraps == nullptr || size < 1 || bootstraps[0].release != leave ||
         bootstraps[0].size != size || bootstraps[0].rank != 0)
         return fail(SENNIT_ERR_ARG, "these are not the bootstraps that were created together");
-    auto *seats = static_cast<Seat *>(bootstraps[0].context);
-    SharedAllgather *shared = seats[0].shared;
+    auto *ranks = static_cast<InprocRank *>(bootstraps[0].context);
+    SharedAllgather *shared = ranks[0].shared;
     (void)pthread_mutex_lock(&shared->lock);
     const int in_use = shared->in_use;
     (void)pthread_mutex_unlock(&shared->lock);
@@ -177,7 +178,7 @@ sennit_status inproc_bootstrap_destroy(int size, sennit_bootstrap bootstraps[]) 
                     in_use);
     std::free(shared->parts);
     delete shared;
-    delete[] seats;
+    delete[] ranks;
     for (int rank = 0; rank < size; ++rank)
         bootstraps[rank] = sennit_bootstrap{};
     return SENNIT_OK;

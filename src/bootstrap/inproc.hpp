@@ -10,8 +10,8 @@ namespace sennit::runtime {
 sennit_status inproc_bootstrap_create(int size, sennit_bootstrap bootstraps[]);
 sennit_status inproc_bootstrap_destroy(int size, sennit_bootstrap bootstraps[]);
 
-// A rank starts to use its bootstrap; its release() ends the use. False if the bootstrap is one of
-// the above and a rank already uses it. True for any other bootstrap.
+// Called when a rank starts to use its bootstrap; release() ends the use. False if the bootstrap is
+// one of the above and a rank already uses it. True for any other bootstrap.
 bool inproc_bootstrap_take(const sennit_bootstrap &bootstrap);
 
 }  // namespace sennit::runtime

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says when a long wait for other ranks is worth a warning: after 10 s, then each time after three
-// times as long. One thread makes it when its wait starts.
+// Finds when a long wait for other ranks must log a warning: after 10 s, then each time when the
+// wait has lasted three times as long. Made by the waiting thread when its wait starts.
 #pragma once
 
 #include "base/clock.hpp"
@@ -25,7 +25,7 @@ class LateNotice {
         return static_cast<int>(lasted_ns / 1'000'000'000);
     }
 
-    // For a launcher that can not name the late rank.
+    // For a launcher that does not know which rank is late.
     void warn_if_due(const char *launcher) {
         const int seconds = due_s();
         if (seconds > 0)

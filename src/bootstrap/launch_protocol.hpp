@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The protocol between `sennit run` and its ranks: environment variables, and messages of fixed
 // layout. Included by the rank's side (launcher.cpp) and the launcher's side (cli/launch/).
-// frontends/openshmem/ending.cpp has a copy of what it needs: two variables and the farewell.
+// frontends/openshmem/ending.cpp has a copy of two variables and of the two messages of one byte.
 //
 // Every rank's process inherits one end of a socket pair (SOCK_SEQPACKET), the control socket. A
 // rank claims its number by one LaunchHello on it, together with one end of a new SOCK_STREAM pair.
 // Everything else goes over this private connection: a LaunchFrame, then its payload. So other
 // processes that share the inherited socket (such as a shell that started the rank) never read the
-// rank's answers, and the connection ends when the rank's process ends. A rank has at most one
-// connection at a time.
+// answers for the rank, and the connection ends when the rank's process ends. A rank has at most
+// one connection at a time.
 #pragma once
 
 #include <cstddef>
@@ -46,22 +46,25 @@ static_assert(sizeof(LaunchHello) == 40 && std::is_trivially_copyable_v<LaunchHe
 static_assert(offsetof(LaunchHello, version) == 8 && offsetof(LaunchHello, rank) == 12);
 static_assert(offsetof(LaunchHello, size) == 16 && offsetof(LaunchHello, cookie) == 24);
 
-// Rank to launcher on the control socket, without a descriptor: the process exits properly and has
-// no connection to say so.
+// Rank to launcher on the control socket, without a descriptor: the process exits properly, but has
+// no connection for kGoodbye.
 inline constexpr unsigned char kLaunchFarewell = 'F';
-// The same, of a process that is about to end all ranks of the job: the others fail because of it.
+// The same, from a process that is about to end all ranks of the job: the other ranks fail because
+// of it.
 inline constexpr unsigned char kLaunchEndsAll = 'E';
 
 enum class LaunchKind : std::uint32_t {
-    kWelcome = 1,   // launcher: the rank is yours
-    kRefused = 2,   // launcher: no, and the connection is closed; payload is the reason
-    kGather = 3,    // rank: my part of allgather number `sequence`
-    kGathered = 4,  // launcher: all parts, ordered by rank
-    kLost = 5,      // launcher: gather `sequence` can not end, rank `peer` is gone; payload: reason
-    kGoodbye = 6,   // rank: I leave in order
-    kWhoIsLate = 7,  // rank: whom does my part of allgather `sequence` wait for?
-    // launcher: for `peer`, and maybe others; `sequence` is the lowest rank that waits, which is
-    // the one to warn the user; payload: who, as the beginning of a sentence
+    kWelcome = 1,  // from the launcher: accepts the claim of LaunchHello
+    kRefused = 2,  // from the launcher, which closes the connection; payload: the reason
+    kGather = 3,   // from a rank; payload: its part of allgather `sequence`
+    // The launcher's answers to kGather.
+    kGathered = 4,  // payload: all parts, in the order of ranks
+    kLost = 5,  // allgather `sequence` cannot end, because rank `peer` has ended; payload: reason
+    kGoodbye = 6,    // from a rank: the end of its connection is no death
+    kWhoIsLate = 7,  // from a rank: the question for which ranks allgather `sequence` waits
+    // The launcher's answer: for `peer`, and perhaps others. `sequence` is the lowest waiting rank,
+    // which is the one that warns the user. Payload: the late ranks, as the beginning of a
+    // sentence.
     kLate = 8
 };
 

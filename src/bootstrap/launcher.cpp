@@ -4,9 +4,9 @@
 // bootstrap_find().
 //
 // Invariants: the private connection is close-on-exec from its creation, the control socket from
-// the first claim, so a program that a rank starts later is refused with its inherited environment.
-// Nothing here waits longer than the timeout of open(). After an error within a frame the
-// connection is broken and fails every call until it is released.
+// the first claim. So a program that a rank starts later cannot claim the rank, although it
+// inherits the environment. No call waits more than a second longer than its timeout. After an
+// error within a frame the connection is broken: every further call fails.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -59,7 +59,8 @@ bool read_job(Claim *claim) {
 }
 
 // Whether the descriptor is the control socket of the launcher that the environment names. The
-// program may have closed the number and reused it; that is detected here, before anything is sent.
+// program may have closed the descriptor, and its number may be that of another file. This is
+// checked before anything is sent.
 bool control_socket_is_ours(const Claim &claim, char *reason, std::size_t bytes) {
     const int fd = claim.control_fd;
     struct stat status {};
@@ -81,7 +82,7 @@ bool control_socket_is_ours(const Claim &claim, char *reason, std::size_t bytes)
                             "descriptor %d is not the control socket of `sennit run`", fd);
         return false;
     }
-    // The kernel gives 0 for a launcher outside of the pid namespace of this process.
+    // The kernel reports 0 for a launcher outside of this process's pid namespace.
     if (creator.pid != 0 && creator.pid != claim.launcher) {
         (void)std::snprintf(reason, bytes,
                             "descriptor %d was made by process %d, not by the launcher %d that the "
@@ -140,7 +141,8 @@ sennit_status launcher_gone() {
     return fail(SENNIT_ERR_BOOTSTRAP, "`sennit run` closed the connection: it has ended");
 }
 
-// `move` transfers some bytes from the given one on, like send() and recv().
+// Calls `move` until all bytes are transferred. move(at) transfers some bytes, beginning with byte
+// `at`, and returns like send() and recv().
 template <class Move>
 sennit_status move_all(int fd, std::size_t bytes, short event, const char *what,
                        const Deadline &deadline, Move move) {
@@ -279,22 +281,22 @@ LaunchFrame frame_of(const Connection &connection, LaunchKind kind, std::uint32_
     return frame;
 }
 
-// Waits for the answer to allgather `sequence`. Asks the launcher which rank is late: once after a
-// while for a warning, and at the timeout for the error.
+// Waits for the answer to allgather `sequence`. Asks the launcher which rank is late when a warning
+// is due (LateNotice), and at the timeout for the error.
 sennit_status await_gathered(const Connection &connection, std::uint32_t sequence,
                              const Deadline &deadline, LaunchFrame *answer) {
-    constexpr std::int64_t kPatience_ns = 500'000'000;
+    constexpr std::int64_t kAnswer_ns = 500'000'000;
     const LaunchFrame question = frame_of(connection, LaunchKind::kWhoIsLate, sequence);
     LateNotice notice;
     int waited_s = 0;
     for (bool last = false;;) {
-        const Deadline until = last ? Deadline::after(kPatience_ns) : notice.next(deadline);
+        const Deadline until = last ? Deadline::after(kAnswer_ns) : notice.next(deadline);
         sennit_status status = wait_ready(connection.fd, POLLIN, until);
         if (status == SENNIT_ERR_TIMEOUT && !last) {
             last = deadline.over();
             waited_s = notice.due_s();
             status =
-                send_all(connection.fd, &question, sizeof question, Deadline::after(kPatience_ns));
+                send_all(connection.fd, &question, sizeof question, Deadline::after(kAnswer_ns));
             if (status != SENNIT_OK) return status;
             continue;
         }
@@ -350,9 +352,9 @@ int barrier(void *context, std::int64_t timeout_ns) {
                     Deadline::after(timeout_ns));
 }
 
-// Sent on the control socket: after a timeout within a frame the launcher would read a goodbye as
-// the rest of that frame.
-void say_farewell() {
+// Replaces kGoodbye on a broken connection: the launcher would read that as the rest of an
+// unfinished frame. Sent on the control socket.
+void send_farewell() {
     Claim claim{};
     char reason[200];
     if (read_claim(&claim, reason, sizeof reason))
@@ -363,10 +365,10 @@ void say_farewell() {
 void release(void *context) {
     auto *connection = static_cast<Connection *>(context);
     if (connection->broken) {
-        say_farewell();
+        send_farewell();
     } else {
         const LaunchFrame frame = frame_of(*connection, LaunchKind::kGoodbye, connection->sequence);
-        // Best effort, without waiting: the end of the connection means the same.
+        // May fail: the end of the connection means the same.
         (void)send(connection->fd, &frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
     (void)close(connection->fd);

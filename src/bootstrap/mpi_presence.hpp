@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether an MPI library is loaded in this process, and its state: for launchers whose connection
-// MPI may share. Links and loads nothing; owns nothing, changes nothing.
+// Whether an MPI library is loaded in this process, and its state. For launchers whose connection
+// an MPI may use too. Links, loads and changes nothing.
 #pragma once
 
 namespace sennit::runtime {
@@ -14,7 +14,7 @@ enum class MpiState {
 
 struct MpiPresence {
     MpiState state;
-    bool is_open_mpi;  // is taken to use PMIx
+    bool is_open_mpi;  // assumed to use PMIx
 };
 
 MpiPresence mpi_presence();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange of descriptors within a node, over SOCK_SEQPACKET, which keeps messages whole.
+// The exchange of descriptors within a node, by sockets of type SOCK_SEQPACKET, which do not divide
+// messages.
 #include "bootstrap/node_exchange.hpp"
 
 #include <poll.h>
@@ -21,13 +22,13 @@
 namespace sennit::runtime {
 namespace {
 
-constexpr std::uint32_t kGreeting = 0x53454E44;
+constexpr std::uint32_t kMessageMagic = 0x53454E44;
 constexpr int kRanksPerMessage = 64;  // two descriptors each; the kernel allows 253 in a message
 
-// The message that carries descriptors. Bit i of `has_pid_fd` tells whether rank i of the message
-// sent a pidfd; it follows the rank's memory file.
+// The message that carries descriptors: for each of its ranks that of the memory file, then, if bit
+// i of `has_pid_fd` is set for rank i of the message, a pidfd.
 struct DescriptorMessage {
-    std::uint32_t greeting = kGreeting;
+    std::uint32_t magic = kMessageMagic;
     std::int32_t count = 0;
     std::uint64_t job_cookie = 0;
     std::uint64_t has_pid_fd = 0;
@@ -42,7 +43,7 @@ struct Descriptors {
 void set_address(const std::uint8_t *name, sockaddr_un *address, socklen_t *length) {
     *address = sockaddr_un{};
     address->sun_family = AF_UNIX;
-    // The first byte of the path stays 0: an abstract name, in no file system.
+    // The first byte of the path stays 0, which makes the name an abstract one.
     char *out = address->sun_path + 1;
     const char prefix[] = "sennit-";
     std::memcpy(out, prefix, sizeof prefix - 1);
@@ -126,7 +127,7 @@ sennit_status receive_message(int socket, std::uint64_t cookie, const Deadline &
         descriptors->count = static_cast<int>(bytes / sizeof(int));
     }
     const bool is_ours = got == static_cast<ssize_t>(sizeof *message) &&
-                         message->greeting == kGreeting && message->job_cookie == cookie &&
+                         message->magic == kMessageMagic && message->job_cookie == cookie &&
                          message->count > 0 && message->count <= kRanksPerMessage;
     const int expected = is_ours ? message->count + __builtin_popcountll(message->has_pid_fd) : -1;
     if (descriptors->count == expected) return SENNIT_OK;
@@ -153,8 +154,8 @@ void append(DescriptorMessage *message, Descriptors *descriptors, int rank, int 
     ++message->count;
 }
 
-// Stores received descriptors with their peers and closes those that nobody wants.
-void keep(Rank &rank, const DescriptorMessage &message, const Descriptors &descriptors) {
+// Stores received descriptors in their Peers, and closes those that are not needed.
+void store(Rank &rank, const DescriptorMessage &message, const Descriptors &descriptors) {
     int next = 0;
     for (int i = 0; i < message.count; ++i) {
         const int owner = message.ranks[i];
@@ -184,12 +185,12 @@ bool same_user(int socket) {
     return user_of(socket) == geteuid();
 }
 
-// Names the rank, not the reason: the rank itself reports the reason in the exchange that follows.
+// The error has the rank but not the reason, which that rank reports in the next exchange.
 sennit_status fail_gave_up(int member) {
     return fail_peer(SENNIT_ERR_BOOTSTRAP, member, "", "rank %d gave up during start-up", member);
 }
 
-// A member that fails closes its listener; the kernel closes that of a dead one.
+// Whether the member has closed its listener, as it does when it fails, or has died.
 bool has_given_up(const std::uint8_t *name) {
     const int made = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (made < 0) return false;
@@ -208,8 +209,8 @@ int place_of(const NodeExchange &exchange, int world_rank) {
     return -1;
 }
 
-// Accepts one connection of the leader and returns its rank, or -1 for a stranger, whose connection
-// is closed.
+// Called by the leader: accepts one connection and stores its socket at the place of its member.
+// Closes a connection that is not from a member, which is no error.
 sennit_status accept_member(Rank &rank, const NodeExchange &exchange, const Deadline &deadline,
                             int *sockets) {
     sennit_status status = wait_socket(exchange.listener->socket, POLLIN, deadline);
@@ -221,9 +222,9 @@ sennit_status accept_member(Rank &rank, const NodeExchange &exchange, const Dead
                    : fail_os(SENNIT_ERR_OS, errno, "accepting a rank of this node");
     DescriptorMessage message;
     Descriptors descriptors;
-    const Deadline patience = Deadline::after(2'000'000'000);
+    const Deadline limit = Deadline::after(2'000'000'000);
     status = same_user(socket)
-                 ? receive_message(socket, rank.job_cookie, patience, &message, &descriptors)
+                 ? receive_message(socket, rank.job_cookie, limit, &message, &descriptors)
                  : SENNIT_ERR_BOOTSTRAP;
     if (status != SENNIT_OK) {
         (void)close(socket);
@@ -235,22 +236,22 @@ sennit_status accept_member(Rank &rank, const NodeExchange &exchange, const Dead
         (void)close(socket);
         return SENNIT_OK;
     }
-    keep(rank, message, descriptors);
+    store(rank, message, descriptors);
     sockets[place] = socket;
     return SENNIT_OK;
 }
 
 sennit_status collect(Rank &rank, const NodeExchange &exchange, const Deadline &deadline,
                       int *sockets) {
-    constexpr std::int64_t kLook_ns =
-        200'000'000;  // interval of the checks for members that failed
+    // Interval of the checks for members that failed.
+    constexpr std::int64_t kCheck_ns = 200'000'000;
     for (;;) {
         int missing = 0;
         for (int i = 1; i < exchange.count; ++i)
             missing += sockets[i] < 0 ? 1 : 0;
         if (missing == 0) return SENNIT_OK;
-        const Deadline look = Deadline::after(std::min(kLook_ns, deadline.left_ns()));
-        const sennit_status status = accept_member(rank, exchange, look, sockets);
+        const Deadline check = Deadline::after(std::min(kCheck_ns, deadline.left_ns()));
+        const sennit_status status = accept_member(rank, exchange, check, sockets);
         const bool waits = status == SENNIT_ERR_TIMEOUT && !deadline.over();
         if (status != SENNIT_OK && !waits) return status;
         for (int i = 1; i < exchange.count && waits; ++i)
@@ -309,7 +310,7 @@ sennit_status connect_leader(const NodeExchange &exchange, const Deadline &deadl
     set_address(exchange.socket_names[0], &address, &length);
     while (connect(made, reinterpret_cast<sockaddr *>(&address), length) != 0) {
         const int reason = errno;
-        const bool is_full = reason == EAGAIN;  // the leader's queue of connections
+        const bool is_full = reason == EAGAIN;  // the leader's queue of connections is full
         if (is_full && !deadline.over()) {
             (void)poll(nullptr, 0, 1);
             continue;
@@ -346,7 +347,7 @@ sennit_status follow(Rank &rank, const NodeExchange &exchange, int own_pid_fd,
         status = receive_message(leader, rank.job_cookie, deadline, &reply, &theirs);
         if (status == SENNIT_ERR_BOOTSTRAP) status = fail_gave_up(exchange.members[0]);
         if (status != SENNIT_OK) break;
-        keep(rank, reply, theirs);
+        store(rank, reply, theirs);
         received += reply.count;
     }
     (void)close(leader);
@@ -381,13 +382,14 @@ void listener_close(Listener *listener) {
 sennit_status node_exchange(Rank &rank, const NodeExchange &exchange, const Deadline &deadline) {
     if (exchange.count < 2) return SENNIT_OK;
     const bool leads = exchange.members[0] == rank.world_rank;
-    // Descriptors: two of each other rank, and two of this one that it gets back. Sockets: one per
-    // rank for the leader, one in all for the others. Then the pidfd, and one spare.
+    // The leader needs two descriptors and a socket for each other rank. Another rank needs two
+    // descriptors of each rank, also of itself, because the leader sends them to all, and one
+    // socket. Both need the own pidfd and a spare one.
     const int others = exchange.count - 1;
     const sennit_status reserved =
         reserve_descriptors((leads ? 3 : 2) * others + (leads ? 2 : 5), exchange.count);
     if (reserved != SENNIT_OK) return reserved;
-    // Old kernels and some containers refuse it: then a death is noticed by other means, or late.
+    // Old kernels and some containers refuse this. Then /proc or the launcher shows a death.
     const int own_pid_fd = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
     const sennit_status status = leads ? lead(rank, exchange, own_pid_fd, deadline)
                                        : follow(rank, exchange, own_pid_fd, deadline);

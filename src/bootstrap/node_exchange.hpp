@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Passes descriptors between the ranks of a node: each rank's memory file, and a pidfd that it
 // opened on itself. The lowest rank of the node listens on an abstract socket with a random name.
-// Every other rank connects, shows the job's cookie, sends its two descriptors and receives
-// everybody's. Used once, in start-up; leaves nothing behind.
+// Every other rank connects, sends the job's cookie and its two descriptors, and receives those of
+// all ranks. Used once, during start-up; leaves no socket open.
 #pragma once
 
 #include "base/clock.hpp"
@@ -12,7 +12,7 @@ namespace sennit::runtime {
 
 inline constexpr std::size_t kSocketNameBytes = 16;
 
-// A listening socket whose name nobody knows yet.
+// A listening socket with a random name, which other ranks learn from the card.
 struct Listener {
     int socket = -1;
     std::uint8_t name[kSocketNameBytes] = {};
@@ -24,9 +24,9 @@ void listener_close(Listener *listener);
 
 // `members` are the `count` world ranks of this node in rising order, this rank included;
 // `socket_names` are the names of their listeners. Fills memory_file and pid_fd of these peers.
-// Turns away a stranger (other uid, wrong cookie). Errors: OS, TIMEOUT, BOOTSTRAP; an error that
-// another rank caused names it as its peer. After an error the caller closes its listener, which
-// tells the others.
+// Closes connections of another uid or with a wrong cookie. Errors: OS, TIMEOUT, BOOTSTRAP; an
+// error that another rank caused has that rank as its peer. After an error the caller closes its
+// listener: by that the leader detects the failure.
 struct NodeExchange {
     Listener *listener = nullptr;
     const int *members = nullptr;

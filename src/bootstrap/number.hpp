@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses numbers and hexadecimal digits of launchers' variables and messages.
+// Parses numbers and hexadecimal digits in variables and messages of launchers.
 #pragma once
 
 #include <cerrno>
@@ -9,8 +9,8 @@
 
 namespace sennit::runtime {
 
-// Whether the text (may be null) is a number from `least` to `most` and nothing else; then *out has
-// it.
+// Sets *out if the text, which may be null, is a number from `least` to `most` and nothing else.
+// False: it is not.
 template <class Number>
 bool number_of(const char *text, long least, long most, Number *out) {
     if (text == nullptr || *text == '\0') return false;

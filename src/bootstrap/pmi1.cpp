@@ -2,10 +2,10 @@
 // Launchers with PMI-1 (MPICH's mpiexec.hydra and relatives): each process gets a connected socket
 // in PMI_FD, or an address in PMI_PORT.
 //
-// The connection belongs to the process and outlives sennit_finalize. A launcher hangs up after
-// "finalize", and a later MPI_Init would then end the job. So the last one to finalize sends it
-// when the process exits: Sennit only if no MPI of this process uses PMI-1, and only after
-// sennit_finalize. For the launcher, a rank that exits without it has died, as with MPI.
+// The connection belongs to the process and outlives sennit_finalize. A launcher closes it after
+// the request "finalize", and a later MPI_Init would then end the job. So Sennit sends that request
+// only when the process exits, only after sennit_finalize, and only if no MPI of the process has
+// used PMI-1. For the launcher, a rank that exits without the request has died, as with MPI.
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -28,10 +28,10 @@
 namespace sennit::runtime {
 namespace {
 
-constexpr std::int64_t kFarewellTimeout_ns = 2'000'000'000;
+constexpr std::int64_t kFinalizeTimeout_ns = 2'000'000'000;
 
 // The process's connection to its launcher. One rank of the process at a time uses it.
-struct Conversation {
+struct Session {
     Pmi1Wire *wire = nullptr;  // never freed: the exit handler needs it
     int fd = -1;
     bool fd_is_ours = false;  // connected to PMI_PORT; else inherited in PMI_FD, and never closed
@@ -40,13 +40,13 @@ struct Conversation {
     bool initialised_by_us = false;
     bool exit_handler_is_set = false;
     bool rank_is_open = false;
-    pid_t pid = 0;  // a forked child must not talk to the launcher
+    pid_t pid = 0;  // of this process: a forked child must not use the connection
     int rank = -1;
     int size = 0;
     std::uint32_t generation = 0;  // of the exchanges; continues in a later sennit_init
 };
 
-Conversation conversation;
+Session session;
 
 bool is_socket(int fd, dev_t *device, ino_t *inode) {
     struct stat found {};
@@ -56,30 +56,30 @@ bool is_socket(int fd, dev_t *device, ino_t *inode) {
     return true;
 }
 
-// Whether the socket of the conversation still has its number.
+// Whether the descriptor still is the session's socket, and the wire can be used.
 bool still_connected() {
     dev_t device = 0;
     ino_t inode = 0;
-    return conversation.wire != nullptr && !conversation.wire->broken() &&
-           is_socket(conversation.fd, &device, &inode) && device == conversation.device &&
-           inode == conversation.inode;
+    return session.wire != nullptr && !session.wire->broken() &&
+           is_socket(session.fd, &device, &inode) && device == session.device &&
+           inode == session.inode;
 }
 
-// The state of an MPI of this process that shares the launcher's socket. Open MPI does not.
+// The state of an MPI of this process that uses the same connection. Open MPI does not.
 MpiState mpi_on_socket() {
     const MpiPresence mpi = mpi_presence();
     return mpi.is_open_mpi ? MpiState::kAbsent : mpi.state;
 }
 
-void say_farewell() {
-    if (!conversation.initialised_by_us || conversation.rank_is_open) return;
-    if (conversation.pid != getpid() || !still_connected()) return;
+void finalize_at_exit() {
+    if (!session.initialised_by_us || session.rank_is_open) return;
+    if (session.pid != getpid() || !still_connected()) return;
     const MpiState mpi = mpi_on_socket();
     if (mpi == MpiState::kRunning || mpi == MpiState::kOver) return;
-    (void)conversation.wire->finalise(Deadline::after(kFarewellTimeout_ns));
+    (void)session.wire->finalise(Deadline::after(kFinalizeTimeout_ns));
 }
 
-// The launcher expects one caller per process, so it would take a second connection for the first.
+// The launcher expects one connection per process and would mix up a second one with the first.
 sennit_status fail_port_taken() {
     return fail(SENNIT_ERR_BOOTSTRAP,
                 "MPI has taken the one connection to PMI_PORT; use sennit_init_mpi, or start "
@@ -89,7 +89,7 @@ sennit_status fail_port_taken() {
 // Whether an exchange may start.
 sennit_status check_connection() {
     const MpiState mpi = mpi_on_socket();
-    if (still_connected() && conversation.fd_is_ours && mpi == MpiState::kRunning)
+    if (still_connected() && session.fd_is_ours && mpi == MpiState::kRunning)
         return fail_port_taken();
     if (still_connected()) return SENNIT_OK;
     if (mpi == MpiState::kOver)
@@ -103,18 +103,18 @@ int pmi1_allgather(void *, const void *mine, void *all, std::size_t bytes,
                    std::int64_t timeout_ns) {
     const sennit_status status = check_connection();
     if (status != SENNIT_OK) return status;
-    const Pmi1Exchange exchange{conversation.rank, conversation.size, ++conversation.generation};
-    return conversation.wire->allgather(exchange, mine, all, bytes, Deadline::after(timeout_ns));
+    const Pmi1Exchange exchange{session.rank, session.size, ++session.generation};
+    return session.wire->allgather(exchange, mine, all, bytes, Deadline::after(timeout_ns));
 }
 
 int pmi1_barrier(void *, std::int64_t timeout_ns) {
     const sennit_status status = check_connection();
     if (status != SENNIT_OK) return status;
-    return conversation.wire->barrier(Deadline::after(timeout_ns));
+    return session.wire->barrier(Deadline::after(timeout_ns));
 }
 
 void pmi1_release(void *) {
-    conversation.rank_is_open = false;
+    session.rank_is_open = false;
 }
 
 bool pmi1_present(char *reason, std::size_t bytes) {
@@ -176,7 +176,7 @@ int connect_to(const addrinfo &address, Deadline deadline, int *error) {
     return -1;
 }
 
-// Connects to PMI_PORT, "host:port". Only the resolver limits the look-up of the host's name.
+// Connects to PMI_PORT, "host:port". The deadline does not limit the look-up of the host's name.
 sennit_status connect_to_port(const char *address, Deadline deadline, int *connected) {
     char host[256];
     const char *colon = std::strrchr(address, ':');
@@ -207,85 +207,84 @@ sennit_status take_socket(Deadline deadline, bool *is_ours) {
     *is_ours = getenv("PMI_FD") == nullptr;
     if (!*is_ours) {
         (void)number_of(getenv("PMI_FD"), 0, INT32_MAX, &fd);
-        (void)number_of(getenv("PMI_RANK"), 0, INT32_MAX, &conversation.rank);
-        (void)number_of(getenv("PMI_SIZE"), 1, INT32_MAX, &conversation.size);
+        (void)number_of(getenv("PMI_RANK"), 0, INT32_MAX, &session.rank);
+        (void)number_of(getenv("PMI_SIZE"), 1, INT32_MAX, &session.size);
     } else {
         if (mpi_on_socket() == MpiState::kRunning) return fail_port_taken();
         const sennit_status status = connect_to_port(port, deadline, &fd);
         if (status != SENNIT_OK) return status;
     }
     auto *wire = new (std::nothrow) Pmi1Wire(fd);
-    if (wire == nullptr || !is_socket(fd, &conversation.device, &conversation.inode)) {
+    if (wire == nullptr || !is_socket(fd, &session.device, &session.inode)) {
         if (*is_ours) (void)close(fd);
         delete wire;
         return fail(SENNIT_ERR_NOMEM, "no memory for the connection to the PMI-1 launcher");
     }
-    conversation.wire = wire;
-    conversation.fd = fd;
-    conversation.fd_is_ours = *is_ours;
-    conversation.pid = getpid();
+    session.wire = wire;
+    session.fd = fd;
+    session.fd_is_ours = *is_ours;
+    session.pid = getpid();
     return SENNIT_OK;
 }
 
 void drop_socket() {
-    if (conversation.fd_is_ours) (void)close(conversation.fd);
-    delete conversation.wire;
-    conversation.wire = nullptr;
-    conversation.fd = -1;
-    conversation.initialised_by_us = false;
+    if (session.fd_is_ours) (void)close(session.fd);
+    delete session.wire;
+    session.wire = nullptr;
+    session.fd = -1;
+    session.initialised_by_us = false;
 }
 
-// hydra accepts a second "init" on the same socket. Slurm (--mpi=pmi2) takes it for an error and
-// ends the job, so an MPI that will still start must come first. hydra within a job of Slurm
-// inherits Slurm's variables but sets one of its own.
-bool mpi_would_be_shut_out() {
+// Whether a later MPI_Init would fail. hydra accepts a second "init" on the same socket. For Slurm
+// (--mpi=pmi2) it is an error that ends the job, so MPI_Init must be called first. hydra within a
+// job of Slurm has Slurm's variables and one of its own.
+bool mpi_init_would_fail() {
     const bool is_slurm = getenv("PMI_JOBID") != nullptr && getenv("SLURM_STEP_ID") != nullptr &&
                           getenv("HYDI_CONTROL_FD") == nullptr;
     return is_slurm && mpi_on_socket() == MpiState::kIdle;
 }
 
-sennit_status start_conversation(Deadline deadline) {
+sennit_status start_session(Deadline deadline) {
     bool is_ours = false;
-    if (mpi_would_be_shut_out())
+    if (mpi_init_would_fail())
         return fail(SENNIT_ERR_BOOTSTRAP,
                     "Slurm's PMI-1 serves one library of a process, and this program has an MPI: "
                     "call MPI_Init before sennit_init, or start it with srun --mpi=pmix");
     sennit_status status = take_socket(deadline, &is_ours);
     if (status != SENNIT_OK) return status;
     if (is_ours)
-        status = conversation.wire->introduce(getenv("PMI_ID"), deadline, &conversation.rank,
-                                              &conversation.size);
-    // After MPI_Init the conversation is open, and MPI ends it.
+        status = session.wire->introduce(getenv("PMI_ID"), deadline, &session.rank, &session.size);
+    // After MPI_Init the session has started, and MPI ends it.
     if (status == SENNIT_OK && (is_ours || mpi_on_socket() != MpiState::kRunning)) {
-        status = conversation.wire->initialise(deadline);
-        conversation.initialised_by_us = status == SENNIT_OK;
+        status = session.wire->initialise(deadline);
+        session.initialised_by_us = status == SENNIT_OK;
     }
-    if (status == SENNIT_OK) status = conversation.wire->learn_limits(deadline);
+    if (status == SENNIT_OK) status = session.wire->learn_limits(deadline);
     if (status != SENNIT_OK) drop_socket();
     return status;
 }
 
 sennit_status pmi1_open(std::int64_t timeout_ns, sennit_bootstrap *out) {
-    if (conversation.rank_is_open)
+    if (session.rank_is_open)
         return fail(SENNIT_ERR_STATE, "a rank of this process uses the PMI-1 launcher already");
-    if (conversation.wire != nullptr && conversation.pid != getpid())
+    if (session.wire != nullptr && session.pid != getpid())
         return fail(SENNIT_ERR_STATE, "a forked child can not use the PMI-1 launcher");
     char reason[kReasonBytes];
-    if (conversation.wire == nullptr && !pmi1_present(reason, sizeof reason))
+    if (session.wire == nullptr && !pmi1_present(reason, sizeof reason))
         return fail(SENNIT_ERR_BOOTSTRAP, "not started by a PMI-1 launcher: %s", reason);
-    if (conversation.wire != nullptr) {
+    if (session.wire != nullptr) {
         const sennit_status status = check_connection();
         if (status != SENNIT_OK) return status;
     } else {
-        if (!conversation.exit_handler_is_set && std::atexit(say_farewell) != 0)
+        if (!session.exit_handler_is_set && std::atexit(finalize_at_exit) != 0)
             return fail(SENNIT_ERR_NOMEM, "no memory for the handler that leaves the launcher");
-        conversation.exit_handler_is_set = true;
-        const sennit_status status = start_conversation(Deadline::after(timeout_ns));
+        session.exit_handler_is_set = true;
+        const sennit_status status = start_session(Deadline::after(timeout_ns));
         if (status != SENNIT_OK) return status;
     }
-    conversation.rank_is_open = true;
-    *out = sennit_bootstrap{sizeof *out,       "pmi1",         &conversation, conversation.rank,
-                            conversation.size, pmi1_allgather, pmi1_barrier,  pmi1_release};
+    session.rank_is_open = true;
+    *out = sennit_bootstrap{sizeof *out,  "pmi1",         &session,     session.rank,
+                            session.size, pmi1_allgather, pmi1_barrier, pmi1_release};
     return SENNIT_OK;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each request is one write and a wait for one line. The socket keeps the mode that its owner set:
-// MSG_DONTWAIT and poll() limit each wait without changing it.
+// Each request is one write and a wait for one line. MSG_DONTWAIT and poll() limit each wait, so
+// the mode of the socket, which its owner has set, does not change.
 #include "bootstrap/pmi1_wire.hpp"
 
 #include <poll.h>
@@ -28,7 +28,7 @@ void key_name(const Pmi1Exchange &exchange, int owner, std::size_t part, char *t
     (void)std::snprintf(text, bytes, "sennit-%u-%d-%zu", exchange.generation, owner, part);
 }
 
-// How much of an unexpected answer an error message shows.
+// So many characters of an unexpected answer are in the error's text.
 constexpr int kShownCharacters = 80;
 
 }  // namespace
@@ -141,7 +141,7 @@ bool Pmi1Wire::number_field(std::string_view name, long *number) const {
            number_of(text, LONG_MIN, LONG_MAX, number);
 }
 
-// The launcher's result of a request. After a refusal the wire still works.
+// Checks the launcher's result of a request. After a refusal the wire can still be used.
 sennit_status Pmi1Wire::check_result(const char *what) {
     long result = 0;
     if (!number_field("rc=", &result))

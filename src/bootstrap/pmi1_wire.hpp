@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The PMI-1 protocol on one connected socket: one line per request, one per answer. Owned by
-// pmi1.cpp, one per process; used by one thread at a time. Invariants: nothing is unread between
-// two calls, because MPI may use the same socket; after a call without its complete answer the wire
-// is broken and every later call fails.
+// pmi1.cpp, one per process; used by one thread at a time. Invariants: between two calls nothing is
+// unread, because MPI may use the same socket. After a call that did not read its complete answer
+// the wire is broken, and every later call fails.
 #pragma once
 
 #include <sennit/error.h>
@@ -15,7 +15,7 @@
 
 namespace sennit::runtime {
 
-// The members of an exchange, and its number: they make the names of its keys.
+// The rank, the number of ranks and the number of an exchange, of which its keys are made.
 struct Pmi1Exchange {
     int rank;
     int size;
@@ -28,13 +28,13 @@ class Pmi1Wire {
   public:
     explicit Pmi1Wire(int fd) : fd_(fd) {}
 
-    // The greeting after connecting to a port: identifies the caller, learns rank and size.
+    // The first request after connecting to a port: sends the caller's id, gets rank and size.
     sennit_status introduce(const char *pmi_id, Deadline deadline, int *rank, int *size);
 
-    // Opens the conversation. Not called on a socket on which MPI has done so.
+    // Starts the session. Not called on a socket on which MPI has done so.
     sennit_status initialise(Deadline deadline);
 
-    // Learns the name of the key space and its limits. Needed before allgather().
+    // Gets the name of the key space and its limits. Called before allgather().
     sennit_status learn_limits(Deadline deadline);
 
     sennit_status barrier(Deadline deadline);
@@ -44,7 +44,7 @@ class Pmi1Wire {
     sennit_status allgather(const Pmi1Exchange &exchange, const void *mine, void *all,
                             std::size_t bytes, Deadline deadline);
 
-    // Ends the conversation: the launcher hangs up afterwards.
+    // Ends the session: the launcher then closes the connection.
     sennit_status finalise(Deadline deadline);
 
     bool broken() const { return broken_; }

@@ -2,10 +2,10 @@
 // Launchers with PMIx (Open MPI's mpirun, prterun, srun --mpi=pmix). The library is opened at run
 // time and only under such a launcher, so nothing depends on it.
 //
-// PMIx counts its initializations, and an MPI in the process uses the same copy of it: the last
-// finalize leaves the launcher. PMIx can not be initialized again afterwards, so Sennit finalizes
-// it only when the process exits, and only after sennit_finalize. For the launcher, a rank that
-// exits without PMIx_Finalize has died, as with MPI.
+// PMIx counts its initializations, and an MPI in the process uses the same copy: only the last
+// PMIx_Finalize leaves the launcher's job. PMIx cannot be initialized again afterwards, so Sennit
+// finalizes it only when the process exits, and only after sennit_finalize. For the launcher, a
+// rank that exits without PMIx_Finalize has died, as with MPI.
 #include <dlfcn.h>
 #include <pmix.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ namespace sennit::runtime {
 namespace {
 
 constexpr char kLibrary[] = "libpmix.so.2";
-constexpr std::int64_t kFarewellTimeout_ns = 5'000'000'000;
+constexpr std::int64_t kFinalizeTimeout_ns = 5'000'000'000;
 
 struct PmixFunctions {
     decltype(&PMIx_Init) init = nullptr;
@@ -53,7 +53,8 @@ struct Membership {
     bool is_stuck = false;   // a call did not return in time; no further call is tried
     bool exit_handler_is_set = false;
     bool rank_is_open = false;
-    // MPI_Finalize had left PMIx when this process joined again; other ranks may not have left yet.
+    // This process joined after MPI_Finalize had left PMIx. Other ranks may not have left yet, so
+    // there are no fences.
     bool joined_again = false;
     pid_t pid = 0;  // of this process: a forked child must not call PMIx
     pmix_proc_t self{};
@@ -64,9 +65,9 @@ struct Membership {
 
 Membership membership;
 
-// A call of PMIx that may not return in time, or that completes by a callback. The waiting thread
-// and the completing thread both hold it, and the last holder frees it, so a late completion finds
-// it alive.
+// A call of PMIx that may not return in time, or that completes by a callback. It has two holders,
+// the waiting and the completing thread, and the last one frees it. So it still exists when a late
+// call completes.
 class PendingCall {
   public:
     static PendingCall *make() { return new (std::nothrow) PendingCall(); }
@@ -139,7 +140,7 @@ void set_info(pmix_info_t *info, const char *key) {
     (void)std::snprintf(info->key, sizeof info->key, "%s", key);
 }
 
-// Runs a call that has no time limit in PMIx on its own thread.
+// Runs a call for which PMIx has no time limit in a thread of its own.
 sennit_status run_bounded(pmix_status_t (*function)(PendingCall *), const char *what,
                           Deadline deadline) {
     PendingCall *call = PendingCall::make();
@@ -168,8 +169,9 @@ sennit_status run_bounded(pmix_status_t (*function)(PendingCall *), const char *
     return result == PMIX_SUCCESS ? SENNIT_OK : fail_pmix(result, what);
 }
 
-// Whether an Open MPI with its own PMIx has joined with that copy: the launcher accepts a process
-// once; after a second attempt it reports the process as dead at its end, so Sennit must not try.
+// Whether an Open MPI with its own copy of PMIx has joined the job. The launcher accepts a process
+// only once: after a second attempt it reports the process as dead when it exits, so Sennit must
+// not try.
 bool mpi_joined_with_another_copy() {
     const MpiPresence mpi = mpi_presence();
     // After MPI_Finalize Open MPI has unloaded its copy of PMIx.
@@ -209,12 +211,12 @@ sennit_status load_library() {
     return SENNIT_OK;
 }
 
-void say_farewell() {
+void finalize_at_exit() {
     if (!membership.is_member || membership.rank_is_open || membership.is_stuck) return;
     if (membership.pid != getpid()) return;
     membership.is_member = false;
     (void)run_bounded([](PendingCall *) { return membership.pmix.finalize(nullptr, 0); },
-                      "PMIx_Finalize", Deadline::after(kFarewellTimeout_ns));
+                      "PMIx_Finalize", Deadline::after(kFinalizeTimeout_ns));
 }
 
 // Values of PMIx_Get are plain memory of malloc().
@@ -228,13 +230,13 @@ sennit_status get_value(const pmix_proc_t &from, const char *key, Deadline deadl
     pmix_info_t info;
     set_info(&info, PMIX_TIMEOUT);
     info.value.type = PMIX_INT;
-    // For PMIx 0 means forever, and the unit is a second.
+    // In seconds; 0 means forever.
     if (!deadline.forever())
         info.value.data.integer = static_cast<int>(
             1 + std::min<std::int64_t>(deadline.left_ns() / 1'000'000'000, 1'000'000));
     pmix_status_t result = membership.pmix.get(&from, key, &info, 1, value);
-    // No fence has confirmed that the value exists, and the launcher drops a request for a missing
-    // value after its own time limit: 2 s with Open MPI 4.1.
+    // Without a fence the value may not exist yet, and the launcher drops a request for a missing
+    // value after its own time limit (2 s with Open MPI 4.1). So the request is repeated.
     timespec pause{0, 200'000};
     LateNotice notice;
     while (membership.joined_again && !deadline.over() &&
@@ -264,7 +266,7 @@ sennit_status fence(bool collect, Deadline deadline) {
         },
         call);
     if (started != PMIX_SUCCESS) {
-        call->let_go();  // no callback will come
+        call->let_go();  // for the callback, which PMIx does not call
         call->let_go();
         return started == PMIX_OPERATION_SUCCEEDED ? SENNIT_OK
                                                    : fail_pmix(started, "PMIx_Fence_nb");
@@ -281,7 +283,7 @@ std::size_t value_bytes(std::size_t bytes) {
     return membership.last_bytes = bytes;
 }
 
-// `whole`: the length of the value, which begins with these bytes.
+// `whole`: the length of the value; its first `bytes` bytes are `mine`.
 sennit_status publish(const char *key, const void *mine, std::size_t bytes, std::size_t whole) {
     const Array<char> copy(whole);
     if (copy == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for an exchange");
@@ -345,7 +347,7 @@ int pmix_allgather(void *, const void *mine, void *all, std::size_t bytes,
 int pmix_barrier(void *context, std::int64_t timeout_ns) {
     const int status = check_membership();
     if (status == SENNIT_OK && membership.joined_again) {
-        // A rank that has the words of all ranks knows that all have arrived.
+        // When a rank has the bytes of all ranks, all have arrived.
         unsigned char mine = 1;
         const Array<unsigned char> all(static_cast<std::size_t>(membership.size));
         if (all == nullptr) return fail(SENNIT_ERR_NOMEM, "no memory for a barrier");
@@ -358,9 +360,9 @@ void pmix_release(void *) {
     membership.rank_is_open = false;
 }
 
-// MPI_Init of Open MPI sets the variables of a launcher if it finds none: then PMIx knows one rank,
-// and another launcher may know more. The kernel keeps the environment with which the process
-// started.
+// Whether the process itself has set the variable. MPI_Init of Open MPI sets the variables of PMIx
+// if there is no launcher; then PMIx knows only one rank, and another launcher may know more.
+// /proc/self/environ has the environment with which the process started.
 bool set_by_this_process(const char *name) {
     std::FILE *file = std::fopen("/proc/self/environ", "re");
     if (file == nullptr) return false;
@@ -400,7 +402,7 @@ bool pmix_present(char *reason, std::size_t bytes) {
 sennit_status join(Deadline deadline) {
     sennit_status status = load_library();
     if (status != SENNIT_OK) return status;
-    if (!membership.exit_handler_is_set && std::atexit(say_farewell) != 0)
+    if (!membership.exit_handler_is_set && std::atexit(finalize_at_exit) != 0)
         return fail(SENNIT_ERR_NOMEM, "no memory for the handler that leaves the launcher");
     membership.exit_handler_is_set = true;
     if (!membership.is_member) {

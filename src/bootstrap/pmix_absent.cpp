@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In place of pmix.cpp in a build without PMIx: still recognizes the launcher and says why it can
-// not be used, so that nobody wonders why the ranks are alone.
+// Replaces pmix.cpp in a build without PMIx. It still recognises the launcher, so that the reason
+// why it is not used can be shown.
 #include <cstdio>
 #include <cstdlib>
 

@@ -6,7 +6,7 @@
 void print_node_exchange_layouts() {
     using sennit::runtime::DescriptorMessage;
     STRUCT(DescriptorMessage);
-    FIELD(DescriptorMessage, greeting);
+    FIELD(DescriptorMessage, magic);
     FIELD(DescriptorMessage, count);
     FIELD(DescriptorMessage, job_cookie);
     FIELD(DescriptorMessage, has_pid_fd);
