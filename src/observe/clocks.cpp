@@ -5,8 +5,8 @@
 
 namespace sennit::runtime {
 
-// One rank entered before the other left, which bounds the offset on one side for each direction:
-// entered_other + offset <= left_first, and entered_first <= left_other + offset.
+// In each round each of the two ranks entered before the other left. That gives two bounds of the
+// offset: entered_other + offset <= left_first, and entered_first <= left_other + offset.
 ClockOffset clock_offset(const ClockSample *first, const ClockSample *other, int rounds) {
     std::int64_t least = INT64_MIN;
     std::int64_t most = INT64_MAX;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The offset between the clocks of two nodes, from times around exchanges of all ranks.
+// Computes the offset between the clocks of two nodes from the times at which ranks entered and
+// left exchanges.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct ClockOffset {
     std::int64_t error_ns;   // bound of the error
 };
 
-// From `rounds` samples of a rank on each clock.
+// `first` and `other` have `rounds` samples each, of one rank on each clock.
 ClockOffset clock_offset(const ClockSample *first, const ClockSample *other, int rounds);
 
 }  // namespace sennit::runtime

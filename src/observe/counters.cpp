@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The counters of one rank, in its own memory. With SENNIT_STATS=FILE they are also written into
-// that file from observer_ready() on; `sennit stats` reads it at any time.
+// that file, beginning in observer_ready(); `sennit stats` may read the file at any time.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -47,7 +47,7 @@ void print_row(const Rank &rank, int peer, sennit_path path, const sennit_counte
 void counters_open(Observer &observer, const char *setting) {
     observer.counters = new (std::nothrow) PeerCounters[stats_counters(observer.size)]{};
     if (observer.counters == nullptr) {
-        log(SENNIT_LOG_WARNING, "no memory to count with");
+        log(SENNIT_LOG_WARNING, "no memory for the counters: nothing is counted");
         return;
     }
     (void)read_switch(setting, &observer.prints);

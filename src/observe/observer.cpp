@@ -20,7 +20,7 @@ void make_progress_observed(Rank &rank) {
     using runtime::Observed;
     runtime::Observer &observer = *rank.observer;
     Observed turn(rank, "progress", runtime::kNobody, 0, runtime::Noted::progress);
-    // All relaxed: counts for people, which hand nothing over.
+    // All relaxed: only the counts matter; no other data depends on them.
     const std::uint64_t pieces = observer.pieces.load(std::memory_order_relaxed);
     const unsigned requests = rank.polled_requests.load(std::memory_order_relaxed);
     poll_progress(rank);
@@ -33,8 +33,8 @@ void make_progress_observed(Rank &rank) {
 namespace runtime {
 namespace {
 
-// A thread's own state. Small: thread-local storage is scarce in a library that is opened at run
-// time.
+// A thread's own state. It is small, because thread-local storage is scarce in a library that is
+// opened at run time.
 struct ThreadLane {
     Observed *innermost = nullptr;
     std::uint32_t observer = 0;  // the observer of the thread's number below
@@ -73,15 +73,15 @@ int claim_place(Observer &observer) {
 }
 
 void release_place(Observer &observer, int place) {
-    // relaxed: only people read it next.
+    // relaxed: no other data depends on it.
     observer.trace->open[place].in_use.store(0, std::memory_order_relaxed);
     // SYNC trace-place: pairs with the acquire in claim_place(); this thread's writes come before.
     observer.open_places.fetch_and(~(std::uint64_t{1} << place), std::memory_order_release);
 }
 
-// Whether the thread is inside an operator of the program. If it has left that by longjmp, the
-// records around it are on a part of the stack that is in use again.
-bool has_left_frames() {
+// Whether the thread, as far as known, is inside an operator of the program. It may have left that
+// by longjmp; then the Observed objects around it are on a part of the stack that is in use again.
+bool may_have_left_frames() {
     const Callback *callback = thread_callback();
     return callback != nullptr && *callback == Callback::combine;
 }
@@ -142,7 +142,7 @@ void Observed::show_text(Observer &observer, const char *text) {
     (void)std::snprintf(note.text, sizeof note.text, "%s", text);
     if (place < 0) return;
     // SYNC trace-open: pairs with the acquire in cli/trace/part.cpp; the text comes before. A
-    // reader may still find the next text half written: people read it.
+    // reader may see a later text half written, which is no problem in a text for people.
     observer.trace->open[place].has_note.store(1, std::memory_order_release);
 }
 
@@ -162,7 +162,7 @@ void show_sent(Observer &observer, sennit_signal signal, std::uint64_t epoch,
             one.rank = signal.rank;
             one.handle = signal.handle;
         }
-        // relaxed: numbers for people.
+        // relaxed: only the numbers matter; no other data depends on them.
         const auto set = [](auto &word, std::uint64_t value) {
             word.store(value, std::memory_order_relaxed);
         };
@@ -179,7 +179,7 @@ void show_sent(Observer &observer, sennit_signal signal, std::uint64_t epoch,
 void Observed::begin(const char *name, int peer, std::uint64_t bytes, Noted kind) {
     Observer &observer = *observer_;
     const Rank &rank = *observer.rank;
-    if (has_left_frames()) lane.innermost = nullptr;
+    if (may_have_left_frames()) lane.innermost = nullptr;
     outer_ = lane.innermost;
     lane.innermost = this;
     bytes_ = bytes;
@@ -244,7 +244,7 @@ void Observed::end() {
             add(counters.waits, waits_);
             add(counters.wait_ns, wait_ns_);
         } else if (outer_ != nullptr && is_operation(outer_->kind_)) {
-            // The operation knows its path only at its end.
+            // Counted with the operation, whose path is known only at its end.
             ++outer_->waits_;
             outer_->wait_ns_ += time_ns;
         } else {
@@ -293,11 +293,11 @@ void observer_open(Rank &rank, int size, std::int64_t started_ns) {
     const bool traces = wishes.trace.text[0] != '\0';
     const char *stats = wishes.stats.text;
     bool counts = *stats != '\0';
-    (void)read_switch(stats, &counts);  // else it names a file
+    (void)read_switch(stats, &counts);  // another text is the name of a file
     if (!traces && !counts) return;
     auto *observer = new (std::nothrow) Observer;
     if (observer == nullptr) {
-        log(SENNIT_LOG_WARNING, "no memory to trace or count with");
+        log(SENNIT_LOG_WARNING, "no memory for traces and counters: nothing is recorded");
         return;
     }
     observer->rank = &rank;
@@ -320,8 +320,8 @@ bool observer_traces(const Rank &rank) {
 void observer_align(Rank &rank, const Deadline &deadline) {
     constexpr std::size_t kRounds = 8;
     const auto size = static_cast<std::size_t>(rank.bootstrap.size);
-    // One row of samples per round, and a last one for the times at which the ranks left the last
-    // round.
+    // A row has each rank's sample at the start of a round: the time when it enters this round, and
+    // the time when it left the last one. So there is one row more than rounds.
     const Array<ClockSample> samples(size * (kRounds + 1));
     ClockSample mine{0, 0};
     bool gathered = samples != nullptr;
@@ -332,7 +332,7 @@ void observer_align(Rank &rank, const Deadline &deadline) {
         mine.left_ns = now_ns();
     }
     if (gathered && observer_traces(rank)) {
-        std::size_t leader = 0;  // the leader of this node
+        std::size_t leader = 0;  // the lowest rank of this node
         while (!rank.peers[leader].same_node)
             ++leader;
         ClockSample first[kRounds];

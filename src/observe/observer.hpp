@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records a rank's own calls if SENNIT_TRACE or SENNIT_STATS is set: a trace of events, and
-// counters per peer and path. If neither is set, Rank::observer is null, and the classes here cost
-// one test of it at each end. Direct puts, gets and atomic operations have no such test: while a
-// rank is observed, its entries refuse the direct way (memory/entry.hpp), and the cold path records
-// the calls. Several threads of the rank may record at once. Nothing here changes the thread's last
-// error.
+// Records a rank's own calls: a trace of events if SENNIT_TRACE is set, counters per peer and path
+// if SENNIT_STATS is set. If neither is set, Rank::observer is null, and an Observed costs two
+// tests of it. Direct puts, gets and atomic operations have no such test: while a rank is observed,
+// its entries do not allow direct access (memory/entry.hpp), so all calls take the cold path, which
+// records them. Several threads of the rank may record at once. Nothing here changes the thread's
+// last error.
 #pragma once
 
 #include <sennit/signal.h>
@@ -23,10 +23,11 @@ struct sennit::PartType<sennit::Part::observer> {
 
 namespace sennit::runtime {
 
-// For allocations `bytes` is the size of the memory, which is not transferred.
+// The kind of a recorded time. For an allocation, `bytes` is the size of the memory, which does not
+// count as transferred.
 enum class Noted : std::uint8_t { operation, allocation, wait, progress };
 
-// Records the time from here to the end of the block. Names are constants.
+// Records the time from its construction to the end of the block. `name` is a constant string.
 class Observed {
   public:
     Observed(Rank &rank, const char *name, int peer = kNobody, std::uint64_t bytes = 0,
@@ -42,22 +43,21 @@ class Observed {
     Observed(const Observed &) = delete;
     Observed &operator=(const Observed &) = delete;
 
-    // Properties that are known later. Only if is_on().
+    // Sets properties that are known later. The caller checks is_on() first.
     bool is_on() const { return observer_ != nullptr; }
     void set_path(sennit_path path) { path_ = static_cast<std::uint8_t>(path); }
     void set_bytes(std::uint64_t bytes) { bytes_ = bytes; }
-    void drop() { is_dropped_ = true; }  // not worth a record
+    void drop() { is_dropped_ = true; }  // nothing is recorded
     // Adds one of several puts and gets of the operation, with its own peer and path.
     [[gnu::cold, gnu::noinline]] void add_part(int peer, sennit_path path, std::uint64_t bytes);
 
-    // note_awaited() for a rank that is observed.
+    // note_awaited() and note_text() for a rank that is observed.
     static void show_awaited(Observer &observer, const struct Awaited &awaited);
-    // note_text() for a rank that is observed.
     static void show_text(Observer &observer, const char *text);
 
   private:
     friend struct Observer;
-    // The thread's innermost operation that has a place in the file; -1: none.
+    // The place in the file of the thread's innermost operation that has one; -1: none.
     static int innermost_open(const Observer &observer);
     [[gnu::cold, gnu::noinline]] void begin(const char *name, int peer, std::uint64_t bytes,
                                             Noted kind);
@@ -79,7 +79,8 @@ class Observed {
     bool is_dropped_;
 };
 
-// Counts a piece that the op engine moved, and its rail; such progress is recorded.
+// Counts a piece that the op engine has moved by the rail. A call of progress that moves pieces is
+// recorded.
 [[gnu::cold, gnu::noinline]] void count_piece(Observer &observer, unsigned rail,
                                               std::uint64_t bytes);
 inline void note_piece(Rank &rank, unsigned rail, std::uint64_t bytes) {
@@ -87,7 +88,7 @@ inline void note_piece(Rank &rank, unsigned rail, std::uint64_t bytes) {
         count_piece(*rank.observer, rail, bytes);
 }
 
-// The signal of this rank for which the thread's innermost call waits.
+// The signal of this rank for which the thread's innermost operation waits.
 struct Awaited {
     std::uint32_t handle;
     std::uint32_t events;  // of an epoch
@@ -99,14 +100,14 @@ inline void note_awaited(Rank &rank, const Awaited &awaited) {
         show_awaited(*rank.observer, awaited);
 }
 
-// Records the program's text on what the thread's innermost call waits for.
+// Records a text for what the thread's innermost operation waits.
 inline void note_text(Rank &rank, const char *text) {
     if (rank.observer != nullptr) [[unlikely]]
         Observed::show_text(*rank.observer, text);
 }
 
-// Records that an event of the epoch was sent to the signal, or that its owner, in epoch `owners`,
-// refused it as too early.
+// note_sent() records that an event of the epoch was sent to the signal, note_refused() that the
+// signal's owner, in epoch `owners`, refused it as too early.
 [[gnu::cold, gnu::noinline]] void show_sent(Observer &observer, sennit_signal signal,
                                             std::uint64_t epoch, const std::uint64_t *owners);
 inline void note_sent(Rank &rank, sennit_signal signal, std::uint64_t epoch) {
@@ -127,8 +128,8 @@ inline void note_message(Rank &rank, CountedMessage kind, std::uint64_t bytes) {
         count_message(*rank.observer, kind, bytes);
 }
 
-// The life of the observer; start-up and teardown call these in this order. A problem with a file
-// is only a warning, and the file is not written.
+// The life of the observer: start-up and teardown call these functions in this order. If there is a
+// problem with a file, a warning is logged and the file is not written.
 
 // Makes the observer if a knob asks for one; `started_ns` is the time of the call of sennit_init.
 // Rank 0 removes the files of an earlier job.
@@ -137,11 +138,11 @@ bool observer_traces(const Rank &rank);
 // Collective over all ranks of the job if one of them traces and there are several nodes: finds the
 // offset of this node's clock to that of rank 0.
 void observer_align(Rank &rank, const Deadline &deadline);
-// The rank is ready: from now on its part of the file of counters exists.
+// Called when start-up has succeeded: makes the rank's part of the file of counters.
 void observer_ready(Rank &rank);
-// observer_write(), before the last barrier: writes the trace as text. observer_finish(), after it:
-// rank 0 ends the text if `all_arrived` in that barrier.
+// Called before the last barrier: writes the trace as text.
 void observer_write(Rank &rank);
+// Called after the last barrier: rank 0 ends the common text if `all_arrived` in that barrier.
 void observer_finish(Rank &rank, bool all_arrived);
 void observer_close(Rank &rank);
 

@@ -8,7 +8,7 @@
 namespace sennit::runtime {
 
 inline constexpr std::size_t kFileNameBytes = 1024;
-inline constexpr std::size_t kNameSlots = 1024;  // a power of 2 above twice kTraceNames
+inline constexpr std::size_t kNameSlots = 1024;  // more than twice kTraceNames
 
 struct StatsFile;
 
@@ -26,7 +26,7 @@ struct Observer {
     std::size_t mapped_bytes = 0;
     std::uint64_t most_records = 0;
     int trace_fd = -1;
-    bool one_file = false;  // all ranks write into one text
+    bool one_file = false;  // all ranks write their text into one file
     bool is_written = false;
     bool is_ready = false;                      // start-up has succeeded
     char trace_name[kFileNameBytes] = "";       // of the text
@@ -35,19 +35,18 @@ struct Observer {
     const char *name_keys[kNameSlots] = {};
     std::uint16_t name_values[kNameSlots] = {};
 
-    // Null if nothing is counted, or if there is no file.
-    PeerCounters *counters = nullptr;
-    StatsFile *stats_file = nullptr;
-    bool prints = false;
+    PeerCounters *counters = nullptr;  // null if nothing is counted
+    StatsFile *stats_file = nullptr;   // null if no file is written
+    bool prints = false;               // the counters are logged at the end
     char stats_name[kFileNameBytes] = "";
 };
 
-// `pattern` with each %r replaced by the rank and `suffix` appended, as an absolute path, since the
-// program may change its directory. False: too long.
+// Makes a name of `pattern`: replaces each %r by the rank, appends `suffix`, and makes the path
+// absolute, since the program may change its directory. False: too long.
 bool file_name(const char *pattern, int rank, const char *suffix, char name[kFileNameBytes]);
 bool names_rank(const char *pattern);
 
-// trace_file.cpp. The name and the record need the lock.
+// trace_file.cpp. trace_name() and trace_append() need the lock.
 void trace_open(Observer &observer, const char *pattern, std::int64_t started_ns);
 std::uint16_t trace_name(Observer &observer, const char *name);
 void trace_append(Observer &observer, const TraceRecord &record);

@@ -18,7 +18,7 @@ bool is_own(const struct stat &found) {
 }  // namespace
 
 int open_own_file(const char *name, int flags) {
-    // Nonblocking: a pipe would wait for its reader.
+    // O_NONBLOCK: otherwise open() of a named pipe would wait for a reader.
     const int file = open(name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
     if (file < 0) return -1;
     struct stat found {};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files with names chosen by the user, perhaps in a directory where others may write too. Such a
-// file must belong to this user, be a regular file and have one name; nothing else is written or
-// removed.
+// Files whose names the user chooses, perhaps in a directory in which others may write too. Such a
+// file is written or removed only if it is a regular file of this user with a single link.
 #pragma once
 
 namespace sennit::runtime {
@@ -9,7 +8,7 @@ namespace sennit::runtime {
 // The same as open(). -1 with errno: ELOOP for a symbolic link, EPERM for a file that is not the
 // user's own.
 int open_own_file(const char *name, int flags);
-// Removes the file of an earlier job.
+// Removes the file, if it is such a file.
 void remove_own_file(const char *name);
 // The text of errno after these functions.
 const char *file_error(int error);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files of SENNIT_TRACE and SENNIT_STATS while a job runs: `sennit trace` and `sennit stats`
-// read them, also after a rank has died. A rank maps its trace, and the page cache keeps its last
-// stores, however the process ended. It writes its counters by write(). docs/design/layouts.md has
-// each byte.
+// The files of SENNIT_TRACE and SENNIT_STATS while a job runs. `sennit trace` and `sennit stats`
+// read them, also after a rank has died. A rank maps its trace, so the file has its last stores
+// however the process ends. It writes its counters by pwrite(). docs/design/layouts.md lists every
+// byte.
 #pragma once
 
 #include <sennit/info.h>
@@ -24,10 +24,11 @@ inline constexpr std::size_t kSentEvents = 128;
 inline constexpr unsigned kObservedRails = 8;  // further rails are counted together
 inline constexpr int kNobody = -1;             // the peer of an operation on several ranks
 
-// Messages to ranks of other nodes, by purpose. `answer` has only answers; `answer_along` is an
-// answer in another message of this list or with a task. `other`: addresses, fences, goodbyes.
-// `carried`: notified puts with the event in completion data, each of which ends with a task;
-// `not_carried`: the same with a task instead, because the owner had no index left.
+// Messages to ranks of other nodes, by purpose. `answer`: messages with answers only.
+// `answer_along`: answers in messages that count as another kind. `other`: addresses, fences, the
+// messages of a rank that leaves. `carried`: notified puts with the event in completion data, each
+// of which ends with a task. `not_carried`: notified puts whose event is in a task, because the
+// owner had no index left.
 enum class CountedMessage : std::uint8_t {
     task,
     task_again,
@@ -42,13 +43,13 @@ inline constexpr const char *kCountedNames[kCountedMessages] = {
     "tasks",          "tasks sent again",          "answers",           "answers with others",
     "other messages", "puts with completion data", "puts without index"};
 
-// A name that records refer to by its number; number 0 means all names without room.
+// A name; records have its number. Number 0 stands for all names for which there was no room.
 struct TraceName {
     char text[48];
 };
 static_assert(sizeof(TraceName) == 48);
 
-// An operation that has started and not ended, for the diagnosis of a job that hangs or has died.
+// An operation that has not ended yet, for the diagnosis of a job that hangs or has died.
 struct OpenOperation {
     std::int64_t start_ns;
     std::uint64_t bytes;
@@ -65,8 +66,8 @@ struct OpenOperation {
 static_assert(sizeof(OpenOperation) == 48 && offsetof(OpenOperation, in_use) == 24 &&
               offsetof(OpenOperation, epoch) == 32);
 
-// The reason why the open operation of the same place waits: by sennit_trace_note, or the wait
-// itself. The last place is for notes outside of operations; "": none.
+// A text for what the open operation at the same place waits, set by sennit_trace_note() or by the
+// wait itself; "": none. The last place is for texts outside of operations.
 struct TraceNote {
     char text[256];
 };
@@ -76,7 +77,7 @@ static_assert(sizeof(TraceNote) == 256);
 // not fire.
 struct SentEvent {
     std::atomic<std::uint64_t> sent;     // the latest epoch, + 1; 0: none
-    std::atomic<std::uint64_t> refused;  // the epoch that was too early, + 1; 0: none since
+    std::atomic<std::uint64_t> refused;  // the last epoch if it was too early, + 1; else 0
     std::atomic<std::uint64_t> owners;   // the owner's epoch when it refused
     std::int32_t rank;                   // of the owner
     std::uint32_t handle;
@@ -85,16 +86,16 @@ struct SentEvent {
 };
 static_assert(sizeof(SentEvent) == 40 && offsetof(SentEvent, rank) == 24);
 
-// A completed operation, wait or turn of progress.
+// A completed operation, wait or call of progress.
 struct TraceRecord {
     std::int64_t start_ns;  // CLOCK_MONOTONIC of the rank's node
     std::int64_t duration_ns;
     std::uint64_t bytes;  // of progress: the number of pieces moved
     std::int32_t peer;    // world rank, or kNobody
     std::uint16_t name;
-    std::uint16_t thread;  // of the rank, by first use
+    std::uint16_t thread;  // number of the thread, in the order of their first records
     std::uint8_t path;     // sennit_path
-    std::uint8_t rails;    // bit r: a piece was completed by rail r meanwhile
+    std::uint8_t rails;    // bit r: a piece was moved by rail r meanwhile
     std::uint8_t unused[6];
 };
 static_assert(sizeof(TraceRecord) == 40 && offsetof(TraceRecord, path) == 32);
@@ -110,7 +111,7 @@ struct alignas(kLineBytes) TraceFile {
     std::int64_t start_ns;                  // of sennit_init
     std::int64_t clock_offset_ns;           // this node's clock plus this is the clock of rank 0
     std::int64_t clock_error_ns;            // bound of the error of the offset
-    std::atomic<std::uint64_t> capacity;    // records; grows until the file may grow no more
+    std::atomic<std::uint64_t> capacity;    // records; grows up to the limit of the file
     std::atomic<std::uint64_t> written;     // SYNC trace-record
     std::atomic<std::uint64_t> names_used;  // SYNC trace-name
     std::uint64_t job_cookie;               // files with another cookie are of another job

@@ -22,8 +22,8 @@ struct StatsFile {
     off_t offset = 0;
     std::size_t bytes = 0;  // size of the part
     const PeerCounters *counters = nullptr;
-    // The next and the last written version of the part. In their own pages: adoption
-    // (memory/adopt) may move memory beside a program's buffers while the thread writes.
+    // The next and the last written version of the part. They are in pages of their own, because
+    // adoption (memory/adopt) may move memory beside a program's buffers while the thread writes.
     StatsPart *next = nullptr;
     StatsPart *written = nullptr;
     int error = 0;  // of the first failed write
@@ -87,7 +87,7 @@ void *run_writer(void *argument) {
     return nullptr;
 }
 
-// Without a thread everything is written at the end.
+// If no thread can be started, everything is written at the end.
 void start_writer(StatsFile &file) {
     file.has_thread = create_own_thread(&file.thread, run_writer, &file) == 0;
 }
@@ -123,7 +123,7 @@ void destroy(StatsFile *file) {
     delete file;
 }
 
-// False with errno.
+// Opens the file and writes the first version of the part. False with errno.
 bool open_part(const Observer &observer, StatsFile *file) {
     file->bytes = sizeof(StatsPart) + stats_counters(observer.size) * sizeof(PeerCounters);
     file->offset = static_cast<off_t>(stats_part_bytes(observer.size)) * observer.rank->world_rank;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trace records as events of the Chrome trace format, one per line. The library writes the file
-// with it when a rank ends, and `sennit trace` makes it from what ranks have left. Each event
-// starts with the comma after the event before, so a file that ends after any line is still an
-// array for trace viewers.
+// Writes trace records as events of the Chrome trace format, one per line. The library uses this
+// when a rank ends, `sennit trace` for the files of ranks that have died. Each event begins with
+// the comma that separates it from the one before, so trace viewers can read a file that ends after
+// any line.
 #pragma once
 
 #include <cstdio>
@@ -14,8 +14,8 @@ namespace sennit::runtime {
 
 inline constexpr std::size_t kEventTextBytes = 512;  // the longest event
 
-// "wait", "rma", ...: the category by which a viewer filters: that of the first row that is a
-// prefix of the name.
+// The category by which a viewer filters, such as "wait" or "rma": that of the first row whose text
+// is a prefix of the name.
 inline const char *category_of(const char *name) {
     struct Row {
         const char *begin;
@@ -52,7 +52,7 @@ inline const char *category_of(const char *name) {
     return "collective";
 }
 
-// Text that is safe between quotes in JSON.
+// Copies a text and replaces characters that are not allowed between quotes in JSON.
 inline void quoted(const char *from, char *to, std::size_t bytes) {
     std::size_t used = 0;
     for (; *from != '\0' && used + 1 < bytes; ++from)
@@ -74,7 +74,8 @@ struct Microseconds {
     char text[32];
 };
 
-// Writes the name, the lane and the position of a rank in the picture. Returns the length.
+// Writes the events that give a viewer the name, the order and the labels of a rank. Returns the
+// length.
 inline int rank_text(const TraceFile &file, std::uint64_t dropped, char *text, std::size_t bytes) {
     char host[sizeof file.host];
     quoted(file.host, host, sizeof host);

@@ -67,7 +67,8 @@ bool grow(Observer &observer) {
 
 // Maps the file of this rank. False with errno.
 bool map_part(Observer &observer) {
-    // Another job may still map a file of that name: it keeps its own.
+    // Another job may still map a file of that name. It keeps that one, and this rank gets a new
+    // one.
     remove_own_file(observer.part_name);
     const int file = open_own_file(observer.part_name, O_RDWR | O_CREAT | O_EXCL);
     if (file < 0) return false;
@@ -105,8 +106,8 @@ void fill_head(Observer &observer, std::int64_t started_ns) {
     trace.magic = kTraceMagic;
 }
 
-// The same as write(), but a limit on file sizes gives EFBIG instead of SIGXFSZ, which would end
-// the program: the kernel sends that signal to the writing thread.
+// The same as write(), but beyond the limit of file sizes it only returns EFBIG: it removes the
+// signal SIGXFSZ, which the kernel sends to the writing thread and which would end the program.
 ssize_t write_without_signal(int file, const char *from, std::size_t bytes) {
     sigset_t limit;
     sigset_t before;
@@ -134,8 +135,8 @@ class Text {
     }
     bool is_ready() const { return file_ >= 0 && buffer_ != nullptr; }
 
-    // The place for the next event, kEventTextBytes * 2 long. Whole events are written together,
-    // since several ranks append to one file.
+    // The place for the next event, kEventTextBytes * 2 long. The file gets only whole events,
+    // since several ranks append to it.
     char *place() {
         if (used_ + kEventTextBytes * 2 > kBytes) flush();
         return buffer_ + used_;
@@ -189,7 +190,7 @@ void add_records(Text &text, TraceFile &trace) {
             record_text(trace, records_of(&trace)[i % capacity], text.place(), kEventTextBytes));
 }
 
-// Rank 0 starts the common text of all ranks, before the others can add to it.
+// Called by rank 0: starts the common text of all ranks before the others can append to it.
 bool begin_text(const Observer &observer) {
     remove_own_file(observer.trace_name);
     Text text(open_own_file(observer.trace_name, O_WRONLY | O_CREAT | O_EXCL));
@@ -288,8 +289,8 @@ void observer_finish(Rank &rank, bool all_arrived) {
 
 void trace_close(Observer &observer) {
     if (observer.trace == nullptr) return;
-    // A written text replaces the file, and a failed start-up reports its reason itself; otherwise
-    // the file stays for `sennit trace merge`.
+    // The file stays for `sennit trace merge`, unless the text was written or start-up has failed,
+    // which reports its reason itself.
     if (observer.is_written || !observer.is_ready) (void)unlink(observer.part_name);
     // relaxed: only the holder of the lock changes it.
     const std::uint64_t used = observer.trace->capacity.load(std::memory_order_relaxed);
