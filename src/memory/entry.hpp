@@ -135,7 +135,7 @@ inline void remember(Rank &rank, const sennit_gptr &gptr, SegmentEntry *entry) {
 // For a filled entry: false once its owner has ended the segment. Call it before reading the
 // entry's other fields: ids repeat, so the entry may have been filled for another segment of the
 // same name. Ids of a team repeat after 255 allocations at one index, those of a rank after 255 in
-// every slot. A thread with a pointer of before may then see the latest segment of that name.
+// every slot. A thread with an old pointer may then see the latest segment of that name.
 inline bool is_live(const SegmentEntry &entry) {
     // SYNC entry-live: pairs with the release in fill_entry(); base and bounds come before.
     const std::uint32_t wanted = entry.live_value.load(std::memory_order_acquire);

@@ -86,21 +86,23 @@ struct alignas(kLineBytes) ArrivalLine {
 static_assert(sizeof(ArrivalLine) == 128 && offsetof(ArrivalLine, waiting) == 8 &&
               offsetof(ArrivalLine, sent) == 16);
 
-// A counter on its own line. In a barrier: one round of a dissemination barrier (writer: the
-// partner of that round).
+// A counter in a line of its own. In TeamSync::rounds: one round of a dissemination barrier;
+// writer: the partner of that round.
 struct alignas(kLineBytes) EpochLine {
     std::atomic<std::uint64_t> epoch;
     std::uint8_t unused[120];
 };
 static_assert(sizeof(EpochLine) == 128);
 
-// For a barrier by clusters, in the words of a cluster's first member (team/cluster.hpp). Writers
-// of `arrived`: the members of the cluster; of `clusters`, used only in the first cluster: the last
-// member of each cluster; of `released`: the last member to arrive.
+// For a barrier by clusters (team/cluster.hpp). Used in the first member of each cluster.
 struct ClusterLines {
-    EpochLine arrived;   // the number of members, 0 between two barriers
-    EpochLine clusters;  // complete clusters, 0 between two barriers
-    EpochLine released;  // the last barrier in which all have arrived
+    // Members of the cluster that have arrived, 0 between two barriers; writers: these members.
+    EpochLine arrived;
+    // Complete clusters, 0 between two barriers; used only in the first cluster. Writers: the last
+    // member of each cluster.
+    EpochLine clusters;
+    // The last barrier in which all have arrived; writer: the last member to arrive.
+    EpochLine released;
 };
 static_assert(sizeof(ClusterLines) == 384);
 
@@ -164,7 +166,7 @@ struct alignas(kLineBytes) SegmentRecord {
     std::uint64_t bytes;           // size the user asked for; 0 if it continues a region
     std::uint64_t file_offset;     // place in the owner's memory file (mechanism file, adopted)
     std::uint64_t mapped_bytes;    // bytes, rounded up to whole pages
-    std::uint64_t owner_address;   // address at the owner; used only in the same process
+    std::uint64_t owner_address;   // for ranks of the same process and for copies by the kernel
     std::uint64_t alignment;       // of every rank's mapping
     std::uint32_t page_bytes;      // page size of the memory, for placement and adoption
     std::uint32_t flags;           // SENNIT_ALLOC_*

@@ -133,7 +133,7 @@ void reset(Rank &rank) {
     static_cast<RankSetup &>(rank) = RankSetup{};
 }
 
-// With the lock held.
+// Called with the lock held.
 void handle_forks() {
     if (process.fork_handler_set) return;
     process.fork_handler_set =
@@ -153,7 +153,7 @@ int number_for_log() {
     return number >= 0 ? number : process.lone_number.load(std::memory_order_relaxed);
 }
 
-// With the lock held.
+// Called with the lock held.
 sennit_status claim(Rank **rank) {
     // relaxed: only a number for log lines.
     process.lone_number.store(-1, std::memory_order_relaxed);

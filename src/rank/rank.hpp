@@ -119,7 +119,7 @@ struct RankSetup {
     void (*close_in_child)(Rank &rank) = nullptr;
     bool progress_yields = false;                    // the hooks yield the processor; set with them
     RequestCalls request_kinds[kRequestKinds] = {};  // by request::register_kind()
-    void (*poll_requests)(Rank &rank) = nullptr;     // progresses Rank::polled_requests
+    void (*poll_requests)(Rank &rank) = nullptr;     // for the requests in Rank::polled_requests
 
     // Parts that belong to other folders.
     PartPointer<Part::segments> segments;

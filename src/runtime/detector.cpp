@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The detector uses:
-// - the pidfd of a peer's process for its death. The peer opened it on itself and sent it, so it
+// How the detector finds that ranks have ended:
+// - A pidfd shows that a peer's process has died. The peer opened it on itself and sent it, so it
 //   cannot mean a later process with the same number. If the kernel has none, /proc replaces it.
-// - the state word in a peer's control block for its leaving,
-// - the connection to the launcher for the end of the job.
+// - The state word in a peer's control block shows that the peer has left.
+// - The connection to the launcher shows that the job has ended.
 #include "runtime/detector.hpp"
 
 #include <poll.h>

@@ -25,9 +25,9 @@ std::uint32_t count_ended(Rank &rank);
 // A dead peer, or -1. Call count_ended() before.
 int find_dead(const Rank &rank);
 
-// A function for LostSearch (wait.hpp). Returns a rank because of which a wait for *peer cannot
-// end, or -1: that peer if it has died or left; with kAnyPeer, any rank that has died. A rank that
-// has left did its part of a wait for all ranks before.
+// A function for LostSearch (wait.hpp) of a wait for *peer. Returns that peer if it has died or
+// left; for kAnyPeer, a rank that has died; else -1. With kAnyPeer a rank that has left does not
+// count, because it has done its part before.
 int find_lost(Rank &rank, const void *peer);
 
 // Called by a transport that has found that the peer has ended.

@@ -74,8 +74,9 @@ inline void note_fruitless_poll(Rank &rank) {
         count_fruitless_poll(rank);
 }
 
-// `find` returns a rank because of whose end the wait cannot end, or -1. It is called about once a
-// millisecond, and at the end of some shorter waits. Null: the wait depends on no rank.
+// `find` returns a rank that has ended and for which the wait would wait forever, or -1. It is
+// called about once a millisecond, and at the end of some shorter waits. Null: the wait depends on
+// no rank.
 struct LostSearch {
     int (*find)(Rank &rank, const void *context);
     const void *context;

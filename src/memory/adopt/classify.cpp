@@ -15,7 +15,8 @@ namespace {
 // glibc aligns the heaps of its arenas to this size. The first heap starts with the arena's state.
 constexpr std::uint64_t kArenaBytes = std::uint64_t{64} << 20;
 
-// How far this thread's frames extend above the current one, to the caller of the library.
+// The frames of this thread above the current one, up to the library's caller, use at most this
+// much stack.
 constexpr std::uint64_t kFramesAbove = 16u << 10;
 
 struct AddressRange {
@@ -47,7 +48,8 @@ bool is_program_data(std::uint64_t begin, std::uint64_t end) {
 struct Storage {
     std::int64_t begin = 0;
     std::int64_t end = 0;
-    std::int64_t most = 8192;  // the loader's reserve, plus the size of the objects
+    // The largest distance from the control block: the loader's reserve and the objects' sizes.
+    std::int64_t most = 8192;
     std::int64_t control_block = 0;
 };
 
@@ -128,7 +130,8 @@ bool begins_arena(std::uint64_t page) {
     return arena >= kArenaBytes && arena % kArenaBytes < page_bytes() && arena % sizeof arena == 0;
 }
 
-// Whether a page at the start of an arena holds more than the buffer.
+// Whether the first or the last page of the range starts an arena and has other data than the
+// buffer.
 bool has_arena_start(const Buffer &buffer, std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t last = end - page_bytes();
     return (!buffer.fills(begin) && begins_arena(begin)) ||
@@ -165,8 +168,8 @@ bool ends_stack(KernelRecord &record, const Mapping &mapping, std::uint64_t page
            (!record.find(page - 1, &below) || below.begin >= page || !below.readable);
 }
 
-// For a stretch on a stack. Never moved: pages with other data than the buffer, pages with frames
-// of the waiting thread, and the lowest page.
+// Decides on a stretch of a stack without frames of the waiting thread. Refuses a page with other
+// data than the buffer, and the lowest page of the stack.
 Refused check_stack(KernelRecord &record, const Question &question, const Mapping &mapping,
                     Refusal without_consent, Stretch *stretch) {
     if (!question.takes_stacks) return {without_consent, 0};
@@ -191,7 +194,7 @@ Refused classify_mapping(KernelRecord &record, const Question &question, std::ui
     if (mapping.begin > begin) return {Refusal::not_mapped, 0};
     const Refusal refusal = check_mapping(mapping);
     if (refusal != Refusal::none) return {refusal, 0};
-    // A private mapping of a memory file, left by an earlier return, counts as anonymous.
+    // A private mapping of a memory file, left when pages were returned, counts as anonymous.
     const bool from_file = mapping.inode != 0 && mapping.name != Mapping::Name::memory_file;
     *stretch = Stretch{begin, std::min(end, mapping.end), from_file, false, false};
     if (has_frames(question, stretch->begin, stretch->end))

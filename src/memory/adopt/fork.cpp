@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adopted memory across fork: private in the child. The table is locked from before the fork until
+// Makes adopted memory private in a forked child. The table is locked from before the fork until
 // the child has its copies, so no page moves meanwhile. The parent waits at a pipe until the child
 // closes it or ends. The child finds adopted memory by the kernel's record, not by the table: it
 // inherits nothing else of Sennit (MADV_DONTFORK), so any shared mapping of a memory file is

@@ -7,7 +7,7 @@
 
 namespace sennit::memory::adopt {
 
-// Called when no region uses the run or overlaps it. Frees the row.
+// Gives the run back and frees its row. Called when no region uses the run or overlaps it.
 void give_back(Table &table, PageRun &run);
 // The same, unless a region that stays in place overlaps the run.
 void give_back_if_free(Table &table, PageRun &run);

@@ -154,7 +154,7 @@ bool KernelRecord::query(std::uint64_t address, Mapping *mapping, bool *answered
     query.vma_name_addr = reinterpret_cast<std::uintptr_t>(name);
     int result = ioctl(file_, kProcmapQuery, &query);
     if (result != 0 && errno == ENAMETOOLONG) {
-        // No relevant name is that long.
+        // No name that name_of() distinguishes is that long.
         std::memcpy(name, "/", 2);
         query.vma_name_size = 0;
         query.vma_name_addr = 0;

@@ -85,7 +85,7 @@ class MoveIntoFile {
         const std::uint64_t end = move_.address + move_.bytes;
         for (std::uint64_t at = move_.address; at < end;) {
             std::uint64_t bytes = piece_bytes(at);
-            if (bytes == kHugePageBytes && at >= looked_until_) make_huge_pages(at);
+            if (bytes == kHugePageBytes && at >= read_until_) make_huge_pages(at);
             const bool is_huge = bytes == kHugePageBytes && at < huge_until_;
             // Without a guard no thread waits for the end of a piece, so it may be long.
             if (is_huge && guard_ == nullptr) bytes = huge_until_ - at;
@@ -145,16 +145,16 @@ class MoveIntoFile {
     void make_huge_pages(std::uint64_t at) {
         const std::uint64_t page = page_bytes();
         std::uint64_t end = at;
-        looked_until_ = at + kHugePageBytes;
+        read_until_ = at + kHugePageBytes;
         for (; end - at < kMostHugeBytes && piece_bytes(end) == kHugePageBytes;
              end += kHugePageBytes) {
             const std::uint64_t pages = kHugePageBytes / page;
-            look_at(end, pages);
+            read_states(end, pages);
             if (used_from(0, pages) != pages) break;
             // One page is enough for a collapse: the kernel adds zeroed memory of the same node.
             placement_.prefer_node_of(0);
             if (madvise(side_of(end), page, MADV_POPULATE_WRITE) != 0) break;
-            looked_until_ = end + kHugePageBytes;
+            read_until_ = end + kHugePageBytes;
         }
         if (end > at && madvise(side_of(at), end - at, kCollapse) == 0) huge_until_ = end;
     }
@@ -166,9 +166,9 @@ class MoveIntoFile {
     }
 
     // Finds the used pages of the piece and their nodes.
-    void look_at(std::uint64_t at, std::uint64_t pages) {
+    void read_states(std::uint64_t at, std::uint64_t pages) {
         known_ = states_.read(at, pages, before_);
-        placement_.look(pointer(at), pages, page_bytes());
+        placement_.find_nodes(pointer(at), pages, page_bytes());
     }
 
     // The first unused page from `i` on.
@@ -183,7 +183,7 @@ class MoveIntoFile {
     int make_pages(std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t page = page_bytes();
         const std::uint64_t pages = bytes / page;
-        look_at(at, pages);
+        read_states(at, pages);
         all_used_ = used_from(0, pages) == pages;
         for (std::uint64_t i = 0; i < pages;) {
             std::uint64_t stop = used_from(i, pages);
@@ -235,7 +235,7 @@ class MoveIntoFile {
         return 0;
     }
 
-    // 0 or -errno.
+    // Copies a protected piece into the file. 0 or -errno.
     SENNIT_UNWATCHED long copy(std::uint64_t at, std::uint64_t bytes, bool is_huge) {
         if (!all_used_) return copy_used(at, bytes);
         if (!is_huge) return write_pages(at, bytes);
@@ -288,8 +288,8 @@ class MoveIntoFile {
     Placement placement_;
     std::byte *side_ = nullptr;
     bool may_swap_;
-    std::uint64_t looked_until_ = 0;  // how far make_huge_pages() has read
-    std::uint64_t huge_until_ = 0;    // end of the pieces with huge pages
+    std::uint64_t read_until_ = 0;  // how far make_huge_pages() has read
+    std::uint64_t huge_until_ = 0;  // end of the pieces with huge pages
     bool known_ = false;
     bool all_used_ = false;  // whether all pages of the piece were used before its protection
     std::uint64_t before_[kMostPages];
@@ -350,7 +350,7 @@ void make_fresh_pages(const PageMove &move, const Piece &piece, Placement *place
         if (span == kHugePageBytes) (void)madvise(piece.fresh, span, MADV_HUGEPAGE);
         const std::byte *const view = piece.view + (offset - first);
         std::byte *const fresh = piece.fresh + (offset - first);
-        placement->look(view, span / page, page);
+        placement->find_nodes(view, span / page, page);
         for (std::uint64_t i = 0; i < span / page;) {
             const std::uint64_t count = placement->alike(i, span / page);
             placement->prefer_node_of(i);

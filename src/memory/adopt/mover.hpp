@@ -37,7 +37,8 @@ int move_into_file(const PageMove &move);
 // `last_shared`.
 int move_back(const PageMove &move);
 
-// In a child of fork, which has one thread: makes private copies of the pages. 0 or an errno.
+// Called in a child of fork, which has one thread: makes private copies of the pages. 0 or an
+// errno.
 int copy_for_child(const PageMove &move);
 
 // All signals of the thread are blocked while an object exists.

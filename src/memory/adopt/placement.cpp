@@ -80,7 +80,7 @@ Placement::~Placement() {
     if (is_changed_) calls_.restore(policy_);
 }
 
-void Placement::look(const void *begin, std::uint64_t pages, std::uint64_t page) {
+void Placement::find_nodes(const void *begin, std::uint64_t pages, std::uint64_t page) {
     known_ = false;
     if (!matters_ || pages > kMostPages) return;
     void *places[kMostPages];

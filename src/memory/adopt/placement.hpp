@@ -30,7 +30,7 @@ class Placement {
     Placement &operator=(const Placement &) = delete;
 
     // Finds the nodes of at most 512 pages of `page` bytes each.
-    void look(const void *begin, std::uint64_t pages, std::uint64_t page);
+    void find_nodes(const void *begin, std::uint64_t pages, std::uint64_t page);
     // The number of consecutive pages from `first` on, before `end`, that are on the same node.
     std::uint64_t alike(std::uint64_t first, std::uint64_t end) const;
     // From now on this thread's new pages are allocated on the node of that page.

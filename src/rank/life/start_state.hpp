@@ -29,7 +29,7 @@ struct Startup {
     int size;
     runtime::Listener listener{};
     Introduction *all = nullptr;              // [size]
-    transport::Address *addresses = nullptr;  // [size][kTransports], then [size][kNetworks]
+    transport::Address *addresses = nullptr;  // [size][kTransports], later [size][kNetworks]
     path::PathSet *usable = nullptr;          // [size], the paths that this rank could use
     path::PathSet *theirs = nullptr;          // [size], the paths to this rank that each could use
     int *places = nullptr;                    // [size], the place of each rank in its node
