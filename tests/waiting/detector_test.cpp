@@ -43,7 +43,7 @@ class Detector : public testing::Test {
     int looks(int first, int end) {
         int count = 0;
         for (int r = first; r < end; ++r)
-            count += rank().peers[r].looked_ns != 0 ? 1 : 0;
+            count += rank().peers[r].proc_read_ns != 0 ? 1 : 0;
         return count;
     }
 
