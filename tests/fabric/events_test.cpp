@@ -90,7 +90,7 @@ class Events : public ToldPeers {
     std::vector<std::uint64_t> data_of(const Job &one) {
         std::vector<std::uint64_t> data;
         const auto look = [&] {
-            fabric::Event found[8];
+            fabric::RailCompletion found[8];
             const std::size_t count = there[1].rail_of_memory().poll_all(found, 8);
             for (std::size_t i = 0; i < count; ++i)
                 if (found[i].has_data) data.push_back(found[i].data);

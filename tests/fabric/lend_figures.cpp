@@ -131,12 +131,12 @@ class Pair {
 
   private:
     void poll() {
-        Event events[kWindow];
-        const std::size_t count = here_.poll(events, kWindow);
+        RailCompletion completions[kWindow];
+        const std::size_t count = here_.poll(completions, kWindow);
         for (std::size_t i = 0; i < count; ++i)
-            need(events[i].error == 0, "the end of a put");
+            need(completions[i].error == 0, "the end of a put");
         ended_ += count;
-        (void)there_.poll(events, kWindow);
+        (void)there_.poll(completions, kWindow);
     }
 
     std::vector<std::byte> private_ = std::vector<std::byte>(kWindow * kMostBytes, std::byte{1});

@@ -101,9 +101,9 @@ class RailEnds : public testing::TestWithParam<const char *> {
     }
 
     void poll(Rail &rail) {
-        Event event;
-        while (rail.poll(&event, 1) == 1)
-            ends_.push_back(event);
+        RailCompletion completion;
+        while (rail.poll(&completion, 1) == 1)
+            ends_.push_back(completion);
     }
 
     void poll_for(milliseconds length, bool here, bool there) {
@@ -197,7 +197,7 @@ class RailEnds : public testing::TestWithParam<const char *> {
     Rail there_;
     fid_mr *exposed_ = nullptr;
     fi_addr_t target_ = FI_ADDR_UNSPEC;
-    std::vector<Event> ends_;
+    std::vector<RailCompletion> ends_;
 };
 
 // Without this the tests below would show nothing: what is held back lands as soon as the target
@@ -226,7 +226,7 @@ TEST_P(RailEnds, a_put_that_is_on_its_way_never_lands_once_the_targets_endpoint_
     reopen_target();
     poll_for(milliseconds(300), true, true);
     EXPECT_EQ(memory_, first);
-    for (const Event &end : ends_)
+    for (const RailCompletion &end : ends_)
         EXPECT_NE(end.error, 0);
     meet();
     Memory again(kBytes, 4);
@@ -297,9 +297,10 @@ TEST_P(RailEnds, a_get_whose_answer_is_half_read_ends_when_its_connection_is_cut
     while (ends_.size() < kMany && steady_clock::now() < limit)
         poll_for(milliseconds(1), true, true);
     for (std::size_t i = 0; i < kMany; ++i) {
-        EXPECT_EQ(std::count_if(ends_.begin(), ends_.end(),
-                                [&](const Event &end) { return end.context == contexts[i]; }),
-                  1);
+        EXPECT_EQ(
+            std::count_if(ends_.begin(), ends_.end(),
+                          [&](const RailCompletion &end) { return end.context == contexts[i]; }),
+            1);
         EXPECT_EQ(buffers[i], memory_);
     }
     (void)fi_close(&exposed->fid);

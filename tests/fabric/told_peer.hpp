@@ -118,20 +118,20 @@ class ToldPeer {
     // What has come.
     void poll() {
         if (is_stopped) return;
-        Event event;
+        RailCompletion completion;
         for (unsigned rail = 0; rail < rails_; ++rail)
-            while (words_[rail].poll_all(&event, 1) == 1) {
-                auto *word = static_cast<Word *>(event.context);
+            while (words_[rail].poll_all(&completion, 1) == 1) {
+                auto *word = static_cast<Word *>(completion.context);
                 const bool is_sent = word->by == kMostRails;
-                if (is_sent || event.error != 0) continue;
+                if (is_sent || completion.error != 0) continue;
                 if (hears[rail]) heard.push_back(*word);
                 receive(word);
             }
     }
     // Puts and gets of the rank, to this peer's memory.
     void look_at_memory(unsigned rail = 0) {
-        Event event;
-        (void)memory_[rail].poll_all(&event, 1);
+        RailCompletion completion;
+        (void)memory_[rail].poll_all(&completion, 1);
     }
 
     // A message, of which the rest is the test's.

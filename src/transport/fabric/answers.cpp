@@ -138,10 +138,10 @@ void Network::note_carried(const Message &message) {
     if (!held->is_in_vain) peer.vain_waits = 0;
     if (held->is_in_vain && peer.vain_waits < most) ++peer.vain_waits;
     if (held->is_in_vain) peer.not_to_wait = static_cast<std::uint16_t>(1u << peer.vain_waits);
-    let_go(held);
+    release_held(held);
 }
 
-void Network::let_go(HeldAnswers *held) {
+void Network::release_held(HeldAnswers *held) {
     held->peer = -1;
     --held_peers_;
 }
@@ -157,7 +157,7 @@ void Network::send_held(HeldAnswers *held, bool is_in_vain) {
     if (!is_over) give_back(message);
     if (held->peer != peer) return;
     // If the message is lost, the tasks are repeated.
-    if (is_over) return let_go(held);
+    if (is_over) return release_held(held);
     held->is_in_vain = false;
     held->since_ns = boot_ns();
 }
@@ -169,7 +169,7 @@ void Network::send_due(std::int64_t now) {
         // If a caller polls, the wait has delayed nobody.
         const bool is_in_vain = is_progress_thread();
         if (is_gone || links_[held.peer].is_refused)
-            let_go(&held);
+            release_held(&held);
         else
             send_held(&held, is_in_vain);
     }
@@ -182,7 +182,7 @@ void Network::send_hurried(int peer) {
 }
 
 // Called after a put or get, which carries no answers and takes longer than a message.
-void Network::send_held_behind(int peer) {
+void Network::send_held_after_transfer(int peer) {
     HeldAnswers *const held = held_for(peer);
     if (held != nullptr) send_held(held, false);
 }

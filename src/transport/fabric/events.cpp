@@ -85,12 +85,12 @@ void Network::note_data(unsigned rail, std::uint64_t data) {
 }
 
 // Called by progress() without the lock: the sink may submit.
-void Network::hand_over() {
-    for (const EventList::Row &row : handed_)
+void Network::deliver_events() {
+    for (const EventList::Row &row : delivered_)
         if (sink_.arrived != nullptr) sink_.arrived(sink_.context, EventData{row.data, 0});
-    handed_.clear();
+    delivered_.clear();
     const MutexLock guard(lock_);
-    hands_over_ = false;
+    delivers_events_ = false;
 }
 
 // Closes the endpoints at which data of trials may still arrive: data of abandoned tries, or

@@ -159,7 +159,7 @@ void Network::draw_tag(unsigned rail) {
 // Drops the endpoint's events that were not handed over: none may be delivered after the close.
 bool Network::reopen_passive(unsigned rail) {
     RailState &state = rails_[rail];
-    if (hands_over_) return false;
+    if (delivers_events_) return false;
     for (std::size_t place = 0; place < kPlaces; ++place)
         withdraw_from_rail(place, rail);
     wake_thread();
@@ -238,13 +238,13 @@ void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message 
         if (fill_row(rail, handle, answer->body() + bytes)) bytes += each;
     }
     answer->header.body_bytes = static_cast<std::uint32_t>(bytes);
-    send_or_keep(answer);
+    send_or_queue(answer);
 }
 
-void Network::take_endpoint(const Message &answer) {
+void Network::handle_endpoint(const Message &answer) {
     const MessageHeader &header = answer.header;
     const unsigned rail = header.rail;
-    const bool came_by_it = answer.rail == rail;
+    const bool arrived_by_it = answer.rail == rail;
     RailLink &link = link_of(header.from, rail);
     if (header.id > link.number) {
         std::uint8_t name[kNameBytes];
@@ -265,7 +265,7 @@ void Network::take_endpoint(const Message &answer) {
         link.again.since_ns = 0;
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
-    } else if (came_by_it && link.again.length(boot_ns()) > link.patience_ns) {
+    } else if (arrived_by_it && link.again.length(boot_ns()) > link.patience_ns) {
         // The peer answers, but the provider makes no connection to its endpoint. A close of that
         // endpoint also breaks connections that others are making, so the next try may take longer.
         if (link.patience_ns < kMostPatienceNs) link.patience_ns *= 2;
@@ -273,15 +273,15 @@ void Network::take_endpoint(const Message &answer) {
     }
     note_reached(header.from);
     link.in_doubt = false;
-    if (!came_by_it) link.heard_elsewhere = true;
-    if (link.is_out && came_by_it) take_back(header.from, rail);
+    if (!arrived_by_it) link.heard_elsewhere = true;
+    if (link.is_out && arrived_by_it) take_back(header.from, rail);
     if ((header.status & kIsOut) != 0) link.is_out_known = true;
     link.asks = link.is_out;
     // Forget a question that another rail's provider has not accepted.
     for (unsigned other = 0; other < rail_count_ && !link.asks; ++other)
         link_of(header.from, other).unsent.since_ns = 0;
     unsettle(link);  // transfers to the earlier endpoint may be in flight
-    if (header.id == link.number) take_rows(link, answer);
+    if (header.id == link.number) store_keys(link, answer);
     PostedList failed = link.to_repeat.take_all();
     while (Posted *posted = failed.take()) {
         // repeat() reports an event that may have arrived before the memory was freed.
@@ -329,7 +329,7 @@ void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
     }
     const Deadline limit = Deadline::after(kHangsNs);
     while (is_older_out(peer, rail, number) && !limit.over())
-        (void)take_events(rail, true);
+        (void)handle_completions(rail, true);
     if (is_older_out(peer, rail, number)) reset_active(rail);
 }
 

@@ -130,7 +130,7 @@ void Network::forget_keys(RailLink &link, unsigned rail) {
     link.keys.clear();
 }
 
-void Network::take_rows(RailLink &link, const Message &answer) {
+void Network::store_keys(RailLink &link, const Message &answer) {
     const unsigned rail = answer.header.rail;
     const std::size_t each = row_bytes(rail);
     for (std::size_t at = kNameBytes; at < answer.header.body_bytes; at += each) {
@@ -141,8 +141,7 @@ void Network::take_rows(RailLink &link, const Message &answer) {
         const bool is_gone = row.key == kDeadKey;
         // If it cannot be mapped now, the row stays `asked`, and this rank asks again.
         if (!is_gone && each != sizeof row &&
-            rails_[rail].rail.take_raw_key(answer.body() + at + sizeof row, row.base, &row.key) !=
-                0)
+            rails_[rail].rail.map_raw_key(answer.body() + at + sizeof row, row.base, &row.key) != 0)
             continue;
         // Offsets into the control block count from its start.
         known->key = RemoteKey{row.base - begin_of(row.handle), row.key};

@@ -16,7 +16,7 @@ constexpr std::uint64_t slot_of(std::uint64_t handle) {
 }  // namespace
 
 // The row of the handle's slot, or the free row for it. There is always a free row.
-KeyTable::Row *KeyTable::seat(std::uint64_t handle) {
+KeyTable::Row *KeyTable::place_of(std::uint64_t handle) {
     std::uint32_t at = static_cast<std::uint32_t>(slot_of(handle)) & (room_ - 1);
     while (rows_[at].state != State::free && slot_of(rows_[at].handle) != slot_of(handle))
         at = (at + 1) & (room_ - 1);
@@ -25,7 +25,7 @@ KeyTable::Row *KeyTable::seat(std::uint64_t handle) {
 
 KeyTable::Row *KeyTable::find(std::uint64_t handle) {
     if (room_ == 0) return nullptr;
-    Row *const row = seat(handle);
+    Row *const row = place_of(handle);
     return row->state != State::free && row->handle == handle ? row : nullptr;
 }
 
@@ -38,22 +38,22 @@ bool KeyTable::grow() {
     rows_ = rows;
     room_ = room;
     for (std::uint32_t i = 0; i < old_room; ++i)
-        if (old[i].state != State::free) *seat(old[i].handle) = old[i];
+        if (old[i].state != State::free) *place_of(old[i].handle) = old[i];
     std::free(old);
     return true;
 }
 
-KeyTable::Row *KeyTable::seat_to_fill(std::uint64_t handle) {
-    if (2 * (taken_ + 1) > room_ && !grow()) return nullptr;
-    Row *const row = seat(handle);
-    if (row->state == State::free) ++taken_;
+KeyTable::Row *KeyTable::place_to_fill(std::uint64_t handle) {
+    if (2 * (used_ + 1) > room_ && !grow()) return nullptr;
+    Row *const row = place_of(handle);
+    if (row->state == State::free) ++used_;
     return row;
 }
 
 void KeyTable::clear() {
     for (std::uint32_t i = 0; i < room_; ++i)
         rows_[i] = Row{};
-    taken_ = 0;
+    used_ = 0;
 }
 
 void KeyTable::free_memory() {

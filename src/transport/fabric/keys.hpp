@@ -47,7 +47,7 @@ class KeyTable {
     Row *find(std::uint64_t handle);
     template <class Visit>
     Row *add(std::uint64_t handle, const Visit &replaced) {
-        Row *const row = seat_to_fill(handle);
+        Row *const row = place_to_fill(handle);
         if (row == nullptr) return nullptr;
         if (row->state != State::free) replaced(*row);
         *row = Row{handle, RemoteKey{}, State::asked};
@@ -64,12 +64,12 @@ class KeyTable {
 
   private:
     bool grow();
-    Row *seat(std::uint64_t handle);
-    Row *seat_to_fill(std::uint64_t handle);
+    Row *place_of(std::uint64_t handle);
+    Row *place_to_fill(std::uint64_t handle);
 
     Row *rows_ = nullptr;     // [room_], by the slot in the handle; linear probing
     std::uint32_t room_ = 0;  // a power of two, or 0
-    std::uint32_t taken_ = 0;
+    std::uint32_t used_ = 0;
 };
 
 }  // namespace sennit::transport::fabric

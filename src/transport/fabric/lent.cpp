@@ -86,7 +86,7 @@ void Network::end_lent(Posted *posted) {
 }
 
 // Copies the data of a get to its destination, if it was received in a copy.
-void Network::take_copy(const Posted &posted) {
+void Network::copy_out(const Posted &posted) {
     const Operation &operation = *posted.operation;
     if (posted.is_copied && operation.kind == Operation::Kind::get)
         std::memcpy(operation.local, copy_of(&posted), operation.bytes);

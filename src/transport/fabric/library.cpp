@@ -55,7 +55,7 @@ sennit_status fail_call(sennit_status status, const Library &library, int code, 
     return status;
 }
 
-void note_left(int code, const char *what) {
+void log_left_open(int code, const char *what) {
     log(SENNIT_LOG_WARNING, "libfabric could not close %s (%d), which stays open", what, code);
 }
 

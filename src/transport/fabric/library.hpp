@@ -42,11 +42,11 @@ int close_object(Object **object) {
 
 // The same where nothing depends on the close: an object that cannot be closed is left open and
 // logged.
-[[gnu::cold, gnu::noinline]] void note_left(int code, const char *what);
+[[gnu::cold, gnu::noinline]] void log_left_open(int code, const char *what);
 template <class Object>
 void drop_object(Object **object, const char *what) {
     const int code = close_object(object);
-    if (code != 0) note_left(code, what);
+    if (code != 0) log_left_open(code, what);
     *object = nullptr;
 }
 

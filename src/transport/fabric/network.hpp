@@ -214,26 +214,26 @@ class Network final : public Transport {
     // events.cpp
     void note_data(unsigned rail, std::uint64_t data);
     bool has_events() const { return settles_ && !events_.empty(); }
-    void hand_over();
+    void deliver_events();
     void end_data_of_trials(int peer, const NodeTrial &found);
 
     // transfer.cpp
     Submit refuse_event(int peer) const;
     static bool is_lost_event(const Posted &posted);
     std::size_t poll_rails(bool all = false);
-    bool awaits_something() const;
+    bool awaits_completions() const;
     bool awaits_data() const;
     bool is_read_now(unsigned rail, bool is_any_busy) const;
-    std::size_t take_events(unsigned rail, bool all);
-    void take_event(unsigned rail, const Event &event);
-    static Posted *take_end(const Event &event);
+    std::size_t handle_completions(unsigned rail, bool all);
+    void handle_completion(unsigned rail, const RailCompletion &completion);
+    static Posted *mark_completed(const RailCompletion &completion);
     void finish(Message *message);
     void read_data_before_tasks();
     Submit start_transfer(Posted *posted);
     Submit end_unstarted(Posted *posted, sennit_status verdict);
-    int work_off(Posted *posted);
+    int process_completed(Posted *posted);
     int finish_transfer(Posted *posted);
-    Submit comes_again(RailLink *wanted);
+    Submit retry_later(RailLink *wanted);
     void put_on_rail(Posted *posted, unsigned rail);
     void take_off_rail(const Posted &posted);
     Posted *take_posted(Operation *operation);
@@ -255,7 +255,7 @@ class Network final : public Transport {
     void answer_question(const Message &question);
     void send_endpoint(int peer, unsigned rail, unsigned by, const Message *question,
                        bool is_new = false);
-    void take_endpoint(const Message &answer);
+    void handle_endpoint(const Message &answer);
     void forget_address(unsigned rail, fi_addr_t *address);
     bool is_older_out(int peer, unsigned rail, std::uint64_t number) const;
     void end_older(int peer, unsigned rail, std::uint64_t number);
@@ -278,14 +278,14 @@ class Network final : public Transport {
     bool is_dead(const Message &answer, std::uint64_t handle) const;
     KeyTable::Row *add_key(RailLink &link, unsigned rail, std::uint64_t handle);
     void forget_keys(RailLink &link, unsigned rail);
-    void take_rows(RailLink &link, const Message &answer);
+    void store_keys(RailLink &link, const Message &answer);
 
     // lent.cpp
     sennit_status make_copies();
     std::byte *copy_of(const Posted *posted) const;
     int lend_to(Posted *posted, Rail::Transfer *transfer);
     static void end_lent(Posted *posted);
-    void take_copy(const Posted &posted);
+    void copy_out(const Posted &posted);
     static bool may_pass(int code, RailState &state);
     bool end_transfers(unsigned rail);
     bool make_messages();
@@ -330,15 +330,15 @@ class Network final : public Transport {
     Message *message_of(std::byte *room) const;
     void give_back(Message *message);
     Submit start_task(Operation *operation);
-    bool goes_back(const Message &message, const RailLink &link) const;
+    bool uses_peers_connection(const Message &message, const RailLink &link) const;
     void open_back(RailLink &link, const Message &message);
     ssize_t post_back(Message *message, std::size_t length, RailLink *link);
     ssize_t post_message(Message *message, std::size_t length, RailLink *link);
     bool send(Message *message);
     static bool was_outgoing(const Message &message);
-    void take_late(unsigned rail);
+    void read_leftover_completions(unsigned rail);
     void count_message(const Message &message, std::size_t bytes);
-    void send_or_keep(Message *message);
+    void send_or_queue(Message *message);
     void look_for_stuck_messages(std::int64_t now);
     bool look_for_stuck_messages(unsigned rail, std::int64_t now);
     void reopen_outgoing(unsigned rail);
@@ -350,11 +350,11 @@ class Network final : public Transport {
     void fill_header(Message *message, int peer, unsigned rail, MessageKind kind);
     void fill_task(Message *message, const OpenTask &open);
     bool is_well_formed(const Message &message) const;
-    void take_in(Message *message, Answered *answered);
-    void take_in_first(PostedList *done, Answered *answered);
-    void take_notice(const Message &message);
-    void serve(const Message &task);
-    sennit_status carry_out(const Message &task, std::byte *reply) const;
+    void handle_task_or_answer(Message *message, Answered *answered);
+    void handle_leading_tasks_and_answers(PostedList *done, Answered *answered);
+    void handle_hurry_or_goodbye(const Message &message);
+    void execute_and_answer(const Message &task);
+    sennit_status execute(const Message &task, std::byte *reply) const;
     void end_answered(const Message &message, Answered *answered);
     void end_task(int from, std::uint64_t id, const Answer &answer, Answered *answered);
     static int complete(const Answered &answered);
@@ -369,18 +369,18 @@ class Network final : public Transport {
     void add_held(Message *message);
     void note_carried(const Message &message);
     std::uint32_t subject_of(const Message &task) const;
-    void let_go(HeldAnswers *held);
+    void release_held(HeldAnswers *held);
     void send_held(HeldAnswers *held, bool is_in_vain);
     void send_due(std::int64_t now);
     void send_hurried(int peer);
-    void send_held_behind(int peer);
+    void send_held_after_transfer(int peer);
 
     // The size of a message's body; equal on all ranks.
     std::size_t body_bytes() const { return longest_payload_ + kAnswersBytes; }
 
     static constexpr std::size_t kHeldPeers = 16;
     static constexpr std::size_t kOpenTasks = 256;
-    static constexpr std::size_t kMostHeldAnswers = 256;
+    static constexpr std::size_t kMostQueuedMessages = 256;
 
     Rank *rank_ = nullptr;
     EventSink sink_;
@@ -426,8 +426,8 @@ class Network final : public Transport {
     std::atomic<bool> expects_events_{false};  // a peer may send events
     bool reads_data_first_ = false;            // before tasks, progress() reads all data
     EventList events_;                         // received events
-    EventList handed_;                         // events that progress() is handing to the sink
-    bool hands_over_ = false;                  // while set, no passive endpoint is closed
+    EventList delivered_;                      // events that progress() is handing to the sink
+    bool delivers_events_ = false;             // while set, no passive endpoint is closed
 
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
     Posted *posts_ = nullptr;  // [post_count_], of transfers
@@ -439,11 +439,11 @@ class Network final : public Transport {
     std::size_t copied_bytes_ = 0;  // size of a place
     bool no_more_messages_ = false;
     std::size_t messages_made_ = 0;
-    std::size_t rooms_out_ = 0;     // messages whose bodies are lent to the engine
-    PostedList done_;               // completed, not processed yet
-    PostedList late_;               // messages completed by the close of their endpoint
-    PostedList outbox_;             // messages for which the queue was full
-    std::size_t held_answers_ = 0;  // entries of outbox_, except goodbyes
+    std::size_t rooms_out_ = 0;        // messages whose bodies are lent to the engine
+    PostedList done_;                  // completed, not processed yet
+    PostedList late_;                  // messages completed by the close of their endpoint
+    PostedList outbox_;                // messages for which the queue was full
+    std::size_t queued_messages_ = 0;  // entries of outbox_, except goodbyes
     OpenTask tasks_[kOpenTasks];
     std::uint64_t last_task_ = 0;
     std::size_t open_tasks_ = 0;

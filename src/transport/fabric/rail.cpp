@@ -305,7 +305,8 @@ ssize_t Rail::receive(Use at, const iovec &room, void *descriptor, void *context
                    FI_ADDR_UNSPEC, context);
 }
 
-std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size_t most) {
+std::size_t Rail::read_queue(const Endpoint &endpoint, RailCompletion completions[],
+                             std::size_t most) {
     constexpr std::size_t kBatch = 16;
     fi_cq_data_entry entries[kBatch];
     if (endpoint.completions == nullptr || most == 0) return 0;
@@ -314,14 +315,14 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, Event events[], std::size
     // Some providers also set the flag at the sender of the data.
     const bool is_passive = &endpoint == &passive_;
     for (std::size_t i = 0; i < count; ++i)
-        events[i] =
-            Event{entries[i].op_context, entries[i].len, 0,
-                  is_passive && (entries[i].flags & FI_REMOTE_CQ_DATA) != 0, entries[i].data};
+        completions[i] = RailCompletion{entries[i].op_context, entries[i].len, 0,
+                                        is_passive && (entries[i].flags & FI_REMOTE_CQ_DATA) != 0,
+                                        entries[i].data};
     std::size_t over = count;
     if (result == -FI_EAVAIL) {
         fi_cq_err_entry error{};
         if (fi_cq_readerr(endpoint.completions, &error, 0) <= 0) return 0;
-        events[0] = Event{error.op_context, 0, error.err != 0 ? error.err : FI_EIO};
+        completions[0] = RailCompletion{error.op_context, 0, error.err != 0 ? error.err : FI_EIO};
         over = 1;
     }
     if (&endpoint == &active_) transfers_out_ -= std::min(over, transfers_out_);
@@ -343,21 +344,21 @@ void Rail::post_data_receives() {
 }
 
 // Only receives of data complete here; one may complete twice.
-std::size_t Rail::read_passive(Event events[], std::size_t most, bool *is_empty) {
-    const std::size_t count = read_queue(passive_, events, most);
+std::size_t Rail::read_passive(RailCompletion completions[], std::size_t most, bool *is_empty) {
+    const std::size_t count = read_queue(passive_, completions, most);
     if (is_empty != nullptr) *is_empty = count == 0;
     if (count == 0 && data_reads_ != 0) --data_reads_;
     std::size_t left = 0;
     for (std::size_t i = 0; i < count; ++i) {
         if (takes_receives()) {
-            auto *const taken = static_cast<DataReceive *>(events[i].context);
+            auto *const taken = static_cast<DataReceive *>(completions[i].context);
             if (taken == nullptr || !taken->is_posted) continue;
             taken->is_posted = false;
             some_are_unposted_ = true;
         }
-        events[i].context = nullptr;
-        if (events[i].has_data) data_reads_ = kDataReads;
-        events[left++] = events[i];
+        completions[i].context = nullptr;
+        if (completions[i].has_data) data_reads_ = kDataReads;
+        completions[left++] = completions[i];
     }
     post_data_receives();
     return left;
@@ -371,22 +372,23 @@ const Rail::Endpoint &Rail::next_read() {
     return turn != 0 && transfers_out_ != 0 ? active_ : incoming_;
 }
 
-std::size_t Rail::poll(Event events[], std::size_t most) {
-    if (!one_read_drives_all_ || reads_ % kAllEvery == 0) return poll_all(events, most);
-    const std::size_t count = awaits_data() ? read_passive(events, most) : 0;
-    return count + read_queue(next_read(), events + count, most - count);
+std::size_t Rail::poll(RailCompletion completions[], std::size_t most) {
+    if (!one_read_drives_all_ || reads_ % kAllEvery == 0) return poll_all(completions, most);
+    const std::size_t count = awaits_data() ? read_passive(completions, most) : 0;
+    return count + read_queue(next_read(), completions + count, most - count);
 }
 
 // If one read drives all, a queue without an awaited completion is empty and is not read.
 // Completion data may arrive at any time, so its queue is always read. If the last read drives a
 // completion into another queue, the next poll reads it.
-std::size_t Rail::poll_all(Event events[], std::size_t most) {
+std::size_t Rail::poll_all(RailCompletion completions[], std::size_t most) {
     const bool each = !one_read_drives_all_ || reads_++ % kAllEvery == 0;
-    std::size_t count = read_passive(events, most);
+    std::size_t count = read_passive(completions, most);
     if (!is_two_way() && (each || sends_out_ != 0))
-        count += read_queue(outgoing_, events + count, most - count);
-    if (each || transfers_out_ != 0) count += read_queue(active_, events + count, most - count);
-    return count + read_queue(incoming_, events + count, most - count);
+        count += read_queue(outgoing_, completions + count, most - count);
+    if (each || transfers_out_ != 0)
+        count += read_queue(active_, completions + count, most - count);
+    return count + read_queue(incoming_, completions + count, most - count);
 }
 
 std::size_t Rail::arm(int descriptors[kQueues]) {

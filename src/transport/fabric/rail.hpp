@@ -28,7 +28,7 @@
 namespace sennit::transport::fabric {
 
 // A completion in the transport's form.
-struct Event {
+struct RailCompletion {
     void *context;
     std::size_t bytes;  // of a received message
     int error;          // FI_*, 0: done
@@ -70,7 +70,7 @@ class Rail {
     std::size_t most_bytes() const;
     // The most bytes of a put that the provider claims to copy at once; it may still refuse.
     std::size_t most_injected() const { return most_injected_; }
-    void inject_no_more() { most_injected_ = 0; }
+    void disable_inject() { most_injected_ = 0; }
 
     // The bits of completion data that the provider claims for puts: 0, 8, 16, 32 or 64. A trial
     // must show whether they arrive.
@@ -140,7 +140,7 @@ class Rail {
     // or an error of libfabric.
     std::size_t raw_key_bytes() const;
     int raw_key(fid_mr *registration, std::byte *raw, std::uint64_t *base) const;
-    int take_raw_key(const std::byte *raw, std::uint64_t base, std::uint64_t *key);
+    int map_raw_key(const std::byte *raw, std::uint64_t base, std::uint64_t *key);
     void forget_key(std::uint64_t key);
     // Registers memory for operations until close(); it stays registered when the endpoint is
     // reopened. lend() and lend_once() return 0, or an error of libfabric.
@@ -173,17 +173,17 @@ class Rail {
 
     // Drives the provider and reads up to `most` completions; returns their number. There may be
     // more, even if it is less than `most`.
-    std::size_t poll(Event events[], std::size_t most);
+    std::size_t poll(RailCompletion completions[], std::size_t most);
 
     // The same, from each queue that may have completions.
-    std::size_t poll_all(Event events[], std::size_t most);
+    std::size_t poll_all(RailCompletion completions[], std::size_t most);
     // Reads only the queue of completion data. *is_empty: the queue was empty.
-    std::size_t poll_data(Event events[], std::size_t most, bool *is_empty) {
-        return read_passive(events, most, is_empty);
+    std::size_t poll_data(RailCompletion completions[], std::size_t most, bool *is_empty) {
+        return read_passive(completions, most, is_empty);
     }
     // Reads only the queue of received messages, which has the sent ones too if is_two_way().
-    std::size_t poll_messages(Event events[], std::size_t most) {
-        return read_queue(incoming_, events, most);
+    std::size_t poll_messages(RailCompletion completions[], std::size_t most) {
+        return read_queue(incoming_, completions, most);
     }
 
     // Prepares a sleep on descriptors, which become readable at an arrival and are closed with
@@ -204,7 +204,8 @@ class Rail {
     bool takes_receives() const { return (info_->mode & FI_RX_CQ_DATA) != 0; }
     bool has_room_for_data();
     void post_data_receives();
-    std::size_t read_passive(Event events[], std::size_t most, bool *is_empty = nullptr);
+    std::size_t read_passive(RailCompletion completions[], std::size_t most,
+                             bool *is_empty = nullptr);
     // Each endpoint has its own queue, closed with it: a leftover completion would be taken for a
     // later operation's. If is_two_way(), outgoing_ uses the queue of incoming_.
     struct Endpoint {
@@ -232,7 +233,8 @@ class Rail {
     void end_unread(const Endpoint &endpoint);
     int close_endpoint(Endpoint *endpoint);
     void drop_endpoint(Endpoint *endpoint);
-    std::size_t read_queue(const Endpoint &endpoint, Event events[], std::size_t most);
+    std::size_t read_queue(const Endpoint &endpoint, RailCompletion completions[],
+                           std::size_t most);
 
     // A receive for completion data, if the provider needs it.
     struct DataReceive {

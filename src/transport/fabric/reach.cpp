@@ -52,7 +52,7 @@ void Network::settle(int peer, const NodeTrial &found) {
     if (!settles_) {
         node_room_.take(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
         for (unsigned rail = 0; rail < rail_count_; ++rail) {
-            (void)take_events(rail, true);
+            (void)handle_completions(rail, true);
             rails_[rail].rail.expect_data(false);
         }
         settles_ = true;
@@ -105,7 +105,7 @@ Submit Network::contact(int peer, unsigned rail) {
     PeerLink &link = links_[peer];
     if (link.asked_since_ns == 0) link.asked_since_ns = boot_ns();
     ask(link_of(peer, rail));
-    if (!link.is_unreachable) return comes_again(nullptr);
+    if (!link.is_unreachable) return retry_later(nullptr);
     (void)fail(SENNIT_ERR_FABRIC, "rank %d is out of reach",
                peer);  // describe_trouble() reports more
     return Submit::failed;

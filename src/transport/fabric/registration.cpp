@@ -41,7 +41,7 @@ int Rail::raw_key(fid_mr *registration, std::byte *raw, std::uint64_t *base) con
     return fi_mr_raw_attr(registration, base, reinterpret_cast<std::uint8_t *>(raw), &bytes, 0);
 }
 
-int Rail::take_raw_key(const std::byte *raw, std::uint64_t base, std::uint64_t *key) {
+int Rail::map_raw_key(const std::byte *raw, std::uint64_t base, std::uint64_t *key) {
     std::uint8_t copy[kMostRawKeyBytes];
     std::memcpy(copy, raw, raw_key_bytes());
     return fi_mr_map_raw(domain_, base, copy, raw_key_bytes(), key, 0);

@@ -333,7 +333,7 @@ bool Network::part_from(int peer) {
     if (message != nullptr) {
         fill_header(message, peer, way_to(peer, static_cast<unsigned>(peer) % rail_count_),
                     MessageKind::goodbye);
-        send_or_keep(message);
+        send_or_queue(message);
     }
     return link.said_goodbye;
 }
@@ -357,7 +357,7 @@ void Network::say_goodbye(const Deadline &deadline) {
             all = all && outbox_.empty();
         }
         while (Posted *posted = done.take())
-            (void)work_off(posted);
+            (void)process_completed(posted);
         if (!all) (void)sched_yield();
     } while (!all && !deadline.over() && !limit.over());
 }

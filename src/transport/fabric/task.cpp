@@ -97,7 +97,7 @@ Message *Network::take_message_for(const Operation &operation) {
 // Two ranks that send to each other use one connection, made by the lower rank: the higher rank
 // sends back on it, from its incoming to the other's outgoing endpoint. Not for fence messages,
 // which need another way; nor for goodbyes, which nobody repeats if the connection ends.
-bool Network::goes_back(const Message &message, const RailLink &link) const {
+bool Network::uses_peers_connection(const Message &message, const RailLink &link) const {
     const MessageKind kind = message.header.kind;
     return link.back.is_open && kind != MessageKind::question && kind != MessageKind::endpoint &&
            kind != MessageKind::goodbye;
@@ -140,8 +140,8 @@ ssize_t Network::post_message(Message *message, std::size_t length, RailLink *li
     if (this->link(message->peer, message->rail) != SENNIT_OK) return -FI_EINVAL;
     Rail &rail = rails_[message->rail].rail;
     if (!rail.make_ready(Rail::Use::send)) return -FI_EAGAIN;
-    const bool may_come_back = message->peer > rank_->world_rank;
-    message->header.back_port = may_come_back ? rail.port_to_send_from() : 0;
+    const bool peer_may_use_connection = message->peer > rank_->world_rank;
+    message->header.back_port = peer_may_use_connection ? rail.port_to_send_from() : 0;
     // Get the descriptor last: it belongs to the endpoint, which may have been reopened above.
     return rail.send(Rail::Use::send, link->messages, iovec{&message->header, length},
                      message->pool->sent[message->rail].descriptor(), &message->context);
@@ -154,7 +154,8 @@ bool Network::send(Message *message) {
     RailLink &link = link_of(message->peer, message->rail);
     add_held(message);
     const std::size_t length = length_of(message->header);
-    message->is_back = goes_back(*message, link) && post_back(message, length, &link) == 0;
+    message->is_back =
+        uses_peers_connection(*message, link) && post_back(message, length, &link) == 0;
     const ssize_t code = message->is_back ? 0 : post_message(message, length, &link);
     if (code == -FI_EAGAIN) {
         link.unsent.add(boot_ns());
@@ -180,11 +181,11 @@ bool Network::send(Message *message) {
 // other peers. The number of stored messages is limited, independent of the number of peers: tasks
 // and questions are repeated, and answers with them. Goodbyes are not repeated; there is one per
 // peer.
-void Network::send_or_keep(Message *message) {
+void Network::send_or_queue(Message *message) {
     if (send(message)) return;
     if (message->header.kind != MessageKind::goodbye) {
-        if (held_answers_ == kMostHeldAnswers) return give_back(message);
-        ++held_answers_;
+        if (queued_messages_ == kMostQueuedMessages) return give_back(message);
+        ++queued_messages_;
     }
     outbox_.append(message);
 }
@@ -227,7 +228,7 @@ bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
 void Network::reopen_outgoing(unsigned rail) {
     RailState &state = rails_[rail];
     if (!state.rail.close(Rail::Use::send)) return;
-    if (state.rail.is_two_way()) take_late(rail);
+    if (state.rail.is_two_way()) read_leftover_completions(rail);
     const std::int64_t not_before_ns = boot_ns() + kNotBackNs;
     for (const int peer : links_.used()) {
         RailLink &link = link_of(peer, rail);
@@ -257,15 +258,15 @@ bool Network::was_outgoing(const Message &message) {
 
 // Reads the completions of the closed outgoing endpoint from the shared queue: they must not be
 // there when its records are reused. The next poll processes them.
-void Network::take_late(unsigned rail) {
-    Event event;
-    while (rails_[rail].rail.poll_messages(&event, 1) != 0) {
-        const auto *const message = static_cast<const Message *>(event.context);
+void Network::read_leftover_completions(unsigned rail) {
+    RailCompletion completion;
+    while (rails_[rail].rail.poll_messages(&completion, 1) != 0) {
+        const auto *const message = static_cast<const Message *>(completion.context);
         if (message == nullptr) continue;
         const bool is_receive = message->kind == Posted::Kind::receive;
         // reopen_outgoing() handles these as not completed.
-        if (was_outgoing(*message) && (event.error != 0 || !is_receive)) continue;
-        if (Posted *const posted = take_end(event)) late_.append(posted);
+        if (was_outgoing(*message) && (completion.error != 0 || !is_receive)) continue;
+        if (Posted *const posted = mark_completed(completion)) late_.append(posted);
     }
 }
 
@@ -312,7 +313,7 @@ void Network::finish_receive(Message *message) {
     if (message->header.kind == MessageKind::question)
         answer_question(*message);
     else if (message->header.kind == MessageKind::endpoint)
-        take_endpoint(*message);
+        handle_endpoint(*message);
     else {
         reads_data_first_ = reads_data_first_ || message->header.after_events != 0;
         return done_.append(message);
@@ -323,7 +324,7 @@ void Network::finish_receive(Message *message) {
 Submit Network::start_task(Operation *operation) {
     if (open_tasks_ == kOpenTasks) return Submit::again;
     Message *message = take_message_for(*operation);
-    if (message == nullptr) return comes_again(nullptr);
+    if (message == nullptr) return retry_later(nullptr);
     // id % kOpenTasks is the index in tasks_. last_task_ starts at 0, so no id is 0.
     do
         ++last_task_;
@@ -337,7 +338,7 @@ Submit Network::start_task(Operation *operation) {
     if (!send(message)) {
         give_back(message);
         open->operation = nullptr;
-        return comes_again(nullptr);
+        return retry_later(nullptr);
     }
     open->pause_ns = kFirstPauseNs;
     open->resend_ns = 0;
@@ -429,24 +430,24 @@ bool Network::is_well_formed(const Message &message) const {
 
 // Handles a received task or answer. `answered` has room. With the lock held: locking costs 20 ns
 // each time, which delay the next put of a caller that waits for this message.
-void Network::take_in(Message *message, Answered *answered) {
+void Network::handle_task_or_answer(Message *message, Answered *answered) {
     end_answered(*message, answered);
-    if (message->header.kind == MessageKind::task) serve(*message);
+    if (message->header.kind == MessageKind::task) execute_and_answer(*message);
     give_back(message);
 }
 
 // Handles the tasks and answers at the head of the list, while `answered` has room.
-void Network::take_in_first(PostedList *done, Answered *answered) {
+void Network::handle_leading_tasks_and_answers(PostedList *done, Answered *answered) {
     while (done->first != nullptr && done->first->kind != Posted::Kind::transfer &&
            answered->has_room()) {
         auto *const message = static_cast<Message *>(done->first);
         if (!may_bring_answers(message->header)) return;
         (void)done->take();
-        take_in(message, answered);
+        handle_task_or_answer(message, answered);
     }
 }
 
-void Network::take_notice(const Message &message) {
+void Network::handle_hurry_or_goodbye(const Message &message) {
     const int from = message.header.from;
     if (message.header.kind == MessageKind::hurry) return send_hurried(from);
     if (message.header.kind != MessageKind::goodbye) return;
@@ -482,7 +483,7 @@ std::byte *Network::memory_of(const MessageHeader &header, const SegmentRecord *
     return inside ? base + header.offset : nullptr;
 }
 
-sennit_status Network::carry_out(const Message &message, std::byte *reply) const {
+sennit_status Network::execute(const Message &message, std::byte *reply) const {
     const MessageHeader &header = message.header;
     const SegmentRecord *segment = nullptr;
     std::byte *const memory = memory_of(header, &segment);
@@ -492,7 +493,7 @@ sennit_status Network::carry_out(const Message &message, std::byte *reply) const
 }
 
 // Executes a task, and holds or sends its answer.
-void Network::serve(const Message &task) {
+void Network::execute_and_answer(const Message &task) {
     // Check again: this rank may have been stopped since the task arrived, until after the end of
     // the lease.
     if (watch::watch_has_news(*rank_, boot_ns(), &news_seen_)) take_news();
@@ -501,7 +502,7 @@ void Network::serve(const Message &task) {
     // Without memory for an answer, do nothing: the task is repeated.
     Message *const answer = take_message();
     if (answer == nullptr) return;
-    const sennit_status status = carry_out(task, answer->body());
+    const sennit_status status = execute(task, answer->body());
     const std::uint32_t subject = status == SENNIT_OK ? subject_of(task) : 0;
     if (status == SENNIT_OK && hold(task, subject, answer->body())) return give_back(answer);
     fill_header(answer, header.from, way_to(header.from, task.rail), MessageKind::answer);
@@ -513,7 +514,7 @@ void Network::serve(const Message &task) {
         std::memcpy(&reply, answer->body(), sizeof reply);
         links_[header.from].known.note(subject, reply);
     }
-    send_or_keep(answer);
+    send_or_queue(answer);
 }
 
 // Ends the tasks answered by the message: first those of delayed answers.

@@ -446,7 +446,7 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
         // has left in a queue since the poll.
         if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = arm_rails(mine);
         // Nor one that the last read of the poll has driven into a queue that was read before.
-        if (now < tended_.busy_until_ns && (!are_sure || awaits_something() || awaits_data())) {
+        if (now < tended_.busy_until_ns && (!are_sure || awaits_completions() || awaits_data())) {
             const bool grows = are_sure && others_compute(now);
             tended_.timed_pause_ns =
                 grows ? std::max(2 * tended_.timed_pause_ns, kFirstTimed * progress_.interval_ns)

@@ -74,12 +74,12 @@ Submit Network::submit(Operation *operation) {
     // Call use() first: changes of the peer's lease are read only for peers with a link.
     const PeerLink &there = use(operation->peer);
     if (link(operation->peer, operation->rail) != SENNIT_OK) return Submit::failed;
-    if (!watch::watch_has_lease(*rank_, operation->peer)) return comes_again(nullptr);
+    if (!watch::watch_has_lease(*rank_, operation->peer)) return retry_later(nullptr);
     RailLink &peer = link_of(operation->peer, operation->rail);
     if (!there.is_reached) return contact(operation->peer, operation->rail);
     // After the engine chose the rail, the thread may have left it out, or found that the peer is
     // lost. No function would end an operation posted there now.
-    if (peer.is_out || there.is_lost) return comes_again(nullptr);
+    if (peer.is_out || there.is_lost) return retry_later(nullptr);
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     if (carries_nothing(peer)) {
         const std::int64_t now = boot_ns();
@@ -90,17 +90,17 @@ Submit Network::submit(Operation *operation) {
         peer.tried_ns = now;
     }
     if (peer.number == 0) ask(peer);
-    if (peer.number == 0 || peer.in_doubt || !peer.to_repeat.empty()) return comes_again(&peer);
+    if (peer.number == 0 || peer.in_doubt || !peer.to_repeat.empty()) return retry_later(&peer);
     // Limit the share of a peer: transfers to a stopped peer do not complete for long.
     if (peer.posted >= rails_[operation->rail].rail.depth() / kShares) return Submit::again;
     Posted *posted = take_posted(operation);
     if (posted == nullptr) return Submit::again;
     if (start_transfer(posted) == Submit::accepted) {
-        send_held_behind(operation->peer);
+        send_held_after_transfer(operation->peer);
         return Submit::accepted;
     }
     give_back(posted);
-    return comes_again(&peer);
+    return retry_later(&peer);
 }
 
 Submit Network::refuse_event(int peer) const {
@@ -117,7 +117,7 @@ bool Network::is_lost_event(const Posted &posted) {
 
 // Returns `again`, and lets the progress thread make the engine retry, since no completion will.
 // Checks for overdue operations then include the link `wanted`, which may have no posted transfer.
-Submit Network::comes_again(RailLink *wanted) {
+Submit Network::retry_later(RailLink *wanted) {
     some_wait_ = true;
     if (wanted != nullptr) {
         wanted->wanted = true;
@@ -158,7 +158,7 @@ Submit Network::start_transfer(Posted *posted) {
     // it.
     if (code == -FI_EMFILE) return end_unstarted(posted, SENNIT_ERR_FABRIC);
     if (code != 0 && code != -FI_EAGAIN && transfer.is_injected) {
-        rail.inject_no_more();
+        rail.disable_inject();
         return Submit::again;
     }
     const bool is_trial = operation.remote.handle == kTrialHandle;
@@ -197,7 +197,7 @@ Submit Network::end_unstarted(Posted *posted, sennit_status verdict) {
     return Submit::accepted;
 }
 
-bool Network::awaits_something() const {
+bool Network::awaits_completions() const {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (rails_[rail].rail.is_busy()) return true;
     return false;
@@ -219,22 +219,22 @@ bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
 }
 
 // Reads the provider's completions.
-std::size_t Network::take_events(unsigned rail, bool all) {
+std::size_t Network::handle_completions(unsigned rail, bool all) {
     Rail &own = rails_[rail].rail;
     constexpr std::size_t kBatch = 16;
-    Event events[kBatch];
+    RailCompletion completions[kBatch];
     std::size_t seen = 0;
     for (std::size_t count = kBatch; seen < kMostPolled && count == kBatch; seen += count) {
-        count = all ? own.poll_all(events, kBatch) : own.poll(events, kBatch);
+        count = all ? own.poll_all(completions, kBatch) : own.poll(completions, kBatch);
         for (std::size_t i = 0; i < count; ++i)
-            take_event(rail, events[i]);
+            handle_completion(rail, completions[i]);
     }
     return seen;
 }
 
-void Network::take_event(unsigned rail, const Event &event) {
-    if (event.has_data) note_data(rail, event.data);
-    Posted *const posted = take_end(event);
+void Network::handle_completion(unsigned rail, const RailCompletion &completion) {
+    if (completion.has_data) note_data(rail, completion.data);
+    Posted *const posted = mark_completed(completion);
     if (posted == nullptr) return;
     if (posted->kind == Posted::Kind::transfer && posted->error == 0)
         ++link_of(posted->peer, rail).completed;
@@ -244,13 +244,13 @@ void Network::take_event(unsigned rail, const Event &event) {
         finish(static_cast<Message *>(posted));
 }
 
-// The operation that the event completes; null: none, or the completion is a duplicate.
-Posted *Network::take_end(const Event &event) {
+// The completed operation, marked as such; null: none, or the completion is a duplicate.
+Posted *Network::mark_completed(const RailCompletion &completion) {
     // The context is the first member of Posted.
-    auto *const posted = static_cast<Posted *>(event.context);
+    auto *const posted = static_cast<Posted *>(completion.context);
     if (posted == nullptr || !posted->is_out) return nullptr;
-    posted->error = event.error;
-    posted->bytes = event.bytes;
+    posted->error = completion.error;
+    posted->bytes = completion.bytes;
     posted->is_out = false;
     return posted;
 }
@@ -267,16 +267,16 @@ void Network::finish(Message *message) {
 // reused. The task's sender says whether there may be such events.
 void Network::read_data_before_tasks() {
     constexpr std::size_t kBatch = 16;
-    Event events[kBatch];
+    RailCompletion completions[kBatch];
     // relaxed: the lock is held at the store too.
     const bool expects_events = expects_events_.load(std::memory_order_relaxed);
     if (!std::exchange(reads_data_first_, false) || !expects_events) return;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         for (bool is_empty = false; !is_empty;) {
             // 0 events does not mean that the queue is empty: read until *is_empty.
-            const std::size_t count = rails_[rail].rail.poll_data(events, kBatch, &is_empty);
+            const std::size_t count = rails_[rail].rail.poll_data(completions, kBatch, &is_empty);
             for (std::size_t i = 0; i < count; ++i)
-                take_event(rail, events[i]);
+                handle_completion(rail, completions[i]);
         }
 }
 
@@ -289,10 +289,10 @@ std::size_t Network::poll_rails(bool all) {
     PostedList late = late_.take_all();
     while (Posted *posted = late.take())
         finish(static_cast<Message *>(posted));
-    const bool is_any_busy = awaits_something();
+    const bool is_any_busy = awaits_completions();
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (all || rail_count_ == 1 || is_read_now(rail, is_any_busy))
-            seen += take_events(rail, all);
+            seen += handle_completions(rail, all);
     if (now - tried_ns_ >= kLookNs) {
         tried_ns_ = now;
         if (open_tasks_ != 0) resend_tasks(now);
@@ -312,9 +312,9 @@ std::size_t Network::poll_rails(bool all) {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         post_receives(rail, seen != 0);
     PostedList held = outbox_.take_all();
-    held_answers_ = 0;
+    queued_messages_ = 0;
     while (Posted *first = held.take())
-        send_or_keep(static_cast<Message *>(first));
+        send_or_queue(static_cast<Message *>(first));
     return seen;
 }
 
@@ -336,34 +336,35 @@ int Network::progress() {
         read_data_before_tasks();
         done = done_.take_all();
         has_lost = std::exchange(some_are_lost_, false);
-        hands_over_ = has_events();
-        has_new = hands_over_;
-        if (has_new) handed_.swap(events_);
-        // Tasks may refer to events. If there are some, hand_over() is first, without the lock.
-        if (!has_new) take_in_first(&done, &answered);
+        delivers_events_ = has_events();
+        has_new = delivers_events_;
+        if (has_new) delivered_.swap(events_);
+        // Tasks may refer to events. If there are some, deliver_events() is first, without the
+        // lock.
+        if (!has_new) handle_leading_tasks_and_answers(&done, &answered);
     }
-    if (has_new) hand_over();
+    if (has_new) deliver_events();
     int completed = complete(answered);
     while (Posted *posted = done.take())
-        completed += work_off(posted);
+        completed += process_completed(posted);
     if (has_lost) completed += end_tasks_of_the_lost();
     return completed;
 }
 
 // Without the lock: the called functions may submit again. Returns the number of completed
 // operations.
-int Network::work_off(Posted *posted) {
+int Network::process_completed(Posted *posted) {
     if (posted->kind == Posted::Kind::transfer) return finish_transfer(posted);
     auto *message = static_cast<Message *>(posted);
     if (may_bring_answers(message->header)) {
         Answered answered;
         {
             const MutexLock guard(lock_);
-            take_in(message, &answered);
+            handle_task_or_answer(message, &answered);
         }
         return complete(answered);
     }
-    take_notice(*message);
+    handle_hurry_or_goodbye(*message);
     const MutexLock guard(lock_);
     give_back(message);
     return 0;
@@ -387,7 +388,7 @@ int Network::finish_transfer(Posted *posted) {
             return 0;
         }
         if (posted->error != 0 && status == SENNIT_OK) status = SENNIT_ERR_PEER_LOST;
-        if (status == SENNIT_OK) take_copy(*posted);
+        if (status == SENNIT_OK) copy_out(*posted);
         give_back(posted);
     }
     operation->completed(operation, status);

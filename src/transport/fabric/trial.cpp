@@ -185,7 +185,7 @@ void Network::try_rails(int peer) {
         }
         // Only trials can complete: there is no engine yet.
         while (Posted *posted = done.take())
-            (void)work_off(posted);
+            (void)process_completed(posted);
         const MutexLock guard(lock_);
         all = true;
         for (unsigned rail = 0; rail < rail_count_; ++rail) {
