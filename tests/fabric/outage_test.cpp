@@ -211,10 +211,10 @@ TEST_F(TwoRails, a_rail_that_carries_nothing_is_left_out_until_the_peer_answers_
     ASSERT_TRUE(question);
     EXPECT_EQ(question->by, 0u);
     EXPECT_EQ(question->header.id, 1u);
-    EXPECT_EQ(question->header.status, kIsOut);
+    EXPECT_EQ(question->header.status, kIsLeftOut);
     EXPECT_FALSE(second.over);
     ++there[1].number[1];
-    there[1].say(there[1].endpoint(1, kIsNew | kIsOut), 0);
+    there[1].say(there[1].endpoint(1, kIsNew | kIsLeftOut), 0);
     EXPECT_TRUE(until([&] {
         there[1].look_at_memory(0);
         return second.over;
@@ -228,10 +228,10 @@ TEST_F(TwoRails, a_rail_that_carries_nothing_is_left_out_until_the_peer_answers_
         ASSERT_TRUE(question);
         EXPECT_EQ(question->by, 1u);
     }
-    there[1].say(there[1].endpoint(1, kIsOut), 0);
+    there[1].say(there[1].endpoint(1, kIsLeftOut), 0);
     steps(300);
     EXPECT_EQ(network->rails_to(1), 1u);
-    there[1].say(there[1].endpoint(1, kIsOut), 1);
+    there[1].say(there[1].endpoint(1, kIsLeftOut), 1);
     EXPECT_TRUE(until([&] { return network->rails_to(1) == 3; }));
 }
 
@@ -245,10 +245,10 @@ TEST_F(TwoRails, no_rail_to_a_peer_that_answers_by_none_is_left_out) {
 
 TEST_F(TwoRails, a_rail_is_left_out_at_once_where_the_peer_says_so) {
     meet_by_all();
-    there[1].ask(0, 1, 0, kIsOut);
+    there[1].ask(0, 1, 0, kIsLeftOut);
     const auto answer = hear(MessageKind::endpoint);
     ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->header.status, kIsOut);
+    EXPECT_EQ(answer->header.status, kIsLeftOut);
     EXPECT_EQ(network->rails_to(1), 1u);
     EXPECT_EQ(network->submit(&put(2, 1, 1)), Submit::again) << "the engine chose before";
     heard(MessageKind::question);
@@ -265,7 +265,7 @@ TEST_F(TwoRails, a_rail_is_left_out_at_once_where_the_peer_says_so) {
 }
 
 TEST_F(TwoRails, the_answer_to_a_task_that_came_by_a_rail_which_is_left_out_goes_by_another) {
-    there[1].ask(0, 1, 0, kIsOut);
+    there[1].ask(0, 1, 0, kIsLeftOut);
     ASSERT_TRUE(hear(MessageKind::endpoint));
     Word task = ToldPeer::word(MessageKind::task, 0, 1);
     task.header.handle = kControlHandle;
@@ -279,7 +279,7 @@ TEST_F(TwoRails, a_rail_that_was_left_out_is_not_taken_back_at_once_and_the_next
     meet_by_all();
     std::int64_t before = 0;
     for (int times = 0; times < 3; ++times) {
-        there[1].ask(0, 1, 0, kIsOut);
+        there[1].ask(0, 1, 0, kIsLeftOut);
         ASSERT_TRUE(hear(MessageKind::endpoint));
         ASSERT_EQ(network->rails_to(1), 1u);
         const std::int64_t begin = time_ns;
@@ -325,10 +325,10 @@ TEST_F(TwoRails, what_nodes_have_left_out_is_left_out_for_a_peer_at_its_first_us
     const auto question = hear(MessageKind::question);
     ASSERT_TRUE(question);
     EXPECT_EQ(question->header.rail, 1);
-    EXPECT_EQ(question->header.status, kIsOut);
-    there[1].say(there[1].endpoint(1, kIsOut), question->by);
+    EXPECT_EQ(question->header.status, kIsLeftOut);
+    there[1].say(there[1].endpoint(1, kIsLeftOut), question->by);
     pass(300 * kMs);
-    there[1].say(there[1].endpoint(1, kIsOut), 1);
+    there[1].say(there[1].endpoint(1, kIsLeftOut), 1);
     EXPECT_TRUE(until([&] { return network->rails_to(1) == 3; }));
 }
 
@@ -344,7 +344,7 @@ TEST_F(TwoRails, what_was_sent_by_a_rail_that_is_left_out_waits_for_the_other_on
     third.offset = 8;
     (void)doubt(third, 1, 0);
     there[1].reopen(1);
-    there[1].say(there[1].endpoint(1, kIsNew | kIsOut), 0);
+    there[1].say(there[1].endpoint(1, kIsNew | kIsLeftOut), 0);
     for (int i = 0; i < 400; ++i) {
         pass(kMs);
         step();
@@ -401,14 +401,14 @@ TEST_F(TwoRails, a_rail_whose_transfers_are_overdue_is_left_out_for_16_seconds) 
     ASSERT_EQ(network->rails_to(1), 1u);
     const std::int64_t begin = time_ns;
     there[1].reopen(1);
-    there[1].say(there[1].endpoint(1, kIsNew | kIsOut), 0);
+    there[1].say(there[1].endpoint(1, kIsNew | kIsLeftOut), 0);
     EXPECT_TRUE(until([&] {
         there[1].look_at_memory(0);
         return second.over;
     }));
     while (network->rails_to(1) == 1 && time_ns - begin < 20'000 * kMs) {
         looks(1);
-        answer_all(kIsOut);
+        answer_all(kIsLeftOut);
     }
     EXPECT_GT(time_ns - begin, 15'000 * kMs);
     EXPECT_LT(time_ns - begin, 18'000 * kMs);
@@ -514,7 +514,7 @@ TEST_F(TwoRails, an_answer_before_the_silence_does_not_leave_a_rail_out) {
 TEST_F(TwoRails, a_peer_need_not_answer_by_a_rail_that_is_left_out_unless_there_is_a_doubt) {
     start_watch();
     meet_by_all();
-    there[1].ask(0, 1, 0, kIsOut);
+    there[1].ask(0, 1, 0, kIsLeftOut);
     ASSERT_TRUE(hear(MessageKind::endpoint));
     looks(8);
     EXPECT_EQ(table.places[1].unheard_ns, 0);

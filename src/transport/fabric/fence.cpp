@@ -73,16 +73,16 @@ void Network::look_after_links(std::int64_t now) {
 void Network::look_after(int peer, unsigned rail, std::int64_t now) {
     RailLink &link = link_of(peer, rail);
     if (known_gone(*rank_, peer) != Gone::no) abandon(link);
-    if (link.is_out) knock(peer, rail, now);
+    if (link.is_left_out) reconnect_left_out(peer, rail, now);
     if (link.asks && now >= link.next_question_ns) send_question(peer, rail, now);
     if (link.asks) look_for_unreached(peer, now);
     if (!link.in_doubt) repeat(peer, rail);
     const std::uint64_t number = links_[peer].is_lost ? UINT64_MAX : link.number;
-    const bool hangs = is_older_out(peer, rail, number);
+    const bool hangs = is_older_in_flight(peer, rail, number);
     if (hangs && now - link.fenced_ns > kHangsNs) end_older(peer, rail, number);
     forget_address(rail, &link.former);
-    link.uneasy = link.asks || !link.to_repeat.empty() || hangs || link.is_out || link.wanted ||
-                  link.former != FI_ADDR_UNSPEC;
+    link.uneasy = link.asks || !link.to_repeat.empty() || hangs || link.is_left_out ||
+                  link.wanted || link.former != FI_ADDR_UNSPEC;
     if (!link.uneasy) --uneasy_links_;
 }
 
@@ -93,7 +93,8 @@ void Network::repeat(int peer, unsigned rail) {
     bool one_by_one = false;
     for (const Posted *posted = link.to_repeat.first; posted != nullptr; posted = posted->next)
         one_by_one |= posted->failures >= kMostTogether;
-    bool is_next = !link.is_out && (!one_by_one || !is_older_out(peer, rail, UINT64_MAX));
+    bool is_next =
+        !link.is_left_out && (!one_by_one || !is_older_in_flight(peer, rail, UINT64_MAX));
     PostedList failed = link.to_repeat.take_all();
     while (Posted *posted = failed.take()) {
         if (is_lost_event(*posted)) {
@@ -101,7 +102,7 @@ void Network::repeat(int peer, unsigned rail) {
             done_.append(posted);
             continue;
         }
-        if (link.is_out && move_to_another(posted)) continue;
+        if (link.is_left_out && move_to_another(posted)) continue;
         posted->is_alone = one_by_one;
         if (posted->attempts == kMostAttempts || carries_nothing(link)) {
             posted->verdict = SENNIT_ERR_FABRIC;
@@ -120,7 +121,8 @@ void Network::repeat(int peer, unsigned rail) {
 // after an answer by it.
 unsigned Network::rail_for_question(int peer, unsigned rail) const {
     const RailLink &link = link_of(peer, rail);
-    const bool by_itself = link.is_out ? link.is_out_known && !link.in_doubt : link.asked % 2 == 0;
+    const bool by_itself =
+        link.is_left_out ? link.is_left_out_known && !link.in_doubt : link.asked % 2 == 0;
     if (by_itself) return rail;
     unsigned other = rail;
     for (unsigned i = 0; i <= link.asked / 2u % rail_count_; ++i)
@@ -135,7 +137,7 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     fill_header(message, peer, rail_for_question(peer, rail), MessageKind::question);
     message->header.rail = static_cast<std::uint8_t>(rail);
     message->header.id = link.in_doubt ? link.number : 0;
-    message->header.status = link.is_out ? kIsOut : 0;
+    message->header.status = link.is_left_out ? kIsLeftOut : 0;
     message->header.body_bytes = static_cast<std::uint32_t>(fill_question(link, message->body()));
     // If the provider refuses it, a connection is being made, and may break before it is used. So
     // retry soon if there is no other rail.
@@ -187,9 +189,9 @@ void Network::answer_question(const Message &question) {
     const MessageHeader &asked = question.header;
     const unsigned rail = asked.rail;
     RailState &state = rails_[rail];
-    if ((asked.status & kIsOut) != 0 && question.rail != rail) {
+    if ((asked.status & kIsLeftOut) != 0 && question.rail != rail) {
         leave_out(asked.from, rail);
-        link_of(asked.from, rail).is_out_known = true;
+        link_of(asked.from, rail).is_left_out_known = true;
     }
     const bool is_open = asked.id == state.number;
     if (is_open || !state.rail.has_passive()) {
@@ -222,7 +224,7 @@ void Network::send_endpoint(int peer, unsigned rail, unsigned by, const Message 
     answer->header.id = rails_[rail].number;
     answer->header.handle = rails_[rail].tag;
     answer->header.status = is_new ? kIsNew : 0;
-    if (question != nullptr) answer->header.status |= question->header.status & kIsOut;
+    if (question != nullptr) answer->header.status |= question->header.status & kIsLeftOut;
     answer->header.bytes = rails_[rail].rail.gives_keys() ? 1 : 0;
     std::uint8_t name[kNameBytes];
     if (rails_[rail].rail.passive_name(name) != SENNIT_OK) return give_back(answer);
@@ -274,9 +276,9 @@ void Network::handle_endpoint(const Message &answer) {
     note_reached(header.from);
     link.in_doubt = false;
     if (!arrived_by_it) link.heard_elsewhere = true;
-    if (link.is_out && arrived_by_it) take_back(header.from, rail);
-    if ((header.status & kIsOut) != 0) link.is_out_known = true;
-    link.asks = link.is_out;
+    if (link.is_left_out && arrived_by_it) restore_rail(header.from, rail);
+    if ((header.status & kIsLeftOut) != 0) link.is_left_out_known = true;
+    link.asks = link.is_left_out;
     // Forget a question that another rail's provider has not accepted.
     for (unsigned other = 0; other < rail_count_ && !link.asks; ++other)
         link_of(header.from, other).unsent.since_ns = 0;
@@ -301,16 +303,17 @@ void Network::handle_endpoint(const Message &answer) {
 void Network::forget_address(unsigned rail, fi_addr_t *address) {
     if (*address == FI_ADDR_UNSPEC) return;
     for (std::size_t i = 0; i < post_count_; ++i)
-        if (posts_[i].is_out && posts_[i].rail == rail && posts_[i].to == *address) return;
+        if (posts_[i].is_in_flight && posts_[i].rail == rail && posts_[i].to == *address) return;
     rails_[rail].rail.remove(address);
 }
 
 // Whether the provider still has transfers to an endpoint before this number.
-bool Network::is_older_out(int peer, unsigned rail, std::uint64_t number) const {
+bool Network::is_older_in_flight(int peer, unsigned rail, std::uint64_t number) const {
     if (link_of(peer, rail).posted == 0) return false;
     for (std::size_t i = 0; i < post_count_; ++i) {
         const Posted &posted = posts_[i];
-        if (posted.is_out && posted.peer == peer && posted.rail == rail && posted.number < number)
+        if (posted.is_in_flight && posted.peer == peer && posted.rail == rail &&
+            posted.number < number)
             return true;
     }
     return false;
@@ -321,16 +324,16 @@ void Network::end_older(int peer, unsigned rail, std::uint64_t number) {
     fi_addr_t cut = FI_ADDR_UNSPEC;
     for (std::size_t i = 0; i < post_count_; ++i) {
         const Posted &posted = posts_[i];
-        if (!posted.is_out || posted.peer != peer || posted.rail != rail ||
+        if (!posted.is_in_flight || posted.peer != peer || posted.rail != rail ||
             posted.number >= number || posted.to == cut)
             continue;
         cut = posted.to;
         rails_[rail].rail.cut(cut);
     }
     const Deadline limit = Deadline::after(kHangsNs);
-    while (is_older_out(peer, rail, number) && !limit.over())
+    while (is_older_in_flight(peer, rail, number) && !limit.over())
         (void)handle_completions(rail, true);
-    if (is_older_out(peer, rail, number)) reset_active(rail);
+    if (is_older_in_flight(peer, rail, number)) reset_active(rail);
 }
 
 // Ends all transfers of this rank on the rail; they are then in doubt. Do not poll before they are
@@ -341,8 +344,8 @@ void Network::reset_active(unsigned rail) {
     wake_thread();
     for (std::size_t i = 0; i < post_count_; ++i) {
         Posted &posted = posts_[i];
-        if (!posted.is_out || posted.rail != rail) continue;
-        posted.is_out = false;
+        if (!posted.is_in_flight || posted.rail != rail) continue;
+        posted.is_in_flight = false;
         posted.error = FI_ECANCELED;
         done_.append(&posted);
     }
@@ -420,7 +423,7 @@ void Network::abandon(RailLink &link) {
         posted->verdict = SENNIT_ERR_PEER_LOST;
         done_.append(posted);
     }
-    link.asks = link.in_doubt = link.is_out = link.wanted = false;
+    link.asks = link.in_doubt = link.is_left_out = link.wanted = false;
 }
 
 }  // namespace sennit::transport::fabric

@@ -32,7 +32,7 @@ struct Refusals {
 struct WayBack {
     fi_addr_t address = FI_ADDR_UNSPEC;
     std::int64_t not_before_ns = 0;  // not used again before this time; 0: at any time
-    std::uint32_t out = 0;           // messages posted and not completed
+    std::uint32_t in_flight = 0;     // messages posted and not completed
     std::uint16_t port = 0;
     bool is_open = false;  // in use: a message was received from there
 };
@@ -46,12 +46,12 @@ struct RailLink {
     std::uint16_t tag = 0;              // part of the keys of its memory
     bool gives_keys = false;            // the owner sends its keys; then they are in `keys`
     KeyTable keys;
-    bool uneasy = false;        // look_after() must check it
-    bool asks = false;          // a question waits for its answer
-    bool in_doubt = false;      // no transfer is posted until there is a new endpoint
-    bool is_out = false;        // left out: the rail carries nothing to the peer, others do
-    bool is_out_known = false;  // the peer knows that it is left out
-    bool is_used = true;        // for SparseTable
+    bool uneasy = false;             // look_after() must check it
+    bool asks = false;               // a question waits for its answer
+    bool in_doubt = false;           // no transfer is posted until there is a new endpoint
+    bool is_left_out = false;        // the rail carries nothing to the peer, others do
+    bool is_left_out_known = false;  // the peer knows that it is left out
+    bool is_used = true;             // for SparseTable
     enum class Data : std::uint8_t { unknown, comes, lost };
     Data data = Data::unknown;  // whether completion data arrives, by this rank's trial
     std::uint8_t asked = 0;     // questions sent for the awaited answer
@@ -89,8 +89,8 @@ struct RailLink {
     std::int64_t tried_ns = 0;     // last try of a transfer while carries_nothing()
     bool heard_elsewhere = false;  // the peer answered by another rail during the silent checks
     // If left out, the rail is not used again before this time; the pause doubles each time.
-    std::int64_t back_after_ns = 0;
-    std::int64_t out_pause_ns = 0;
+    std::int64_t left_out_until_ns = 0;
+    std::int64_t left_out_pause_ns = 0;
 };
 
 // A used peer: this rank has started an operation to it, or received a message from it.

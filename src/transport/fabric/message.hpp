@@ -18,8 +18,8 @@ struct Posted {
     enum class Kind : std::uint8_t { unused, transfer, send, receive };
     fi_context2 context;
     Kind kind = Kind::unused;
-    bool is_out = false;          // the provider has it
-    bool has_left = false;        // transfer: the provider had it at some time
+    bool is_in_flight = false;    // the provider has it
+    bool was_in_flight = false;   // transfer: the provider had it at some time
     std::uint8_t failures = 0;    // transfer: failures, alone or with others
     std::uint8_t attempts = 0;    // transfer: failures that were surely its own
     bool is_alone = false;        // transfer: posted with no other to the peer

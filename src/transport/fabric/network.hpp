@@ -257,7 +257,7 @@ class Network final : public Transport {
                        bool is_new = false);
     void handle_endpoint(const Message &answer);
     void forget_address(unsigned rail, fi_addr_t *address);
-    bool is_older_out(int peer, unsigned rail, std::uint64_t number) const;
+    bool is_older_in_flight(int peer, unsigned rail, std::uint64_t number) const;
     void end_older(int peer, unsigned rail, std::uint64_t number);
     void reset_active(unsigned rail);
     void announce_endpoint(int except, unsigned rail);
@@ -308,9 +308,9 @@ class Network final : public Transport {
     void end_overdue(int peer, unsigned rail);
     static bool carries_nothing(const RailLink &link);
     void leave_out(int peer, unsigned rail);
-    void take_back(int peer, unsigned rail);
-    void knock(int peer, unsigned rail, std::int64_t now);
-    bool is_out_for_all(unsigned rail) const;
+    void restore_rail(int peer, unsigned rail);
+    void reconnect_left_out(int peer, unsigned rail, std::int64_t now);
+    bool is_left_out_for_all(unsigned rail) const;
     bool move_to_another(Posted *posted);
 
     // thread.cpp
@@ -439,7 +439,7 @@ class Network final : public Transport {
     std::size_t copied_bytes_ = 0;  // size of a place
     bool no_more_messages_ = false;
     std::size_t messages_made_ = 0;
-    std::size_t rooms_out_ = 0;        // messages whose bodies are lent to the engine
+    std::size_t rooms_in_use_ = 0;     // messages whose bodies are lent to the engine
     PostedList done_;                  // completed, not processed yet
     PostedList late_;                  // messages completed by the close of their endpoint
     PostedList outbox_;                // messages for which the queue was full

@@ -34,13 +34,13 @@ constexpr std::uint8_t kMuteLooks = 2;
 constexpr std::uint32_t kFreshLooks = 8;
 // A rail that was left out is not used before this time. The time doubles if the rail fails again
 // soon (kSoonNs).
-constexpr std::int64_t kFirstOutNs = 250'000'000;
-constexpr std::int64_t kLastOutNs = 16'000'000'000;
+constexpr std::int64_t kFirstLeftOutNs = 250'000'000;
+constexpr std::int64_t kLastLeftOutNs = 16'000'000'000;
 constexpr std::int64_t kSoonNs = 60'000'000'000;
 // TCP waits long before it resends data lost by a dead rail, so questions go from a new endpoint;
 // rarely if that disturbs messages to other peers.
-constexpr std::int64_t kKnockNs = 1'000'000'000;
-constexpr std::int64_t kSeldomKnockNs = 30'000'000'000;
+constexpr std::int64_t kReconnectNs = 1'000'000'000;
+constexpr std::int64_t kSeldomReconnectNs = 30'000'000'000;
 
 }  // namespace
 
@@ -84,7 +84,7 @@ void Network::look_for_outages() {
             RailLink &link = link_of(peer, rail);
             if (std::exchange(link.wanted, false)) note_waiting(peer, rail, true);
             // A rail that was left out brings no answer.
-            if (link.asks && (!link.is_out || link.in_doubt)) note_asked(peer, rail);
+            if (link.asks && (!link.is_left_out || link.in_doubt)) note_asked(peer, rail);
         }
     for (const OpenTask &open : tasks_) {
         if (open.operation == nullptr) continue;
@@ -97,7 +97,7 @@ void Network::look_for_outages() {
 
 // Whether many transfers that were posted later have completed.
 bool Network::is_passed_over(Posted *posted) const {
-    if (!posted->is_out) return false;
+    if (!posted->is_in_flight) return false;
     if (posted->looks < overdue_looks_) ++posted->looks;
     return posted->looks >= overdue_looks_ &&
            link_of(posted->peer, posted->rail).completed - posted->completed > kPassedOver;
@@ -158,7 +158,7 @@ bool Network::has_moved(const RailLink &link, unsigned rail, std::uint64_t *coun
 // moves.
 void Network::note_idle(int peer, unsigned rail, bool has_answered) {
     RailLink &link = link_of(peer, rail);
-    if (link.is_out || link.in_doubt) return;
+    if (link.is_left_out || link.in_doubt) return;
     const bool counts = link.idle_looks < kIdleLooks || has_answered;
     if (counts && link.idle_looks < overdue_looks_) ++link.idle_looks;
     if (link.idle_looks < kIdleLooks) return;
@@ -187,7 +187,7 @@ void Network::end_overdue(int peer, unsigned rail) {
             "card?",
             rail, peer);
     leave_out(peer, rail);
-    if (link.is_out) link.back_after_ns = boot_ns() + kLastOutNs;
+    if (link.is_left_out) link.left_out_until_ns = boot_ns() + kLastLeftOutNs;
     set_in_doubt(link);
 }
 
@@ -258,13 +258,14 @@ void Network::send_afresh(int peer) {
 void Network::leave_out(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     const auto others = static_cast<std::uint8_t>(usable(peer) & ~bit(rail));
-    if (link.is_out || others == 0) return;
+    if (link.is_left_out || others == 0) return;
     const std::int64_t now = boot_ns();
-    const bool is_soon = link.back_after_ns != 0 && now - link.back_after_ns < kSoonNs;
-    link.out_pause_ns = is_soon ? std::min(2 * link.out_pause_ns, kLastOutNs) : kFirstOutNs;
-    link.back_after_ns = now + link.out_pause_ns;
-    link.is_out = true;
-    link.is_out_known = link.asks = false;
+    const bool is_soon = link.left_out_until_ns != 0 && now - link.left_out_until_ns < kSoonNs;
+    link.left_out_pause_ns =
+        is_soon ? std::min(2 * link.left_out_pause_ns, kLastLeftOutNs) : kFirstLeftOutNs;
+    link.left_out_until_ns = now + link.left_out_pause_ns;
+    link.is_left_out = true;
+    link.is_left_out_known = link.asks = false;
     set_usable(peer, others);
     log(SENNIT_LOG_INFO, "rail %u carries nothing to rank %d and is left out", rail, peer);
     if (link.posted != 0)
@@ -274,28 +275,30 @@ void Network::leave_out(int peer, unsigned rail) {
 }
 
 // The peer has answered by the rail: uses it again.
-void Network::take_back(int peer, unsigned rail) {
+void Network::restore_rail(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
-    if (boot_ns() < link.back_after_ns) return;
-    link.is_out = false;
+    if (boot_ns() < link.left_out_until_ns) return;
+    link.is_left_out = false;
     link.silent_looks = 0;
     set_usable(peer, usable(peer) | bit(rail));
     log(SENNIT_LOG_INFO, "rail %u carries to rank %d again", rail, peer);
 }
 
 // Whether the rail is left out for all reached peers.
-bool Network::is_out_for_all(unsigned rail) const {
+bool Network::is_left_out_for_all(unsigned rail) const {
     for (const int peer : links_.used())
         if (links_[peer].is_reached && (usable(peer) & bit(rail)) != 0) return false;
     return true;
 }
 
 // Makes the next question about a rail that was left out use a new connection, if it is time.
-void Network::knock(int peer, unsigned rail, std::int64_t now) {
+void Network::reconnect_left_out(int peer, unsigned rail, std::int64_t now) {
     RailLink &link = link_of(peer, rail);
     RailState &state = rails_[rail];
-    if (!link.is_out_known) return;
-    if (now - state.outgoing_opened_ns < (is_out_for_all(rail) ? kKnockNs : kSeldomKnockNs)) return;
+    if (!link.is_left_out_known) return;
+    if (now - state.outgoing_opened_ns <
+        (is_left_out_for_all(rail) ? kReconnectNs : kSeldomReconnectNs))
+        return;
     state.outgoing_opened_ns = now;
     reopen_outgoing(rail);
     link.next_question_ns = now;

@@ -128,8 +128,8 @@ int Rail::close_endpoint(Endpoint *endpoint) {
     if (endpoint == &outgoing_) outgoing_port_ = 0;
     drop_object(&endpoint->completions, "a queue");
     endpoint->descriptor = -1;
-    if (endpoint == &active_) transfers_out_ = 0;
-    if (endpoint == &outgoing_) sends_out_ = 0;
+    if (endpoint == &active_) transfers_in_flight_ = 0;
+    if (endpoint == &outgoing_) sends_in_flight_ = 0;
     return 0;
 }
 
@@ -262,7 +262,7 @@ bool Rail::find_name(fi_addr_t peer, sockaddr_in *name) const {
 }
 
 ssize_t Rail::note_posted(ssize_t code) {
-    if (code == 0) ++transfers_out_;
+    if (code == 0) ++transfers_in_flight_;
     return code;
 }
 
@@ -296,7 +296,7 @@ ssize_t Rail::send(Use from, fi_addr_t peer, const iovec &message, void *descrip
                    void *context) {
     const ssize_t code = fi_send(endpoint_for(from).endpoint, message.iov_base, message.iov_len,
                                  descriptor, peer, context);
-    if (code == 0 && from == Use::send) ++sends_out_;
+    if (code == 0 && from == Use::send) ++sends_in_flight_;
     return code;
 }
 
@@ -325,7 +325,7 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, RailCompletion completion
         completions[0] = RailCompletion{error.op_context, 0, error.err != 0 ? error.err : FI_EIO};
         over = 1;
     }
-    if (&endpoint == &active_) transfers_out_ -= std::min(over, transfers_out_);
+    if (&endpoint == &active_) transfers_in_flight_ -= std::min(over, transfers_in_flight_);
     return over;
 }
 
@@ -368,8 +368,8 @@ std::size_t Rail::read_passive(RailCompletion completions[], std::size_t most, b
 // endpoints, a poll reads only the queue that is most likely to have completions.
 const Rail::Endpoint &Rail::next_read() {
     const unsigned turn = reads_++ % kTurns;
-    if (turn == 1 && sends_out_ != 0 && !is_two_way()) return outgoing_;
-    return turn != 0 && transfers_out_ != 0 ? active_ : incoming_;
+    if (turn == 1 && sends_in_flight_ != 0 && !is_two_way()) return outgoing_;
+    return turn != 0 && transfers_in_flight_ != 0 ? active_ : incoming_;
 }
 
 std::size_t Rail::poll(RailCompletion completions[], std::size_t most) {
@@ -384,9 +384,9 @@ std::size_t Rail::poll(RailCompletion completions[], std::size_t most) {
 std::size_t Rail::poll_all(RailCompletion completions[], std::size_t most) {
     const bool each = !one_read_drives_all_ || reads_++ % kAllEvery == 0;
     std::size_t count = read_passive(completions, most);
-    if (!is_two_way() && (each || sends_out_ != 0))
+    if (!is_two_way() && (each || sends_in_flight_ != 0))
         count += read_queue(outgoing_, completions + count, most - count);
-    if (each || transfers_out_ != 0)
+    if (each || transfers_in_flight_ != 0)
         count += read_queue(active_, completions + count, most - count);
     return count + read_queue(incoming_, completions + count, most - count);
 }

@@ -61,7 +61,7 @@ class Rail {
     // Whether each connection uses a file descriptor of this process.
     bool takes_descriptors() const { return takes_descriptors_; }
     // Whether an operation of this rank is in progress, so a completion is awaited.
-    bool is_busy() const { return transfers_out_ != 0 || sends_out_ != 0; }
+    bool is_busy() const { return transfers_in_flight_ != 0 || sends_in_flight_ != 0; }
 
     // The most operations in progress on each endpoint; the most receives; the most bytes of a put
     // or get.
@@ -168,7 +168,7 @@ class Rail {
     // Sends from the outgoing endpoint, or back from the incoming one.
     ssize_t send(Use from, fi_addr_t peer, const iovec &message, void *descriptor, void *context);
     // Call this when a send from the outgoing endpoint has completed.
-    void end_send() { sends_out_ -= std::min<std::size_t>(sends_out_, 1); }
+    void end_send() { sends_in_flight_ -= std::min<std::size_t>(sends_in_flight_, 1); }
     ssize_t receive(Use at, const iovec &room, void *descriptor, void *context);
 
     // Drives the provider and reads up to `most` completions; returns their number. There may be
@@ -249,7 +249,7 @@ class Rail {
     fid_av *addresses_ = nullptr;
     Endpoint incoming_;
     Endpoint outgoing_;
-    std::size_t sends_out_ = 0;        // sends posted and not completed
+    std::size_t sends_in_flight_ = 0;  // sends posted and not completed
     std::uint16_t outgoing_port_ = 0;  // if is_two_way()
     Endpoint active_;
     Endpoint passive_;
@@ -261,7 +261,7 @@ class Rail {
     std::size_t most_injected_ = 0;     // bytes of a put that the provider copies
     bool one_read_drives_all_ = false;  // one read drives all endpoints of the domain
     bool takes_descriptors_ = false;
-    std::size_t transfers_out_ = 0;  // operations posted on the active endpoint
+    std::size_t transfers_in_flight_ = 0;  // operations posted on the active endpoint
     unsigned reads_ = 0;
     std::uint64_t keys_made_ = 0;
 };

@@ -170,7 +170,7 @@ bool Network::post_receive(unsigned rail, bool is_back) {
     if (message == nullptr) return false;
     message->kind = Posted::Kind::receive;
     message->rail = static_cast<std::uint8_t>(rail);
-    message->is_out = true;
+    message->is_in_flight = true;
     message->is_back = is_back;
     const iovec room{&message->header, sizeof message->header + body_bytes()};
     Rail &own = rails_[rail].rail;
@@ -369,7 +369,7 @@ void Network::close(const Deadline &deadline) {
     {
         const MutexLock guard(lock_);
         for (std::size_t i = 0; i < post_count_ && rail_count_ != 0; ++i)
-            if (posts_[i].is_out) end_older(posts_[i].peer, posts_[i].rail, UINT64_MAX);
+            if (posts_[i].is_in_flight) end_older(posts_[i].peer, posts_[i].rail, UINT64_MAX);
     }
     for (std::size_t place = 0; place < kPlaces; ++place)
         withdraw_from(place);

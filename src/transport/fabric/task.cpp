@@ -49,7 +49,7 @@ Message *Network::take_message() {
 
 void Network::give_back(Message *message) {
     message->kind = Posted::Kind::unused;
-    message->is_out = false;
+    message->is_in_flight = false;
     if (message->is_room) return;
     message->next = free_messages_;
     free_messages_ = message;
@@ -61,11 +61,11 @@ std::byte *Network::take_room(std::size_t bytes) {
     constexpr std::size_t kLeastBytes = 4096;
     if (bytes < kLeastBytes || bytes > longest_payload_) return nullptr;
     const MutexLock guard(lock_);
-    if (2 * rooms_out_ >= messages_made_) return nullptr;
+    if (2 * rooms_in_use_ >= messages_made_) return nullptr;
     Message *const message = take_message();
     if (message == nullptr) return nullptr;
     message->is_room = true;
-    ++rooms_out_;
+    ++rooms_in_use_;
     return message->body();
 }
 
@@ -80,7 +80,7 @@ void Network::give_room_back(std::byte *room) {
     const MutexLock guard(lock_);
     Message *const message = message_of(room);
     message->is_room = false;
-    --rooms_out_;
+    --rooms_in_use_;
     if (message->kind == Posted::Kind::unused) give_back(message);
 }
 
@@ -113,7 +113,7 @@ void Network::open_back(RailLink &link, const Message &message) {
         link.back.is_open = false;
         link.back.not_before_ns = 0;
         // The old address is in use while messages to it are in progress.
-        if (link.back.out != 0) return;
+        if (link.back.in_flight != 0) return;
         if (link.back.address != FI_ADDR_UNSPEC) rail.remove(&link.back.address);
         sockaddr_in name = messages_name(peer, message.rail);
         name.sin_port = port;
@@ -130,7 +130,7 @@ ssize_t Network::post_back(Message *message, std::size_t length, RailLink *link)
     const ssize_t code = rails_[message->rail].rail.send(Rail::Use::receive, link->back.address,
                                                          iovec{&message->header, length}, nullptr,
                                                          &message->context);
-    if (code == 0) ++link->back.out;
+    if (code == 0) ++link->back.in_flight;
     // The connection has ended; the peer must make the next one.
     if (code != 0) link->back.is_open = false;
     return code;
@@ -164,7 +164,7 @@ bool Network::send(Message *message) {
         return false;
     }
     if (!message->is_back) link.unsent.since_ns = 0;
-    message->is_out = code == 0;
+    message->is_in_flight = code == 0;
     if (code == 0) links_[message->peer].is_contacted = true;
     if (code == 0) {
         if (rank_->observer != nullptr) [[unlikely]]
@@ -200,14 +200,15 @@ void Network::look_for_stuck_messages(std::int64_t now) {
         if (look_for_stuck_messages(rail, now)) some_are_unsent_ = true;
 }
 
-// True: the provider still refuses messages. Skips rails that were left out: knock() handles them.
+// True: the provider still refuses messages. Skips rails that were left out: reconnect_left_out()
+// handles them.
 bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
     RailState &state = rails_[rail];
     std::int64_t since = INT64_MAX;
     for (const int peer : links_.used()) {
         const RailLink &link = link_of(peer, rail);
         const bool gone = known_gone(*rank_, peer) != Gone::no;
-        if (link.unsent.length(now) == 0 || gone || link.is_out) continue;
+        if (link.unsent.length(now) == 0 || gone || link.is_left_out) continue;
         const bool is_first = way_to_node_of(peer).is_settled && !links_[peer].is_reached;
         since = std::min(since, link.unsent.since_ns + (is_first ? kFirstConnectionNs : 0));
     }
@@ -241,8 +242,8 @@ void Network::reopen_outgoing(unsigned rail) {
     for (MessagePool *pool = pools_; pool != nullptr; pool = pool->next)
         for (std::size_t i = 0; i < MessagePool::kMessages; ++i) {
             Message &message = pool->at(i);
-            if (!message.is_out || message.rail != rail || !was_outgoing(message)) continue;
-            message.is_out = false;
+            if (!message.is_in_flight || message.rail != rail || !was_outgoing(message)) continue;
+            message.is_in_flight = false;
             if (message.kind == Posted::Kind::receive) --state.receives_back;
             if (message.kind == Posted::Kind::send && message.header.kind == MessageKind::goodbye)
                 outbox_.append(&message);
@@ -273,7 +274,7 @@ void Network::read_leftover_completions(unsigned rail) {
 void Network::finish_send(Message *message) {
     RailLink &link = link_of(message->peer, message->rail);
     if (message->is_back) {
-        --link.back.out;
+        --link.back.in_flight;
         if (message->error != 0) link.back.is_open = false;
     } else {
         rails_[message->rail].rail.end_send();

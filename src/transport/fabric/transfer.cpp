@@ -50,7 +50,7 @@ Posted *Network::take_posted(Operation *operation) {
     posted->operation = operation;
     posted->peer = operation->peer;
     posted->failures = posted->attempts = 0;
-    posted->is_alone = posted->has_left = false;
+    posted->is_alone = posted->was_in_flight = false;
     posted->verdict = SENNIT_OK;
     put_on_rail(posted, operation->rail);
     return posted;
@@ -79,7 +79,7 @@ Submit Network::submit(Operation *operation) {
     if (!there.is_reached) return contact(operation->peer, operation->rail);
     // After the engine chose the rail, the thread may have left it out, or found that the peer is
     // lost. No function would end an operation posted there now.
-    if (peer.is_out || there.is_lost) return retry_later(nullptr);
+    if (peer.is_left_out || there.is_lost) return retry_later(nullptr);
     if (operation->kind == Operation::Kind::execute) return start_task(operation);
     if (carries_nothing(peer)) {
         const std::int64_t now = boot_ns();
@@ -112,7 +112,7 @@ Submit Network::refuse_event(int peer) const {
 // Whether the transfer is an event in doubt: never repeated, since it may have arrived. Its target
 // endpoint is closed before the doubt ends.
 bool Network::is_lost_event(const Posted &posted) {
-    return posted.has_left && posted.operation->kind == Operation::Kind::put_event;
+    return posted.was_in_flight && posted.operation->kind == Operation::Kind::put_event;
 }
 
 // Returns `again`, and lets the progress thread make the engine retry, since no completion will.
@@ -180,8 +180,8 @@ Submit Network::start_transfer(Posted *posted) {
     if (peer.again.since_ns != 0) peer.patience_ns = kStuckNs;
     peer.again.since_ns = 0;
     peer.wanted = false;
-    posted->is_out = code == 0;
-    posted->has_left = posted->has_left || code == 0;
+    posted->is_in_flight = code == 0;
+    posted->was_in_flight = posted->was_in_flight || code == 0;
     posted->looks = 0;
     posted->completed = peer.completed;
     if (code == 0) return Submit::accepted;
@@ -248,10 +248,10 @@ void Network::handle_completion(unsigned rail, const RailCompletion &completion)
 Posted *Network::mark_completed(const RailCompletion &completion) {
     // The context is the first member of Posted.
     auto *const posted = static_cast<Posted *>(completion.context);
-    if (posted == nullptr || !posted->is_out) return nullptr;
+    if (posted == nullptr || !posted->is_in_flight) return nullptr;
     posted->error = completion.error;
     posted->bytes = completion.bytes;
-    posted->is_out = false;
+    posted->is_in_flight = false;
     return posted;
 }
 

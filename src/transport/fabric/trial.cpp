@@ -232,7 +232,7 @@ bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
     trial.over = state->is_open = false;
     // If the peer has reported meanwhile that the rail is left out, the operation may have used
     // another rail.
-    if (link.is_out) return false;
+    if (link.is_left_out) return false;
     if (trial.status != SENNIT_OK) {
         // A provider that cannot put with data may put without. One failed try means nothing: its
         // connection may have broken.

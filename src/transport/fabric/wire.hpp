@@ -104,7 +104,7 @@ struct MessageHeader {
     std::uint64_t offset;       // task: offset in the segment
     std::uint64_t bytes;        // task: size of its memory. endpoint: 1: rows have all keys
     std::uint32_t body_bytes;   // payload, reply, or the kind's body
-    std::uint16_t status;       // answer: sennit_status. question, endpoint: kIsNew, kIsOut
+    std::uint16_t status;       // answer: sennit_status. question, endpoint: kIsNew, kIsLeftOut
     std::uint16_t back_port;    // outgoing port for messages back, in network order; 0: none
     Task task;
 };
@@ -124,7 +124,7 @@ inline constexpr std::size_t kAnswersBytes = kMostLateAnswers * sizeof(LateAnswe
 // a card. On sockets it is kMostPayloadBytes.
 inline constexpr std::size_t kShortPayloadBytes = kEventBytes + 8192;
 inline constexpr std::uint32_t kIsNew = 1;  // endpoint: the old one was closed for this question
-inline constexpr std::uint32_t kIsOut = 2;  // question: the rail is left out; the answer repeats it
+inline constexpr std::uint32_t kIsLeftOut = 2;  // question: the rail is; its answer repeats it
 static_assert(sizeof(MessageHeader) == 80 && offsetof(MessageHeader, task) == 56);
 static_assert(kNameBytes + kMostHandles * sizeof(KeyRow) <= kMostTaskBytes);
 static_assert(kNameBytes + sizeof(KeyRow) + kMostRawKeyBytes <= kMostTaskBytes);
