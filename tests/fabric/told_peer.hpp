@@ -395,7 +395,7 @@ class ToldPeers : public testing::Test {
     // Looks at what is overdue.
     void looks(int count) {
         for (int i = 0; i < count; ++i) {
-            for (const std::int64_t length : {kOutageLookNs, 2 * kMs, 2 * kMs}) {
+            for (const std::int64_t length : {kOutageCheckNs, 2 * kMs, 2 * kMs}) {
                 pass(length);
                 steps(10);
             }

@@ -80,7 +80,7 @@ bool Network::hold(const Message &task, std::uint32_t subject, const std::byte *
         held->peer = header.from;
         held->count = 0;
         held->is_in_vain = false;
-        held->since_ns = look_ns_;
+        held->since_ns = poll_ns_;
     }
     held->rail = task.rail;
     LateAnswer &late = held->answers[held->count];

@@ -75,7 +75,7 @@ void Network::read_events() {
 
 // Notes completion data; the data put with it is already in memory. With the lock held.
 void Network::note_data(unsigned rail, std::uint64_t data) {
-    unawaited_ns_ = look_ns_;
+    unawaited_ns_ = poll_ns_;
     if (traits_.event_bits == 0 || (!settles_ && is_of_trial(rail, data))) return;
     // Drop it: it may be a trial's, see end_data_of_trials().
     if (rails_[rail].must_close) return;

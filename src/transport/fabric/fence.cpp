@@ -34,17 +34,17 @@ constexpr std::int64_t kHangsNs = 100'000'000;  // limit of a transfer to an end
 
 }  // namespace
 
-void Network::unsettle(RailLink &link) {
-    if (link.uneasy) return;
-    link.uneasy = true;
-    ++uneasy_links_;
+void Network::request_service(RailLink &link) {
+    if (link.needs_service) return;
+    link.needs_service = true;
+    ++links_to_service_;
 }
 
 void Network::ask(RailLink &link) {
-    unsettle(link);
-    if (link.asks) return;
-    link.asks = true;
-    link.asked = 0;
+    request_service(link);
+    if (link.awaits_answer) return;
+    link.awaits_answer = true;
+    link.questions_sent = 0;
     link.next_question_ns = 0;
     link.question_pause_ns = kFirstQuestionNs;
 }
@@ -52,7 +52,7 @@ void Network::ask(RailLink &link) {
 // A transfer to the peer's endpoint has failed. Gets count too: the connection may stay broken as
 // long as the endpoint exists.
 void Network::set_in_doubt(RailLink &link) {
-    if (!link.in_doubt) link.asks = false;  // the question differs from the last one
+    if (!link.in_doubt) link.awaits_answer = false;  // the question differs from the last one
     link.in_doubt = true;
     ask(link);
 }
@@ -64,26 +64,27 @@ void Network::note_failing(int peer, unsigned rail, int error) {
     if (link.failing_since_ns == 0) link.failing_since_ns = boot_ns();
 }
 
-void Network::look_after_links(std::int64_t now) {
+void Network::service_links(std::int64_t now) {
     for (const int peer : links_.used())
         for (unsigned rail = 0; rail < rail_count_; ++rail)
-            if (link_of(peer, rail).uneasy) look_after(peer, rail, now);
+            if (link_of(peer, rail).needs_service) service_link(peer, rail, now);
 }
 
-void Network::look_after(int peer, unsigned rail, std::int64_t now) {
+void Network::service_link(int peer, unsigned rail, std::int64_t now) {
     RailLink &link = link_of(peer, rail);
     if (known_gone(*rank_, peer) != Gone::no) abandon(link);
     if (link.is_left_out) reconnect_left_out(peer, rail, now);
-    if (link.asks && now >= link.next_question_ns) send_question(peer, rail, now);
-    if (link.asks) look_for_unreached(peer, now);
+    if (link.awaits_answer && now >= link.next_question_ns) send_question(peer, rail, now);
+    if (link.awaits_answer) check_reachability(peer, now);
     if (!link.in_doubt) repeat(peer, rail);
     const std::uint64_t number = links_[peer].is_lost ? UINT64_MAX : link.number;
     const bool hangs = is_older_in_flight(peer, rail, number);
     if (hangs && now - link.fenced_ns > kHangsNs) end_older(peer, rail, number);
     forget_address(rail, &link.former);
-    link.uneasy = link.asks || !link.to_repeat.empty() || hangs || link.is_left_out ||
-                  link.wanted || link.former != FI_ADDR_UNSPEC;
-    if (!link.uneasy) --uneasy_links_;
+    link.needs_service = link.awaits_answer || !link.to_repeat.empty() || hangs ||
+                         link.is_left_out || link.has_waiting_transfer ||
+                         link.former != FI_ADDR_UNSPEC;
+    if (!link.needs_service) --links_to_service_;
 }
 
 // After the doubt: posts failed transfers to the endpoint that is now open, or on another rail.
@@ -122,10 +123,10 @@ void Network::repeat(int peer, unsigned rail) {
 unsigned Network::rail_for_question(int peer, unsigned rail) const {
     const RailLink &link = link_of(peer, rail);
     const bool by_itself =
-        link.is_left_out ? link.is_left_out_known && !link.in_doubt : link.asked % 2 == 0;
+        link.is_left_out ? link.is_left_out_known && !link.in_doubt : link.questions_sent % 2 == 0;
     if (by_itself) return rail;
     unsigned other = rail;
-    for (unsigned i = 0; i <= link.asked / 2u % rail_count_; ++i)
+    for (unsigned i = 0; i <= link.questions_sent / 2u % rail_count_; ++i)
         other = rail_after(usable(peer), other);
     return other != rail ? other : rail_after(usable(peer), rail);
 }
@@ -144,7 +145,7 @@ void Network::send_question(int peer, unsigned rail, std::int64_t now) {
     const bool is_sent = send(message);
     if (!is_sent) give_back(message);
     if (!is_sent && rail_after(usable(peer), rail) == rail) return;
-    ++link.asked;
+    ++link.questions_sent;
     link.next_question_ns = now + link.question_pause_ns;
     if (link.question_pause_ns < kLastQuestionNs) link.question_pause_ns *= 2;
 }
@@ -264,10 +265,10 @@ void Network::handle_endpoint(const Message &answer) {
         link.gives_keys = header.bytes != 0;
         forget_keys(link, rail);
         link.fenced_ns = boot_ns();
-        link.again.since_ns = 0;
+        link.transfer_refusals.since_ns = 0;
     } else if (link.in_doubt) {
         return;  // the answer to an earlier question
-    } else if (arrived_by_it && link.again.length(boot_ns()) > link.patience_ns) {
+    } else if (arrived_by_it && link.transfer_refusals.length(boot_ns()) > link.patience_ns) {
         // The peer answers, but the provider makes no connection to its endpoint. A close of that
         // endpoint also breaks connections that others are making, so the next try may take longer.
         if (link.patience_ns < kMostPatienceNs) link.patience_ns *= 2;
@@ -278,11 +279,11 @@ void Network::handle_endpoint(const Message &answer) {
     if (!arrived_by_it) link.heard_elsewhere = true;
     if (link.is_left_out && arrived_by_it) restore_rail(header.from, rail);
     if ((header.status & kIsLeftOut) != 0) link.is_left_out_known = true;
-    link.asks = link.is_left_out;
+    link.awaits_answer = link.is_left_out;
     // Forget a question that another rail's provider has not accepted.
-    for (unsigned other = 0; other < rail_count_ && !link.asks; ++other)
-        link_of(header.from, other).unsent.since_ns = 0;
-    unsettle(link);  // transfers to the earlier endpoint may be in flight
+    for (unsigned other = 0; other < rail_count_ && !link.awaits_answer; ++other)
+        link_of(header.from, other).message_refusals.since_ns = 0;
+    request_service(link);  // transfers to the earlier endpoint may be in flight
     if (header.id == link.number) store_keys(link, answer);
     PostedList failed = link.to_repeat.take_all();
     while (Posted *posted = failed.take()) {
@@ -353,10 +354,10 @@ void Network::reset_active(unsigned rail) {
 
 // Reads the changes that the watch has recorded. Called before each poll: after the end of a host's
 // lease, nothing from that host is accepted.
-void Network::take_news() {
+void Network::read_watch_news() {
     bool refuses = false;
     for (const int peer : links_.used())
-        refuses = take_news_of(peer) || refuses;
+        refuses = read_watch_news_of(peer) || refuses;
     if (refuses) close_passive((1u << rail_count_) - 1);
 }
 
@@ -367,21 +368,21 @@ void Network::close_passive(unsigned rails) {
         rails_[rail].must_close = true;
         rails_[rail].closed_ns = 0;
     }
-    close_to_the_silent();
+    close_marked_passive();
 }
 
 // Reads the watch's changes for a used peer. True: the lease of its host has just ended.
-bool Network::take_news_of(int peer) {
+bool Network::read_watch_news_of(int peer) {
     PeerLink &link = links_[peer];
     if (rank_->peers[peer].same_node) return false;
     const bool was_refused = std::exchange(link.is_refused, watch::watch_refuses(*rank_, peer));
-    if (!link.is_lost && peer_gone(*rank_, peer) == Gone::died) lose(peer);
+    if (!link.is_lost && peer_gone(*rank_, peer) == Gone::died) mark_lost(peer);
     return link.is_refused && !was_refused;
 }
 
 // Closes the endpoints marked by close_passive(). libfabric does not always close an endpoint at
 // the first try.
-void Network::close_to_the_silent() {
+void Network::close_marked_passive() {
     some_must_close_ = false;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         RailState &state = rails_[rail];
@@ -399,23 +400,23 @@ void Network::close_to_the_silent() {
 
 // Counts a peer as lost some time after its goodbye: it answers nothing more, and TCP may need
 // minutes to detect a cut cable.
-void Network::look_for_the_left(std::int64_t now) {
+void Network::lose_departed_peers(std::int64_t now) {
     some_leave_ = false;
     for (const int peer : links_.used()) {
         const PeerLink &link = links_[peer];
         if (link.left_ns == 0 || link.is_lost) continue;
         if (now - link.left_ns > kLeavingNs)
-            lose(peer);
+            mark_lost(peer);
         else
             some_leave_ = true;
     }
 }
 
-// look_after() then ends the operations to the peer.
-void Network::lose(int peer) {
+// service_link() then ends the operations to the peer.
+void Network::mark_lost(int peer) {
     links_[peer].is_lost = some_are_lost_ = true;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
-        unsettle(link_of(peer, rail));
+        request_service(link_of(peer, rail));
 }
 
 void Network::abandon(RailLink &link) {
@@ -423,7 +424,7 @@ void Network::abandon(RailLink &link) {
         posted->verdict = SENNIT_ERR_PEER_LOST;
         done_.append(posted);
     }
-    link.asks = link.in_doubt = link.is_left_out = link.wanted = false;
+    link.awaits_answer = link.in_doubt = link.is_left_out = link.has_waiting_transfer = false;
 }
 
 }  // namespace sennit::transport::fabric

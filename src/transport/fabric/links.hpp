@@ -46,15 +46,15 @@ struct RailLink {
     std::uint16_t tag = 0;              // part of the keys of its memory
     bool gives_keys = false;            // the owner sends its keys; then they are in `keys`
     KeyTable keys;
-    bool uneasy = false;             // look_after() must check it
-    bool asks = false;               // a question waits for its answer
+    bool needs_service = false;      // service_link() must check it
+    bool awaits_answer = false;      // a question waits for its answer
     bool in_doubt = false;           // no transfer is posted until there is a new endpoint
     bool is_left_out = false;        // the rail carries nothing to the peer, others do
     bool is_left_out_known = false;  // the peer knows that it is left out
     bool is_used = true;             // for SparseTable
     enum class Data : std::uint8_t { unknown, comes, lost };
-    Data data = Data::unknown;  // whether completion data arrives, by this rank's trial
-    std::uint8_t asked = 0;     // questions sent for the awaited answer
+    Data data = Data::unknown;        // whether completion data arrives, by this rank's trial
+    std::uint8_t questions_sent = 0;  // for the awaited answer
     WayBack back;
     std::uint32_t longest = 0;   // longest message on the present connections
     bool wants_windows = false;  // the windows of its connections must be limited again
@@ -65,23 +65,23 @@ struct RailLink {
     std::int64_t failing_since_ns = 0;  // since when messages to it fail; 0: they do not
     int failed_by = 0;                  // FI_*, the last error
     std::uint32_t posted = 0;           // number of transfers, including those to repeat
-    Refusals again;                     // refusals of transfers
-    Refusals unsent;                    // refusals of messages
+    Refusals transfer_refusals;
+    Refusals message_refusals;
     // If transfers are refused for this long, the connection is stuck; doubles each time.
     std::int64_t patience_ns = kFirstConnectionNs;
-    // For look_for_outages(): counts, and their values at the last check of this link.
+    // For check_outages(): counts, and their values at the last check of this link.
     std::uint32_t completed = 0;  // transfers completed without error
     std::uint32_t completed_before = 0;
     std::uint32_t received = 0;  // messages received by this rail
     std::uint32_t received_before = 0;
-    std::uint32_t heard_before = 0;  // messages received by any rail
-    std::uint32_t last_look = 0;     // number of the last check with an operation in progress
-    bool wanted = false;             // a transfer was refused, and none accepted since
-    // Consecutive checks with an operation in progress: silent_looks: nothing was received by the
-    // rail; idle_looks: no transfer has completed, though the peer answers. overdue_times: how many
-    // times in a row transfers were overdue.
-    std::uint8_t silent_looks = 0;
-    std::uint16_t idle_looks = 0;
+    std::uint32_t heard_before = 0;     // messages received by any rail
+    std::uint32_t last_check = 0;       // number of the last check with an operation in progress
+    bool has_waiting_transfer = false;  // a transfer was refused, and none accepted since
+    // Consecutive checks with an operation in progress: silent_checks: nothing was received by the
+    // rail; idle_checks: no transfer has completed, though the peer answers. overdue_times: how
+    // many times in a row transfers were overdue.
+    std::uint8_t silent_checks = 0;
+    std::uint16_t idle_checks = 0;
     std::uint8_t overdue_times = 0;
     // Bytes moved on its connection, as counted at an idle check and at a silent one.
     std::uint64_t moved_bytes = 0;
@@ -114,13 +114,12 @@ struct PeerLink {
     std::uint32_t events_put = 0;
     std::uint32_t events_known = 0;
     std::uint32_t messages_before = 0;
-    std::uint32_t last_look = 0;
-    std::uint8_t mute_looks =
-        0;  // consecutive checks without a message from it, though it was asked
-    // blind_looks: the checks up to the last one at which the peer was not known to poll;
-    // awake_looks: the checks since then.
-    std::uint32_t blind_looks = 0;
-    std::uint32_t awake_looks = 0;
+    std::uint32_t last_check = 0;
+    std::uint8_t mute_checks = 0;  // consecutive ones without a message, though it was asked
+    // unpolled_checks: the checks up to the last one at which the peer was not known to poll;
+    // polled_checks: the checks since then.
+    std::uint32_t unpolled_checks = 0;
+    std::uint32_t polled_checks = 0;
     // For the first use: whether the peer is out of reach, and the errno; the test connection, its
     // rail and start; the time since which the peer has been asked.
     bool is_unreachable = false;

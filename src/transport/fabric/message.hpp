@@ -23,7 +23,7 @@ struct Posted {
     std::uint8_t failures = 0;    // transfer: failures, alone or with others
     std::uint8_t attempts = 0;    // transfer: failures that were surely its own
     bool is_alone = false;        // transfer: posted with no other to the peer
-    std::uint16_t looks = 0;      // transfer: outage checks since it was posted
+    std::uint16_t checks = 0;     // transfer: outage checks since it was posted
     std::uint32_t completed = 0;  // transfer: RailLink::completed when it was posted
     std::uint8_t rail = 0;
     std::uint64_t number = 0;           // transfer: number of its target endpoint

@@ -62,7 +62,7 @@ struct Exposed {
 };
 
 // The interval of checks for overdue operations.
-inline constexpr std::int64_t kOutageLookNs = 250'000'000;
+inline constexpr std::int64_t kOutageCheckNs = 250'000'000;
 // If the provider accepts no message for a peer for this long, messages go from a new endpoint. The
 // time doubles with each new endpoint.
 inline constexpr std::int64_t kFirstStuckNs = 200'000'000;
@@ -182,7 +182,7 @@ class Network final : public Transport {
     Submit contact(int peer, unsigned rail);
     static void end_probe(PeerLink &link);
     void note_reached(int peer);
-    void look_for_unreached(int peer, std::int64_t now);
+    void check_reachability(int peer, std::int64_t now);
 
     // start.cpp
     sennit_status make_pools();
@@ -233,19 +233,19 @@ class Network final : public Transport {
     Submit end_unstarted(Posted *posted, sennit_status verdict);
     int process_completed(Posted *posted);
     int finish_transfer(Posted *posted);
-    Submit retry_later(RailLink *wanted);
+    Submit retry_later(RailLink *link);
     void put_on_rail(Posted *posted, unsigned rail);
     void take_off_rail(const Posted &posted);
     Posted *take_posted(Operation *operation);
     void give_back(Posted *posted);
 
     // fence.cpp
-    void unsettle(RailLink &link);
+    void request_service(RailLink &link);
     void ask(RailLink &link);
     void set_in_doubt(RailLink &link);
     void note_failing(int peer, unsigned rail, int error);
-    void look_after_links(std::int64_t now);
-    void look_after(int peer, unsigned rail, std::int64_t now);
+    void service_links(std::int64_t now);
+    void service_link(int peer, unsigned rail, std::int64_t now);
     void repeat(int peer, unsigned rail);
     bool reopen_passive(unsigned rail);
     void close_passive(unsigned rails);
@@ -261,11 +261,11 @@ class Network final : public Transport {
     void end_older(int peer, unsigned rail, std::uint64_t number);
     void reset_active(unsigned rail);
     void announce_endpoint(int except, unsigned rail);
-    void take_news();
-    bool take_news_of(int peer);
-    void close_to_the_silent();
-    void look_for_the_left(std::int64_t now);
-    void lose(int peer);
+    void read_watch_news();
+    bool read_watch_news_of(int peer);
+    void close_marked_passive();
+    void lose_departed_peers(std::int64_t now);
+    void mark_lost(int peer);
     void abandon(RailLink &link);
 
     // key_exchange.cpp
@@ -294,7 +294,7 @@ class Network final : public Transport {
     // outage.cpp
     static unsigned rail_after(std::uint8_t usable, unsigned rail);
     unsigned way_to(int peer, unsigned rail) const;
-    void look_for_outages();
+    void check_outages();
     bool is_passed_over(Posted *posted) const;
     void note_waiting(int peer, unsigned rail, bool is_transfer);
     bool has_gone(int peer);
@@ -303,8 +303,8 @@ class Network final : public Transport {
     void note_idle(int peer, unsigned rail, bool has_answered);
     void note_asked(int peer, unsigned rail);
     void note_mute(int peer, unsigned rail);
-    static bool looks_in_vain(const PeerLink &link);
-    void send_afresh(int peer);
+    static bool polls_without_messages(const PeerLink &link);
+    void reopen_all_outgoing(int peer);
     void end_overdue(int peer, unsigned rail);
     static bool carries_nothing(const RailLink &link);
     void leave_out(int peer, unsigned rail);
@@ -339,8 +339,8 @@ class Network final : public Transport {
     void read_leftover_completions(unsigned rail);
     void count_message(const Message &message, std::size_t bytes);
     void send_or_queue(Message *message);
-    void look_for_stuck_messages(std::int64_t now);
-    bool look_for_stuck_messages(unsigned rail, std::int64_t now);
+    void check_stuck_messages(std::int64_t now);
+    bool check_stuck_messages(unsigned rail, std::int64_t now);
     void reopen_outgoing(unsigned rail);
     void finish_send(Message *message);
     void finish_receive(Message *message);
@@ -449,17 +449,17 @@ class Network final : public Transport {
     std::size_t open_tasks_ = 0;
     HeldAnswers held_[kHeldPeers];
     std::size_t held_peers_ = 0;
-    unsigned looks_ = 0;
-    std::size_t uneasy_links_ = 0;
-    std::int64_t look_ns_ = 0;       // start of the last poll, by boot_ns() like all times here
-    std::int64_t called_ns_ = 0;     // the same of a caller's last poll
-    std::int64_t unawaited_ns_ = 0;  // last arrival for which no peer waits
-    std::int64_t tried_ns_ = 0;      // last check of operations to retry
-    std::int64_t outages_ns_ = 0;    // last check for outages
-    std::uint32_t outage_look_ = 1;  // number of this check
-    std::uint16_t overdue_looks_ = 0;
-    std::uint8_t mute_looks_ = 0;  // checks without a message that make a peer mute
-    std::int64_t windows_ns_ = 0;  // no window is limited before this time
+    unsigned poll_number_ = 0;
+    std::size_t links_to_service_ = 0;
+    std::int64_t poll_ns_ = 0;          // start of the last poll, by boot_ns() like all times here
+    std::int64_t called_ns_ = 0;        // the same of a caller's last poll
+    std::int64_t unawaited_ns_ = 0;     // last arrival for which no peer waits
+    std::int64_t retry_check_ns_ = 0;   // last check of operations to retry
+    std::int64_t outage_check_ns_ = 0;  // last check for outages
+    std::uint32_t outage_check_ = 1;    // number of this check
+    std::uint16_t overdue_after_checks_ = 0;
+    std::uint8_t mute_after_checks_ = 0;  // checks without a message that make a peer mute
+    std::int64_t windows_ns_ = 0;         // no window is limited before this time
     bool some_want_windows_ = false;
     bool some_are_unsent_ = false;  // some messages were refused by the provider
     bool some_wait_ = false;        // the thread must make the engine retry

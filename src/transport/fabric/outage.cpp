@@ -19,19 +19,19 @@
 namespace sennit::transport::fabric {
 namespace {
 
-constexpr std::uint8_t kSilentLooks = 4;  // after this many checks the peer is asked
-constexpr std::uint8_t kDeadLooks = 6;
-constexpr std::uint8_t kMostLooks = 100;
-constexpr std::uint16_t kIdleLooks = 2;  // likewise; later checks count only if the peer answers
+constexpr std::uint8_t kSilentChecks = 4;  // after this many checks the peer is asked
+constexpr std::uint8_t kDeadChecks = 6;
+constexpr std::uint8_t kMostChecks = 100;
+constexpr std::uint16_t kIdleChecks = 2;  // likewise; later checks count only if the peer answers
 // After transfers were overdue this many times in a row, the rail carries no data.
 constexpr std::uint8_t kMostOverdue = 2;
 // Transfers to a peer complete roughly in the order in which they were posted. If this many later
 // ones have completed, the completion of an earlier one is lost.
 constexpr std::uint32_t kPassedOver = 128;
 // After this many checks without a message from a peer that was asked, the watch finds the reason.
-// After mute_looks_ checks this rank asks by a new endpoint, and again every kFreshLooks.
-constexpr std::uint8_t kMuteLooks = 2;
-constexpr std::uint32_t kFreshLooks = 8;
+// After mute_after_checks_ checks this rank asks by a new endpoint, and again every kReopenChecks.
+constexpr std::uint8_t kMuteChecks = 2;
+constexpr std::uint32_t kReopenChecks = 8;
 // A rail that was left out is not used before this time. The time doubles if the rail fails again
 // soon (kSoonNs).
 constexpr std::int64_t kFirstLeftOutNs = 250'000'000;
@@ -70,8 +70,8 @@ unsigned Network::way_to(int peer, unsigned rail) const {
     return (usable(peer) & bit(rail)) != 0 ? rail : rail_after(usable(peer), rail);
 }
 
-void Network::look_for_outages() {
-    ++outage_look_;
+void Network::check_outages() {
+    ++outage_check_;
     watch::watch_note_look(*rank_);
     for (std::size_t i = 0; i < post_count_; ++i) {
         Posted &posted = posts_[i];
@@ -80,11 +80,11 @@ void Network::look_for_outages() {
         if (is_passed_over(&posted)) end_overdue(posted.peer, posted.rail);
     }
     for (const int peer : links_.used())
-        for (unsigned rail = 0; rail < rail_count_ && uneasy_links_ != 0; ++rail) {
+        for (unsigned rail = 0; rail < rail_count_ && links_to_service_ != 0; ++rail) {
             RailLink &link = link_of(peer, rail);
-            if (std::exchange(link.wanted, false)) note_waiting(peer, rail, true);
+            if (std::exchange(link.has_waiting_transfer, false)) note_waiting(peer, rail, true);
             // A rail that was left out brings no answer.
-            if (link.asks && (!link.is_left_out || link.in_doubt)) note_asked(peer, rail);
+            if (link.awaits_answer && (!link.is_left_out || link.in_doubt)) note_asked(peer, rail);
         }
     for (const OpenTask &open : tasks_) {
         if (open.operation == nullptr) continue;
@@ -98,8 +98,8 @@ void Network::look_for_outages() {
 // Whether many transfers that were posted later have completed.
 bool Network::is_passed_over(Posted *posted) const {
     if (!posted->is_in_flight) return false;
-    if (posted->looks < overdue_looks_) ++posted->looks;
-    return posted->looks >= overdue_looks_ &&
+    if (posted->checks < overdue_after_checks_) ++posted->checks;
+    return posted->checks >= overdue_after_checks_ &&
            link_of(posted->peer, posted->rail).completed - posted->completed > kPassedOver;
 }
 
@@ -112,7 +112,7 @@ bool Network::has_gone(int peer) {
         link.left_ns = boot_ns();
         some_leave_ = true;
     }
-    if (how == Gone::died && !link.is_lost) lose(peer);
+    if (how == Gone::died && !link.is_lost) mark_lost(peer);
     return how == Gone::died;
 }
 
@@ -120,15 +120,15 @@ bool Network::has_gone(int peer) {
 void Network::note_waiting(int peer, unsigned rail, bool is_transfer) {
     RailLink &link = link_of(peer, rail);
     const PeerLink &there = links_[peer];
-    if (link.last_look == outage_look_ || has_gone(peer)) return;
-    const bool is_in_a_row = link.last_look + 1 == outage_look_;
+    if (link.last_check == outage_check_ || has_gone(peer)) return;
+    const bool is_in_a_row = link.last_check + 1 == outage_check_;
     const bool has_moved = std::exchange(link.completed_before, link.completed) != link.completed;
     const bool is_heard = std::exchange(link.received_before, link.received) != link.received;
     const bool has_answered = std::exchange(link.heard_before, there.messages) != there.messages;
-    link.last_look = outage_look_;
+    link.last_check = outage_check_;
     if (has_moved) link.overdue_times = 0;
-    if (has_moved || !is_in_a_row) link.idle_looks = 0;
-    if (has_moved || is_heard || !is_in_a_row) link.silent_looks = 0;
+    if (has_moved || !is_in_a_row) link.idle_checks = 0;
+    if (has_moved || is_heard || !is_in_a_row) link.silent_checks = 0;
     if (is_transfer) note_idle(peer, rail, has_answered);
     note_silent(peer, rail);
 }
@@ -136,15 +136,15 @@ void Network::note_waiting(int peer, unsigned rail, bool is_transfer) {
 void Network::note_silent(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     if ((usable(peer) & bit(rail)) == 0) return;
-    if (link.silent_looks == 0) link.heard_elsewhere = false;
-    link.silent_looks = std::min<std::uint8_t>(link.silent_looks + 1, kMostLooks);
-    if (link.silent_looks < kSilentLooks) return;
-    const bool is_over = link.silent_looks >= kDeadLooks && link.heard_elsewhere;
-    const bool moves =
-        (is_over || link.silent_looks == kSilentLooks) && has_moved(link, rail, &link.silent_bytes);
+    if (link.silent_checks == 0) link.heard_elsewhere = false;
+    link.silent_checks = std::min<std::uint8_t>(link.silent_checks + 1, kMostChecks);
+    if (link.silent_checks < kSilentChecks) return;
+    const bool is_over = link.silent_checks >= kDeadChecks && link.heard_elsewhere;
+    const bool moves = (is_over || link.silent_checks == kSilentChecks) &&
+                       has_moved(link, rail, &link.silent_bytes);
     if (!is_over) return ask(link);
     if (!moves) return leave_out(peer, rail);
-    link.silent_looks = kSilentLooks;  // the peer is only slow
+    link.silent_checks = kSilentChecks;  // the peer is only slow
 }
 
 // Whether bytes have moved on the connection since the last count.
@@ -159,25 +159,25 @@ bool Network::has_moved(const RailLink &link, unsigned rail, std::uint64_t *coun
 void Network::note_idle(int peer, unsigned rail, bool has_answered) {
     RailLink &link = link_of(peer, rail);
     if (link.is_left_out || link.in_doubt) return;
-    const bool counts = link.idle_looks < kIdleLooks || has_answered;
-    if (counts && link.idle_looks < overdue_looks_) ++link.idle_looks;
-    if (link.idle_looks < kIdleLooks) return;
+    const bool counts = link.idle_checks < kIdleChecks || has_answered;
+    if (counts && link.idle_checks < overdue_after_checks_) ++link.idle_checks;
+    if (link.idle_checks < kIdleChecks) return;
     ask(link);
-    const bool is_over = link.idle_looks == overdue_looks_;
-    if (!counts || (link.idle_looks != kIdleLooks && !is_over)) return;
+    const bool is_over = link.idle_checks == overdue_after_checks_;
+    if (!counts || (link.idle_checks != kIdleChecks && !is_over)) return;
     const bool moves = has_moved(link, rail, &link.moved_bytes);
     if (!is_over) return;
     if (moves)
-        link.idle_looks = kIdleLooks;
+        link.idle_checks = kIdleChecks;
     else
         end_overdue(peer, rail);
 }
 
-// Handles overdue transfers like those of a broken connection: look_after() ends them soon after
+// Handles overdue transfers like those of a broken connection: service_link() ends them soon after
 // the peer's answer.
 void Network::end_overdue(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
-    link.idle_looks = 0;
+    link.idle_checks = 0;
     if (link.overdue_times < kMostOverdue) ++link.overdue_times;
     log(SENNIT_LOG_INFO, "transfers to rank %d by rail %u are overdue, though it answers", peer,
         rail);
@@ -199,17 +199,17 @@ bool Network::carries_nothing(const RailLink &link) {
 // Called for a message to the peer that needs an answer.
 void Network::note_asked(int peer, unsigned rail) {
     PeerLink &there = links_[peer];
-    if (there.last_look == outage_look_ || has_gone(peer)) return;
+    if (there.last_check == outage_check_ || has_gone(peer)) return;
     const bool is_heard = std::exchange(there.messages_before, there.messages) != there.messages;
-    there.last_look = outage_look_;
-    const bool was_missing = there.mute_looks >= kMuteLooks;
+    there.last_check = outage_check_;
+    const bool was_missing = there.mute_checks >= kMuteChecks;
     // A message counts even if the peer was not asked at the last check.
     if (is_heard) {
-        there.mute_looks = 0;
-        there.blind_looks = there.awake_looks = 0;
+        there.mute_checks = 0;
+        there.unpolled_checks = there.polled_checks = 0;
     }
-    if (there.mute_looks <= mute_looks_) ++there.mute_looks;
-    if (there.mute_looks >= kMuteLooks)
+    if (there.mute_checks <= mute_after_checks_) ++there.mute_checks;
+    if (there.mute_checks >= kMuteChecks)
         note_mute(peer, rail);
     else if (was_missing)
         watch::watch_note_hearing(*rank_, peer, watch::Hearing::heard);
@@ -223,30 +223,30 @@ void Network::note_mute(int peer, unsigned rail) {
     if (there.is_refused) return;  // the lease has ended
     // Ask: a task may wait for the peer's engine, a question only for a poll.
     ask(link_of(peer, rail));
-    const bool is_long = there.mute_looks >= mute_looks_;
-    const bool is_just_long = there.mute_looks == mute_looks_;
+    const bool is_long = there.mute_checks >= mute_after_checks_;
+    const bool is_just_long = there.mute_checks == mute_after_checks_;
     if (!watch::watch_looks(*rank_, peer)) {
-        there.blind_looks += there.awake_looks + 1;
-        there.awake_looks = 0;
+        there.unpolled_checks += there.polled_checks + 1;
+        there.polled_checks = 0;
     } else {
-        ++there.awake_looks;
-        const bool is_turn = is_just_long || there.awake_looks % kFreshLooks == 1;
-        if (there.is_reached && is_long && is_turn) send_afresh(peer);
+        ++there.polled_checks;
+        const bool is_turn = is_just_long || there.polled_checks % kReopenChecks == 1;
+        if (there.is_reached && is_long && is_turn) reopen_all_outgoing(peer);
     }
     // A peer that was never reached has no operations in progress. Waits for it end without the
-    // lease, which is for its whole node: see look_for_unreached().
-    const bool is_mute = there.is_reached && is_long && looks_in_vain(there);
+    // lease, which is for its whole node: see check_reachability().
+    const bool is_mute = there.is_reached && is_long && polls_without_messages(there);
     watch::watch_note_hearing(*rank_, peer,
                               is_mute ? watch::Hearing::mute : watch::Hearing::missing);
 }
 
 // Whether the peer has polled for longer than it had not polled before, still without a message.
-bool Network::looks_in_vain(const PeerLink &link) {
-    return link.awake_looks > link.blind_looks;
+bool Network::polls_without_messages(const PeerLink &link) {
+    return link.polled_checks > link.unpolled_checks;
 }
 
 // Sends from new endpoints, because TCP waits before it resends on old connections.
-void Network::send_afresh(int peer) {
+void Network::reopen_all_outgoing(int peer) {
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         if ((usable(peer) & bit(rail)) == 0) continue;
         rails_[rail].outgoing_opened_ns = boot_ns();
@@ -265,7 +265,7 @@ void Network::leave_out(int peer, unsigned rail) {
         is_soon ? std::min(2 * link.left_out_pause_ns, kLastLeftOutNs) : kFirstLeftOutNs;
     link.left_out_until_ns = now + link.left_out_pause_ns;
     link.is_left_out = true;
-    link.is_left_out_known = link.asks = false;
+    link.is_left_out_known = link.awaits_answer = false;
     set_usable(peer, others);
     log(SENNIT_LOG_INFO, "rail %u carries nothing to rank %d and is left out", rail, peer);
     if (link.posted != 0)
@@ -279,7 +279,7 @@ void Network::restore_rail(int peer, unsigned rail) {
     RailLink &link = link_of(peer, rail);
     if (boot_ns() < link.left_out_until_ns) return;
     link.is_left_out = false;
-    link.silent_looks = 0;
+    link.silent_checks = 0;
     set_usable(peer, usable(peer) | bit(rail));
     log(SENNIT_LOG_INFO, "rail %u carries to rank %d again", rail, peer);
 }
@@ -317,7 +317,7 @@ bool Network::move_to_another(Posted *posted) {
         posted->is_alone = false;
         if (start_transfer(posted) == Submit::again) {
             link.to_repeat.append(posted);
-            unsettle(link);
+            request_service(link);
         }
         return true;
     }

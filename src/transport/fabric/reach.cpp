@@ -32,7 +32,7 @@ PeerLink &Network::make_link(int peer) {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         (void)rail_links_.make(first + static_cast<int>(rail));
     set_usable(peer, usable(peer));
-    (void)take_news_of(peer);
+    (void)read_watch_news_of(peer);
     return link;
 }
 
@@ -130,7 +130,7 @@ void Network::note_reached(int peer) {
 // progress thread: then its kernel accepts connections, and this rank waits. The peer is
 // unreachable if no rail's port accepts a connection, or its node reports that it polls. Questions
 // continue; the first answer makes it reachable again.
-void Network::look_for_unreached(int peer, std::int64_t now) {
+void Network::check_reachability(int peer, std::int64_t now) {
     PeerLink &link = links_[peer];
     if (!way_to_node_of(peer).is_settled || link.is_reached || link.is_unreachable ||
         link.asked_since_ns == 0 || now - link.asked_since_ns < runtime::knobs().peer_timeout)
@@ -149,7 +149,7 @@ void Network::look_for_unreached(int peer, std::int64_t now) {
     if (link.probe >= 0) error = connection_error(link.probe);
     if (error == EINPROGRESS && now - link.probe_ns < kProbeNs) return;
     end_probe(link);
-    if (error == 0 && looks_in_vain(link)) error = ETIMEDOUT;
+    if (error == 0 && polls_without_messages(link)) error = ETIMEDOUT;
     if (error == 0) {
         link.asked_since_ns = now;
         link.probe_rail = 0;

@@ -109,11 +109,11 @@ sennit_status Network::make_pools() {
     }
     traits_.rails = rail_count_ = rails;
     // Half a lease, but at least two seconds.
-    overdue_looks_ = static_cast<std::uint16_t>(
-        std::clamp<std::int64_t>(runtime::knobs().peer_timeout / 32 * 13 / kOutageLookNs, 8, 4000));
+    overdue_after_checks_ = static_cast<std::uint16_t>(std::clamp<std::int64_t>(
+        runtime::knobs().peer_timeout / 32 * 13 / kOutageCheckNs, 8, 4000));
     // Half the timeout, but at most two seconds.
-    mute_looks_ = static_cast<std::uint8_t>(
-        std::clamp<std::int64_t>(runtime::knobs().peer_timeout / 2 / kOutageLookNs, 2, 8));
+    mute_after_checks_ = static_cast<std::uint8_t>(
+        std::clamp<std::int64_t>(runtime::knobs().peer_timeout / 2 / kOutageCheckNs, 2, 8));
     return make_copies();
 }
 

@@ -158,12 +158,12 @@ bool Network::send(Message *message) {
         uses_peers_connection(*message, link) && post_back(message, length, &link) == 0;
     const ssize_t code = message->is_back ? 0 : post_message(message, length, &link);
     if (code == -FI_EAGAIN) {
-        link.unsent.add(boot_ns());
+        link.message_refusals.add(boot_ns());
         link.failed_by = FI_EAGAIN;
         some_are_unsent_ = true;
         return false;
     }
-    if (!message->is_back) link.unsent.since_ns = 0;
+    if (!message->is_back) link.message_refusals.since_ns = 0;
     message->is_in_flight = code == 0;
     if (code == 0) links_[message->peer].is_contacted = true;
     if (code == 0) {
@@ -194,23 +194,24 @@ void Network::send_or_queue(Message *message) {
 // "again", and the peer's provider refuses new connections from the same endpoint. So this rank
 // sends from a new endpoint. Messages in progress to others must then be resent, so this is done
 // rarely, and less often while it does not help, as with a stopped peer.
-void Network::look_for_stuck_messages(std::int64_t now) {
+void Network::check_stuck_messages(std::int64_t now) {
     some_are_unsent_ = false;
     for (unsigned rail = 0; rail < rail_count_; ++rail)
-        if (look_for_stuck_messages(rail, now)) some_are_unsent_ = true;
+        if (check_stuck_messages(rail, now)) some_are_unsent_ = true;
 }
 
 // True: the provider still refuses messages. Skips rails that were left out: reconnect_left_out()
 // handles them.
-bool Network::look_for_stuck_messages(unsigned rail, std::int64_t now) {
+bool Network::check_stuck_messages(unsigned rail, std::int64_t now) {
     RailState &state = rails_[rail];
     std::int64_t since = INT64_MAX;
     for (const int peer : links_.used()) {
         const RailLink &link = link_of(peer, rail);
         const bool gone = known_gone(*rank_, peer) != Gone::no;
-        if (link.unsent.length(now) == 0 || gone || link.is_left_out) continue;
+        if (link.message_refusals.length(now) == 0 || gone || link.is_left_out) continue;
         const bool is_first = way_to_node_of(peer).is_settled && !links_[peer].is_reached;
-        since = std::min(since, link.unsent.since_ns + (is_first ? kFirstConnectionNs : 0));
+        since =
+            std::min(since, link.message_refusals.since_ns + (is_first ? kFirstConnectionNs : 0));
     }
     if (since == INT64_MAX) {
         state.outgoing_pause_ns = kFirstStuckNs;
@@ -291,8 +292,8 @@ void Network::finish_send(Message *message) {
 void Network::note_arrival(const MessageHeader &header) {
     constexpr std::int64_t kAwayNs = 1'500'000;  // less than the wait before a hurry
     if (!is_waited_for(header))
-        unawaited_ns_ = look_ns_;
-    else if (header.kind != MessageKind::hurry || look_ns_ - called_ns_ > kAwayNs)
+        unawaited_ns_ = poll_ns_;
+    else if (header.kind != MessageKind::hurry || poll_ns_ - called_ns_ > kAwayNs)
         is_awaited_.store(true, std::memory_order_relaxed);  // relaxed: a hint
 }
 
@@ -497,7 +498,7 @@ sennit_status Network::execute(const Message &message, std::byte *reply) const {
 void Network::execute_and_answer(const Message &task) {
     // Check again: this rank may have been stopped since the task arrived, until after the end of
     // the lease.
-    if (watch::watch_has_news(*rank_, boot_ns(), &news_seen_)) take_news();
+    if (watch::watch_has_news(*rank_, boot_ns(), &news_seen_)) read_watch_news();
     const MessageHeader &header = task.header;
     if (links_[header.from].is_refused) return;
     // Without memory for an answer, do nothing: the task is repeated.

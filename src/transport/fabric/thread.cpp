@@ -27,9 +27,9 @@ constexpr std::int64_t kLongestNs = 100'000'000;
 constexpr std::int64_t kBusyNs = 1'000'000;  // polls often for this long after an arrival
 constexpr std::int64_t kLeastPollsNs =
     50'000;  // polls of a caller at least this often do the thread's work
-constexpr std::int64_t kLooksPerTimed = 20;    // intervals between polls without descriptors
-constexpr std::int64_t kMostPerTimed = 160;    // the same while callers keep polling
-constexpr std::int64_t kUneasyNs = 1'000'000;  // between checks of operations to retry
+constexpr std::int64_t kIntervalsPerTimed = 20;       // intervals between polls without descriptors
+constexpr std::int64_t kMostIntervalsPerTimed = 160;  // the same while callers keep polling
+constexpr std::int64_t kRetryCheckNs = 1'000'000;     // between checks of operations to retry
 // How long arrivals may gather after a poll. The limit doubles while the rank keeps calling.
 constexpr std::int64_t kGatherNs = 5'000'000;
 constexpr std::int64_t kMostGatherNs = 20'000'000;
@@ -275,7 +275,7 @@ bool Network::tend(ThreadSleep *sleep) {
         tended_.lies = lies;
         if (!wakes) sleep->end_by(progress_.interval_ns);
     } else if (!has_engine || !sleeps_on_descriptors(sleep, now)) {
-        sleep->end_by(progress_.interval_ns * kLooksPerTimed);
+        sleep->end_by(progress_.interval_ns * kIntervalsPerTimed);
     }
     return true;
 }
@@ -301,8 +301,8 @@ std::int64_t Network::gathers_until(std::int64_t now) {
     if (is_awaited_.exchange(false, std::memory_order_relaxed)) tended_.awaited_ns = now;
     if (now - tended_.awaited_ns < kAwaitedNs || !others_compute(now)) return 0;
     const MutexLock guard(lock_);
-    bool has_more = now - unawaited_ns_ > kAwaitedNs || uneasy_links_ != 0 || some_are_unsent_ ||
-                    some_wait_ || some_are_hidden_ || !outbox_.empty();
+    bool has_more = now - unawaited_ns_ > kAwaitedNs || links_to_service_ != 0 ||
+                    some_are_unsent_ || some_wait_ || some_are_hidden_ || !outbox_.empty();
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         has_more |= rails_[rail].transfers != 0;
     return has_more ? 0 : called_ns_ + tended_.gather_ns;
@@ -341,22 +341,22 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     // A program that calls occasionally between computations does not do the thread's work.
     const std::int64_t now = boot_ns();
     const auto count = static_cast<std::int64_t>(polls - tended_.polls);
-    const std::int64_t looks =
+    const std::int64_t intervals =
         (now - tended_.counted_ns) / std::max(progress_.interval_ns, kLeastPollsNs);
-    const bool polled = count != 0 && (waits_now || count >= looks);
+    const bool polled = count != 0 && (waits_now || count >= intervals);
     tended_.counted_ns = now;
     tended_.polls = polls;
     tended_.waits = waits;
     bell.is_wanted.store(false, std::memory_order_relaxed);  // relaxed: set again below
     const std::int64_t pause_ns =
-        std::max(tended_.polled_pause_ns, progress_.interval_ns * kLooksPerTimed);
+        std::max(tended_.polled_pause_ns, progress_.interval_ns * kIntervalsPerTimed);
     tended_.polled_pause_ns = 0;
     // A caller that starts an operation holds the locks that a poll needs, runs on the processor
     // that the poll would use, and ends soon. relaxed: one that is seen too late costs one poll.
     const bool starts = !polled && bell.starts.load(std::memory_order_relaxed) != 0;
     const bool started = std::exchange(tended_.caller_starts, starts);
     if (starts) {
-        sleep->end_by(progress_.interval_ns * (started ? kLooksPerTimed : 1));
+        sleep->end_by(progress_.interval_ns * (started ? kIntervalsPerTimed : 1));
         return true;
     }
     if (const std::int64_t until = gathers_until(now); until > now) {
@@ -368,14 +368,15 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     tended_.gather_ns = kGatherNs;
     if (!polled) {
         // A call may leave a completion in a queue, and no descriptor reports it.
-        if (count != 0) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
+        if (count != 0) sleep->end_by(progress_.interval_ns * kIntervalsPerTimed);
         return false;
     }
-    tended_.polled_pause_ns = std::min(2 * pause_ns, progress_.interval_ns * kMostPerTimed);
+    tended_.polled_pause_ns =
+        std::min(2 * pause_ns, progress_.interval_ns * kMostIntervalsPerTimed);
     tended_.busy_until_ns = 0;
     disarm_rails();
     // If the caller polls no more, only the thread sends these.
-    if (holds_answers()) sleep->end_by(progress_.interval_ns * kLooksPerTimed);
+    if (holds_answers()) sleep->end_by(progress_.interval_ns * kIntervalsPerTimed);
     if (!is_same_wait) {
         sleep->end_by(pause_ns);
         return true;
@@ -454,8 +455,8 @@ bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
             sleep->end_by(tended_.timed_pause_ns);
         }
         if (held_peers_ != 0) sleep->end_by(progress_.interval_ns);
-        if (uneasy_links_ != 0 || some_are_hidden_ || some_are_unsent_ || some_wait_)
-            sleep->end_by(kUneasyNs);
+        if (links_to_service_ != 0 || some_are_hidden_ || some_are_unsent_ || some_wait_)
+            sleep->end_by(kRetryCheckNs);
     }
     if (count == 0) return false;
     // If a descriptor is ready already, sleep for a time instead: it may be a false report, or

@@ -14,7 +14,7 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kMostPolled = 64;
-constexpr std::int64_t kLookNs = 1'000'000;  // interval of checks for operations to retry
+constexpr std::int64_t kRetryCheckNs = 1'000'000;  // interval of checks for operations to retry
 // If the provider refuses transfers for this long, the peer is asked: its endpoint may be closed,
 // or the peer dead.
 constexpr std::int64_t kStalledNs = 10'000'000;
@@ -116,12 +116,12 @@ bool Network::is_lost_event(const Posted &posted) {
 }
 
 // Returns `again`, and lets the progress thread make the engine retry, since no completion will.
-// Checks for overdue operations then include the link `wanted`, which may have no posted transfer.
-Submit Network::retry_later(RailLink *wanted) {
+// Checks for overdue operations then include `link`, which may have no posted transfer.
+Submit Network::retry_later(RailLink *link) {
     some_wait_ = true;
-    if (wanted != nullptr) {
-        wanted->wanted = true;
-        unsettle(*wanted);
+    if (link != nullptr) {
+        link->has_waiting_transfer = true;
+        request_service(*link);
     }
     return Submit::again;
 }
@@ -167,22 +167,22 @@ Submit Network::start_transfer(Posted *posted) {
         return end_unstarted(posted, SENNIT_ERR_UNSUPPORTED);
     if (code == -FI_EAGAIN) {
         const std::int64_t now = boot_ns();
-        peer.again.add(now);
+        peer.transfer_refusals.add(now);
         peer.failed_by = FI_EAGAIN;
-        const std::int64_t length = peer.again.length(now);
-        const std::int64_t asked = peer.again.asked_ns;
+        const std::int64_t length = peer.transfer_refusals.length(now);
+        const std::int64_t asked = peer.transfer_refusals.asked_ns;
         if (length > kStalledNs && length >= asked + std::min(asked, kMostPauseNs)) {
-            peer.again.asked_ns = length;
+            peer.transfer_refusals.asked_ns = length;
             ask(peer);
         }
         return Submit::again;
     }
-    if (peer.again.since_ns != 0) peer.patience_ns = kStuckNs;
-    peer.again.since_ns = 0;
-    peer.wanted = false;
+    if (peer.transfer_refusals.since_ns != 0) peer.patience_ns = kStuckNs;
+    peer.transfer_refusals.since_ns = 0;
+    peer.has_waiting_transfer = false;
     posted->is_in_flight = code == 0;
     posted->was_in_flight = posted->was_in_flight || code == 0;
-    posted->looks = 0;
+    posted->checks = 0;
     posted->completed = peer.completed;
     if (code == 0) return Submit::accepted;
     posted->error = static_cast<int>(-code);
@@ -214,8 +214,8 @@ bool Network::awaits_data() const {
 bool Network::is_read_now(unsigned rail, bool is_any_busy) const {
     constexpr unsigned kSeldom = 4;
     if (rails_[rail].rail.is_busy()) return true;
-    if (!is_any_busy) return looks_ % rail_count_ == rail;
-    return looks_ % (kSeldom * rail_count_) == kSeldom * rail;
+    if (!is_any_busy) return poll_number_ % rail_count_ == rail;
+    return poll_number_ % (kSeldom * rail_count_) == kSeldom * rail;
 }
 
 // Reads the provider's completions.
@@ -282,10 +282,10 @@ void Network::read_data_before_tasks() {
 
 // Returns the number of arrivals.
 std::size_t Network::poll_rails(bool all) {
-    const std::int64_t now = look_ns_ = boot_ns();
-    if (watch::watch_has_news(*rank_, now, &news_seen_)) take_news();
+    const std::int64_t now = poll_ns_ = boot_ns();
+    if (watch::watch_has_news(*rank_, now, &news_seen_)) read_watch_news();
     std::size_t seen = 0;
-    ++looks_;
+    ++poll_number_;
     PostedList late = late_.take_all();
     while (Posted *posted = late.take())
         finish(static_cast<Message *>(posted));
@@ -293,18 +293,18 @@ std::size_t Network::poll_rails(bool all) {
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         if (all || rail_count_ == 1 || is_read_now(rail, is_any_busy))
             seen += handle_completions(rail, all);
-    if (now - tried_ns_ >= kLookNs) {
-        tried_ns_ = now;
+    if (now - retry_check_ns_ >= kRetryCheckNs) {
+        retry_check_ns_ = now;
         if (open_tasks_ != 0) resend_tasks(now);
-        if (uneasy_links_ != 0) look_after_links(now);
-        if (some_must_close_) close_to_the_silent();
+        if (links_to_service_ != 0) service_links(now);
+        if (some_must_close_) close_marked_passive();
         if (some_are_hidden_) expose_again();
-        if (some_are_unsent_) look_for_stuck_messages(now);
-        if (some_leave_) look_for_the_left(now);
+        if (some_are_unsent_) check_stuck_messages(now);
+        if (some_leave_) lose_departed_peers(now);
         if (some_want_windows_ && now >= windows_ns_) limit_windows(now);
-        if (now - outages_ns_ >= kOutageLookNs) {
-            outages_ns_ = now;
-            look_for_outages();
+        if (now - outage_check_ns_ >= kOutageCheckNs) {
+            outage_check_ns_ = now;
+            check_outages();
         }
     }
     if (held_peers_ != 0) send_due(now);
@@ -332,7 +332,7 @@ int Network::progress() {
         if (rail_count_ == 0) return 0;
         some_wait_ = false;
         poll_rails();
-        if (!is_progress_thread()) called_ns_ = look_ns_;
+        if (!is_progress_thread()) called_ns_ = poll_ns_;
         read_data_before_tasks();
         done = done_.take_all();
         has_lost = std::exchange(some_are_lost_, false);
@@ -382,7 +382,7 @@ int Network::finish_transfer(Posted *posted) {
             if (posted->failures < UINT8_MAX) ++posted->failures;
             end_lent(posted);
             link.to_repeat.append(posted);
-            unsettle(link);
+            request_service(link);
             // A transfer to an earlier endpoint is already fenced.
             if (posted->number == link.number) set_in_doubt(link);
             return 0;

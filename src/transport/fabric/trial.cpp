@@ -311,8 +311,8 @@ Network::Trial *Network::make_trial(int peer, unsigned rail) {
 bool Network::is_silent(const RailLink &link, std::int64_t now) const {
     const std::int64_t failing =
         link.failing_since_ns != 0 ? now - link.failing_since_ns : std::int64_t{0};
-    return std::max({failing, link.again.length(now), link.unsent.length(now)}) >
-               unreached_limit_ns_ ||
+    return std::max({failing, link.transfer_refusals.length(now),
+                     link.message_refusals.length(now)}) > unreached_limit_ns_ ||
            link.patience_ns > kMostPatienceNs;
 }
 

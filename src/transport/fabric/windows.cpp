@@ -13,7 +13,7 @@ namespace {
 
 // The pause after setting a limit, as a multiple of the time that it took: it searches all
 // descriptors.
-constexpr std::int64_t kPausePerLook = 50;
+constexpr std::int64_t kPausePerSearch = 50;
 // Shorter messages fit into one TCP segment over Ethernet, whose acknowledgement is delayed anyway.
 constexpr std::size_t kSegmentBytes = 1448;
 
@@ -31,7 +31,7 @@ void Network::limit_windows(std::int64_t now) {
             RailLink &link = link_of(peer, rail);
             if (!std::exchange(link.wants_windows, false)) continue;
             rails_[rail].rail.limit_windows(link.messages);
-            windows_ns_ = now + kPausePerLook * (boot_ns() - now);
+            windows_ns_ = now + kPausePerSearch * (boot_ns() - now);
             return;
         }
     some_want_windows_ = false;
