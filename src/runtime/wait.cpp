@@ -92,8 +92,8 @@ void WaitLoop::end_polling() {
     ProgressBell &bell = rank_.progress_bell;
     // relaxed: the fence orders it.
     bell.waits.fetch_sub(1, std::memory_order_relaxed);
-    // SYNC progress-bell: pairs with the fence in leaves_alone(); the end of the wait comes before
-    // the load of is_wanted.
+    // SYNC progress-bell: pairs with the fence in leaves_to_caller(); the end of the wait comes
+    // before the load of is_wanted.
     store_load_fence();
     // relaxed twice: the fence orders it, and only the thread that clears is_wanted rings.
     if (bell.is_wanted.load(std::memory_order_relaxed) &&

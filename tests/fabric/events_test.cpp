@@ -80,7 +80,7 @@ class Events : public ToldPeers {
         auto sleep = std::make_unique<ThreadSleep>();
         for (int i = 0; i < 2; ++i) {
             sleep->count = 1;
-            (void)network->tend(sleep.get());
+            (void)network->serve_rank(sleep.get());
         }
         there[1].look_at_memory();
         there[1].poll();
@@ -466,12 +466,12 @@ TEST(TrialRooms, each_try_has_its_data_also_if_it_comes_late_and_no_other_has_it
     room.places[3][1].put = ~kDatum;
     room.places[TrialRoom::kTries][0].put = 4;  // without data
     EXPECT_TRUE(room.misses_data());
-    EXPECT_FALSE(room.tell(4, 64));
-    EXPECT_FALSE(room.tell(low(kDatum, 32), 64));
-    EXPECT_TRUE(room.tell(~kDatum, 64));
-    EXPECT_FALSE(room.tell(~kDatum, 64)) << "twice";
+    EXPECT_FALSE(room.confirm(4, 64));
+    EXPECT_FALSE(room.confirm(low(kDatum, 32), 64));
+    EXPECT_TRUE(room.confirm(~kDatum, 64));
+    EXPECT_FALSE(room.confirm(~kDatum, 64)) << "twice";
     EXPECT_TRUE(room.misses_data());
-    EXPECT_TRUE(room.tell(low(kDatum, 32), 32));
+    EXPECT_TRUE(room.confirm(low(kDatum, 32), 32));
     EXPECT_FALSE(room.misses_data());
     EXPECT_EQ(room.places[0][0].confirmed, kDatum);
     EXPECT_EQ(room.places[3][1].confirmed, ~kDatum);

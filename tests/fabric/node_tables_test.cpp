@@ -49,7 +49,7 @@ struct NodeTables : testing::Test {
             std::memcpy(addresses[static_cast<std::size_t>(r)].bytes, &card, sizeof card);
         }
         for (const auto &one : of)
-            ASSERT_TRUE(one->cards.take({addresses.data(), sizeof(Address), kSize}));
+            ASSERT_TRUE(one->cards.fill({addresses.data(), sizeof(Address), kSize}));
     }
     void meet() {
         for (int r = 0; r < 2; ++r) {
@@ -59,7 +59,7 @@ struct NodeTables : testing::Test {
         }
     }
     void publish() { of[0]->room.publish(of[0]->rank, {&of[0]->cards.places(), &of[0]->names}); }
-    void take() { of[1]->room.take(of[1]->rank, {&of[1]->cards.places(), &of[1]->names}); }
+    void take() { of[1]->room.map_published(of[1]->rank, {&of[1]->cards.places(), &of[1]->names}); }
     std::uint64_t published() {
         return watch::table_in(*of[0]->rank.control, kSize).head->tables_offset;
     }

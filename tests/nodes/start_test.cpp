@@ -56,7 +56,7 @@ TEST(Start, each_rank_has_its_own_card_back) {
         std::memcpy(addresses[rank].bytes, &card, sizeof card);
     }
     Cards cards;
-    ASSERT_TRUE(cards.take({addresses.data(), sizeof addresses[0], addresses.size()}));
+    ASSERT_TRUE(cards.fill({addresses.data(), sizeof addresses[0], addresses.size()}));
     for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
         const RailCard card = card_for(rank);
         const RailCard kept = cards.of(static_cast<int>(rank));

@@ -151,7 +151,7 @@ void Network::send_held(HeldAnswers *held, bool is_in_vain) {
     Message *const message = take_message();
     if (message == nullptr) return;
     const int peer = held->peer;
-    fill_header(message, peer, way_to(peer, held->rail), MessageKind::answer);
+    fill_header(message, peer, rail_to_use(peer, held->rail), MessageKind::answer);
     held->is_in_vain = is_in_vain;
     const bool is_over = send(message);
     if (!is_over) give_back(message);
@@ -199,7 +199,8 @@ void Network::hurry(int peer) {
             last = &open;
     Message *const message = take_message();
     if (message == nullptr) return;
-    fill_header(message, peer, last == nullptr ? way_to(peer, 0) : last->rail, MessageKind::hurry);
+    fill_header(message, peer, last == nullptr ? rail_to_use(peer, 0) : last->rail,
+                MessageKind::hurry);
     // If refused, forget it: a task is repeated anyway, and a waiting rank hurries again.
     if (!send(message)) give_back(message);
 }

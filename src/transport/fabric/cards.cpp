@@ -41,7 +41,7 @@ sennit_status Network::read_more(const std::byte *all, std::size_t bytes) {
     if (rail_count_ == 0 || interfaces_.name_bytes() == 0) return SENNIT_OK;
     const auto size = static_cast<std::size_t>(world_size(*rank_));
     const CardList cards{all, bytes, size};
-    if (!names_.make(size * names_bytes()) || !named_cards_.take(cards))
+    if (!names_.make(size * names_bytes()) || !named_cards_.fill(cards))
         return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     for (std::size_t rank = 0; rank < size; ++rank)
         std::memcpy(names_.to_fill() + rank * names_bytes(), all + rank * bytes + sizeof(RailCard),
@@ -69,7 +69,7 @@ sennit_status Network::link(int peer, unsigned rail) {
     Rail &own = rails_[rail].rail;
     std::uint64_t limit = 0;
     if (lacks_descriptors(&limit)) {
-        if (!std::exchange(said_full_, true))
+        if (!std::exchange(logged_full_, true))
             log(SENNIT_LOG_WARNING,
                 "no room for connections to more ranks: %llu open files are the most "
                 "(RLIMIT_NOFILE, ulimit -n)",
@@ -93,7 +93,7 @@ sockaddr_in Network::messages_name(int peer, unsigned rail) const {
 }
 
 // Why the peer cannot use this rank's rails; `taken`: it can.
-Reason Network::lack_of(int peer) const {
+Reason Network::why_unusable(int peer) const {
     const RailCard card = cards_.of(peer);
     if (card.interfaces == 0) return Reason{Reason::Code::peer_refused};
     if (!choice_.takes_part(card)) return Reason{Reason::Code::other_provider};

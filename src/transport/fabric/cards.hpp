@@ -12,7 +12,7 @@ namespace sennit::transport::fabric {
 class Cards {
   public:
     // False: no memory.
-    bool take(const CardList &list);
+    bool fill(const CardList &list);
     RailCard of(int rank) const {
         const Place &place = reinterpret_cast<const Place *>(places_.begin())[rank];
         RailCard card = cards_.at(place.card);
@@ -33,7 +33,7 @@ class Cards {
     NodeTable places_;          // Place[size]
 };
 
-inline bool Cards::take(const CardList &list) {
+inline bool Cards::fill(const CardList &list) {
     if (!places_.make(list.size * sizeof(Place))) return false;
     for (std::size_t rank = 0; rank < list.size; ++rank) {
         RailCard card = list.at(rank);

@@ -48,7 +48,7 @@ void InterfaceChoice::make(const CardList &cards) {
     for (unsigned i = 0; i < first.interfaces; ++i) {
         Subnet subnet = subnet_of(first, i);
         bool is_common = true;
-        bool is_trap = false;
+        bool is_local_only = false;
         for (std::size_t rank = 0; rank < cards.size; ++rank) {
             const RailCard card = cards.at(rank);
             if (!takes_part(card)) continue;
@@ -56,11 +56,12 @@ void InterfaceChoice::make(const CardList &cards) {
             const int there = interface_in(card, subnet);
             is_common = is_common && there >= 0;
             if (there >= 0) subnet.speed = std::min(subnet.speed, card.speeds[there]);
-            is_trap = is_trap || (there >= 0 && first.more == 0 && card.machine != first.machine &&
+            is_local_only =
+                is_local_only || (there >= 0 && first.more == 0 && card.machine != first.machine &&
                                   card.addresses[there] == first.addresses[i]);
         }
-        if (is_trap)
-            traps_[trap_count_++] = subnet;
+        if (is_local_only)
+            local_only_[local_only_count_++] = subnet;
         else if (is_common)
             common_[common_count_++] = subnet;
     }
@@ -97,20 +98,20 @@ void InterfaceChoice::limit(const CardList &cards) {
     rails_ = std::min(common_count_ != 0 ? common_count_ : in_order_, wanted);
 }
 
-// Without a common subnet there may still be routes. Then a rank uses its best interface that is no
-// trap; or all in their order, if interfaces have no addresses.
+// Without a common subnet there may still be routes. Then a rank uses its best interface that is
+// not local only; or all in their order, if interfaces have no addresses.
 unsigned InterfaceChoice::of(const RailCard &card, unsigned rail) const {
     const int common = common_count_ != 0 ? interface_in(card, common_[rail]) : -1;
     if (common >= 0) return static_cast<unsigned>(common);
     if (card.more != 0) return rail;
     for (unsigned i = 0; i < card.interfaces; ++i)
-        if (!is_trap(card, i)) return i;
+        if (!is_local_only(card, i)) return i;
     return 0;
 }
 
-bool InterfaceChoice::is_trap(const RailCard &card, unsigned interface) const {
-    for (unsigned t = 0; t < trap_count_; ++t)
-        if (interface_in(card, traps_[t]) == static_cast<int>(interface)) return true;
+bool InterfaceChoice::is_local_only(const RailCard &card, unsigned interface) const {
+    for (unsigned t = 0; t < local_only_count_; ++t)
+        if (interface_in(card, local_only_[t]) == static_cast<int>(interface)) return true;
     return false;
 }
 

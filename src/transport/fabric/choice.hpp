@@ -19,7 +19,7 @@ class InterfaceChoice {
     unsigned of(const RailCard &card, unsigned rail) const;
     // Whether the interface reaches no other machine, since another machine has the same address on
     // it.
-    bool is_trap(const RailCard &card, unsigned interface) const;
+    bool is_local_only(const RailCard &card, unsigned interface) const;
 
   private:
     // A subnet; or the hash of a network's name, and the number of an interface in that network.
@@ -40,8 +40,8 @@ class InterfaceChoice {
     unsigned rails_ = 1;
     std::uint8_t provider_ = 0;
     std::uint8_t more_ = 0;
-    Subnet traps_[kInterfaces] = {};
-    unsigned trap_count_ = 0;
+    Subnet local_only_[kInterfaces] = {};
+    unsigned local_only_count_ = 0;
 };
 
 }  // namespace sennit::transport::fabric

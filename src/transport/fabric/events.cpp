@@ -40,7 +40,7 @@ void EventList::swap(EventList &other) {
     std::swap(room_, other.room_);
 }
 
-bool TrialRoom::tell(std::uint64_t data, unsigned bits) {
+bool TrialRoom::confirm(std::uint64_t data, unsigned bits) {
     for (unsigned i = 0; i < kTries; ++i)
         for (Place &place : places[i])
             if (place.put != place.confirmed && low_data(place.put, bits) == data) {
@@ -59,7 +59,7 @@ bool TrialRoom::misses_data() const {
 
 unsigned Network::event_bits_to(int peer) {
     if (rail_count_ == 0 || rank_->peers[peer].same_node) return 0;
-    return way_to_node_of(peer).brings_data ? traits_.event_bits : 0;
+    return rails_to_node_of(peer).data_arrives ? traits_.event_bits : 0;
 }
 
 // Called by a task, with the lock held, before a peer receives the index that its events need.
@@ -76,7 +76,7 @@ void Network::read_events() {
 // Notes completion data; the data put with it is already in memory. With the lock held.
 void Network::note_data(unsigned rail, std::uint64_t data) {
     unawaited_ns_ = poll_ns_;
-    if (traits_.event_bits == 0 || (!settles_ && is_of_trial(rail, data))) return;
+    if (traits_.event_bits == 0 || (!has_settled_ && is_of_trial(rail, data))) return;
     // Drop it: it may be a trial's, see end_data_of_trials().
     if (rails_[rail].must_close) return;
     const std::uint64_t low = low_data(data, traits_.event_bits);

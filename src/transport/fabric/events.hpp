@@ -54,7 +54,7 @@ struct TrialRoom {
     Place places[kTries + 1][2];
 
     // Confirms the put that had this completion data of `bits` bits. False: there is none.
-    bool tell(std::uint64_t data, unsigned bits);
+    bool confirm(std::uint64_t data, unsigned bits);
     // Whether the data of an arrived put is missing.
     bool misses_data() const;
 };

@@ -211,7 +211,7 @@ void Network::answer_question(const Message &question) {
 void Network::announce_endpoint(int except, unsigned rail) {
     for (const int peer : links_.used())
         if (peer != except && links_[peer].is_contacted && !links_[peer].is_refused)
-            send_endpoint(peer, rail, way_to(peer, rail), nullptr);
+            send_endpoint(peer, rail, rail_to_use(peer, rail), nullptr);
 }
 
 // Sends the peer the open endpoint of `rail`. For the handles in its question, also sends which are

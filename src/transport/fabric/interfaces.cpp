@@ -240,7 +240,7 @@ Hindrance nearest_hindrance(const fi_info *list, const char *provider) {
 
 // Asks libfabric for the provider's interfaces. Returns 0, or an error of libfabric without a
 // change.
-int Interfaces::ask(const char *provider, const Settings &settings, std::uint32_t format) {
+int Interfaces::query(const char *provider, const Settings &settings, std::uint32_t format) {
     fi_info *const hints = library_->dupinfo(nullptr);
     if (hints == nullptr) return -FI_ENOMEM;
     fill_hints(hints);
@@ -254,7 +254,7 @@ int Interfaces::ask(const char *provider, const Settings &settings, std::uint32_
         code = library_->getinfo(kVersion, "127.0.0.1", nullptr, FI_SOURCE, hints, &found_);
     library_->freeinfo(hints);
     if (code != 0) found_ = nullptr;
-    take(provider, settings);
+    select(provider, settings);
     if (count_ != 0) return 0;
     close();
     return code != 0 ? code : -FI_ENODEV;
@@ -262,7 +262,7 @@ int Interfaces::ask(const char *provider, const Settings &settings, std::uint32_
 
 // Selects the interfaces of exactly this provider: for libfabric, `net` includes `net;ofi_rxm`. If
 // the user gave only a prefix of a name, selects the first provider found.
-void Interfaces::take(const char *provider, const Settings &settings) {
+void Interfaces::select(const char *provider, const Settings &settings) {
     const fi_info *first = nullptr;
     for (const fi_info *info = found_; info != nullptr; info = info->next)
         if (first == nullptr || std::strcmp(info->fabric_attr->prov_name, provider) == 0) {
@@ -275,7 +275,7 @@ void Interfaces::take(const char *provider, const Settings &settings) {
         const bool stands_for_others = name != nullptr && std::strncmp(name, "autoselect", 10) == 0;
         if (std::strcmp(info->fabric_attr->prov_name, first->fabric_attr->prov_name) == 0 &&
             info->addr_format == first->addr_format && *hindrance_of(*info).text == '\0' &&
-            !stands_for_others && is_wanted(settings, name) && !has(*info))
+            !stands_for_others && is_wanted(settings, name) && !has_selected(*info))
             interfaces_[count_++] = info;
     }
     if (count_ == 0 || first->addr_format == FI_SOCKADDR_IN) return;
@@ -286,18 +286,18 @@ void Interfaces::take(const char *provider, const Settings &settings) {
 }
 
 // Whether the provider can be opened. TCP providers always can if there is an interface.
-bool Interfaces::opens() {
+bool Interfaces::can_open() {
     if (name_bytes_ == 0 && !is_verbs(interfaces_[0]->fabric_attr->prov_name)) return true;
     Rail rail;
     return rail.open(*this, 0, 1) == SENNIT_OK;
 }
 
-int Interfaces::look_for(const char *provider, const Settings &settings) {
+int Interfaces::find_usable(const char *provider, const Settings &settings) {
     if (settings.needs_ipv4 && is_verbs(provider)) return -FI_ENODATA;
-    int code = ask(provider, settings, FI_SOCKADDR_IN);
+    int code = query(provider, settings, FI_SOCKADDR_IN);
     if (code != 0 && !settings.needs_ipv4 && settings.host[0] == '\0')
-        code = ask(provider, settings, FI_FORMAT_UNSPEC);
-    if (code != 0 || opens()) return code;
+        code = query(provider, settings, FI_FORMAT_UNSPEC);
+    if (code != 0 || can_open()) return code;
     (void)std::snprintf(refused_, sizeof refused_, "%.*s", static_cast<int>(sizeof refused_ - 1),
                         thread_error()->text);
     log(SENNIT_LOG_INFO, "the provider %s is not taken: %s", provider, refused_);
@@ -312,7 +312,7 @@ sennit_status Interfaces::choose(const Settings &settings) {
     const char *const *const end = names + (is_named ? 1 : std::size(kProviders));
     int code = -FI_ENODATA;
     for (const char *const *name = names; name != end; ++name) {
-        code = look_for(*name, settings);
+        code = find_usable(*name, settings);
         if (code == 0) return SENNIT_OK;
     }
     Hindrance nearest;
@@ -335,7 +335,7 @@ sennit_status Interfaces::choose(const Settings &settings) {
 }
 
 // Whether the interface is already selected: it may be listed several times, with other attributes.
-bool Interfaces::has(const fi_info &info) const {
+bool Interfaces::has_selected(const fi_info &info) const {
     for (unsigned i = 0; i < count_; ++i) {
         const fi_info &one = *interfaces_[i];
         const char *const name = one.domain_attr->name;
@@ -351,7 +351,7 @@ bool Interfaces::has(const fi_info &info) const {
 
 // Reserves a port: peers receive it before the rank knows on which interface it will listen. A
 // socket that does not listen keeps it free on all interfaces.
-sennit_status Interfaces::take_port() {
+sennit_status Interfaces::reserve_port() {
     port_holder_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int yes = 1;
     sockaddr_in any{};
@@ -371,7 +371,7 @@ sennit_status Interfaces::find(const Library &library, const Settings &settings)
     library_ = &library;
     most_rails_ = settings.rails;
     sennit_status status = choose(settings);
-    if (status == SENNIT_OK && name_bytes_ == 0) status = take_port();
+    if (status == SENNIT_OK && name_bytes_ == 0) status = reserve_port();
     if (status == SENNIT_OK) {
         *thread_error() = before;  // earlier tries have changed it
         return status;

@@ -85,12 +85,12 @@ class Interfaces {
 
   private:
     sennit_status choose(const Settings &settings);
-    int look_for(const char *provider, const Settings &settings);
-    int ask(const char *provider, const Settings &settings, std::uint32_t format);
-    void take(const char *provider, const Settings &settings);
-    bool has(const fi_info &info) const;
-    bool opens();
-    sennit_status take_port();
+    int find_usable(const char *provider, const Settings &settings);
+    int query(const char *provider, const Settings &settings, std::uint32_t format);
+    void select(const char *provider, const Settings &settings);
+    bool has_selected(const fi_info &info) const;
+    bool can_open();
+    sennit_status reserve_port();
 
     const Library *library_ = nullptr;
     fi_info *found_ = nullptr;               // the list from libfabric

@@ -52,7 +52,7 @@ struct RailLink {
     bool is_left_out = false;        // the rail carries nothing to the peer, others do
     bool is_left_out_known = false;  // the peer knows that it is left out
     bool is_used = true;             // for SparseTable
-    enum class Data : std::uint8_t { unknown, comes, lost };
+    enum class Data : std::uint8_t { unknown, arrives, lost };
     Data data = Data::unknown;        // whether completion data arrives, by this rank's trial
     std::uint8_t questions_sent = 0;  // for the awaited answer
     WayBack back;
@@ -98,8 +98,8 @@ struct PeerLink {
     bool is_used = true;        // see SparseTable
     bool is_reached = false;    // it has answered a question
     bool is_contacted = false;  // messages were exchanged with it
-    bool is_parted = false;     // this rank has said goodbye to it
-    bool said_goodbye = false;
+    bool sent_goodbye = false;  // this rank has said goodbye to it
+    bool received_goodbye = false;
     bool is_refused = false;     // its host's lease has ended: nothing from it is accepted
     bool is_lost = false;        // operations to it have ended
     std::int64_t left_ns = 0;    // time of its goodbye

@@ -93,12 +93,12 @@ struct RailState {
 };
 
 // The rails to a node, for peers there that were not used yet.
-struct NodeWay {
+struct NodeRails {
     std::atomic<std::uint8_t> usable{0};  // set of the rails that reach it
     std::uint8_t lossy = 0;               // rails that lost data in the trial
     std::uint8_t error = 0;               // errno of the failed trial; 0: unknown
     bool is_settled = false;              // the nodes have agreed on the rails
-    bool brings_data = false;             // completion data arrives by each of them
+    bool data_arrives = false;            // completion data arrives by each of them
 };
 
 // The set of rails that reach a used peer, with the bit kOfPeer; 0: use those of its node.
@@ -136,9 +136,9 @@ class Network final : public Transport {
     void close(const Deadline &deadline) override;
 
     // thread.cpp; called by the thread.
-    Network *next_tended() const { return tended_.next; }
-    void set_next_tended(Network *next) { tended_.next = next; }
-    bool tend(ThreadSleep *sleep);
+    Network *next_served() const { return thread_state_.next; }
+    void set_next_served(Network *next) { thread_state_.next = next; }
+    bool serve_rank(ThreadSleep *sleep);
     void note_wakeup(const ThreadSleep &sleep);
 
   private:
@@ -151,7 +151,7 @@ class Network final : public Transport {
     RailLink &link_of(int peer, unsigned rail) const {
         return rail_links_[peer * static_cast<int>(rail_count_) + static_cast<int>(rail)];
     }
-    NodeWay &way_to_node_of(int peer) const { return ways_[rank_->peers[peer].node]; }
+    NodeRails &rails_to_node_of(int peer) const { return node_rails_[rank_->peers[peer].node]; }
     std::uint8_t usable(int peer) const;
     void set_usable(int peer, unsigned rails);
 
@@ -170,8 +170,8 @@ class Network final : public Transport {
     bool is_speaker() const;
     Trial *make_trial(int peer, unsigned rail);
     void try_rails(int peer);
-    bool look_at_trial(int peer, unsigned rail, RailTrial *trial, std::int64_t first_taken_ns);
-    bool go_on_with_trial(int peer, unsigned rail, RailTrial *state);
+    bool check_trial(int peer, unsigned rail, RailTrial *trial, std::int64_t first_taken_ns);
+    bool advance_trial(int peer, unsigned rail, RailTrial *state);
     void end_trials(int peer, RailTrial trials[]);
     bool is_silent(const RailLink &link, std::int64_t now) const;
 
@@ -199,21 +199,21 @@ class Network final : public Transport {
     void withdraw_from_rail(std::size_t place, unsigned rail);
     static sennit_status expose(void *network, const SegmentRecord &record, std::uint32_t live);
     static void withdraw(void *network, const SegmentRecord &record);
-    bool part_from(int peer);
-    void say_goodbye(const Deadline &deadline);
+    bool send_goodbye_to(int peer);
+    void exchange_goodbyes(const Deadline &deadline);
 
     // cards.cpp
     std::size_t names_bytes() const { return rail_count_ * interfaces_.name_bytes(); }
     const std::byte *name_of(int peer, unsigned rail) const;
     sockaddr_in messages_name(int peer, unsigned rail) const;
-    Reason lack_of(int peer) const;
+    Reason why_unusable(int peer) const;
     bool lacks_descriptors(std::uint64_t *limit) const;
     sennit_status link(int peer, unsigned rail);
     static watch::Host watch_host_of(const void *network, int peer);
 
     // events.cpp
     void note_data(unsigned rail, std::uint64_t data);
-    bool has_events() const { return settles_ && !events_.empty(); }
+    bool has_events() const { return has_settled_ && !events_.empty(); }
     void deliver_events();
     void end_data_of_trials(int peer, const NodeTrial &found);
 
@@ -293,7 +293,7 @@ class Network final : public Transport {
 
     // outage.cpp
     static unsigned rail_after(std::uint8_t usable, unsigned rail);
-    unsigned way_to(int peer, unsigned rail) const;
+    unsigned rail_to_use(int peer, unsigned rail) const;
     void check_outages();
     bool is_passed_over(Posted *posted) const;
     void note_waiting(int peer, unsigned rail, bool is_transfer);
@@ -314,14 +314,14 @@ class Network final : public Transport {
     bool move_to_another(Posted *posted);
 
     // thread.cpp
-    bool leaves_alone(ThreadSleep *sleep);
+    bool leaves_to_caller(ThreadSleep *sleep);
     bool holds_answers();
-    void look(bool has_engine, std::int64_t now);
-    bool look_once(bool has_engine);
-    std::int64_t gathers_until(std::int64_t now);
+    void poll_until_empty(bool has_engine, std::int64_t now);
+    bool poll_once(bool has_engine);
+    std::int64_t gather_until_ns(std::int64_t now);
     std::size_t arm_rails(pollfd *out);
     void disarm_rails();
-    bool sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now);
+    bool add_descriptors(ThreadSleep *sleep, std::int64_t now);
     bool others_compute(std::int64_t now);
 
     // task.cpp
@@ -406,7 +406,7 @@ class Network final : public Transport {
     std::uint32_t news_seen_ = 0;  // count of the watch's news already read
     Reason missing_{};             // the reason for having no rail
     NodeRoom node_room_;
-    bool settles_ = false;  // settle() was called for a peer
+    bool has_settled_ = false;  // settle() was called for a peer
     Cards cards_;
     // If endpoints have no IPv4 addresses: each rank's names of its message endpoints by rail, and
     // the cards with the addresses of its watch; null: none.
@@ -415,7 +415,7 @@ class Network final : public Transport {
     InterfaceChoice named_choice_;
     Deadline start_limit_ = Deadline::never();
     std::int64_t unreached_limit_ns_ = 0;  // time limit of failing trials
-    Array<NodeWay> ways_;                  // by number of the node
+    Array<NodeRails> node_rails_;          // by number of the node
     PeerRails *peer_rails_ = nullptr;      // [size], zero_pages()
     SparseTable<PeerLink> links_;          // [size]
     SparseTable<RailLink> rail_links_;     // [size][rail_count_], used with their peer
@@ -467,14 +467,14 @@ class Network final : public Transport {
     bool some_leave_ = false;
     bool some_are_hidden_ = false;  // some entries of exposed_ have no key
     bool some_must_close_ = false;
-    bool said_full_ = false;  // the lack of descriptors was logged
+    bool logged_full_ = false;  // the lack of descriptors was logged
 
     std::atomic<bool> has_engine_{false};
     std::atomic<bool> is_awaited_{false};  // a peer waits for this rank
     std::atomic<std::uint64_t> polls_{0};  // number of polls by callers
     ProgressSettings progress_;
     // The thread's data about this rank, after its last poll.
-    struct Tended {
+    struct ThreadState {
         Network *next = nullptr;  // in the thread's list
         std::uint64_t polls = 0;
         std::int64_t counted_ns = 0;  // time of the last count
@@ -486,15 +486,15 @@ class Network final : public Transport {
         std::int64_t awaited_ns = 0;  // last time that is_awaited_ was set
         std::size_t first_descriptor = 0;  // in the last ThreadSleep
         std::size_t descriptors = 0;
-        unsigned lies = 0;           // number of consecutive false wake-ups by descriptors
+        unsigned false_wakeups = 0;  // number of consecutive false wake-ups by descriptors
         std::int64_t asked_ns = 0;   // time of the last check for others_compute
         std::int64_t others_ns = 0;  // processor time of the process's other threads then
         bool others_compute = true;
         bool caller_starts = false;  // ProgressBell::starts
         bool is_armed = false;       // the rails may have descriptors that only sleeps need
-        bool is_placed = false;
+        bool is_bound = false;
     };
-    Tended tended_;
+    ThreadState thread_state_;
 };
 
 }  // namespace sennit::transport::fabric

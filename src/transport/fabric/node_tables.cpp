@@ -59,11 +59,11 @@ void NodeRoom::publish(Rank &rank, Tables tables) {
     watch::TableHead &head = *watch::table_in(*rank.control, world_size(rank)).head;
     // relaxed: the release below orders it.
     head.tables_bytes.store(bytes, std::memory_order_relaxed);
-    // SYNC node-tables: pairs with the acquire in take(); the complete tables come before.
+    // SYNC node-tables: pairs with the acquire in map_published(); the complete tables come before.
     head.tables_offset.store(offset, std::memory_order_release);
 }
 
-void NodeRoom::take(const Rank &rank, Tables tables) {
+void NodeRoom::map_published(const Rank &rank, Tables tables) {
     const int first = rank.peers[rank.world_rank].first_of_node;
     const Peer &owner = rank.peers[first];
     if (first == rank.world_rank || owner.control == nullptr || owner.memory_file < 0) return;

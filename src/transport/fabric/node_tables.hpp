@@ -48,11 +48,11 @@ class NodeRoom {
     NodeRoom(const NodeRoom &) = delete;
     NodeRoom &operator=(const NodeRoom &) = delete;
 
-    // Called by the lowest rank of a node, before the others call take(). Does nothing if it is
-    // alone there.
+    // Called by the lowest rank of a node, before the others call map_published(). Does nothing if
+    // it is alone there.
     void publish(Rank &rank, Tables tables);
     // Called by the others. Does nothing without published tables, or if the rank cannot map them.
-    void take(const Rank &rank, Tables tables);
+    void map_published(const Rank &rank, Tables tables);
 
   private:
     void use(std::byte *begin, std::uint64_t bytes, Tables tables);

@@ -47,7 +47,7 @@ constexpr std::int64_t kSeldomReconnectNs = 30'000'000'000;
 std::uint8_t Network::usable(int peer) const {
     // relaxed twice: no other data depends on a set.
     const unsigned own = peer_rails_[peer].load(std::memory_order_relaxed);
-    if (own == 0) return way_to_node_of(peer).usable.load(std::memory_order_relaxed);
+    if (own == 0) return rails_to_node_of(peer).usable.load(std::memory_order_relaxed);
     return static_cast<std::uint8_t>(own);
 }
 
@@ -66,7 +66,7 @@ unsigned Network::rail_after(std::uint8_t usable, unsigned rail) {
 }
 
 // `rail`, or another one if `rail` was left out.
-unsigned Network::way_to(int peer, unsigned rail) const {
+unsigned Network::rail_to_use(int peer, unsigned rail) const {
     return (usable(peer) & bit(rail)) != 0 ? rail : rail_after(usable(peer), rail);
 }
 
@@ -89,7 +89,7 @@ void Network::check_outages() {
     for (const OpenTask &open : tasks_) {
         if (open.operation == nullptr) continue;
         const int peer = open.operation->peer;
-        note_asked(peer, way_to(peer, open.rail));
+        note_asked(peer, rail_to_use(peer, open.rail));
         // The answer to a repeated task does not use the first rail.
         if (open.rail != open.first_rail) note_waiting(peer, open.first_rail, false);
     }

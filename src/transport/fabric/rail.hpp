@@ -196,7 +196,7 @@ class Rail {
     // next arm() then takes 20 us.
     void disarm();
     // Whether the descriptors are readable exactly when something has arrived.
-    bool are_descriptors_sure() const { return one_read_drives_all_; }
+    bool are_descriptors_exact() const { return one_read_drives_all_; }
 
   private:
     bool find_name(fi_addr_t peer, sockaddr_in *name) const;

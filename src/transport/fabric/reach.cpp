@@ -37,7 +37,7 @@ PeerLink &Network::make_link(int peer) {
 }
 
 bool Network::is_lossy(int peer, unsigned rail) const {
-    return (way_to_node_of(peer).lossy & bit(rail)) != 0;
+    return (rails_to_node_of(peer).lossy & bit(rail)) != 0;
 }
 
 // Leaves out the unusable rails, except lossy ones, which are never used again. With the lock held.
@@ -49,29 +49,29 @@ void Network::leave_out_others(int peer) {
 void Network::settle(int peer, const NodeTrial &found) {
     const MutexLock guard(lock_);
     // By now all ranks have called start() and ended their trials.
-    if (!settles_) {
-        node_room_.take(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
+    if (!has_settled_) {
+        node_room_.map_published(*rank_, {&cards_.places(), &named_cards_.places(), &names_});
         for (unsigned rail = 0; rail < rail_count_; ++rail) {
             (void)handle_completions(rail, true);
             rails_[rail].rail.expect_data(false);
         }
-        settles_ = true;
+        has_settled_ = true;
     }
-    NodeWay &way = way_to_node_of(peer);
+    NodeRails &to_node = rails_to_node_of(peer);
     PeerLink *const link = links_.find(peer);
     const bool is_reached = link != nullptr && link->is_reached;
     // A tried rail may have been left out since its trial.
     const unsigned known = is_reached ? usable(peer) : (1u << rail_count_) - 1;
     const auto carry = static_cast<std::uint8_t>(found.rails & ((1u << rail_count_) - 1));
-    way.usable.store(carry, std::memory_order_relaxed);  // relaxed: no other data depends on it
+    to_node.usable.store(carry, std::memory_order_relaxed);  // relaxed: no other data depends on it
     if (link != nullptr) set_usable(peer, found.rails & known);
-    way.lossy = found.lossy;
-    way.error = found.is_tried() ? found.error : 0;
-    way.is_settled = true;
+    to_node.lossy = found.lossy;
+    to_node.error = found.is_tried() ? found.error : 0;
+    to_node.is_settled = true;
     // Every rail must bring data: one that did not work in the trial may work later, with untested
     // data.
-    const unsigned brings = (found.rails & ~found.dataless) | found.lossy;
-    way.brings_data = found.rails != 0 && (~brings & ((1u << rail_count_) - 1)) == 0;
+    const unsigned arrives = (found.rails & ~found.dataless) | found.lossy;
+    to_node.data_arrives = found.rails != 0 && (~arrives & ((1u << rail_count_) - 1)) == 0;
     if (link != nullptr) link->asked_since_ns = 0;
     if (is_reached) leave_out_others(peer);
     end_data_of_trials(peer, found);
@@ -83,13 +83,13 @@ Reason Network::reach(int peer) {
         return Reason{Reason::Code::same_node};
     if (rail_count_ == 0) return missing_;
     // Both ranks check both cards, so they agree.
-    const Reason lacks[] = {lack_of(rank_->world_rank), lack_of(peer)};
+    const Reason lacks[] = {why_unusable(rank_->world_rank), why_unusable(peer)};
     for (const Reason &lack : lacks)
         if (lack.code != Reason::Code::taken) return lack;
-    const NodeWay &way = way_to_node_of(peer);
-    if (way.is_settled && usable(peer) == 0)
-        return way.lossy != 0 ? Reason{Reason::Code::lossy}
-                              : Reason{Reason::Code::no_answer, way.error};
+    const NodeRails &to_node = rails_to_node_of(peer);
+    if (to_node.is_settled && usable(peer) == 0)
+        return to_node.lossy != 0 ? Reason{Reason::Code::lossy}
+                                  : Reason{Reason::Code::no_answer, to_node.error};
     rank_->peers[peer].control_handle = kControlHandle;
     return Reason{Reason::Code::taken};
 }
@@ -123,7 +123,7 @@ void Network::note_reached(int peer) {
     link.is_reached = true;
     link.is_unreachable = false;
     end_probe(link);
-    if (way_to_node_of(peer).is_settled) leave_out_others(peer);
+    if (rails_to_node_of(peer).is_settled) leave_out_others(peer);
 }
 
 // A peer that has not answered for SENNIT_PEER_TIMEOUT may be stopped, or compute without a
@@ -132,7 +132,7 @@ void Network::note_reached(int peer) {
 // continue; the first answer makes it reachable again.
 void Network::check_reachability(int peer, std::int64_t now) {
     PeerLink &link = links_[peer];
-    if (!way_to_node_of(peer).is_settled || link.is_reached || link.is_unreachable ||
+    if (!rails_to_node_of(peer).is_settled || link.is_reached || link.is_unreachable ||
         link.asked_since_ns == 0 || now - link.asked_since_ns < runtime::knobs().peer_timeout)
         return;
     int error = 0;
@@ -168,10 +168,10 @@ void Network::check_reachability(int peer, std::int64_t now) {
 
 namespace {
 
-const char *text_of(bool brings_data) {
-    return brings_data ? "the peer has answered by it, and completion data comes"
-                       : "the peer has answered by it; completion data is not known to come by "
-                         "each rail, so events go by messages";
+const char *text_of(bool data_arrives) {
+    return data_arrives ? "the peer has answered by it, and completion data comes"
+                        : "the peer has answered by it; completion data is not known to come by "
+                          "each rail, so events go by messages";
 }
 
 }  // namespace
@@ -217,13 +217,13 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
     const MutexLock guard(lock_);
     const PeerLink *const link = links_.find(peer);
     const char *reason = nullptr;
-    if (choice_.is_trap(mine, number))
+    if (choice_.is_local_only(mine, number))
         reason = "another machine has the same address there, as bridges of containers have";
     else if (rail == rail_count_)
         reason = "it is not on all nodes, is slower than others, or no more are wanted";
     else if (rank_->peers[peer].same_node && rank_->peers[peer].rail_path != SENNIT_PATH_FABRIC)
         reason = "the peer is on this node";
-    else if (lack_of(peer).code != Reason::Code::taken)
+    else if (why_unusable(peer).code != Reason::Code::taken)
         reason = "the peer has no rail like it";
     else if (is_lossy(peer, rail))
         reason = "puts to the peer's node by it do not arrive";
@@ -235,7 +235,7 @@ bool Network::describe_rail(int peer, unsigned number, sennit_rail *out) {
         reason = "it carries a part of large puts and gets";
     else if (out->is_used != 0)
         reason = link != nullptr && link->is_reached
-                     ? text_of(way_to_node_of(peer).brings_data)
+                     ? text_of(rails_to_node_of(peer).data_arrives)
                      : "it carries between the nodes; the peer was not used yet";
     (void)std::snprintf(out->reason, sizeof out->reason, "%s", reason);
     out->number = out->is_used != 0 ? static_cast<int>(rail) : -1;

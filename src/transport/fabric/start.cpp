@@ -96,11 +96,11 @@ sennit_status Network::make_pools() {
     for (int peer = 0; peer < world_size(*rank_); ++peer)
         nodes = std::max(nodes, rank_->peers[peer].node + 1);
     node_count_ = static_cast<unsigned>(nodes);
-    ways_ = Array<NodeWay>(node_count_);
+    node_rails_ = Array<NodeRails>(node_count_);
     peer_rails_ = static_cast<PeerRails *>(zero_pages(size * sizeof *peer_rails_));
     posts_ = static_cast<Posted *>(std::malloc(post_count_ * sizeof(Posted)));
     exposed_ = static_cast<Exposed *>(std::calloc(kPlaces, sizeof(Exposed)));
-    if (!has_memory || ways_ == nullptr || peer_rails_ == nullptr || posts_ == nullptr ||
+    if (!has_memory || node_rails_ == nullptr || peer_rails_ == nullptr || posts_ == nullptr ||
         exposed_ == nullptr || !links_.open(size) || !rail_links_.open(size * rails))
         return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     for (std::size_t i = 0; i < post_count_; ++i) {
@@ -126,7 +126,7 @@ sennit_status Network::open(Rank &rank, const char *settings, const EventSink &s
         status = read_progress_settings(runtime::knobs().progress.text, &progress_);
     if (status != SENNIT_OK) return status;
     traits_.event_index_bits = settings_.index;
-    choose_place(&progress_);
+    choose_processors(&progress_);
     const Library *library = nullptr;
     status = library_open(&library);
     if (status == SENNIT_OK) status = interfaces_.find(*library, settings_);
@@ -185,7 +185,7 @@ sennit_status Network::connect(const Address *addresses, const Deadline &deadlin
     const auto size = static_cast<std::size_t>(world_size(*rank_));
     start_limit_ = deadline;
     const CardList cards{addresses, sizeof(Address), size};
-    if (!cards_.take(cards)) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
+    if (!cards_.fill(cards)) return fail(SENNIT_ERR_NOMEM, "no memory for the path fabric");
     if (missing_.code != Reason{}.code) return SENNIT_OK;
     choice_.make(cards);
     if (!choice_.takes_part(cards_.of(rank_->world_rank))) {
@@ -325,22 +325,22 @@ void Network::stop_thread() {
 
 // Says goodbye, once, to a peer with which messages were exchanged. True: the peer has said
 // goodbye, or none is expected. With the lock held.
-bool Network::part_from(int peer) {
+bool Network::send_goodbye_to(int peer) {
     PeerLink &link = links_[peer];
     if (!link.is_contacted || known_gone(*rank_, peer) == Gone::died) return true;
-    Message *const message = link.is_parted ? nullptr : take_message();
-    link.is_parted = true;
+    Message *const message = link.sent_goodbye ? nullptr : take_message();
+    link.sent_goodbye = true;
     if (message != nullptr) {
-        fill_header(message, peer, way_to(peer, static_cast<unsigned>(peer) % rail_count_),
+        fill_header(message, peer, rail_to_use(peer, static_cast<unsigned>(peer) % rail_count_),
                     MessageKind::goodbye);
         send_or_queue(message);
     }
-    return link.said_goodbye;
+    return link.received_goodbye;
 }
 
 // Serves peers until they have said goodbye too: they may wait for the completion of their last
 // puts.
-void Network::say_goodbye(const Deadline &deadline) {
+void Network::exchange_goodbyes(const Deadline &deadline) {
     const Deadline limit = Deadline::after(kLingerNs);
     bool all = true;
     // Run once even without time left: without a goodbye, peers would take this rank for dead.
@@ -351,7 +351,7 @@ void Network::say_goodbye(const Deadline &deadline) {
             all = true;
             send_due(INT64_MAX);
             for (const int peer : links_.used())
-                all = part_from(peer) && all;
+                all = send_goodbye_to(peer) && all;
             poll_rails();
             done = done_.take_all();
             all = all && outbox_.empty();
@@ -365,7 +365,7 @@ void Network::say_goodbye(const Deadline &deadline) {
 void Network::close(const Deadline &deadline) {
     stop_thread();
     rank_->segment_watch = SegmentWatch{};
-    if (rail_count_ != 0) say_goodbye(deadline);
+    if (rail_count_ != 0) exchange_goodbyes(deadline);
     {
         const MutexLock guard(lock_);
         for (std::size_t i = 0; i < post_count_ && rail_count_ != 0; ++i)

@@ -209,7 +209,7 @@ bool Network::check_stuck_messages(unsigned rail, std::int64_t now) {
         const RailLink &link = link_of(peer, rail);
         const bool gone = known_gone(*rank_, peer) != Gone::no;
         if (link.message_refusals.length(now) == 0 || gone || link.is_left_out) continue;
-        const bool is_first = way_to_node_of(peer).is_settled && !links_[peer].is_reached;
+        const bool is_first = rails_to_node_of(peer).is_settled && !links_[peer].is_reached;
         since =
             std::min(since, link.message_refusals.since_ns + (is_first ? kFirstConnectionNs : 0));
     }
@@ -454,7 +454,7 @@ void Network::handle_hurry_or_goodbye(const Message &message) {
     if (message.header.kind == MessageKind::hurry) return send_hurried(from);
     if (message.header.kind != MessageKind::goodbye) return;
     const MutexLock guard(lock_);
-    links_[from].said_goodbye = some_leave_ = true;
+    links_[from].received_goodbye = some_leave_ = true;
     links_[from].left_ns = boot_ns();
     note_gone(*rank_, from, Gone::left);
 }
@@ -507,7 +507,7 @@ void Network::execute_and_answer(const Message &task) {
     const sennit_status status = execute(task, answer->body());
     const std::uint32_t subject = status == SENNIT_OK ? subject_of(task) : 0;
     if (status == SENNIT_OK && hold(task, subject, answer->body())) return give_back(answer);
-    fill_header(answer, header.from, way_to(header.from, task.rail), MessageKind::answer);
+    fill_header(answer, header.from, rail_to_use(header.from, task.rail), MessageKind::answer);
     answer->header.id = header.id;
     answer->header.status = static_cast<std::uint16_t>(status);
     answer->header.body_bytes = status == SENNIT_OK ? header.task.reply_bytes : 0;

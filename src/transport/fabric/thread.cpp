@@ -40,7 +40,7 @@ constexpr int kMostPasses = 4;           // passes of a poll
 // driven into another queue.
 constexpr std::int64_t kArmedNs = 10'000'000;
 // How many times in a row a descriptor may be ready at once without a reason.
-constexpr unsigned kLies = 100;
+constexpr unsigned kMostFalseWakeups = 100;
 
 // `life` is held during join_thread() and leave_thread(). `list` guards the other members; the
 // thread holds it whenever it does not sleep.
@@ -63,17 +63,17 @@ void clear_bell(int bell) {
 }
 
 // False: the thread must end.
-bool tend_all(ThreadSleep *sleep, int bell) {
+bool serve_all(ThreadSleep *sleep, int bell) {
     const MutexLock guard(shared.list);
     if (shared.stop) return false;
-    for (Network *network = shared.first; network != nullptr; network = network->next_tended())
+    for (Network *network = shared.first; network != nullptr; network = network->next_served())
         network->note_wakeup(*sleep);
     sleep->descriptors[0] = pollfd{bell, POLLIN, 0};
     sleep->count = 1;
     sleep->pause_ns = kLongestNs;
     bool has_any = false;
-    for (Network *network = shared.first; network != nullptr; network = network->next_tended())
-        has_any |= network->tend(sleep);
+    for (Network *network = shared.first; network != nullptr; network = network->next_served())
+        has_any |= network->serve_rank(sleep);
     shared.runs = has_any;
     return has_any;
 }
@@ -84,7 +84,7 @@ void *run(void *) {
     ThreadSleep sleep;
     for (;;) {
         const int bell = thread_bell();
-        if (!tend_all(&sleep, bell)) return nullptr;
+        if (!serve_all(&sleep, bell)) return nullptr;
         const timespec limit{0, static_cast<long>(sleep.pause_ns)};
         (void)ppoll(sleep.descriptors, sleep.count, &limit, nullptr);
         if (sleep.descriptors[0].revents != 0) clear_bell(bell);
@@ -151,10 +151,11 @@ bool find_launchers(cpu_set_t *out) {
 }
 
 // Called on the thread.
-void take_place(ProgressSettings &settings) {
-    if (CPU_COUNT(&settings.place) == 0) return;
-    const int code = pthread_setaffinity_np(pthread_self(), sizeof settings.place, &settings.place);
-    if (code != 0) settings.has_own_place = false;
+void bind_thread(ProgressSettings &settings) {
+    if (CPU_COUNT(&settings.processors) == 0) return;
+    const int code =
+        pthread_setaffinity_np(pthread_self(), sizeof settings.processors, &settings.processors);
+    if (code != 0) settings.has_own_processors = false;
     // This process may not be allowed to use the launcher's processors.
     if (code != 0 && settings.processor >= 0)
         log(SENNIT_LOG_WARNING, "SENNIT_PROGRESS: the thread may not run on processor %d",
@@ -184,7 +185,7 @@ sennit_status join_thread(Network &network) {
     {
         const MutexLock guard(shared.list);
         runs = shared.runs;
-        network.set_next_tended(shared.first);
+        network.set_next_served(shared.first);
         shared.first = &network;
     }
     if (!runs) return start();
@@ -201,13 +202,13 @@ void leave_thread(Network &network) {
         Network *found = shared.first;
         while (found != nullptr && found != &network) {
             before = found;
-            found = found->next_tended();
+            found = found->next_served();
         }
         if (found == nullptr) return;
         if (before != nullptr)
-            before->set_next_tended(network.next_tended());
+            before->set_next_served(network.next_served());
         else
-            shared.first = network.next_tended();
+            shared.first = network.next_served();
         is_last = shared.first == nullptr;
         shared.stop = is_last;
     }
@@ -231,64 +232,64 @@ bool is_progress_thread() {
     return shared.itself.load(std::memory_order_relaxed) == pthread_self();
 }
 
-void choose_place(ProgressSettings *settings) {
-    cpu_set_t &place = settings->place;
-    CPU_ZERO(&place);
+void choose_processors(ProgressSettings *settings) {
+    cpu_set_t &processors = settings->processors;
+    CPU_ZERO(&processors);
     if (settings->processor >= 0) {
         const auto processor = static_cast<unsigned>(settings->processor);
-        CPU_SET(processor, &place);
-        settings->has_own_place = !runtime::is_processor_of_ranks(processor);
+        CPU_SET(processor, &processors);
+        settings->has_own_processors = !runtime::is_processor_of_ranks(processor);
         return;
     }
-    settings->has_own_place = true;
+    settings->has_own_processors = true;
     // The program's first thread may run on processors that this rank does not.
-    const bool is_known = sched_getaffinity(getpid(), sizeof place, &place) == 0;
-    if (is_known && leave_to_ranks(&place)) return;
-    if (find_launchers(&place) && leave_to_ranks(&place)) return;
-    CPU_ZERO(&place);
-    settings->has_own_place = false;
+    const bool is_known = sched_getaffinity(getpid(), sizeof processors, &processors) == 0;
+    if (is_known && leave_to_ranks(&processors)) return;
+    if (find_launchers(&processors) && leave_to_ranks(&processors)) return;
+    CPU_ZERO(&processors);
+    settings->has_own_processors = false;
 }
 
 // The thread's work for one rank: polls its queues if no call does, and adds the rank's time limit
 // and descriptors to *sleep. False: the rank needs no thread any more.
-bool Network::tend(ThreadSleep *sleep) {
+bool Network::serve_rank(ThreadSleep *sleep) {
     // SYNC fabric-engine: pairs with the release in progress(); the engine's hook, which processes
     // arrivals, comes before.
     const bool has_engine = has_engine_.load(std::memory_order_acquire);
     if (has_engine && !progress_.is_on) return false;
-    if (!tended_.is_placed) {
-        tended_.is_placed = true;
-        take_place(progress_);
+    if (!thread_state_.is_bound) {
+        thread_state_.is_bound = true;
+        bind_thread(progress_);
     }
-    if (leaves_alone(sleep)) return true;
+    if (leaves_to_caller(sleep)) return true;
     const std::int64_t now = boot_ns();
-    look(has_engine, now);
-    if (has_engine && gathers_until(now) != 0) {
-        sleep->end_by(kGatherNs);
+    poll_until_empty(has_engine, now);
+    if (has_engine && gather_until_ns(now) != 0) {
+        sleep->limit_to(kGatherNs);
         return true;
     }
-    if (now < tended_.busy_until_ns) {
+    if (now < thread_state_.busy_until_ns) {
         // The descriptor of a queue that fills all the time is ready at once for a good reason:
         // this does not count as a false wake-up.
-        const unsigned lies = tended_.lies;
-        const bool wakes = has_engine && sleeps_on_descriptors(sleep, now);
-        tended_.lies = lies;
-        if (!wakes) sleep->end_by(progress_.interval_ns);
-    } else if (!has_engine || !sleeps_on_descriptors(sleep, now)) {
-        sleep->end_by(progress_.interval_ns * kIntervalsPerTimed);
+        const unsigned false_wakeups = thread_state_.false_wakeups;
+        const bool wakes = has_engine && add_descriptors(sleep, now);
+        thread_state_.false_wakeups = false_wakeups;
+        if (!wakes) sleep->limit_to(progress_.interval_ns);
+    } else if (!has_engine || !add_descriptors(sleep, now)) {
+        sleep->limit_to(progress_.interval_ns * kIntervalsPerTimed);
     }
     return true;
 }
 
 // The last read may drive a completion into a queue that was read before, and no descriptor reports
 // it. So this polls until nothing arrives, at most kMostPasses times.
-void Network::look(bool has_engine, std::int64_t now) {
+void Network::poll_until_empty(bool has_engine, std::int64_t now) {
     int passes = 0;
-    while (passes < kMostPasses && look_once(has_engine))
+    while (passes < kMostPasses && poll_once(has_engine))
         ++passes;
     if (passes != 0) {
-        tended_.busy_until_ns = now + kBusyNs;
-        tended_.timed_pause_ns = 0;
+        thread_state_.busy_until_ns = now + kBusyNs;
+        thread_state_.timed_pause_ns = 0;
     }
 }
 
@@ -296,89 +297,89 @@ void Network::look(bool has_engine, std::int64_t now) {
 // not. They may if the process computes, this rank has nothing in progress, and the messages are of
 // peers that continue without an answer: on the same processor the thread would delay the program
 // and help nobody.
-std::int64_t Network::gathers_until(std::int64_t now) {
+std::int64_t Network::gather_until_ns(std::int64_t now) {
     // relaxed: a hint.
-    if (is_awaited_.exchange(false, std::memory_order_relaxed)) tended_.awaited_ns = now;
-    if (now - tended_.awaited_ns < kAwaitedNs || !others_compute(now)) return 0;
+    if (is_awaited_.exchange(false, std::memory_order_relaxed)) thread_state_.awaited_ns = now;
+    if (now - thread_state_.awaited_ns < kAwaitedNs || !others_compute(now)) return 0;
     const MutexLock guard(lock_);
     bool has_more = now - unawaited_ns_ > kAwaitedNs || links_to_service_ != 0 ||
                     some_are_unsent_ || some_wait_ || some_are_hidden_ || !outbox_.empty();
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         has_more |= rails_[rail].transfers != 0;
-    return has_more ? 0 : called_ns_ + tended_.gather_ns;
+    return has_more ? 0 : called_ns_ + thread_state_.gather_ns;
 }
 
 // Whether other threads of the process compute on the processors that this thread shares with them.
 // Measured at most once a millisecond.
 bool Network::others_compute(std::int64_t now) {
-    if (progress_.has_own_place) return false;
-    const std::int64_t length_ns = now - tended_.asked_ns;
-    if (length_ns < kBusyNs) return tended_.others_compute;
+    if (progress_.has_own_processors) return false;
+    const std::int64_t length_ns = now - thread_state_.asked_ns;
+    if (length_ns < kBusyNs) return thread_state_.others_compute;
     const std::int64_t others_ns =
         clock_ns(CLOCK_PROCESS_CPUTIME_ID) - clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    tended_.others_compute = others_ns - tended_.others_ns > length_ns / 4;
-    tended_.others_ns = others_ns;
-    tended_.asked_ns = now;
-    return tended_.others_compute;
+    thread_state_.others_compute = others_ns - thread_state_.others_ns > length_ns / 4;
+    thread_state_.others_ns = others_ns;
+    thread_state_.asked_ns = now;
+    return thread_state_.others_compute;
 }
 
 // A put into this rank's memory gives no completion, but wakes the thread.
 void Network::note_wakeup(const ThreadSleep &sleep) {
-    const pollfd *const mine = sleep.descriptors + tended_.first_descriptor;
-    for (std::size_t i = 0; i < tended_.descriptors; ++i)
-        if (mine[i].revents != 0) tended_.busy_until_ns = boot_ns() + kBusyNs;
-    tended_.descriptors = 0;
+    const pollfd *const mine = sleep.descriptors + thread_state_.first_descriptor;
+    for (std::size_t i = 0; i < thread_state_.descriptors; ++i)
+        if (mine[i].revents != 0) thread_state_.busy_until_ns = boot_ns() + kBusyNs;
+    thread_state_.descriptors = 0;
 }
 
 // Whether a caller polls: the thread would only disturb.
-bool Network::leaves_alone(ThreadSleep *sleep) {
+bool Network::leaves_to_caller(ThreadSleep *sleep) {
     ProgressBell &bell = rank_->progress_bell;
     // relaxed twice: a rough count, and a wait that is seen too late costs one poll.
     const std::uint64_t polls = polls_.load(std::memory_order_relaxed);
     const std::uint64_t waits = bell.waits.load(std::memory_order_relaxed);
     const bool waits_now = ProgressBell::is_any_on(waits);
-    const bool is_same_wait = waits_now && waits == tended_.waits;
+    const bool is_same_wait = waits_now && waits == thread_state_.waits;
     // A program that calls occasionally between computations does not do the thread's work.
     const std::int64_t now = boot_ns();
-    const auto count = static_cast<std::int64_t>(polls - tended_.polls);
+    const auto count = static_cast<std::int64_t>(polls - thread_state_.polls);
     const std::int64_t intervals =
-        (now - tended_.counted_ns) / std::max(progress_.interval_ns, kLeastPollsNs);
+        (now - thread_state_.counted_ns) / std::max(progress_.interval_ns, kLeastPollsNs);
     const bool polled = count != 0 && (waits_now || count >= intervals);
-    tended_.counted_ns = now;
-    tended_.polls = polls;
-    tended_.waits = waits;
+    thread_state_.counted_ns = now;
+    thread_state_.polls = polls;
+    thread_state_.waits = waits;
     bell.is_wanted.store(false, std::memory_order_relaxed);  // relaxed: set again below
     const std::int64_t pause_ns =
-        std::max(tended_.polled_pause_ns, progress_.interval_ns * kIntervalsPerTimed);
-    tended_.polled_pause_ns = 0;
+        std::max(thread_state_.polled_pause_ns, progress_.interval_ns * kIntervalsPerTimed);
+    thread_state_.polled_pause_ns = 0;
     // A caller that starts an operation holds the locks that a poll needs, runs on the processor
     // that the poll would use, and ends soon. relaxed: one that is seen too late costs one poll.
     const bool starts = !polled && bell.starts.load(std::memory_order_relaxed) != 0;
-    const bool started = std::exchange(tended_.caller_starts, starts);
+    const bool started = std::exchange(thread_state_.caller_starts, starts);
     if (starts) {
-        sleep->end_by(progress_.interval_ns * (started ? kIntervalsPerTimed : 1));
+        sleep->limit_to(progress_.interval_ns * (started ? kIntervalsPerTimed : 1));
         return true;
     }
-    if (const std::int64_t until = gathers_until(now); until > now) {
+    if (const std::int64_t until = gather_until_ns(now); until > now) {
         disarm_rails();
-        sleep->end_by(until - now);
-        tended_.gather_ns = std::min(2 * tended_.gather_ns, kMostGatherNs);
+        sleep->limit_to(until - now);
+        thread_state_.gather_ns = std::min(2 * thread_state_.gather_ns, kMostGatherNs);
         return true;
     }
-    tended_.gather_ns = kGatherNs;
+    thread_state_.gather_ns = kGatherNs;
     if (!polled) {
         // A call may leave a completion in a queue, and no descriptor reports it.
-        if (count != 0) sleep->end_by(progress_.interval_ns * kIntervalsPerTimed);
+        if (count != 0) sleep->limit_to(progress_.interval_ns * kIntervalsPerTimed);
         return false;
     }
-    tended_.polled_pause_ns =
+    thread_state_.polled_pause_ns =
         std::min(2 * pause_ns, progress_.interval_ns * kMostIntervalsPerTimed);
-    tended_.busy_until_ns = 0;
+    thread_state_.busy_until_ns = 0;
     disarm_rails();
     // If the caller polls no more, only the thread sends these.
-    if (holds_answers()) sleep->end_by(progress_.interval_ns * kIntervalsPerTimed);
+    if (holds_answers()) sleep->limit_to(progress_.interval_ns * kIntervalsPerTimed);
     if (!is_same_wait) {
-        sleep->end_by(pause_ns);
+        sleep->limit_to(pause_ns);
         return true;
     }
     // A long wait: its end wakes the thread.
@@ -387,7 +388,7 @@ bool Network::leaves_alone(ThreadSleep *sleep) {
     // the last load of waits.
     store_load_fence();
     // relaxed: the fence orders it.
-    if (bell.waits.load(std::memory_order_relaxed) != waits) sleep->end_by(pause_ns);
+    if (bell.waits.load(std::memory_order_relaxed) != waits) sleep->limit_to(pause_ns);
     return true;
 }
 
@@ -397,7 +398,7 @@ bool Network::holds_answers() {
 }
 
 // True if something has arrived.
-bool Network::look_once(bool has_engine) {
+bool Network::poll_once(bool has_engine) {
     bool has_work = false;
     {
         const MutexLock guard(lock_);
@@ -407,7 +408,7 @@ bool Network::look_once(bool has_engine) {
     // Only the hooks: requests that run the program's operators are for callers.
     if (has_engine) poll_hooks(*rank_);
     // relaxed: these polls were the thread's own.
-    tended_.polls = polls_.load(std::memory_order_relaxed);
+    thread_state_.polls = polls_.load(std::memory_order_relaxed);
     return has_work;
 }
 
@@ -415,7 +416,7 @@ bool Network::look_once(bool has_engine) {
 // the lock held.
 std::size_t Network::arm_rails(pollfd *out) {
     std::size_t count = 0;
-    tended_.is_armed = true;
+    thread_state_.is_armed = true;
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         int descriptors[Rail::kQueues];
         const std::size_t more = rails_[rail].rail.arm(descriptors);
@@ -427,55 +428,56 @@ std::size_t Network::arm_rails(pollfd *out) {
 }
 
 void Network::disarm_rails() {
-    if (!std::exchange(tended_.is_armed, false)) return;
+    if (!std::exchange(thread_state_.is_armed, false)) return;
     const MutexLock guard(lock_);
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         rails_[rail].rail.disarm();
 }
 
 // False: no descriptors, or one is ready.
-bool Network::sleeps_on_descriptors(ThreadSleep *sleep, std::int64_t now) {
-    if (tended_.lies > kLies ||
+bool Network::add_descriptors(ThreadSleep *sleep, std::int64_t now) {
+    if (thread_state_.false_wakeups > kMostFalseWakeups ||
         sleep->count + Rail::kQueues * rail_count_ > ThreadSleep::kDescriptors)
         return false;
     pollfd *const mine = sleep->descriptors + sleep->count;
-    const bool are_sure = rails_[0].rail.are_descriptors_sure();
+    const bool are_exact = rails_[0].rail.are_descriptors_exact();
     std::size_t count = 0;
     {
         const MutexLock guard(lock_);
         // relaxed: callers count under the lock. No descriptor reports a completion that a caller
         // has left in a queue since the poll.
-        if (polls_.load(std::memory_order_relaxed) == tended_.polls) count = arm_rails(mine);
+        if (polls_.load(std::memory_order_relaxed) == thread_state_.polls) count = arm_rails(mine);
         // Nor one that the last read of the poll has driven into a queue that was read before.
-        if (now < tended_.busy_until_ns && (!are_sure || awaits_completions() || awaits_data())) {
-            const bool grows = are_sure && others_compute(now);
-            tended_.timed_pause_ns =
-                grows ? std::max(2 * tended_.timed_pause_ns, kFirstTimed * progress_.interval_ns)
-                      : progress_.interval_ns;
-            sleep->end_by(tended_.timed_pause_ns);
+        if (now < thread_state_.busy_until_ns &&
+            (!are_exact || awaits_completions() || awaits_data())) {
+            const bool grows = are_exact && others_compute(now);
+            thread_state_.timed_pause_ns = grows ? std::max(2 * thread_state_.timed_pause_ns,
+                                                            kFirstTimed * progress_.interval_ns)
+                                                 : progress_.interval_ns;
+            sleep->limit_to(thread_state_.timed_pause_ns);
         }
-        if (held_peers_ != 0) sleep->end_by(progress_.interval_ns);
+        if (held_peers_ != 0) sleep->limit_to(progress_.interval_ns);
         if (links_to_service_ != 0 || some_are_hidden_ || some_are_unsent_ || some_wait_)
-            sleep->end_by(kRetryCheckNs);
+            sleep->limit_to(kRetryCheckNs);
     }
     if (count == 0) return false;
     // If a descriptor is ready already, sleep for a time instead: it may be a false report, or
     // polls would take the processor from the program, so arrivals gather.
-    if ((!are_sure || others_compute(now)) && poll(mine, count, 0) > 0) {
-        if (!are_sure && ++tended_.lies > kLies)
+    if ((!are_exact || others_compute(now)) && poll(mine, count, 0) > 0) {
+        if (!are_exact && ++thread_state_.false_wakeups > kMostFalseWakeups)
             log(SENNIT_LOG_INFO,
                 "the descriptors of the path fabric are always ready: its thread polls at "
                 "intervals");
-        sleep->end_by(progress_.interval_ns);
+        sleep->limit_to(progress_.interval_ns);
         return false;
     }
-    tended_.lies = 0;
+    thread_state_.false_wakeups = 0;
     // A caller's wait that starts now may leave completions too, so its end wakes the thread.
     // relaxed: the sleep is short.
     rank_->progress_bell.is_wanted.store(true, std::memory_order_relaxed);
-    sleep->end_by(kArmedNs);
-    tended_.first_descriptor = sleep->count;
-    tended_.descriptors = count;
+    sleep->limit_to(kArmedNs);
+    thread_state_.first_descriptor = sleep->count;
+    thread_state_.descriptors = count;
     sleep->count += count;
     return true;
 }

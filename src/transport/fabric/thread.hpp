@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The thread that moves data while ranks compute. One per process: ranks as threads share it. It
-// starts with the first rank that joins and ends with the last one that leaves. Network::tend() is
-// its work for a rank.
+// starts with the first rank that joins and ends with the last one that leaves.
+// Network::serve_rank() is its work for a rank.
 //
 // The thread polls a rank's queues if no call does. It sleeps on their descriptors. It sleeps for a
 // time if they report nothing, or if so much arrives that it would take the processor from a
@@ -26,8 +26,8 @@ struct ProgressSettings {
     bool is_on = true;
     int processor = -1;                 // -1: one without a rank, if any
     std::int64_t interval_ns = 50'000;  // between timed polls
-    cpu_set_t place{};                  // processors of the thread; empty: those of its creator
-    bool has_own_place = false;         // processors without ranks
+    cpu_set_t processors{};             // processors of the thread; empty: those of its creator
+    bool has_own_processors = false;    // processors without ranks
 };
 // Errors: ARG.
 sennit_status read_progress_settings(const char *text, ProgressSettings *out);
@@ -40,7 +40,7 @@ struct ThreadSleep {
     std::size_t count = 0;
     std::int64_t pause_ns = 0;
 
-    void end_by(std::int64_t ns) { pause_ns = ns < pause_ns ? ns : pause_ns; }
+    void limit_to(std::int64_t ns) { pause_ns = ns < pause_ns ? ns : pause_ns; }
 };
 
 // From now on the thread serves the network's rank. Errors: OS.
@@ -55,8 +55,8 @@ void wake_thread();
 // Whether the caller is that thread.
 bool is_progress_thread();
 
-// Fills `place`: the requested processor; else those of the process, or of its launcher, on which
-// no rank of this machine may run. Called in sennit_init, since it reads the environment.
-void choose_place(ProgressSettings *settings);
+// Fills `processors`: the requested processor; else those of the process, or of its launcher, on
+// which no rank of this machine may run. Called in sennit_init, since it reads the environment.
+void choose_processors(ProgressSettings *settings);
 
 }  // namespace sennit::transport::fabric

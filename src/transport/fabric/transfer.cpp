@@ -327,7 +327,8 @@ int Network::progress() {
         const MutexLock guard(lock_);
         // relaxed twice: a count that only has to change, written only under the lock.
         polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        // SYNC fabric-engine: pairs with the acquire in tend(); the engine's hook comes before.
+        // SYNC fabric-engine: pairs with the acquire in serve_rank(); the engine's hook comes
+        // before.
         has_engine_.store(true, std::memory_order_release);
         if (rail_count_ == 0) return 0;
         some_wait_ = false;

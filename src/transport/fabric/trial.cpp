@@ -23,7 +23,7 @@ namespace {
 // The pause between polls while a trial fails, and otherwise. Yielding instead could keep other
 // ranks, including the peer, from the processor for seconds: docs/design/waiting.md.
 constexpr std::int64_t kTrialPauseNs = 1'000'000;
-constexpr std::int64_t kLookPauseNs = 20'000;
+constexpr std::int64_t kPollPauseNs = 20'000;
 // How long trials of a peer may fail: the first value at first; the second after a peer was out of
 // reach, or after another rail has reached this peer.
 constexpr std::int64_t kFirstUnreachedNs = 10'000'000'000;
@@ -46,14 +46,14 @@ void pause(std::int64_t ns) {
 
 // The trial of one rail to a peer. If abandoned, it exists until its operation completes.
 struct Network::Trial {
-    enum class Step : std::uint8_t { put, put_complement, look };
+    enum class Step : std::uint8_t { put, put_complement, get };
 
     Operation operation;
     bool over = false;
     bool abandoned = false;
     sennit_status status = SENNIT_OK;
     Step step = Step::put;
-    bool brings_data = false;
+    bool with_data = false;
     unsigned tries = 0;  // number of tries with data
     unsigned place = 0;  // index of this try's places
     std::uint64_t word = 0;
@@ -66,12 +66,12 @@ struct Network::Trial {
     // without data.
     void begin() {
         (void)getrandom(&word, sizeof word, 0);
-        brings_data = brings_data && tries < TrialRoom::kTries;
-        place = brings_data ? tries++ : TrialRoom::kTries;
+        with_data = with_data && tries < TrialRoom::kTries;
+        place = with_data ? tries++ : TrialRoom::kTries;
         set_step(Step::put);
     }
     // Whether both puts have arrived; and their completion data.
-    bool has_come() const {
+    bool has_arrived() const {
         return seen.places[place][0].put == word && seen.places[place][1].put == ~word;
     }
     bool has_data() const {
@@ -82,7 +82,7 @@ struct Network::Trial {
 void Network::Trial::set_step(Step next) {
     step = next;
     operation.offset = room;
-    if (next == Step::look) {
+    if (next == Step::get) {
         operation.kind = Operation::Kind::get;
         operation.local = &seen;
         operation.bytes = sizeof seen;
@@ -90,7 +90,7 @@ void Network::Trial::set_step(Step next) {
     }
     const bool is_second = next == Step::put_complement;
     put = is_second ? ~word : word;
-    operation.kind = brings_data ? Operation::Kind::put_event : Operation::Kind::put;
+    operation.kind = with_data ? Operation::Kind::put_event : Operation::Kind::put;
     operation.event.low = put;
     operation.offset += (2 * place + (is_second ? 1 : 0)) * sizeof(TrialRoom::Place) +
                         offsetof(TrialRoom::Place, put);
@@ -106,7 +106,7 @@ struct Network::RailTrial {
     std::int64_t put_ns = 0;
     unsigned misses = 0;          // consecutive gets without the put words
     std::int64_t missing_ns = 0;  // time of the first of them
-    std::int64_t came_ns = 0;     // time when the put words were first found
+    std::int64_t found_ns = 0;    // time when the put words were first found
 };
 
 // ---- The target of trials.
@@ -123,7 +123,7 @@ sennit_status Network::expose_trials() {
 // and a card has written before the completion.
 bool Network::is_of_trial(unsigned rail, std::uint64_t data) const {
     for (unsigned node = 0; trials_ != nullptr && node < node_count_; ++node)
-        if (trial_room(rail, static_cast<int>(node)).tell(data, traits_.event_bits)) return true;
+        if (trial_room(rail, static_cast<int>(node)).confirm(data, traits_.event_bits)) return true;
     return false;
 }
 
@@ -132,7 +132,7 @@ bool Network::is_of_trial(unsigned rail, std::uint64_t data) const {
 // The speaker of the node whose lowest rank is `first`; -1: none of its ranks has a rail.
 int Network::speaker_of(int first) const {
     for (int r = first; r < world_size(*rank_); ++r)
-        if (rank_->peers[r].first_of_node == first && lack_of(r).code == Reason::Code::taken)
+        if (rank_->peers[r].first_of_node == first && why_unusable(r).code == Reason::Code::taken)
             return r;
     return -1;
 }
@@ -147,12 +147,12 @@ NodeTrial Network::try_node(int first) {
     if (peer < 0) return {};
     try_rails(peer);
     const MutexLock guard(lock_);
-    NodeTrial found{usable(peer), 0, way_to_node_of(peer).lossy};
+    NodeTrial found{usable(peer), 0, rails_to_node_of(peer).lossy};
     for (unsigned rail = 0; rail < rail_count_; ++rail) {
         const RailLink &link = link_of(peer, rail);
         if ((found.rails & bit(rail)) == 0)
             found.error = NodeTrial::short_error(link.failed_by);
-        else if (link.data != RailLink::Data::comes)
+        else if (link.data != RailLink::Data::arrives)
             found.dataless = static_cast<std::uint8_t>(found.dataless | bit(rail));
     }
     return found;
@@ -190,24 +190,23 @@ void Network::try_rails(int peer) {
         all = true;
         for (unsigned rail = 0; rail < rail_count_; ++rail) {
             if (!trials[rail].is_decided)
-                trials[rail].is_decided = look_at_trial(peer, rail, &trials[rail], first_taken_ns);
+                trials[rail].is_decided = check_trial(peer, rail, &trials[rail], first_taken_ns);
             all = all && trials[rail].is_decided;
             fails = fails || link_of(peer, rail).failing_since_ns != 0 ||
                     (!trials[rail].is_decided &&
-                     (trials[rail].misses != 0 || trials[rail].came_ns != 0));
+                     (trials[rail].misses != 0 || trials[rail].found_ns != 0));
         }
         if (first_taken_ns == 0 && usable(peer) != 0) first_taken_ns = boot_ns();
         // Poll rarely: a failed trial is retried after at least 20 ms.
-        if (!all) pause(fails ? kTrialPauseNs : kLookPauseNs);
+        if (!all) pause(fails ? kTrialPauseNs : kPollPauseNs);
     }
     end_trials(peer, trials);
 }
 
 // Returns whether the rail's trial is decided. With the lock held.
-bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
-                            std::int64_t first_taken_ns) {
+bool Network::check_trial(int peer, unsigned rail, RailTrial *trial, std::int64_t first_taken_ns) {
     if (trial->trial == nullptr) return true;
-    if (trial->trial->over && go_on_with_trial(peer, rail, trial)) return true;
+    if (trial->trial->over && advance_trial(peer, rail, trial)) return true;
     const RailLink &link = link_of(peer, rail);
     const std::int64_t now = boot_ns();
     const std::int64_t limit = rails_[rail].was_out_of_reach ? kKnownUnreachedNs : kNextUnreachedNs;
@@ -217,7 +216,7 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
                          (first_taken_ns != 0 && now - first_taken_ns > limit);
     // Lossy: the rail completes operations, but data does not arrive.
     if (trial->misses >= kLossyMisses && now - trial->missing_ns > kLossyNs) {
-        std::uint8_t &lossy = way_to_node_of(peer).lossy;
+        std::uint8_t &lossy = rails_to_node_of(peer).lossy;
         lossy = static_cast<std::uint8_t>(lossy | bit(rail));
         log(SENNIT_LOG_WARNING, "rail %u is left out: puts to rank %d by it do not arrive", rail,
             peer);
@@ -226,7 +225,7 @@ bool Network::look_at_trial(int peer, unsigned rail, RailTrial *trial,
 }
 
 // Called when the operation of a step has completed. True: the rail works. With the lock held.
-bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
+bool Network::advance_trial(int peer, unsigned rail, RailTrial *state) {
     Trial &trial = *state->trial;
     RailLink &link = link_of(peer, rail);
     trial.over = state->is_open = false;
@@ -236,32 +235,32 @@ bool Network::go_on_with_trial(int peer, unsigned rail, RailTrial *state) {
     if (trial.status != SENNIT_OK) {
         // A provider that cannot put with data may put without. One failed try means nothing: its
         // connection may have broken.
-        if (trial.status == SENNIT_ERR_UNSUPPORTED) trial.brings_data = false;
+        if (trial.status == SENNIT_ERR_UNSUPPORTED) trial.with_data = false;
         if (trial.status == SENNIT_ERR_UNSUPPORTED || trial.status == SENNIT_ERR_FABRIC)
             trial.begin();
         return false;
     }
     const std::int64_t now = boot_ns();
-    if (trial.step != Trial::Step::look) {
+    if (trial.step != Trial::Step::get) {
         const bool is_first = trial.step == Trial::Step::put;
-        trial.set_step(is_first ? Trial::Step::put_complement : Trial::Step::look);
+        trial.set_step(is_first ? Trial::Step::put_complement : Trial::Step::get);
         state->put_ns = now;
         return false;
     }
-    if (!trial.has_come()) {
+    if (!trial.has_arrived()) {
         if (state->misses++ == 0) state->missing_ns = now;
         trial.begin();
         return false;
     }
     state->misses = 0;
-    if (state->came_ns == 0) state->came_ns = now;
-    const bool has_data = trial.brings_data && trial.has_data();
-    if (trial.brings_data && !has_data && now - state->came_ns <= kDataNs) {
+    if (state->found_ns == 0) state->found_ns = now;
+    const bool has_data = trial.with_data && trial.has_data();
+    if (trial.with_data && !has_data && now - state->found_ns <= kDataNs) {
         if (now - state->put_ns > kPutAgainNs) trial.begin();
         return false;
     }
     if (traits_.event_bits != 0)
-        link.data = has_data ? RailLink::Data::comes : RailLink::Data::lost;
+        link.data = has_data ? RailLink::Data::arrives : RailLink::Data::lost;
     set_usable(peer, usable(peer) | bit(rail));
     return true;
 }
@@ -302,7 +301,7 @@ Network::Trial *Network::make_trial(int peer, unsigned rail) {
     };
     const auto own = static_cast<unsigned>(rank_->peers[rank_->world_rank].node);
     trial->room = (rail * node_count_ + own) * sizeof(TrialRoom);
-    trial->brings_data = traits_.event_bits != 0;
+    trial->with_data = traits_.event_bits != 0;
     trial->begin();
     return trial;
 }
