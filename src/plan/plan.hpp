@@ -175,8 +175,9 @@ inline bool is_reachable(const BlockGroup &group) {
 // Whether the signal of the group accepts the next run's event.
 inline bool accepts_next_event(const Plan &plan, const BlockGroup &group) {
     const signal::RemoteSignal &remote = group.notified->remote;
-    return remote.is_none() || signal::takes(*remote.record, remote.signal.handle, plan.next_epoch,
-                                             group.notified->expected.most_ahead);
+    return remote.is_none() ||
+           signal::accepts(*remote.record, remote.signal.handle, plan.next_epoch,
+                           group.notified->expected.most_ahead);
 }
 
 // Whether the next run of a plan of words may start.
@@ -242,7 +243,7 @@ bool count_words(Plan &plan);
 sennit_status pack_group(Rank &rank, const Plan &plan, BlockGroup *group, std::uint32_t first);
 
 // Local events, in local.cpp. make_local() is for a commit; errors: ARG, NOMEM, and those of
-// signal::look(). The next two are for a start; errors: ARG, SIGNAL_OVERFLOW.
+// signal::read_signal(). The next two are for a start; errors: ARG, SIGNAL_OVERFLOW.
 [[gnu::cold]] sennit_status fail_not_own(sennit_signal signal);
 sennit_status make_local(Rank &rank, Plan &plan);
 sennit_status check_local(const Rank &rank, const Plan &plan);

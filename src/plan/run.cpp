@@ -96,7 +96,7 @@ sennit_status check_start(Rank &rank, Plan &plan) {
     if (status != SENNIT_OK || plan.is_by_pointer) return status;
     for (std::uint32_t i = 0; i < plan.group_count; ++i)
         plan.notices[i].epoch = plan.next_epoch;
-    return signal::look_at_batch(rank, batch_of(plan.checked_parts));
+    return signal::check_batch(rank, batch_of(plan.checked_parts));
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ enum class After : std::uint8_t { earlier_only, all };
 
 // Starts an operation for each part that needs it, and waits for all of these operations.
 template <class Wants, class Start>
-void take_step(BatchSlice &slice, After after, bool is_buffered, Wants wants, Start start) {
+void run_step(BatchSlice &slice, After after, bool is_buffered, Wants wants, Start start) {
     std::size_t begun = 0;
     for (; begun < slice.count; ++begun) {
         PartInProgress &part = slice.parts[begun];
@@ -154,19 +154,20 @@ sennit_status check_answer_of(BatchSlice &slice, const PartInProgress &part) {
     return check_answer(slice.rank, prepared.remote, {prepared.epoch, 0}, part.answer);
 }
 
-bool is_known_to_be_let_in(const BatchSlice &slice, const PartInProgress &part) {
+bool is_part_known_accepted(const BatchSlice &slice, const PartInProgress &part) {
     const Prepared &prepared = part.prepared;
-    return prepared.is_current() || is_let_in_soon(slice.rank, prepared.remote, prepared.epoch);
+    return prepared.is_current() ||
+           is_known_accepted_soon(slice.rank, prepared.remote, prepared.epoch);
 }
 
 // Stops the slice before the first part whose event is refused. Asks the owners where the answer is
 // unknown.
 void check_epochs(BatchSlice &slice) {
-    take_step(
+    run_step(
         slice, After::earlier_only, true,
         [&](const PartInProgress &part) {
             return !part.prepared.remote.is_none() &&
-                   !(part.is_by_message() && is_known_to_be_let_in(slice, part));
+                   !(part.is_by_message() && is_part_known_accepted(slice, part));
         },
         [&](PartInProgress &part, std::size_t, const Completion &how) {
             const Prepared &prepared = part.prepared;
@@ -185,7 +186,7 @@ void check_epochs(BatchSlice &slice) {
 
 // Moves the data; all owners have accepted their events.
 void move_all(BatchSlice &slice) {
-    take_step(
+    run_step(
         slice, After::earlier_only, false, [](const PartInProgress &) { return true; },
         [&](PartInProgress &part, std::size_t number, const Completion &how) {
             const NotifyArgs args = args_of(slice.batch, slice.first + number);
@@ -203,7 +204,7 @@ void move_all(BatchSlice &slice) {
 // Counts the events of signals that load and store reach. From here on each part ends separately,
 // since a counted event stays counted.
 void count_all(BatchSlice &slice) {
-    take_step(
+    run_step(
         slice, After::all, true,
         [](const PartInProgress &part) {
             return !part.prepared.remote.is_none() && !part.is_by_message();
@@ -315,7 +316,7 @@ sennit_status notify_batch(Rank &rank, const Batch &batch, std::size_t *done) {
     return status;
 }
 
-sennit_status look_at_batch(Rank &rank, const Batch &batch) {
+sennit_status check_batch(Rank &rank, const Batch &batch) {
     for (std::size_t at = 0; at < batch.count;) {
         BatchSlice slice(rank, batch, at);
         gather(slice);

@@ -22,6 +22,6 @@ sennit_status notify_batch(Rank &rank, const Batch &batch, std::size_t *done);
 // Checks whether the signals of the parts accept the parts' epochs; no data moves. Asks the owners
 // whose answer is unknown, all at the same time. All parts go by messages. Errors: as
 // check_epoch().
-sennit_status look_at_batch(Rank &rank, const Batch &batch);
+sennit_status check_batch(Rank &rank, const Batch &batch);
 
 }  // namespace sennit::signal

@@ -186,7 +186,7 @@ sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epo
     sennit_status status = reach(rank, signal, &notified->remote);
     if (status != SENNIT_OK) return status;
     Seen seen{};
-    status = look(rank, notified->remote, &seen);
+    status = read_signal(rank, notified->remote, &seen);
     notified->expected = seen.expected;
     if (status == SENNIT_OK && notified->remote.record == nullptr)
         signals_of(rank)->known.begin(signal, {seen.epoch, seen.expected.most_ahead});

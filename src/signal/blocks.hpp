@@ -80,7 +80,7 @@ sennit_status check_lives(Rank &rank, const Attached &attached);
 
 sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_block *attached);
 // Fills *notified for events in `signal` from `epoch` on. The signal may be of any rank, or null.
-// Errors: as reach() and look().
+// Errors: as reach() and read_signal().
 sennit_status reach_notified(Rank &rank, sennit_signal signal, std::uint64_t epoch,
                              Notified *notified);
 void block_detach(Rank &rank, Attached &attached);
@@ -121,7 +121,7 @@ inline AtOnce notify_at_once(Attached &attached, std::size_t offset, void *local
     // relaxed: only equality matters. The signal's memory is freed with the rank, after the
     // segments have ended.
     if (attached.live->load(std::memory_order_relaxed) != attached.live_value ||
-        !takes(*remote.record, remote.signal.handle, epoch, notified.expected.most_ahead))
+        !accepts(*remote.record, remote.signal.handle, epoch, notified.expected.most_ahead))
         [[unlikely]]
         return AtOnce::not_at_all;
     copy_any(kPut ? place : local, kPut ? local : place, bytes);

@@ -87,7 +87,7 @@ Own *find_by_handle(const Rank &rank, std::uint32_t handle) {
 }
 
 // Whether the owner, now in epoch `receivers`, accepts a message of `epoch`.
-bool is_taken(const Own &own, std::uint64_t epoch, std::uint64_t receivers) {
+bool accepts(const Own &own, std::uint64_t epoch, std::uint64_t receivers) {
     return is_counted(epoch, receivers, is_unchecked(handle_of(own)) ? 1 : own.record->most_ahead);
 }
 
@@ -99,28 +99,28 @@ void refuse(Rank &rank, const Own &own, ArrivingMessage &message, std::uint64_t 
     RemoteSignal self;
     const ErrorGuard unrelated;
     if (reach(rank, {rank.world_rank, handle_of(own)}, &self) == SENNIT_OK)
-        tell_refused(self, epoch);
+        report_to_owner(self, epoch);
 }
 
 // Adds a part to the signal, if the message's epoch is not over and has room. The first part sets
 // that epoch to epoch_of(the owner's epoch). The epoch can not end without the other parts.
 template <class EpochOf>
-void take_addend(Rank &rank, const Own &own, const Subscriber &subscriber, ArrivingMessage &message,
-                 std::uint64_t addend, EpochOf epoch_of) {
+void add_part_to_signal(Rank &rank, const Own &own, const Subscriber &subscriber,
+                        ArrivingMessage &message, std::uint64_t addend, EpochOf epoch_of) {
     Added added = Added::not_now;
     while (added == Added::not_now) {
         // SYNC signal-epoch: pairs with the releases in advance() and reset_at_once(), of this
         // rank's threads; their use of the data of earlier epochs comes before this event.
         const std::uint64_t receivers = own.record->epoch.load(std::memory_order_acquire);
         const std::uint64_t epoch = message.sum != 0 ? message.epoch : epoch_of(receivers);
-        if (!is_taken(own, epoch, receivers)) return;
+        if (!accepts(own, epoch, receivers)) return;
         if (has_events(message, event_mask(own.event_bits))) {
             count(rank, *signals_of(rank), own, epoch, addend);
             added = Added::yes;
         } else {
             added = add_in_room(rank, own, receivers, {epoch, subscriber.events}, addend);
         }
-        if (added == Added::yes) take_part(message, epoch, addend);
+        if (added == Added::yes) note_part(message, epoch, addend);
         if (added == Added::no_room) refuse(rank, own, message, epoch);
     }
 }
@@ -138,7 +138,7 @@ void count_arrived(Rank &rank, const op::EventWidth &width, const transport::Eve
     const Own *const own = find_by_handle(rank, it->handle);
     if (own == nullptr) return;
     const std::uint64_t addend = addend_of(layout, event, own->event_bits, it->events);
-    take_addend(rank, *own, *it, *message, addend, [&](std::uint64_t receivers) {
+    add_part_to_signal(rank, *own, *it, *message, addend, [&](std::uint64_t receivers) {
         return it->epochs == EpochKind::current
                    ? receivers
                    : epoch_of_tag(event.tag, receivers, layout.tag_bits);
@@ -178,7 +178,7 @@ void subscribe(Rank &rank, const RemoteSignal &remote, const SubscriptionKey &ki
 void give_back_left(Rank &rank) {
     sennit_signal signal;
     std::uint32_t index = 0;
-    while (signals_of(rank)->subscriptions.take_left(&signal, &index)) {
+    while (signals_of(rank)->subscriptions.pop_left(&signal, &index)) {
         const ErrorGuard unrelated;
         RemoteSignal remote;
         op::Completion how;
@@ -218,23 +218,23 @@ void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messa
     const Subscriptions::Begun begun = subscriptions.begin(kind, message);
     // Before subscribe(), since the owner may have no index left.
     give_back_left(rank);
-    if (begun == Subscriptions::Begun::is_to_subscribe)
+    if (begun == Subscriptions::Begun::must_subscribe)
         subscribe(rank, remote, kind, messages.epoch);
     if (begun == Subscriptions::Begun::refused)
         runtime::note_message(rank, runtime::CountedMessage::not_carried, 0);
     if (begun != Subscriptions::Begun::yes) {
         *message = NumberedMessage{};
     } else if (!has_enough_bits(*message, remote, bits)) {
-        subscriptions.unbegin(kind, *message);
+        subscriptions.undo_begin(kind, *message);
         subscriptions.refuse(kind);
         *message = NumberedMessage{};
     }
 }
 
-void unbegin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
-                     const NumberedMessage &message) {
+void undo_begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                        const NumberedMessage &message) {
     if (message.index == 0) return;
-    signals_of(rank)->subscriptions.unbegin(kind_of(remote.signal, messages), message);
+    signals_of(rank)->subscriptions.undo_begin(kind_of(remote.signal, messages), message);
 }
 
 op::EventForm form_of(const NumberedMessage &message, std::uint64_t epoch) {
@@ -260,8 +260,8 @@ void leave_subscription(Rank &rank, sennit_signal signal) {
 }
 
 void expect_events(Rank &rank) {
-    static constexpr op::EventHandlers kHandlers{count_arrived, take_event, renew_answer,
-                                                 hear_answer};
+    static constexpr op::EventHandlers kHandlers{count_arrived, execute_event_task, renew_answer,
+                                                 learn_answer};
     op::engine_take_events(rank, &kHandlers);
 }
 
@@ -288,9 +288,9 @@ std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &tas
     return word_of(given);
 }
 
-void take_subscription_back(Rank &rank, int sender, const op::EventTask &task) {
+void end_subscription(Rank &rank, int sender, const op::EventTask &task) {
     Subscribers &subscribers = signals_of(rank)->subscribers;
-    if (subscribers.find_of(task.index, sender) != nullptr) subscribers.take_back(task.index);
+    if (subscribers.find_of(task.index, sender) != nullptr) subscribers.free_index(task.index);
 }
 
 bool close_carried(Rank &rank, int sender, const op::EventTask &task) {
@@ -307,22 +307,23 @@ CarriedEnd end_carried(Rank &rank, int sender, const op::EventTask &task, bool i
     const std::uint64_t whole = is_whole ? kWholeMessage * it->events : 0;
     // The owner took the tag for that of another epoch. Only a sender to an unchecked signal can be
     // so many epochs away.
-    const bool is_astray = task.epoch != SENNIT_EPOCH_CURRENT && task.epoch != message->epoch;
+    const bool is_in_other_epoch =
+        task.epoch != SENNIT_EPOCH_CURRENT && task.epoch != message->epoch;
     // The part with the events is missing, and the epoch may have no room for them any more.
-    if (own != nullptr && message->sum != 0 && is_whole && !is_astray &&
+    if (own != nullptr && message->sum != 0 && is_whole && !is_in_other_epoch &&
         !has_events(*message, event_mask(own->event_bits)))
-        take_addend(rank, *own, *it, *message, whole - message->sum,
-                    [](std::uint64_t receivers) { return receivers; });
+        add_part_to_signal(rank, *own, *it, *message, whole - message->sum,
+                           [](std::uint64_t receivers) { return receivers; });
     const std::uint64_t sum = message->sum;
     const std::uint64_t epoch = message->epoch;
-    const bool is_refused = message->is_refused && !is_astray;
+    const bool is_refused = message->is_refused && !is_in_other_epoch;
     std::uint64_t missing = end_message(*message, whole, number_bits_of(rank));
     if (is_refused) return is_whole ? CarriedEnd::surplus : CarriedEnd::counted;
     if (sum == 0) return is_whole ? CarriedEnd::to_count : CarriedEnd::counted;
-    if (is_astray) missing = 0 - sum;
+    if (is_in_other_epoch) missing = 0 - sum;
     const bool is_there = own != nullptr && is_counted(epoch, own_epoch(*own));
     if (missing != 0 && is_there) count(rank, *signals_of(rank), *own, epoch, missing);
-    if (is_astray && is_whole) return CarriedEnd::to_count;
+    if (is_in_other_epoch && is_whole) return CarriedEnd::to_count;
     if (missing != 0 && !is_there) return CarriedEnd::late;
     return CarriedEnd::counted;
 }

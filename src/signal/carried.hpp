@@ -115,8 +115,8 @@ constexpr SubscriptionKey kind_of(sennit_signal signal, const Messages &messages
 void begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                    NumberedMessage *message);
 // Undoes begin_carried() for a message that is not sent.
-void unbegin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
-                     const NumberedMessage &message);
+void undo_begin_carried(Rank &rank, const RemoteSignal &remote, const Messages &messages,
+                        const NumberedMessage &message);
 // How completion data carries the events of the message.
 op::EventForm form_of(const NumberedMessage &message, std::uint64_t epoch);
 // Starts the task that ends a message, and holds it until the message's data has moved. If
@@ -129,12 +129,12 @@ sennit_status hold_message(Rank &rank, const RemoteSignal &remote, const Message
     begin_carried(rank, remote, messages, &message);
     *form = form_of(message, messages.epoch);
     if (message.index != 0 && !divide(form)) {
-        unbegin_carried(rank, remote, messages, message);
+        undo_begin_carried(rank, remote, messages, message);
         form->index = 0;
         message = {};
     }
     const sennit_status status = hold_event(rank, remote, messages, message, event);
-    if (status != SENNIT_OK) unbegin_carried(rank, remote, messages, message);
+    if (status != SENNIT_OK) undo_begin_carried(rank, remote, messages, message);
     return status;
 }
 // For a caller that does not send to the signal for now: gives the index back.
@@ -147,7 +147,7 @@ void expect_events(Rank &rank);
 //
 // The answer to a sender that subscribes, in the form of word_of().
 std::uint64_t give_subscription(Rank &rank, int sender, const op::EventTask &task);
-void take_subscription_back(Rank &rank, int sender, const op::EventTask &task);
+void end_subscription(Rank &rank, int sender, const op::EventTask &task);
 // Whether all events of the message have arrived. From now on none is accepted.
 bool close_carried(Rank &rank, int sender, const op::EventTask &task);
 // Ends the message, which is complete (`is_whole`) or has failed.

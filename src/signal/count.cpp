@@ -18,7 +18,7 @@ Seen seen_in(const SignalRecord &copy) {
         value(copy.epoch), value(copy.handle), {copy.events, copy.event_bits, copy.most_ahead}};
 }
 
-sennit_status look_by_message(Rank &rank, const RemoteSignal &remote, Seen *seen) {
+sennit_status read_by_message(Rank &rank, const RemoteSignal &remote, Seen *seen) {
     // The fetched part of a record: all used fields.
     constexpr std::size_t kFetchedBytes = 160;
     static_assert(kFetchedBytes > offsetof(SignalRecord, most_ahead));
@@ -29,7 +29,7 @@ sennit_status look_by_message(Rank &rank, const RemoteSignal &remote, Seen *seen
     return status;
 }
 
-void look_by_pointer(const SignalRecord &record, Seen *seen) {
+void read_by_pointer(const SignalRecord &record, Seen *seen) {
     // SYNC signal-handle: pairs with the release in signal_create(), of the owner.
     seen->handle = record.handle.load(std::memory_order_acquire);
     // SYNC signal-epoch: pairs with the release in advance(), of the owner.
@@ -62,17 +62,17 @@ void mark_fired(std::byte *chunk, std::uint32_t handle) {
 namespace {
 
 // Makes a waiting owner check a signal that has not fired.
-void call_owner(const RemoteSignal &to) {
+void wake_owner(const RemoteSignal &to) {
     mark_fired(to.chunk, to.signal.handle);
     ring_doorbell(*to.control);
 }
 
 }  // namespace
 
-void tell_refused(const RemoteSignal &to, std::uint64_t epoch, Uncounted what) {
+void report_to_owner(const RemoteSignal &to, std::uint64_t epoch, Uncounted what) {
     // relaxed: no data depends on it; the mark and the fence follow.
     to.record->refused.store(refused_word(what, epoch), std::memory_order_relaxed);
-    call_owner(to);
+    wake_owner(to);
 }
 
 // Checks the epoch only when the message is counted: the owner may have advanced since the call
@@ -82,21 +82,21 @@ bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Mes
     const std::uint64_t receivers = to.record->epoch.load(std::memory_order_acquire);
     const std::uint64_t epoch = messages.epoch;
     if (!is_counted(epoch, receivers)) {
-        tell_refused(to, epoch, is_early(epoch, receivers) ? Uncounted::early : Uncounted::late);
+        report_to_owner(to, epoch, is_early(epoch, receivers) ? Uncounted::early : Uncounted::late);
         return true;
     }
     if (!count_whole(to, expected, epoch, messages.count)) return false;
     // The owner of a strict signal finds the event in the slot.
-    if (!is_counted(epoch, receivers, expected.most_ahead)) call_owner(to);
+    if (!is_counted(epoch, receivers, expected.most_ahead)) wake_owner(to);
     return true;
 }
 
-void take_back(const RemoteSignal &to, const Expected &expected, const Messages &messages,
-               std::uint64_t before) {
+void undo_surplus(const RemoteSignal &to, const Expected &expected, const Messages &messages,
+                  std::uint64_t before) {
     // relaxed: the messages belong to no epoch, and no data depends on them.
     to.record->slot[slot_of(messages.epoch)].fetch_add(messages.count, std::memory_order_relaxed);
     // In between, the owner may have found that the signal had not fired.
-    tell_refused(to, messages.epoch);
+    report_to_owner(to, messages.epoch);
     (void)fail_surplus(to.signal, expected, messages, before);
 }
 
@@ -118,7 +118,7 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
         if (record.epoch.load(std::memory_order_relaxed) != epoch) continue;
         const std::uint64_t before = value_of(counter, expected.events, epoch);
         if (is_surplus(before, messages, expected.events, expected.event_bits)) {
-            tell_refused(to, epoch);
+            report_to_owner(to, epoch);
             (void)fail_surplus(to.signal, expected, {epoch, messages}, before);
             return false;
         }
@@ -140,26 +140,26 @@ bool count_current(const RemoteSignal &to, const Expected &expected, std::uint32
     }
 }
 
-bool count_let_in(const RemoteSignal &to, const Expected &expected, const Messages &messages) {
+bool count_accepted(const RemoteSignal &to, const Expected &expected, const Messages &messages) {
     if (messages.epoch == SENNIT_EPOCH_CURRENT) return count_current(to, expected, messages.count);
     if (is_unchecked(to.signal.handle)) return count_unchecked(to, expected, messages);
     return count_whole(to, expected, messages.epoch, messages.count);
 }
 
-sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen) {
+sennit_status read_signal(Rank &rank, const RemoteSignal &remote, Seen *seen) {
     if (remote.record == nullptr) {
-        const sennit_status status = look_by_message(rank, remote, seen);
+        const sennit_status status = read_by_message(rank, remote, seen);
         if (status != SENNIT_OK) return status;
     } else {
         if (!remote.is_alive()) return was_destroyed(remote.signal);
-        look_by_pointer(*remote.record, seen);
+        read_by_pointer(*remote.record, seen);
     }
     return seen->handle == remote.signal.handle ? SENNIT_OK : was_destroyed(remote.signal);
 }
 
 namespace {
 
-// Checks the result of look().
+// Checks the result of read_signal().
 sennit_status check_seen(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (seen->handle != remote.signal.handle) return was_destroyed(remote.signal);
     if (is_unchecked(remote.signal.handle) ||
@@ -178,7 +178,7 @@ sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t 
     if (remote.record == nullptr)
         return is_current || is_unchecked(remote.signal.handle) ? SENNIT_OK
                                                                 : ask_owner(rank, remote, epoch);
-    const sennit_status status = look(rank, remote, seen);
+    const sennit_status status = read_signal(rank, remote, seen);
     if (is_current) return status;
     return status != SENNIT_OK ? status : check_seen(rank, remote, epoch, seen);
 }
@@ -213,15 +213,15 @@ sennit_status fail_epoch(Rank &rank, sennit_signal signal, const NotTaken &event
 sennit_status count_event(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen) {
     if (remote.record == nullptr)
         return post_event(rank, {.remote = &remote, .messages = {epoch, 1}});
-    return count_let_in(remote, seen->expected, {epoch, 1}) ? SENNIT_OK
-                                                            : SENNIT_ERR_SIGNAL_OVERFLOW;
+    return count_accepted(remote, seen->expected, {epoch, 1}) ? SENNIT_OK
+                                                              : SENNIT_ERR_SIGNAL_OVERFLOW;
 }
 
 sennit_status fail_surplus(sennit_signal signal, const Expected &expected, const Messages &messages,
                            std::uint64_t before) {
     return fail_too_many(
         signal, messages.epoch, expected.events,
-        events_come(before, expected.events, expected.event_bits) + messages.count);
+        events_arrived(before, expected.events, expected.event_bits) + messages.count);
 }
 
 sennit_status fail_too_many(sennit_signal signal, std::uint64_t epoch, std::uint64_t expected,

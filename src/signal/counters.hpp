@@ -53,8 +53,8 @@ constexpr std::uint32_t events_left(std::uint64_t value, unsigned event_bits) {
 
 // The number of events so far, also if more than expected: the value counts down, and is below zero
 // by the number of surplus events.
-constexpr std::uint64_t events_come(std::uint64_t value, std::uint32_t events,
-                                    unsigned event_bits) {
+constexpr std::uint64_t events_arrived(std::uint64_t value, std::uint32_t events,
+                                       unsigned event_bits) {
     const std::uint64_t low = value & event_mask(event_bits);
     return low <= events ? events - low : events + (event_mask(event_bits) + 1 - low);
 }

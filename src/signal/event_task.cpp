@@ -174,15 +174,15 @@ sennit_status check_answer(Rank &rank, const RemoteSignal &remote, const Message
     return status;
 }
 
-bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
+bool is_known_accepted(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
     if (is_unchecked(remote.signal.handle)) return true;
     KnownEpoch known{};
     return signals_of(rank)->known.find(remote.signal, &known) &&
            is_counted(epoch, known.epoch, known.most_ahead);
 }
 
-bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
-    if (is_let_in(rank, remote, epoch)) return true;
+bool is_known_accepted_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch) {
+    if (is_known_accepted(rank, remote, epoch)) return true;
     struct Wanted {
         const Rank &rank;
         const RemoteSignal &remote;
@@ -191,11 +191,11 @@ bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch)
     const Wanted wanted{rank, remote, epoch};
     const auto is_known = [](const void *context) {
         const auto &it = *static_cast<const Wanted *>(context);
-        return is_let_in(it.rank, it.remote, it.epoch);
+        return is_known_accepted(it.rank, it.remote, it.epoch);
     };
     const ErrorGuard unrelated;
     (void)op::engine_await_answers(rank, remote.signal.rank, default_deadline(), is_known, &wanted);
-    return is_let_in(rank, remote, epoch);
+    return is_known_accepted(rank, remote, epoch);
 }
 
 sennit_status send_event(Rank &rank, const EventArgs &args) {
@@ -217,12 +217,12 @@ sennit_status start_packed(Rank &rank, const RemoteSignal &remote, std::uint64_t
 
 sennit_status post_event(Rank &rank, const EventArgs &args) {
     if (args.messages.epoch != SENNIT_EPOCH_CURRENT &&
-        !is_let_in(rank, *args.remote, args.messages.epoch))
+        !is_known_accepted(rank, *args.remote, args.messages.epoch))
         return send_event(rank, args);
-    return post_let_in(rank, args);
+    return post_accepted(rank, args);
 }
 
-sennit_status post_let_in(Rank &rank, const EventArgs &args) {
+sennit_status post_accepted(Rank &rank, const EventArgs &args) {
     const sennit_status status = start_posted(rank, args);
     return status == SENNIT_OK
                ? op::engine_await_sent(rank, args.remote->signal.rank, default_deadline())
@@ -265,24 +265,24 @@ std::uint64_t count_in_epoch(Rank &rank, const op::ArrivedEvent &arrived) {
     if (!is_counted(wanted, epoch, is_free ? 1 : expected.most_ahead)) {
         const bool early = is_early(wanted, epoch);
         // The sender of an unchecked event waits for no answer, so the owner gets the error.
-        if (is_free) tell_refused(self, wanted, early ? Uncounted::early : Uncounted::late);
+        if (is_free) report_to_owner(self, wanted, early ? Uncounted::early : Uncounted::late);
         return answer_with_epoch(early ? EventResult::early : EventResult::late, *own, epoch);
     }
     const std::uint64_t before = value_of(counter, own->events, wanted);
     const std::uint32_t messages = task.messages == 0 ? 1 : task.messages;
     const std::uint64_t arrived_events =
-        events_come(before, own->events, own->event_bits) + messages;
+        events_arrived(before, own->events, own->event_bits) + messages;
     if (messages > own->events || is_surplus(before, messages, own->events, own->event_bits)) {
         // A refused part of a message's data is reported with the message's event.
         const bool is_part = task.messages == 0 && task.action() == op::EventAction::scatter;
-        if (!is_part) tell_refused(self, wanted);
+        if (!is_part) report_to_owner(self, wanted);
         return surplus_answer(*own, arrived_events);
     }
     const bool is_whole = op::store_arrived(arrived);
     if (task.messages == 0 || !is_whole)
         return answer_with_epoch(EventResult::counted, *own, epoch);
     const ErrorGuard unrelated;  // the thread that runs this may have an error of its own
-    return count_let_in(self, expected, {task.epoch, task.messages})
+    return count_accepted(self, expected, {task.epoch, task.messages})
                ? answer_with_epoch(EventResult::counted, *own, epoch)
                : surplus_answer(*own, arrived_events);
 }
@@ -310,7 +310,7 @@ std::uint64_t end_message(Rank &rank, const op::ArrivedEvent &arrived) {
 
 }  // namespace
 
-std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
+std::uint64_t execute_event_task(Rank &rank, const op::ArrivedEvent &arrived) {
     if (signals_of(rank) == nullptr) return answer_of(EventResult::no_signal, 0);
     switch (arrived.task.action()) {
         case op::EventAction::count:
@@ -324,7 +324,7 @@ std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived) {
         case op::EventAction::subscribe:
             return give_subscription(rank, arrived.from, arrived.task);
         case op::EventAction::unsubscribe:
-            take_subscription_back(rank, arrived.from, arrived.task);
+            end_subscription(rank, arrived.from, arrived.task);
             return 0;
     }
     return answer_of(EventResult::no_signal, 0);
@@ -337,7 +337,7 @@ std::uint64_t renew_answer(Rank &rank, std::uint32_t handle, std::uint64_t answe
     return answer_now(EventResult::counted, *own);
 }
 
-void hear_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer) {
+void learn_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer) {
     const sennit_signal signal{peer, handle};
     Signals *const all = signals_of(rank);
     KnownEpoch known{};

@@ -45,19 +45,19 @@ sennit_status check_answer(Rank &rank, const RemoteSignal &remote, const Message
 
 // Sends the event and checks the answer.
 sennit_status send_event(Rank &rank, const EventArgs &args);
-// As post_let_in() if the owner is known to let the messages in, else as send_event().
+// As post_accepted() if the owner is known to accept the messages, else as send_event().
 sennit_status post_event(Rank &rank, const EventArgs &args);
-// For an event that is let in: the call ends when the message is sent, and flush reports errors of
-// the answer.
-sennit_status post_let_in(Rank &rank, const EventArgs &args);
-// As post_let_in(), but the caller waits until the message is sent: op::engine_await_sent().
+// For an event that the owner is known to accept: the call ends when the message is sent, and flush
+// reports errors of the answer.
+sennit_status post_accepted(Rank &rank, const EventArgs &args);
+// As post_accepted(), but the caller waits until the message is sent: op::engine_await_sent().
 sennit_status start_posted(Rank &rank, const EventArgs &args);
 // Holds the event until event->awaited operations that name it are complete; flush reports a later
 // refusal. If message.index is not 0, these operations carry the events in completion data, and the
 // held task confirms them.
 sennit_status hold_event(Rank &rank, const RemoteSignal &remote, const Messages &messages,
                          const NumberedMessage &message, op::Held *event);
-// A put in tasks that count nothing, to an owner that lets it in; `how` is for all tasks together.
+// A put in tasks that count nothing, to an owner that accepts it; `how` is for all tasks together.
 struct PackedPut {
     sennit_gptr place;
     const void *local;
@@ -65,18 +65,18 @@ struct PackedPut {
 };
 sennit_status start_packed(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch,
                            const PackedPut &put, const op::Completion &how);
-// Whether the owner is known to let the event in. If not, it must be asked.
-bool is_let_in(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
+// Whether the owner is known to accept the event. If not, it must be asked.
+bool is_known_accepted(const Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 // The same after waiting for an answer that is already on its way: that costs less than a question.
-bool is_let_in_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
+bool is_known_accepted_soon(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 // Asks the owner whether it would count one message of the epoch.
 sennit_status ask_owner(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch);
 
-// Three of op::EventHandlers. Owner: take_event, renew_answer. Sender: hear_answer. An answer
-// "counted" gets the owner's epoch at the time when it is sent, and travels with any message of the
-// owner. So ranks that put to each other, and reset before they put again, need not ask.
-std::uint64_t take_event(Rank &rank, const op::ArrivedEvent &arrived);
+// Three of op::EventHandlers. Owner: execute_event_task, renew_answer. Sender: learn_answer. An
+// answer "counted" gets the owner's epoch at the time when it is sent, and travels with any message
+// of the owner. So ranks that put to each other, and reset before they put again, need not ask.
+std::uint64_t execute_event_task(Rank &rank, const op::ArrivedEvent &arrived);
 std::uint64_t renew_answer(Rank &rank, std::uint32_t handle, std::uint64_t answer);
-void hear_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer);
+void learn_answer(Rank &rank, int peer, std::uint32_t handle, std::uint64_t answer);
 
 }  // namespace sennit::signal

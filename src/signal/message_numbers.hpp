@@ -49,7 +49,7 @@ constexpr bool has_events(const ArrivingMessage &message, std::uint64_t event_ma
     return (message.sum & event_mask) != 0;
 }
 
-constexpr void take_part(ArrivingMessage &message, std::uint64_t epoch, std::uint64_t addend) {
+constexpr void note_part(ArrivingMessage &message, std::uint64_t epoch, std::uint64_t addend) {
     message.sum += addend;
     message.epoch = epoch;
 }
@@ -124,7 +124,7 @@ constexpr bool begin_message(SentMessages &sent, unsigned number_bits, std::uint
 }
 
 // Undoes begin_message(): no task and no event was or will be sent.
-constexpr void unbegin_message(SentMessages &sent, unsigned number_bits, std::uint32_t number) {
+constexpr void undo_begin_message(SentMessages &sent, unsigned number_bits, std::uint32_t number) {
     const unsigned places = places_of(number_bits);
     sent.busy = static_cast<std::uint8_t>(sent.busy & ~(1u << number % places));
     sent.next[number % places] = number;

@@ -160,10 +160,10 @@ bool EarlyWait::pause(Rank &rank) {
 }
 
 sennit_status conclude(Rank &rank, const Prepared &prepared) {
-    take_epoch(rank, prepared);
+    advance_block_epoch(rank, prepared);
     if (prepared.local.is_none()) return SENNIT_OK;
     Seen seen{};
-    const sennit_status status = look(rank, prepared.local, &seen);
+    const sennit_status status = read_signal(rank, prepared.local, &seen);
     return status != SENNIT_OK ? status : count_event(rank, prepared.local, seen.epoch, &seen);
 }
 
@@ -192,11 +192,13 @@ sennit_status notify_by_messages(Rank &rank, const Prepared &prepared, const Not
     const bool is_one_task =
         is_with_event && (args.layout == nullptr || fits_in_task(rank, remote, *args.layout));
     sennit_status status = SENNIT_OK;
-    if (!is_one_task && !prepared.is_current() && !is_let_in_soon(rank, remote, prepared.epoch))
+    if (!is_one_task && !prepared.is_current() &&
+        !is_known_accepted_soon(rank, remote, prepared.epoch))
         status = ask_owner(rank, remote, prepared.epoch);
     if (status != SENNIT_OK) return status;
-    // The event is let in, so each of the tasks is.
-    if (is_with_event && !is_one_task) return post_let_in(rank, event_with_data(prepared, args, 1));
+    // The owner accepts the event, so it accepts each of the tasks.
+    if (is_with_event && !is_one_task)
+        return post_accepted(rank, event_with_data(prepared, args, 1));
     if (is_with_event || args.bytes == 0)
         return post_event(rank, event_with_data(prepared, args, 1));
     sennit_request data = SENNIT_REQUEST_NULL;

@@ -39,22 +39,22 @@ bool is_by_tasks(Rank &rank, const Prepared &prepared, const NotifyArgs &args) {
            op::engine_may_copy(rank, args.bytes);
 }
 
-// Starts one task, or several if the owner is known to let them in. If that is unknown, the request
+// Starts one task, or several if the owner is known to accept them. If that is unknown, the request
 // completes with the owner's answer.
 sennit_status start_task(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
-                         bool is_let_in, sennit_request *request) {
+                         bool is_known_accepted, sennit_request *request) {
     const EventArgs event = event_with_data(prepared, args, 1);
-    if (!is_let_in) {
+    if (!is_known_accepted) {
         const sennit_status status =
             start_event(rank, event, nullptr, completion_of(prepared, request));
-        if (status == SENNIT_OK) take_epoch(rank, prepared);
+        if (status == SENNIT_OK) advance_block_epoch(rank, prepared);
         return status;
     }
     const sennit_status status = start_posted(rank, event);
     return status == SENNIT_OK ? conclude(rank, prepared) : status;
 }
 
-// Asks the owner; the data is held, and moves only if the owner lets the event in.
+// Asks the owner; the data is held, and moves only if the owner accepts the event.
 sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                     sennit_request *request) {
     sennit_request of_data = SENNIT_REQUEST_NULL;
@@ -83,8 +83,8 @@ sennit_status start_behind_question(Rank &rank, const Prepared &prepared, const 
 sennit_status start_by_messages(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                 sennit_request *request) {
     const RemoteSignal &remote = prepared.remote;
-    const bool is_in =
-        remote.is_none() || prepared.is_current() || is_let_in(rank, remote, prepared.epoch);
+    const bool is_in = remote.is_none() || prepared.is_current() ||
+                       is_known_accepted(rank, remote, prepared.epoch);
     const bool is_one_task =
         args.layout == nullptr || remote.is_none() || fits_in_task(rank, remote, *args.layout);
     const bool goes_at_once = (is_in || is_one_task) && is_by_tasks(rank, prepared, args);
@@ -92,7 +92,7 @@ sennit_status start_by_messages(Rank &rank, const Prepared &prepared, const Noti
     const sennit_status status =
         is_in ? start_with_event(rank, prepared, args, completion_of(prepared, request))
               : start_behind_question(rank, prepared, args, request);
-    if (status == SENNIT_OK) take_epoch(rank, prepared);
+    if (status == SENNIT_OK) advance_block_epoch(rank, prepared);
     return status;
 }
 

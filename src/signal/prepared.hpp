@@ -44,7 +44,7 @@ sennit_status prepare(Rank &rank, Attached &attached, const NotifyArgs &args, Pr
 // Whether the data of a put goes with its event in tasks.
 bool goes_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args);
 EventArgs event_with_data(const Prepared &prepared, const NotifyArgs &args, std::uint32_t messages);
-// Starts a put or get by messages, and its event with it or after it. The owner lets it in; the
+// Starts a put or get by messages, and its event with it or after it. The owner accepts it; the
 // data is not empty, and `how` is for the data.
 sennit_status start_with_event(Rank &rank, const Prepared &prepared, const NotifyArgs &args,
                                op::Completion how);
@@ -54,7 +54,7 @@ inline op::Moved moved_by(const NotifyArgs &args) {
 // Called when the data is complete and the remote event counted.
 sennit_status conclude(Rank &rank, const Prepared &prepared);
 // The part of conclude() for the epochs of the block.
-inline void take_epoch(Rank &rank, const Prepared &prepared) {
+inline void advance_block_epoch(Rank &rank, const Prepared &prepared) {
     if (!prepared.remote.is_none() && !prepared.is_current())
         runtime::note_sent(rank, prepared.remote.signal, prepared.epoch);
     if (prepared.notified != nullptr && !prepared.remote.is_none() && !prepared.is_current())

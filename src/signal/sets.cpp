@@ -82,7 +82,7 @@ void unlink(Signals &all, Waitset &set, std::uint32_t index) {
 }
 
 // Lists the signal in its set by its state, not by the mark, which may be of another epoch.
-void take_in(Signals &all, std::uint32_t index) {
+void list_by_state(Signals &all, std::uint32_t index) {
     const Own &own = own_at(all, index);
     if (own.set == 0) return;
     Listed listed = has_fired(own) ? Listed::fired : Listed::none;
@@ -100,8 +100,8 @@ void collect_word(Signals &all, std::uint32_t chunk, std::uint32_t word) {
     // SYNC signal-mark: pairs with the releases in mark_fired(); the count comes before the mark.
     std::uint64_t bits = marks[word].exchange(0, std::memory_order_acquire);
     for (; bits != 0; bits &= bits - 1)
-        take_in(all, first_index(chunk) + word * 64 +
-                         static_cast<std::uint32_t>(std::countr_zero(bits)));
+        list_by_state(all, first_index(chunk) + word * 64 +
+                               static_cast<std::uint32_t>(std::countr_zero(bits)));
 }
 
 // Lists all marked signals and clears their marks. Needs the lock.
@@ -143,7 +143,7 @@ sennit_status report_faults(Signals &all, Waitset &set) {
         unlink(all, set, index);
         const sennit_status status = report_fault(own_at(all, index));
         // A signal that is still faulty moves to the end.
-        take_in(all, index);
+        list_by_state(all, index);
         if (status != SENNIT_OK) return status;
     }
     return SENNIT_OK;
@@ -169,7 +169,7 @@ sennit_status wait_in_set(Rank &rank, Signals &all, sennit_waitset handle, const
     return waited != SENNIT_OK ? waited : status;
 }
 
-void take_out(Signals &all, Waitset &set, std::uint32_t index) {
+void remove_from_set(Signals &all, Waitset &set, std::uint32_t index) {
     unlink(all, set, index);
     Own &own = own_at(all, index);
     own.set = 0;
@@ -210,7 +210,7 @@ sennit_status set_destroy(Signals &all, sennit_waitset handle) {
     for (std::uint32_t chunk = 0; set->members != 0 && chunk < kSignalChunks; ++chunk) {
         const std::uint32_t first = first_index(chunk);
         for (std::uint32_t i = 0; set->members != 0 && i < signals_in(chunk); ++i)
-            if (own_at(all, first + i).set == place) take_out(all, *set, first + i);
+            if (own_at(all, first + i).set == place) remove_from_set(all, *set, first + i);
     }
     all.sets->table.give_back(*set);
     return SENNIT_OK;
@@ -235,7 +235,7 @@ sennit_status set_add(Signals &all, sennit_waitset handle, sennit_signal signal,
     // SYNC signal-set: pairs with the count in count_whole(), which is a fence; either the sender
     // that fires the signal sees that it is in a set, or this rank sees that it has fired.
     store_load_fence();
-    take_in(all, index);
+    list_by_state(all, index);
     return SENNIT_OK;
 }
 
@@ -246,13 +246,13 @@ sennit_status set_remove(Signals &all, sennit_waitset handle, sennit_signal sign
     const std::uint32_t index = index_of(signal.handle);
     if (own_at(all, index).set != place_of(handle))
         return fail(SENNIT_ERR_ARG, "signal %#x is not in set %#x", signal.handle, handle.handle);
-    take_out(all, *set, index);
+    remove_from_set(all, *set, index);
     return SENNIT_OK;
 }
 
 void leave_set(Signals &all, Own &own) {
     const MutexLock lock(all.sets->lock);
-    if (own.set != 0) take_out(all, set_of(*all.sets, own), index_of(handle_of(own)));
+    if (own.set != 0) remove_from_set(all, set_of(*all.sets, own), index_of(handle_of(own)));
 }
 
 bool advance_in_set(Signals &all, Own &own, std::uint64_t epoch) {
@@ -262,7 +262,7 @@ bool advance_in_set(Signals &all, Own &own, std::uint64_t epoch) {
     const std::uint32_t index = index_of(handle_of(own));
     unlink(all, set_of(*all.sets, own), index);
     // All events of the new epoch may be here already, with their mark cleared by collect().
-    take_in(all, index);
+    list_by_state(all, index);
     return true;
 }
 

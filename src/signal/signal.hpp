@@ -151,9 +151,9 @@ inline bool is_strict(const Own &own) {
 }
 
 // Whether a strict signal has received an event of the next epoch that no call has reported yet.
-[[gnu::cold]] bool came_before_reset(const Own &own, std::uint64_t epoch);
+[[gnu::cold]] bool arrived_before_reset(const Own &own, std::uint64_t epoch);
 inline bool has_early(const Own &own) {
-    return is_strict(own) && came_before_reset(own, own_epoch(own));
+    return is_strict(own) && arrived_before_reset(own, own_epoch(own));
 }
 
 // Whether a wait for the signal ends with an error because of its events.
@@ -190,8 +190,8 @@ struct Expected {
 
 // Whether a message of the epoch may be counted now and the signal lives. The result may be
 // outdated when the message is counted; that does no harm (docs/design/signals.md).
-inline bool takes(const SignalRecord &record, std::uint32_t handle, std::uint64_t epoch,
-                  std::uint8_t most_ahead) {
+inline bool accepts(const SignalRecord &record, std::uint32_t handle, std::uint64_t epoch,
+                    std::uint8_t most_ahead) {
     // SYNC signal-epoch: pairs with the release in advance(), of the owner; its use of the data of
     // earlier epochs comes before this rank's next data.
     const std::uint64_t receivers = record.epoch.load(std::memory_order_acquire);
@@ -210,13 +210,13 @@ struct Messages {
 };
 
 // Reports to the owner that an event was not counted.
-[[gnu::cold]] void tell_refused(const RemoteSignal &to, std::uint64_t epoch,
-                                Uncounted what = Uncounted::surplus);
+[[gnu::cold]] void report_to_owner(const RemoteSignal &to, std::uint64_t epoch,
+                                   Uncounted what = Uncounted::surplus);
 
 // Undoes surplus messages; `before` was the value of the epoch. Sets the thread's error, and
 // SignalRecord::refused for the owner.
-[[gnu::cold, gnu::noinline]] void take_back(const RemoteSignal &to, const Expected &expected,
-                                            const Messages &messages, std::uint64_t before);
+[[gnu::cold, gnu::noinline]] void undo_surplus(const RemoteSignal &to, const Expected &expected,
+                                               const Messages &messages, std::uint64_t before);
 
 // Counts whole messages, at most as many as an epoch expects. False: too many, and undone; the
 // thread's error is SIGNAL_OVERFLOW.
@@ -231,7 +231,7 @@ inline bool count_whole(const RemoteSignal &to, const Expected &expected, std::u
         add_at_once(record.slot[slot_of(epoch)], kWholeMessage * messages);
     const std::uint64_t before = value_of(counter, expected.events, epoch);
     if (is_surplus(before, messages, expected.events, expected.event_bits)) [[unlikely]] {
-        take_back(to, expected, {epoch, messages}, before);
+        undo_surplus(to, expected, {epoch, messages}, before);
         return false;
     }
     // All relaxed: the add is a full fence. An owner whose store a load misses then sees the count.
@@ -251,8 +251,8 @@ bool count_unchecked(const RemoteSignal &to, const Expected &expected, const Mes
 [[gnu::cold]] bool count_current(const RemoteSignal &to, const Expected &expected,
                                  std::uint32_t messages = 1);
 
-// The same for messages that are let in, of any signal and epoch: calls one of the above.
-bool count_let_in(const RemoteSignal &to, const Expected &expected, const Messages &messages);
+// The same for accepted messages, of any signal and epoch: calls one of the above.
+bool count_accepted(const RemoteSignal &to, const Expected &expected, const Messages &messages);
 
 // Starts the next epoch, if a store is enough: the signal has fired, is in no set, no other thread
 // resets, and there is nothing to report.
@@ -268,8 +268,9 @@ inline bool reset_at_once(Own &own) {
         return false;
     // relaxed: no other thread resets.
     own.epoch.store(epoch + 1, std::memory_order_relaxed);
-    // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
-    // count_in_epoch() and take_addend(); this rank's use of the data of the epoch comes before.
+    // SYNC signal-epoch: pairs with the acquires in accepts() and read_by_pointer(), of senders,
+    // and count_in_epoch() and add_part_to_signal(); this rank's use of the data of the epoch comes
+    // before.
     record.epoch.store(epoch + 1, std::memory_order_release);
     return true;
 }

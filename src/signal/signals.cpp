@@ -231,7 +231,7 @@ sennit_status signal_create(Rank &rank, std::uint32_t events, std::uint32_t max_
     const std::uint32_t handle =
         all->table.next_handle(own) | ((flags & SENNIT_SIGNAL_UNCHECKED) != 0 ? kUncheckedBit : 0);
     *signal = sennit_signal{rank.world_rank, handle};
-    // SYNC signal-handle: pairs with the acquire in look_by_pointer(), of senders; the fields come
+    // SYNC signal-handle: pairs with the acquire in read_by_pointer(), of senders; the fields come
     // before.
     record.handle.store(handle, std::memory_order_release);
     all->table.publish(own, name_of(*signal));

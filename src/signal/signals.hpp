@@ -28,7 +28,7 @@ void signal_destroy(Rank &rank, Own &own);
 sennit_status view_of(Rank &rank, int peer, std::uint32_t chunk, const ChunkView **view);
 
 // Finds the signal; it may be the rank's own. Errors: RANGE (rank), NOT_REGISTERED (by messages
-// only look() or a send detects that), and those of view_of().
+// only read_signal() or a send detects that), and those of view_of().
 sennit_status reach(Rank &rank, sennit_signal signal, RemoteSignal *remote);
 
 // The part of a signal's record that a sender needs. Errors: NOT_REGISTERED (it is gone), and those
@@ -38,11 +38,12 @@ struct Seen {
     std::uint32_t handle;
     Expected expected;
 };
-sennit_status look(Rank &rank, const RemoteSignal &remote, Seen *seen);
+sennit_status read_signal(Rank &rank, const RemoteSignal &remote, Seen *seen);
 
 // Checks whether a message of the epoch may be counted. SENNIT_EPOCH_CURRENT always may, and any
-// epoch of an unchecked signal. Fills *seen if load and store reach the record. Errors: as look(),
-// SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over), PEER_LOST (the owner never reaches it).
+// epoch of an unchecked signal. Fills *seen if load and store reach the record. Errors: as
+// read_signal(), SIGNAL_EARLY, SIGNAL_OVERFLOW (the epoch is over), PEER_LOST (the owner never
+// reaches it).
 sennit_status check_epoch(Rank &rank, const RemoteSignal &remote, std::uint64_t epoch, Seen *seen);
 // Counts an event after check_epoch(); SENNIT_EPOCH_CURRENT counts in the owner's current epoch.
 // Errors: SIGNAL_OVERFLOW, and by messages those of check_epoch().

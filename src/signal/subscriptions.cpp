@@ -88,7 +88,7 @@ Subscriptions::Begun Subscriptions::begin(const SubscriptionKey &kind, NumberedM
         entry->state = State::none;
     if (entry->state == State::none) {
         entry->state = State::asked;
-        return Begun::is_to_subscribe;
+        return Begun::must_subscribe;
     }
     if (!entry->is_broken) entry->is_left = false;
     entry->last_turn = ++turn_;
@@ -102,11 +102,11 @@ Subscriptions::Begun Subscriptions::begin(const SubscriptionKey &kind, NumberedM
     return Begun::yes;
 }
 
-void Subscriptions::unbegin(const SubscriptionKey &kind, const NumberedMessage &message) {
+void Subscriptions::undo_begin(const SubscriptionKey &kind, const NumberedMessage &message) {
     const MutexLock guard(lock_);
     Entry *const entry = find(kind);
     if (entry == nullptr || entry->index != message.index) return;
-    unbegin_message(entry->sent, entry->number_bits, message.number);
+    undo_begin_message(entry->sent, entry->number_bits, message.number);
     list_if_ready(*entry);
 }
 
@@ -226,7 +226,7 @@ void Subscriptions::fail_message(int owner, std::uint32_t index, std::uint32_t n
     leave(*entry);
 }
 
-bool Subscriptions::take_left(sennit_signal *signal, std::uint32_t *index) {
+bool Subscriptions::pop_left(sennit_signal *signal, std::uint32_t *index) {
     const MutexLock guard(lock_);
     while (ready_ != 0) {
         Entry &entry = entries_[ready_ - 1];
@@ -254,7 +254,7 @@ bool Subscribers::make_room() {
     return true;
 }
 
-void Subscribers::take_back(std::uint32_t index) {
+void Subscribers::free_index(std::uint32_t index) {
     entries_[index].sender = -1;
     entries_[index].next_free = 0;
     (free_last_ != 0 ? entries_[free_last_].next_free : free_first_) = index;
@@ -262,16 +262,16 @@ void Subscribers::take_back(std::uint32_t index) {
 }
 
 // Late events of lost ranks may still arrive. Their numbers are not reused soon.
-void Subscribers::take_back_of_lost(const Rank &rank) {
+void Subscribers::free_indices_of_lost(const Rank &rank) {
     for (std::uint32_t index = 1; index <= made_; ++index)
         if (entries_[index].sender >= 0 && known_gone(rank, entries_[index].sender) != Gone::no)
-            take_back(index);
+            free_index(index);
 }
 
 std::uint32_t Subscribers::give(const Rank &rank, int sender, const SubscriptionKey &kind,
                                 std::uint32_t most, unsigned number_bits, std::uint32_t *use) {
     std::uint32_t index = 0;
-    if (free_first_ == 0 && made_ == most) take_back_of_lost(rank);
+    if (free_first_ == 0 && made_ == most) free_indices_of_lost(rank);
     if (free_first_ != 0 && (made_ == most || made_ + 1 == places_)) {
         index = free_first_;
         free_first_ = entries_[index].next_free;

@@ -54,12 +54,12 @@ class Subscriptions {
 
     enum class Begun : std::uint8_t {
         yes,
-        no,              // the owner has not answered yet, or no place is free
-        refused,         // the owner had no index left at the last question
-        is_to_subscribe  // the caller must ask the owner for an index
+        no,             // the owner has not answered yet, or no place is free
+        refused,        // the owner had no index left at the last question
+        must_subscribe  // the caller must ask the owner for an index
     };
     Begun begin(const SubscriptionKey &kind, NumberedMessage *message);
-    void unbegin(const SubscriptionKey &kind, const NumberedMessage &message);
+    void undo_begin(const SubscriptionKey &kind, const NumberedMessage &message);
     // If the owner has no index left, leaves indices that this rank has not used for long, and asks
     // again with a later message. Their signals may no longer exist: the end of a signal is not
     // announced.
@@ -79,7 +79,7 @@ class Subscriptions {
     // pending.
     void leave(sennit_signal signal);
     // Takes an index to give back. False: none.
-    bool take_left(sennit_signal *signal, std::uint32_t *index);
+    bool pop_left(sennit_signal *signal, std::uint32_t *index);
 
   private:
     enum class State : std::uint8_t { none, asked, given, refused };
@@ -148,11 +148,11 @@ class Subscribers {
         Subscriber *const it = find(index);
         return it != nullptr && it->sender == sender ? it : nullptr;
     }
-    void take_back(std::uint32_t index);
+    void free_index(std::uint32_t index);
 
   private:
     bool make_room();
-    void take_back_of_lost(const Rank &rank);
+    void free_indices_of_lost(const Rank &rank);
 
     Array<Subscriber> entries_;  // from 1
     std::uint32_t places_ = 0;

@@ -20,7 +20,7 @@ sennit_status overflown(const Own &own, std::uint64_t value) {
     return fail(SENNIT_ERR_SIGNAL_OVERFLOW,
                 "signal %#x expects %u event%s in epoch %llu, and %llu have arrived", handle,
                 own.events, plural(own.events), static_cast<unsigned long long>(own_epoch(own)),
-                static_cast<unsigned long long>(events_come(value, own.events, own.event_bits)));
+                static_cast<unsigned long long>(events_arrived(value, own.events, own.event_bits)));
 }
 
 // Reports once an event that was not counted; OK if there was none.
@@ -53,7 +53,7 @@ sennit_status report_early(Own &own) {
     const std::uint64_t epoch = own_epoch(own);
     // All relaxed: no data depends on it.
     std::uint32_t reported = own.reported_early.load(std::memory_order_relaxed);
-    if (!came_before_reset(own, epoch) || reported == mark_of_epoch(epoch)) return SENNIT_OK;
+    if (!arrived_before_reset(own, epoch) || reported == mark_of_epoch(epoch)) return SENNIT_OK;
     if (!own.reported_early.compare_exchange_strong(reported, mark_of_epoch(epoch),
                                                     std::memory_order_relaxed))
         return SENNIT_OK;
@@ -66,24 +66,24 @@ sennit_status report_early(Own &own) {
 
 // Writes the number of events of the next epoch that have arrived: their senders have finished this
 // epoch. "" if there are none.
-void say_arrived_already(const Own &own, char *text, std::size_t bytes) {
+void write_arrived_already(const Own &own, char *text, std::size_t bytes) {
     const std::uint64_t next = own_epoch(own) + 1;
     // relaxed: a number for the report.
     const std::uint64_t counter = own.record->slot[slot_of(next)].load(std::memory_order_relaxed);
-    const auto come = static_cast<unsigned long long>(
-        events_come(value_of(counter, own.events, next), own.events, own.event_bits));
+    const auto arrived = static_cast<unsigned long long>(
+        events_arrived(value_of(counter, own.events, next), own.events, own.event_bits));
     text[0] = '\0';
-    if (come != 0)
-        (void)std::snprintf(text, bytes, "; %llu event%s of epoch %llu %s already arrived", come,
-                            plural(come), static_cast<unsigned long long>(next),
-                            come == 1 ? "has" : "have");
+    if (arrived != 0)
+        (void)std::snprintf(text, bytes, "; %llu event%s of epoch %llu %s already arrived", arrived,
+                            plural(arrived), static_cast<unsigned long long>(next),
+                            arrived == 1 ? "has" : "have");
 }
 
 // Writes how many events are missing. False: none of the next epoch has arrived.
-bool say_missing(const Own &own, std::uint64_t value, char *text, std::size_t bytes) {
+bool write_missing(const Own &own, std::uint64_t value, char *text, std::size_t bytes) {
     const std::uint32_t left = events_left(value, own.event_bits);
     char already[96];
-    say_arrived_already(own, already, sizeof already);
+    write_arrived_already(own, already, sizeof already);
     (void)std::snprintf(text, bytes, "%u of %u event%s of epoch %llu %s missing%s%s", left,
                         own.events, plural(own.events),
                         static_cast<unsigned long long>(own_epoch(own)), left == 1 ? "is" : "are",
@@ -95,7 +95,7 @@ bool say_missing(const Own &own, std::uint64_t value, char *text, std::size_t by
 sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
                       const char *before) {
     char missing[224];
-    (void)say_missing(own, value, missing, sizeof missing);
+    (void)write_missing(own, value, missing, sizeof missing);
     return fail(status, "%s%ssignal %#x has not fired: %s", before, before[0] == 0 ? "" : ": ",
                 handle_of(own), missing);
 }
@@ -111,7 +111,7 @@ sennit_status unfired(const Own &own, std::uint64_t value, sennit_status status,
     shown[0] = value;
     shown[1] = next;
     char missing[224];
-    if (say_missing(own, value, missing, sizeof missing)) runtime::note_text(rank, missing);
+    if (write_missing(own, value, missing, sizeof missing)) runtime::note_text(rank, missing);
 }
 
 // For LostSearch::find, with a signal.
@@ -124,7 +124,7 @@ int find_dead_rank(Rank &rank, const void * /*own*/) {
 void warn_of_missing(Rank & /*rank*/, const void *context, int seconds) {
     const Own &own = *static_cast<const Own *>(context);
     char missing[224];
-    (void)say_missing(own, own_value(own), missing, sizeof missing);
+    (void)write_missing(own, own_value(own), missing, sizeof missing);
     log(SENNIT_LOG_WARNING, "sennit_signal_wait has waited for %d s: signal %#x has not fired: %s",
         seconds, handle_of(own), missing);
 }
@@ -171,7 +171,7 @@ sennit_status report_fault(Own &own) {
     return is_strict(own) ? report_early(own) : SENNIT_OK;
 }
 
-bool came_before_reset(const Own &own, std::uint64_t epoch) {
+bool arrived_before_reset(const Own &own, std::uint64_t epoch) {
     const std::uint64_t next = epoch + 1;
     // SYNC signal-count: pairs with the releases in count_whole(): a sender whose event of
     // the next epoch was accepted has seen that epoch begin. So does the load of the epoch below.
@@ -221,10 +221,10 @@ bool advance(Own &own, std::uint64_t epoch) {
         return false;
     // relaxed: only the order of the record's own values matters.
     std::uint64_t seen = own.record->epoch.load(std::memory_order_relaxed);
-    // SYNC signal-epoch: pairs with the acquires in takes() and look_by_pointer(), of senders, and
-    // count_in_epoch() and take_addend(); this rank's use of the data of the epoch comes before.
-    // Another thread may have reset since and stored a later epoch. relaxed on failure: nothing was
-    // changed.
+    // SYNC signal-epoch: pairs with the acquires in accepts() and read_by_pointer(), of senders,
+    // and count_in_epoch() and add_part_to_signal(); this rank's use of the data of the epoch comes
+    // before. Another thread may have reset since and stored a later epoch. relaxed on failure:
+    // nothing was changed.
     while (seen < next && !own.record->epoch.compare_exchange_weak(
                               seen, next, std::memory_order_release, std::memory_order_relaxed)) {
     }

@@ -298,7 +298,7 @@ class Search {
             const std::uint64_t addend =
                 part == 0 ? first_part(static_cast<std::uint64_t>(setting_.parts), kEventBits)
                           : further_part(kEventBits);
-            take_part(*message, epoch, addend);
+            note_part(*message, epoch, addend);
             next.slot[slot_of(epoch)] += addend;
             if (message->sum == kWholeMessage) note_counted(&next, i, epoch);
             look(&next);

@@ -430,14 +430,15 @@ TEST(SignalCounters, agree_with_a_plain_count_for_random_numbers_of_events_and_p
             const std::uint64_t value = value_of(counter, events, epoch);
             ASSERT_EQ(value == 0, oracle.is_whole()) << layout.bits << " bits, N " << bits;
             ASSERT_EQ(events_left(value, bits), oracle.events);
-            ASSERT_EQ(events_come(value, events, bits), events - oracle.events);
+            ASSERT_EQ(events_arrived(value, events, bits), events - oracle.events);
             ASSERT_FALSE(is_overflown(value, bits));
         }
         ASSERT_TRUE(oracle.is_whole());
         for (std::uint64_t extra = 1; extra <= std::min(max_events, 3u); ++extra) {
             counter += added(0);
             ASSERT_TRUE(is_overflown(value_of(counter, events, epoch), bits));
-            ASSERT_EQ(events_come(value_of(counter, events, epoch), events, bits), events + extra);
+            ASSERT_EQ(events_arrived(value_of(counter, events, epoch), events, bits),
+                      events + extra);
         }
         ASSERT_FALSE(testing::Test::HasFailure()) << layout.bits << " bits";
     }
