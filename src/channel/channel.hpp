@@ -49,14 +49,15 @@ struct alignas(kLineBytes) Channel {
     Half *own;                          // in this rank's memory; written by the peer
     Half *theirs;                       // in the peer's memory; written by this rank
     ControlBlock *peer_control;
-    bool rings_lightly;   // store_and_ring_lightly() suffices to wake the peer
-    bool owns_region;     // `region` was registered for this channel alone
-    bool is_closing;      // marks duplicates in the arguments of a close
-    std::int32_t peer;    // world rank
-    std::uint32_t flags;  // SENNIT_CHANNEL_*
-    std::uint32_t spins;  // Rank::spins
-    std::uint32_t ahead;  // messages that may be unread at once, 1 to SENNIT_CHANNEL_AHEAD_MOST
-    bool shows_lightly;   // messages are also stored without a fence: rings_lightly, and ahead > 1
+    bool rings_lightly;      // store_and_ring_lightly() suffices to wake the peer
+    bool owns_region;        // `region` was registered for this channel alone
+    bool is_closing;         // marks duplicates in the arguments of a close
+    std::int32_t peer;       // world rank
+    std::uint32_t flags;     // SENNIT_CHANNEL_*
+    std::uint32_t spins;     // Rank::spins
+    std::uint32_t ahead;     // messages that may be unread at once, 1 to SENNIT_CHANNEL_AHEAD_MOST
+    bool publishes_lightly;  // messages are also stored without a fence: rings_lightly, and ahead >
+                             // 1
 
     // The writing thread's line.
     alignas(kLineBytes) std::atomic<std::uint64_t> written;
@@ -126,8 +127,8 @@ inline bool is_closed_by_peer(const Channel &channel) {
 // Whether the peer is in a close and waits until its messages are read. It no longer reads, and
 // writes only if the close times out.
 inline bool is_peer_closing(const Channel &channel) {
-    // SYNC channel-closing: pairs with the release in say_closing(), of the peer; its last message
-    // comes before.
+    // SYNC channel-closing: pairs with the release in publish_closing(), of the peer; its last
+    // message comes before.
     return channel.own->written.is_closing.load(std::memory_order_acquire) != 0;
 }
 
@@ -141,7 +142,7 @@ inline bool may_write_one(const Channel &channel) {
     const std::uint64_t word = channel.own->written.word.load(std::memory_order_acquire);
     if (reads_in(word) == written) return true;
     if ((word & kClosedBit) != 0) return false;
-    // SYNC channel-read: pairs with the release in show_read(), of the peer.
+    // SYNC channel-read: pairs with the release in publish_read(), of the peer.
     return channel.own->read.count.load(std::memory_order_acquire) == written;
 }
 
@@ -152,8 +153,8 @@ inline bool may_write_ahead(Channel &channel) {
     const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
     // relaxed: this side's own; the acquire was done when the peer's count was loaded.
     if (written < channel.may_write_to.load(std::memory_order_relaxed)) return true;
-    // SYNC channel-read: pairs with the release in show_read(), of the peer; its use of the buffer
-    // comes before.
+    // SYNC channel-read: pairs with the release in publish_read(), of the peer; its use of the
+    // buffer comes before.
     const std::uint64_t read = channel.own->read.count.load(std::memory_order_acquire);
     // relaxed: this side's own.
     channel.may_write_to.store(read + channel.ahead, std::memory_order_relaxed);
@@ -171,7 +172,7 @@ inline bool is_all_read(const Channel &channel) {
     if (written == 0) return true;  // also if the peer was never ready
     // SYNC channel-read: pairs with the release in note_written(), of the peer.
     const std::uint64_t word = channel.own->written.word.load(std::memory_order_acquire);
-    // SYNC channel-read: pairs with the release in show_read(), of the peer.
+    // SYNC channel-read: pairs with the release in publish_read(), of the peer.
     return reads_in(word) == written ||
            channel.own->read.count.load(std::memory_order_acquire) == written;
 }
@@ -181,7 +182,7 @@ inline std::uint64_t count_written(Channel &channel) {
     // relaxed twice: this side's own count.
     const std::uint64_t next = channel.written.load(std::memory_order_relaxed) + 1;
     channel.written.store(next, std::memory_order_relaxed);
-    // SYNC channel-own-read: pairs with the release in show_read(), perhaps of another thread of
+    // SYNC channel-own-read: pairs with the release in publish_read(), perhaps of another thread of
     // this rank; its use of the peer's message comes before.
     const std::uint64_t read = channel.read.load(std::memory_order_acquire);
     return pack(next, read);
@@ -198,7 +199,7 @@ inline void note_written_one(Channel &channel) {
 
 // Only after may_write().
 inline void note_written(Channel &channel) {
-    if (!channel.shows_lightly) {
+    if (!channel.publishes_lightly) {
         note_written_one(channel);
         return;
     }
@@ -256,7 +257,7 @@ inline bool is_ready(const Channel &channel) {
 }
 
 // Publishes how many of the peer's messages this rank has read; 0: this rank is ready.
-inline void show_read(Channel &channel, std::uint64_t next) {
+inline void publish_read(Channel &channel, std::uint64_t next) {
     // SYNC channel-own-read: pairs with the acquire in count_written().
     channel.read.store(next, std::memory_order_release);
     // SYNC channel-read: pairs with the acquires in may_write_one() and may_write_ahead(), at the
@@ -272,7 +273,7 @@ inline void show_read(Channel &channel, std::uint64_t next) {
 // Only after may_read().
 inline void note_read(Channel &channel) {
     // relaxed: this side's own.
-    show_read(channel, channel.read.load(std::memory_order_relaxed) + 1);
+    publish_read(channel, channel.read.load(std::memory_order_relaxed) + 1);
 }
 
 // The cold part of the calls: mirrors, observers, peers that closed or died, waits. test_write()

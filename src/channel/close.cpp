@@ -14,7 +14,7 @@ struct Closing {
     std::size_t count;
 };
 
-void say_closing(Channel &channel, bool is_closing) {
+void publish_closing(Channel &channel, bool is_closing) {
     // SYNC channel-closing: pairs with the acquire in is_peer_closing(), at the peer; the messages
     // that this rank wrote come before.
     channel.theirs->written.is_closing.store(is_closing ? 1 : 0, std::memory_order_release);
@@ -52,12 +52,12 @@ sennit_status drain(Rank &rank, const Closing &closing, const Deadline &deadline
 sennit_status close_all(Rank &rank, Channel *const *channels, std::size_t count,
                         const Deadline &deadline, sennit_region *regions) {
     for (std::size_t i = 0; i < count; ++i)
-        say_closing(*channels[i], true);
+        publish_closing(*channels[i], true);
     const sennit_status status = drain(rank, {channels, count}, deadline);
     for (std::size_t i = 0; i < count; ++i) {
         Channel &channel = *channels[i];
         if (status != SENNIT_OK) {
-            say_closing(channel, false);
+            publish_closing(channel, false);
             continue;
         }
         regions[i] = channel.owns_region ? channel.region : SENNIT_REGION_NULL;

@@ -112,7 +112,7 @@ sennit_status hand_over_read(Rank &rank, Channel &channel) {
     if (!may_read(channel) && is_closed_by_peer(channel) && !may_read(channel))
         return closed_by_peer(rank, channel);
     if (!is_ready(channel)) {
-        show_read(channel, 0);
+        publish_read(channel, 0);
         return SENNIT_OK;
     }
     if (!may_read(channel))

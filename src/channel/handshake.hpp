@@ -52,7 +52,7 @@ inline std::uint64_t made_ready(std::uint64_t word, Side side) {
 }
 // The word after this rank has withdrawn its offer. If the other rank has made none, the number
 // does not end.
-inline std::uint64_t taken_back(std::uint64_t word, Side side) {
+inline std::uint64_t withdrawn(std::uint64_t word, Side side) {
     return both_offered(word) ? ended(word, SENNIT_ERR_TIMEOUT) : word & ~side.own(kOfferedBit);
 }
 

@@ -128,8 +128,8 @@ void fail_item(Opening &opening, Item &item, sennit_status status) {
 
 // Changes the shared word if it still equals *word; else loads it into *word.
 bool change(const Item &item, std::uint64_t *word, std::uint64_t wanted) {
-    // SYNC channel-handshake: pairs with the acquires in put_offer(), advance(), take_back() and
-    // here, at the peer; the offer and the half that it names come before.
+    // SYNC channel-handshake: pairs with the acquires in put_offer(), advance(), withdraw_offer()
+    // and here, at the peer; the offer and the half that it names come before.
     if (!item.word->compare_exchange_strong(*word, wanted, std::memory_order_acq_rel,
                                             std::memory_order_acquire))
         return false;
@@ -138,7 +138,7 @@ bool change(const Item &item, std::uint64_t *word, std::uint64_t wanted) {
 }
 
 void write_offer(const Item &item) {
-    // SYNC channel-offer: pairs with the fence in look_at_offer(); the change of the word that
+    // SYNC channel-offer: pairs with the fence in answer_offer(); the change of the word that
     // ended the last offer comes before the first store of this one.
     order_stores();
     store_words(&item.own_slot->offer, &item.offer, sizeof item.offer);
@@ -168,7 +168,7 @@ sennit_status accept(Opening &opening, Item &item, const ChannelOffer &theirs) {
     channel.detaches = (theirs.flags & kOwnRegion) != 0;
     channel.rings_lightly =
         (theirs.flags & kSleepsWithBarrier) != 0 && sleeps_with_barrier(opening.rank);
-    channel.shows_lightly = channel.rings_lightly && channel.ahead > 1;
+    channel.publishes_lightly = channel.rings_lightly && channel.ahead > 1;
     {
         const ColdLock lock(opening.rank);
         const sennit_status status = half_of_peer(opening.rank, opening.rank.channels->pool,
@@ -180,7 +180,7 @@ sennit_status accept(Opening &opening, Item &item, const ChannelOffer &theirs) {
 
 // Accepts or refuses the peer's offer, after both ranks have made one. False: the word has changed,
 // and the caller must load it again.
-bool look_at_offer(Opening &opening, Item &item, std::uint64_t word) {
+bool answer_offer(Opening &opening, Item &item, std::uint64_t word) {
     ChannelOffer theirs{};
     load_words(&theirs, &item.peer_slot->offer, sizeof theirs);
     // SYNC channel-offer: pairs with the fence in write_offer(), of the peer; the copy comes before
@@ -220,7 +220,7 @@ const char *why_refused(sennit_status end, const ChannelOffer &own) {
 }
 
 // Called when the number of this rank's offer has ended: applies the result.
-void learn_end(Opening &opening, Item &item, std::uint64_t word) {
+void apply_end(Opening &opening, Item &item, std::uint64_t word) {
     const sennit_status end = end_in(word);
     if (end == SENNIT_OK && item.phase == Phase::ready) {
         finish(opening, item, Phase::open);
@@ -247,12 +247,12 @@ void advance(Opening &opening, Item &item) {
         // SYNC channel-handshake: pairs with the release in change(), of the peer.
         const std::uint64_t word = item.word->load(std::memory_order_acquire);
         if (number_in(word) != item.number) {
-            learn_end(opening, item, word);
+            apply_end(opening, item, word);
             if (item.phase != Phase::offered) return;
             continue;
         }
         if (item.phase != Phase::offered || !both_offered(word)) return;
-        if (look_at_offer(opening, item, word)) return;
+        if (answer_offer(opening, item, word)) return;
     }
 }
 
@@ -298,11 +298,11 @@ sennit_status fail_late(const Opening &opening) {
 }
 
 // Withdraws this rank's offer, unless the peer has ended the handshake at the same time.
-void take_back(Opening &opening, Item &item) {
+void withdraw_offer(Opening &opening, Item &item) {
     // SYNC channel-handshake: pairs with the release in change(), of the peer.
     std::uint64_t word = item.word->load(std::memory_order_acquire);
     while (number_in(word) == item.number) {
-        if (change(item, &word, taken_back(word, item.side))) {
+        if (change(item, &word, withdrawn(word, item.side))) {
             finish(opening, item, Phase::over);
             return;
         }
@@ -321,7 +321,8 @@ sennit_status give_up(Opening &opening, sennit_status why) {
     bool all_open = true;
     for (std::size_t i = 0; i < opening.count; ++i) {
         Item &item = opening.items[i];
-        if (item.phase == Phase::offered || item.phase == Phase::ready) take_back(opening, item);
+        if (item.phase == Phase::offered || item.phase == Phase::ready)
+            withdraw_offer(opening, item);
         all_open &= item.phase == Phase::open;
     }
     if (all_open && opening.status == SENNIT_ERR_TIMEOUT) return SENNIT_OK;

@@ -149,7 +149,7 @@ void close_own_end(Channel &channel) {
     // relaxed twice: this rank's own, and the program has ordered the calls of its threads.
     const std::uint64_t word = pack(channel.written.load(std::memory_order_relaxed),
                                     channel.read.load(std::memory_order_relaxed));
-    // SYNC channel-closed: pairs with the acquires in is_closed_by_peer() and is_rested(), at the
+    // SYNC channel-closed: pairs with the acquires in is_closed_by_peer() and is_reusable(), at the
     // peer; all that this rank wrote comes before.
     channel.theirs->written.word.store(word | kClosedBit, std::memory_order_release);
     ring_doorbell(*channel.peer_control);

@@ -56,7 +56,7 @@ void release_chunk(Chunk *chunk) {
     memory::file_unmap(reinterpret_cast<std::byte *>(chunk), sizeof(Chunk));
 }
 
-bool is_rested(Rank &rank, const OwnChunk &own, std::uint32_t place, bool thorough) {
+bool is_reusable(Rank &rank, const OwnChunk &own, std::uint32_t place, bool thorough) {
     const int peer = own.peers[place];
     // SYNC channel-closed: pairs with the release in close_own_end(), of the peer; it was the
     // peer's last write.
@@ -73,7 +73,7 @@ bool find_half(Rank &rank, Pool &pool, bool thorough, std::uint32_t *half) {
     for (std::uint32_t i = 0; i < pool.chunk_count; ++i) {
         OwnChunk &own = pool.chunks[i];
         for (std::uint32_t place = 0; place < kHalvesPerChunk; ++place) {
-            if (own.uses[place] == Use::resting && is_rested(rank, own, place, thorough))
+            if (own.uses[place] == Use::resting && is_reusable(rank, own, place, thorough))
                 own.uses[place] = Use::free;
             if (own.uses[place] != Use::free) continue;
             *half = i * kHalvesPerChunk + place;

@@ -48,7 +48,7 @@ bool holds(const LockView &view) {
 }
 
 // Stores the word with which this rank holds the lock. Errors: OWNER_DIED.
-sennit_status taken(LockView &view, std::uint64_t word) {
+sennit_status note_acquired(LockView &view, std::uint64_t word) {
     view.own().last_word = word;
     if ((word & kLockDied) == 0) return SENNIT_OK;
     return fail(SENNIT_ERR_OWNER_DIED,
@@ -58,7 +58,7 @@ sennit_status taken(LockView &view, std::uint64_t word) {
 
 // Takes the lock if it is free. *word is the expected value and becomes the real one. *got: whether
 // the lock was taken.
-sennit_status take_if_free(LockView &view, std::uint64_t *word, bool *got) {
+sennit_status acquire_if_free(LockView &view, std::uint64_t *word, bool *got) {
     *got = false;
     while (holder_of(*word) == 0) {
         const std::uint64_t expected = *word;
@@ -75,7 +75,7 @@ sennit_status take_if_free(LockView &view, std::uint64_t *word, bool *got) {
 
 // For a word whose holder is gone: gives the lock to the first waiting rank, or to this rank if
 // `or_self` and nobody waits. The caller loads the word to see the result.
-sennit_status take_from_dead(LockView &view, std::uint64_t word, bool or_self) {
+sennit_status reassign_from_dead(LockView &view, std::uint64_t word, bool or_self) {
     std::uint32_t mark = 0;
     std::uint64_t ticket = 0;
     const sennit_status found = view.find_first(&mark, &ticket);
@@ -101,7 +101,7 @@ sennit_status join_queue(LockView &view, std::uint64_t *ticket, bool *got) {
     std::uint64_t word = 0;
     status = view.load_word(&word);
     while (status == SENNIT_OK) {
-        status = take_if_free(view, &word, got);
+        status = acquire_if_free(view, &word, got);
         if (status != SENNIT_OK) break;
         if (*got) {
             view.own().last_word = word;
@@ -168,15 +168,15 @@ sennit_status wait_in_queue(const Waiter &waiter, const Deadline &deadline) {
         if (status != SENNIT_OK) return status;
         const std::uint32_t holder = holder_of(word);
         bool got = holder == view.self_mark();
-        if (!got && holder == 0) status = take_if_free(view, &word, &got);
+        if (!got && holder == 0) status = acquire_if_free(view, &word, &got);
         if (status != SENNIT_OK) return status;
         if (got) {
             view.own().last_word = word;
             status = view.set_waiting(0);
-            return status != SENNIT_OK ? status : taken(view, word);
+            return status != SENNIT_OK ? status : note_acquired(view, word);
         }
         if (holder != 0 && view.is_gone(holder - 1)) {
-            status = take_from_dead(view, word, false);
+            status = reassign_from_dead(view, word, false);
             if (status != SENNIT_OK) return status;
             continue;
         }
@@ -187,7 +187,7 @@ sennit_status wait_in_queue(const Waiter &waiter, const Deadline &deadline) {
         if (status == SENNIT_OK) continue;
         const sennit_status left = leave_queue(view, &word, &got);
         if (left != SENNIT_OK) return left;
-        if (got) return taken(view, word);
+        if (got) return note_acquired(view, word);
         return fail(SENNIT_ERR_TIMEOUT, "the timeout has passed; rank %d holds the lock",
                     holder_of(word) == 0 ? -1 : view.world_rank(holder_of(word) - 1));
     }
@@ -201,9 +201,9 @@ sennit_status try_once(LockView &view, std::uint64_t *word, bool *got) {
     sennit_status status = SENNIT_OK;
     if (holder_of(*word) != 0) status = view.load_word(word);
     while (status == SENNIT_OK) {
-        status = take_if_free(view, word, got);
+        status = acquire_if_free(view, word, got);
         if (status != SENNIT_OK || *got || !view.is_gone(holder_of(*word) - 1)) return status;
-        status = take_from_dead(view, *word, true);
+        status = reassign_from_dead(view, *word, true);
         if (status == SENNIT_OK) status = view.load_word(word);
         *got = status == SENNIT_OK && holder_of(*word) == view.self_mark();
         if (*got) return status;
@@ -256,7 +256,7 @@ sennit_status lock_acquire(Rank &rank, sennit_lock lock, const Deadline &deadlin
     bool got = false;
     sennit_status status = try_once(view, &word, &got);
     if (status != SENNIT_OK) return status;
-    if (got) return taken(view, word);
+    if (got) return note_acquired(view, word);
     if (deadline.over()) {
         note_fruitless_poll(rank);
         return fail(SENNIT_ERR_TIMEOUT, "rank %d holds the lock",
@@ -265,7 +265,7 @@ sennit_status lock_acquire(Rank &rank, sennit_lock lock, const Deadline &deadlin
     Waiter waiter{&view, 0, false, SENNIT_OK};
     status = join_queue(view, &waiter.ticket, &got);
     if (status != SENNIT_OK) return status;
-    return got ? taken(view, view.own().last_word) : wait_in_queue(waiter, deadline);
+    return got ? note_acquired(view, view.own().last_word) : wait_in_queue(waiter, deadline);
 }
 
 sennit_status lock_try(Rank &rank, sennit_lock lock, int *acquired) {
@@ -278,7 +278,7 @@ sennit_status lock_try(Rank &rank, sennit_lock lock, int *acquired) {
     if (status != SENNIT_OK) return status;
     if (!got) note_fruitless_poll(rank);
     *acquired = got ? 1 : 0;
-    return got ? taken(call.view, word) : SENNIT_OK;
+    return got ? note_acquired(call.view, word) : SENNIT_OK;
 }
 
 sennit_status lock_release(Rank &rank, sennit_lock lock) {

@@ -29,7 +29,7 @@ sennit_status copy_split(Rank &rank, Direction direction, const memory::SegmentE
     Target target{remote.rank, {}, remote.offset};
     // With overlapping ranges, one part could overwrite data that the other has not read.
     if (!are_apart(place, local, bytes) ||
-        !path::reach_by_rail(rank, remote.rank, entry, &target.remote)) {
+        !path::attach_by_rail(rank, remote.rank, entry, &target.remote)) {
         copy_here(direction, place, local, bytes);
         return SENNIT_OK;
     }
@@ -46,7 +46,7 @@ sennit_status copy_split(Rank &rank, Direction direction, const memory::SegmentE
         engine_abandon(rank, rest);
         return status;
     }
-    path::let_go_by_rail(rank, remote.rank, target.remote);
+    path::detach_by_rail(rank, remote.rank, target.remote);
     if (status == SENNIT_OK) return SENNIT_OK;
     // The rail no longer writes. Copy its part; the call has no error.
     log(SENNIT_LOG_INFO,

@@ -469,8 +469,8 @@ Transport *message_transport_of(const Rank &rank, int peer) {
     return is_message ? other.transport.get() : nullptr;
 }
 
-bool reach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
-                   transport::RemoteMemory *remote) {
+bool attach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
+                    transport::RemoteMemory *remote) {
     const Peer &other = rank.peers[peer];
     if (other.rail_path == SENNIT_PATH_NONE || other.control == nullptr) return false;
     const auto *record = reinterpret_cast<const SegmentRecord *>(
@@ -484,7 +484,7 @@ bool reach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
     return message_transport_of(rank, peer)->attach(peer, copy, remote) == SENNIT_OK;
 }
 
-void let_go_by_rail(Rank &rank, int peer, const transport::RemoteMemory &remote) {
+void detach_by_rail(Rank &rank, int peer, const transport::RemoteMemory &remote) {
     const ColdLock lock(rank);
     message_transport_of(rank, peer)->detach(peer, remote);
 }

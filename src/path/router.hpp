@@ -92,10 +92,10 @@ bool router_needs_engine(Rank &rank);
 // load/store peer the rails that carry parts of large copies; or null.
 transport::Transport *message_transport_of(const Rank &rank, int peer);
 // Attaches the segment of a load/store entry by these rails too. False: they do not reach it. The
-// caller calls let_go_by_rail() when no operation uses *remote any more.
-bool reach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
-                   transport::RemoteMemory *remote);
-void let_go_by_rail(Rank &rank, int peer, const transport::RemoteMemory &remote);
+// caller calls detach_by_rail() when no operation uses *remote any more.
+bool attach_by_rail(Rank &rank, int peer, const memory::SegmentEntry &entry,
+                    transport::RemoteMemory *remote);
+void detach_by_rail(Rank &rank, int peer, const transport::RemoteMemory &remote);
 
 // The rail with that index over all transports between nodes. False: there are fewer.
 bool router_describe_rail(Rank &rank, int peer, unsigned index, sennit_rail *rail);

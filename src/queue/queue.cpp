@@ -363,7 +363,7 @@ void detach(Rank &rank, Producer &producer) {
     free_ended(rank, all);
 }
 
-void look_at_producer(Rank &rank, std::uint32_t word, RingView &view) {
+void update_view(Rank &rank, std::uint32_t word, RingView &view) {
     view.word = word;
     view.control = word == 0 ? nullptr : control_of(rank, producer_in(word));
     // relaxed: set when the queue was made, and never cleared.
@@ -421,7 +421,7 @@ sennit_status pop(Rank &rank, Queue &queue, void *item, const Deadline &deadline
 sennit_status push_many(Rank &rank, Producer &producer, const void *items, std::size_t count,
                         const Deadline &deadline, std::size_t *pushed) {
     const auto *from = static_cast<const std::byte *>(items);
-    const std::uint64_t most = together(producer.item_bytes);
+    const std::uint64_t most = items_per_notification(producer.item_bytes);
     std::size_t done = 0;
     sennit_status status = SENNIT_OK;
     while (done < count && status == SENNIT_OK) {
@@ -451,7 +451,7 @@ sennit_status pop_many(Rank &rank, Queue &queue, void *items, std::size_t most,
         }
         const std::uint64_t there = queue.views[ring].seen_put - queue.views[ring].taken;
         const std::uint64_t count =
-            std::min({there, together(queue.item_bytes), std::uint64_t{most - done}});
+            std::min({there, items_per_notification(queue.item_bytes), std::uint64_t{most - done}});
         take(rank, queue, ring, to + done * queue.item_bytes, count);
         done += count;
     }

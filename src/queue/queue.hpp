@@ -154,8 +154,8 @@ void queues_close(Rank &rank);
 
 // Stores a count for which the rank of `target` may wait, and wakes that rank. `lightly`: without a
 // fence, which would take most of the time of a transfer of many items.
-inline void show(std::atomic<std::uint64_t> &count, std::uint64_t value, ControlBlock &target,
-                 bool lightly) {
+inline void publish_count(std::atomic<std::uint64_t> &count, std::uint64_t value,
+                          ControlBlock &target, bool lightly) {
     if (lightly) {
         store_and_ring_lightly(count, value, target);
     } else {
@@ -203,7 +203,7 @@ inline void copy_item(std::byte *to, const std::byte *from, std::uint64_t bytes)
 
 // The number of items to move before the other side is notified, so that both sides work at the
 // same time.
-inline std::uint64_t together(std::uint64_t item_bytes) {
+inline std::uint64_t items_per_notification(std::uint64_t item_bytes) {
     constexpr std::uint64_t kBytesTogether = 512;
     return item_bytes < kBytesTogether ? kBytesTogether / item_bytes : 1;
 }
@@ -229,9 +229,9 @@ inline std::uint64_t push_at_once(Producer &producer, const void *items, std::ui
         producer.place = producer.place + 1 == producer.capacity ? 0 : producer.place + 1;
     }
     // SYNC queue-put: pairs with the acquire in find_item(), of the taker; the items come before.
-    // show() is at least a release.
+    // publish_count() is at least a release.
     producer.put += count;
-    show(producer.ring->put, producer.put, *producer.control, producer.rings_lightly);
+    publish_count(producer.ring->put, producer.put, *producer.control, producer.rings_lightly);
     return count;
 }
 
@@ -251,7 +251,7 @@ inline std::uint32_t find_item(const Queue &queue) {
 }
 
 // Updates the view after a change of the ring's word.
-void look_at_producer(Rank &rank, std::uint32_t word, RingView &view);
+void update_view(Rank &rank, std::uint32_t word, RingView &view);
 
 // Takes `count` items out of the ring, which must have as many.
 inline void take(Rank &rank, Queue &queue, std::uint32_t number, void *items, std::uint64_t count) {
@@ -268,12 +268,12 @@ inline void take(Rank &rank, Queue &queue, std::uint32_t number, void *items, st
     // count when it attached, and reads it again after at most the longest sleep.
     const std::uint32_t word = ring.producer.load(std::memory_order_relaxed);
     if (word != view.word) [[unlikely]]
-        look_at_producer(rank, word, view);
+        update_view(rank, word, view);
     view.taken += count;
     if (view.control != nullptr) {
         // SYNC queue-taken: pairs with the acquire in push_at_once(), of the producer; the copies
-        // of the items come before. show() is at least a release.
-        show(ring.taken, view.taken, *view.control, view.rings_lightly);
+        // of the items come before. publish_count() is at least a release.
+        publish_count(ring.taken, view.taken, *view.control, view.rings_lightly);
     } else {
         // SYNC queue-taken: pairs with the acquire in push_at_once(), of the next producer.
         ring.taken.store(view.taken, std::memory_order_release);

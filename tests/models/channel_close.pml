@@ -1,5 +1,5 @@
-/* Closing a channel (src/channel/close.cpp: say_closing(), is_drained(); src/channel/place.cpp:
- * close_own_end(); src/channel/handover.cpp: test_read(); src/channel/pool.cpp: is_rested(),
+/* Closing a channel (src/channel/close.cpp: publish_closing(), is_drained(); src/channel/place.cpp:
+ * close_own_end(); src/channel/handover.cpp: test_read(); src/channel/pool.cpp: is_reusable(),
  * half_take()): two ranks use a channel and close it when they like, with messages read or not,
  * also in several attempts, and open another one, which takes the same halves where they have
  * rested and others where not. Shown: nobody waits for ever; a close has waited until its message

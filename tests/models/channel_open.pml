@@ -1,5 +1,5 @@
-/* Opening a channel (src/channel/handshake.hpp: made_ready(), taken_back(), ended();
- * src/channel/open.cpp: put_offer(), look_at_offer(), learn_end(), take_back()): two ranks come until
+/* Opening a channel (src/channel/handshake.hpp: made_ready(), withdrawn(), ended();
+ * src/channel/open.cpp: put_offer(), answer_offer(), apply_end(), withdraw_offer()): two ranks come until
  * each has opened as many channels as it wants. Each may give up some times while it waits, at any
  * step, and may find one offer of the other bad. The offers lie beside the word and are copied word
  * by word. Shown: both have the same channels, each made of the two offers that belong together;
@@ -70,7 +70,7 @@ inline opens() {
     goto next
 }
 
-inline look_at_offer() {
+inline answer_offer() {
     first = memory[OFFER(1 - me, 0)];
     second = memory[OFFER(1 - me, 1)];
     load();
@@ -102,7 +102,7 @@ inline look_at_offer() {
     fi
 }
 
-inline learn_end() {
+inline apply_end() {
     if
 #ifdef SILENT_END
     :: is_ready -> opens()
@@ -115,7 +115,7 @@ inline learn_end() {
     fi
 }
 
-inline take_back() {
+inline withdraw_offer() {
     atomic {
         gave_up++;
         if
@@ -160,11 +160,11 @@ next:
     fi;
     put_offer();
     do
-    :: gave_up < GIVES_UP -> take_back()
+    :: gave_up < GIVES_UP -> withdraw_offer()
     :: number != mine ->
         load();
-        learn_end()
-    :: number == mine && offered[1 - me] && !is_ready -> look_at_offer()
+        apply_end()
+    :: number == mine && offered[1 - me] && !is_ready -> answer_offer()
     od;
 over:
     skip
