@@ -49,7 +49,7 @@ std::byte *Network::copy_of(const Posted *posted) const {
 
 // Whether to retry a registration that failed for lack of room: other registrations end meanwhile.
 // False after kUnlentNs, so that every wait ends.
-bool Network::may_pass(int code, RailState &state) {
+bool Network::may_retry_registration(int code, RailState &state) {
     if (code != -FI_EAGAIN && code != -FI_ENOMEM) return false;
     const std::int64_t now = boot_ns();
     if (state.unlent_since_ns == 0) state.unlent_since_ns = now;
@@ -75,7 +75,7 @@ int Network::lend_to(Posted *posted, Rail::Transfer *transfer) {
         return 0;
     }
     const int code = state.rail.lend_once(transfer->local, transfer->bytes, &posted->lent);
-    if (code != 0) return may_pass(code, state) ? -FI_EAGAIN : code;
+    if (code != 0) return may_retry_registration(code, state) ? -FI_EAGAIN : code;
     state.unlent_since_ns = 0;
     transfer->descriptor = fi_mr_desc(posted->lent);
     return 0;

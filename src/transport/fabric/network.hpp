@@ -286,7 +286,7 @@ class Network final : public Transport {
     int lend_to(Posted *posted, Rail::Transfer *transfer);
     static void end_lent(Posted *posted);
     void copy_out(const Posted &posted);
-    static bool may_pass(int code, RailState &state);
+    static bool may_retry_registration(int code, RailState &state);
     bool end_transfers(unsigned rail);
     bool make_messages();
     void free_messages();
@@ -297,7 +297,7 @@ class Network final : public Transport {
     void check_outages();
     bool is_passed_over(Posted *posted) const;
     void note_waiting(int peer, unsigned rail, bool is_transfer);
-    bool has_gone(int peer);
+    bool has_died(int peer);
     void note_silent(int peer, unsigned rail);
     bool has_moved(const RailLink &link, unsigned rail, std::uint64_t *count) const;
     void note_idle(int peer, unsigned rail, bool has_answered);

@@ -105,7 +105,7 @@ bool Network::is_passed_over(Posted *posted) const {
 
 // Asks the detector: the job's launcher may have ended, or a goodbye may be lost. True: the peer
 // has died; operations to it end now. If it has left, they end soon.
-bool Network::has_gone(int peer) {
+bool Network::has_died(int peer) {
     PeerLink &link = links_[peer];
     const Gone how = peer_gone(*rank_, peer);
     if (how == Gone::left && link.left_ns == 0) {
@@ -120,7 +120,7 @@ bool Network::has_gone(int peer) {
 void Network::note_waiting(int peer, unsigned rail, bool is_transfer) {
     RailLink &link = link_of(peer, rail);
     const PeerLink &there = links_[peer];
-    if (link.last_check == outage_check_ || has_gone(peer)) return;
+    if (link.last_check == outage_check_ || has_died(peer)) return;
     const bool is_in_a_row = link.last_check + 1 == outage_check_;
     const bool has_moved = std::exchange(link.completed_before, link.completed) != link.completed;
     const bool is_heard = std::exchange(link.received_before, link.received) != link.received;
@@ -199,7 +199,7 @@ bool Network::carries_nothing(const RailLink &link) {
 // Called for a message to the peer that needs an answer.
 void Network::note_asked(int peer, unsigned rail) {
     PeerLink &there = links_[peer];
-    if (there.last_check == outage_check_ || has_gone(peer)) return;
+    if (there.last_check == outage_check_ || has_died(peer)) return;
     const bool is_heard = std::exchange(there.messages_before, there.messages) != there.messages;
     there.last_check = outage_check_;
     const bool was_missing = there.mute_checks >= kMuteChecks;
