@@ -252,8 +252,9 @@ std::vector<std::string> split_off_program(const CLI::App &run, std::vector<std:
         }
         if (word.size() < 2 || word[0] != '-') break;
         if (translate_foreign(words, program)) continue;
-        // The option of mpirun. CLI11 would read it as -n with the value "p".
-        if (word == "-np") word = "--np";
+        // The option of mpirun, also as -np2. CLI11 would read it as -n with the value "p2".
+        if (word.starts_with("-np") && word.find_first_not_of("=0123456789", 3) == word.npos)
+            word = (word.size() == 3 || word[3] == '=' ? "--np" : "--np=") + word.substr(3);
         const bool is_long = word[1] == '-';
         const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
         const CLI::Option *option = run.get_option_no_throw(name);

@@ -272,7 +272,7 @@ def a_program_whose_name_begins_with_a_dash_follows_two_dashes(launcher):
 
 
 def the_number_of_ranks_is_taken_as_mpirun_writes_it_too(launcher):
-    for words in (["-n", "3"], ["-n3"], ["-np", "3"], ["--np", "3"], ["--np=3"], ["--ranks", "3"], ["--ranks=3"]):
+    for words in (["-n", "3"], ["-n3"], ["-np", "3"], ["-np3"], ["-np=3"], ["--np", "3"], ["--np=3"], ["--ranks", "3"], ["--ranks=3"]):
         result = launcher.watch.run([launcher.sennit, "run", *words, "sh", "-c", "echo $SENNIT_SIZE"])
         equal((result.returncode, result.stdout), (0, "3\n" * 3), f"{words}: {result.stderr}")
 
