@@ -104,6 +104,7 @@ Finding check_start(const System &system);
 Finding check_open_files(const System &system);
 Finding check_file_size(const System &system);
 Finding check_address_space(const System &system);
+Finding check_stack(const System &system);
 Finding check_processes(const System &system);
 Finding check_threads(const System &system);
 Finding check_memlock(const System &system);

@@ -28,7 +28,8 @@ constexpr std::uint64_t kFewRanks = 1000;
 constexpr std::uint64_t kFileBytes = 4'000'000;
 constexpr std::uint64_t kAddressBytes = 115'400'000;  // for itself and for each rank of its node
 constexpr std::uint64_t kLauncherProcesses = 2;
-constexpr std::uint64_t kThreadsOfRank = 2;  // between nodes
+constexpr std::uint64_t kStackBytes = 65536;  // the conformance suite fails with 49152
+constexpr std::uint64_t kThreadsOfRank = 2;   // between nodes
 
 // A line of /proc/self/limits; "" if not known.
 struct Limits {
@@ -153,7 +154,7 @@ std::string why_apart(const std::string &text) {
 // The name of another check that explains why no job starts; "" if there is none.
 std::string cause_of(const System &system) {
     for (const Check check :
-         {check_open_files, check_file_size, check_address_space, check_processes}) {
+         {check_open_files, check_file_size, check_address_space, check_stack, check_processes}) {
         const Finding finding = check(system);
         if (finding.verdict == Verdict::bad) return finding.name;
     }
@@ -300,6 +301,23 @@ Finding check_address_space(const System &system) {
             : "a rank maps the segments of all ranks of its node: beyond that calls return "
               "SENNIT_ERR_NOMEM";
     finding.mend = "ulimit -v unlimited (as in /etc/security/limits.conf)";
+    return finding;
+}
+
+Finding check_stack(const System &system) {
+    Finding finding("stack");
+    const std::uint64_t bytes = soft_limit(system, "Max stack size");
+    if (bytes == kNoLimit) {
+        finding.is = "no limit on the size of a stack";
+        return finding;
+    }
+    finding.is = fmt::format("a stack may have {}", bytes_text(static_cast<double>(bytes)));
+    finding.figures = {{"limit_bytes", bytes}};
+    if (bytes >= kStackBytes) return finding;
+    finding.verdict = Verdict::bad;
+    finding.costs = fmt::format("ranks may end by SIGSEGV: Sennit needs up to {}",
+                                bytes_text(static_cast<double>(kStackBytes)));
+    finding.mend = "ulimit -s 8192 (stack in /etc/security/limits.conf)";
     return finding;
 }
 

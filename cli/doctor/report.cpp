@@ -29,12 +29,13 @@ std::ptrdiff_t count(const std::vector<Finding> &findings, Verdict verdict) {
 
 const std::vector<Check> &all_checks() {
     static const std::vector<Check> checks = {
-        check_start,       check_ptrace_scope,  check_seccomp,      check_security_module,
-        check_userfaultfd, check_xpmem,         check_memlock,      check_open_files,
-        check_file_size,   check_address_space, check_processes,    check_threads,
-        check_huge_pages,  check_shmem_enabled, check_memory_limit, check_numa_balancing,
-        check_cpuset,      check_cpu_quota,     check_governor,     check_autogroup,
-        check_libfabric,   check_interfaces,    check_ports,        check_progress};
+        check_start,          check_ptrace_scope,  check_seccomp,       check_security_module,
+        check_userfaultfd,    check_xpmem,         check_memlock,       check_open_files,
+        check_file_size,      check_address_space, check_stack,         check_processes,
+        check_threads,        check_huge_pages,    check_shmem_enabled, check_memory_limit,
+        check_numa_balancing, check_cpuset,        check_cpu_quota,     check_governor,
+        check_autogroup,      check_libfabric,     check_interfaces,    check_ports,
+        check_progress};
     return checks;
 }
 

@@ -158,7 +158,7 @@ void Control::claim(int rank, int connection_fd) {
 }
 
 void Control::connection_ready(int rank) {
-    char buffer[65536];
+    static char buffer[65536];
     while (at(rank).connection_fd >= 0) {
         flush(rank);
         if (at(rank).connection_fd < 0) return;

@@ -368,7 +368,7 @@ void Keeper::check_times() {
 
 void Keeper::read_stream(Source source, int rank) {
     Stream &from = stream(source, rank);
-    char buffer[65536];
+    static char buffer[65536];
     // One buffer at a time, so that a rank that never stops writing does not block the loop.
     if (from.fd < 0) return;
     const ssize_t bytes = read(from.fd, buffer, sizeof buffer);
@@ -439,7 +439,7 @@ void Keeper::show_prompt() {
 void Keeper::write_last_output() {
     for (auto &streams : streams_) {
         for (Stream &from : streams) {
-            char buffer[65536];
+            static char buffer[65536];
             for (ssize_t bytes = 1; from.fd >= 0 && bytes > 0 && !abandon_output_;) {
                 bytes = read(from.fd, buffer, sizeof buffer);
                 if (bytes > 0) {

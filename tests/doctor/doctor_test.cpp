@@ -443,6 +443,10 @@ TEST_F(Doctor, limits_are_bad_where_two_ranks_do_not_start) {
     EXPECT_THAT(check_file_size(system_).mend, HasSubstr("ulimit -f"));
     limit("Max file size", "1073741824");
     EXPECT_EQ(check_file_size(system_).verdict, Verdict::note);
+    limit("Max stack size", "65536");
+    EXPECT_EQ(check_stack(system_).verdict, Verdict::good);
+    limit("Max stack size", "65535");
+    EXPECT_EQ(check_stack(system_).verdict, Verdict::bad);
     limit("Max address space", "200000000");
     EXPECT_EQ(check_address_space(system_).verdict, Verdict::bad);
     limit("Max address space", "400000000");
@@ -519,6 +523,7 @@ TEST_F(Doctor, what_is_not_good_says_what_it_costs_and_what_mends_it) {
         "Max open files            64        128       files\n"
         "Max file size             1000      1000      bytes\n"
         "Max address space         1000      1000      bytes\n"
+        "Max stack size            1000      1000      bytes\n"
         "Max locked memory         65536     65536     bytes\n");
     has("/proc/self/cgroup", "0::/\n");
     has("/sys/fs/cgroup/memory.max", "268435456\n");

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 SENNIT = sys.argv[1]
-NAMES = {"start", "security_module", "file_size", "address_space", "processes", "threads", "ptrace_scope", "seccomp", "userfaultfd", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
+NAMES = {"start", "security_module", "file_size", "address_space", "stack", "processes", "threads", "ptrace_scope", "seccomp", "userfaultfd", "xpmem", "memlock", "huge_pages", "shmem_enabled", "memory_limit", "numa_balancing",
          "cpuset", "cpu_quota", "governor", "autogroup", "libfabric", "interfaces", "ports", "progress",
          "open_files"}
 

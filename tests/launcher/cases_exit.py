@@ -158,6 +158,15 @@ def a_limit_on_open_files_is_said_and_nothing_is_started(launcher):
     contains(result.stderr, "64")
 
 
+def a_small_limit_of_stacks_is_enough(launcher):
+    # Would break: a buffer of 64 KiB on the stack.
+    command = " ".join(launcher.command(2, "echo", "here"))
+    result = launcher.watch.run(["sh", "-c", f"ulimit -s 64; exec {command}"])
+    if "Sanitizer" in result.stderr:
+        skip(result.stderr)  # its frames are larger
+    equal((result.returncode, result.stdout), (0, "here\nhere\n"), result.stderr)
+
+
 def a_limit_that_can_not_be_read_is_not_taken_for_none(launcher):
     result = launcher.watch.run([launcher.rank_program, "without_limits", *launcher.command(2, "sh", "-c", "echo here")])
     if result.returncode == 77 or "Sanitizer" in result.stderr:
