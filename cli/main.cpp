@@ -72,9 +72,12 @@ std::string command_of(const CLI::App &app, const std::vector<std::string> &word
 // Lost output, for example on a full disk, is a failure: returns `code`, or 125 if that is 0.
 int flushed(int code) {
     const bool failed_before = std::ferror(stdout) != 0;
-    if (std::fflush(stdout) == 0 && !failed_before) return code;
+    // The errno of that failure is lost. The text has a gap already, so write one more byte.
+    if (failed_before) (void)std::fputc('\n', stdout);
+    const bool fails = std::fflush(stdout) != 0;
+    if (!fails && !failed_before) return code;
     sennit::cli::print_error("sennit: can not write the standard output{}\n",
-                             failed_before ? "" : fmt::format(": {}", std::strerror(errno)));
+                             fails ? fmt::format(": {}", std::strerror(errno)) : "");
     return code == 0 ? 125 : code;
 }
 

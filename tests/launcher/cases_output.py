@@ -123,7 +123,8 @@ def output_that_can_not_be_written_fails_the_job_and_the_reason_is_named(launche
         equal(end_of(job)[0], 125, "standard error too")
         for words in (["--version"], ["run", "--help"], ["doctor", "--no-measure"]):
             job = launcher.watch.start([launcher.sennit, *words], stdout=full, stderr=subprocess.PIPE, text=True)
-            contains(end_of(job)[2], "sennit: can not write the standard output")
+            code, _, messages = end_of(job)
+            equal((code, messages), (125, "sennit: can not write the standard output: No space left on device\n"), words)
 
 
 # Would break: a program that aborts because its message cannot be written.
