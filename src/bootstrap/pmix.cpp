@@ -9,10 +9,12 @@
 #include <dlfcn.h>
 #include <pmix.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -122,9 +124,42 @@ class PendingCall {
     pmix_status_t result_ = PMIX_SUCCESS;
 };
 
+// The launcher's PMIX_SERVER_URI, of which there are several with a number; null: there is none.
+const char *server_entry() {
+    for (char **entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+        if (std::strncmp(*entry, "PMIX_SERVER_URI", 15) == 0) return *entry;
+    return nullptr;
+}
+
+// Why the launcher's server may be out of reach: PMIx does not say.
+void say_server(char *text, std::size_t bytes) {
+    char folder[256] = "";
+    if (const char *name = getenv("PMIX_SERVER_TMPDIR"); name != nullptr)
+        (void)std::snprintf(folder, sizeof folder, "%s", name);
+    struct stat found {};
+    int error = stat(folder, &found) == 0 ? 0 : errno;
+    // Another user's folder may be in one that only that user may search.
+    for (char *end; error == EACCES && (end = std::strrchr(folder, '/')) != nullptr;) {
+        *end = '\0';
+        error = stat(folder, &found) == 0 ? 0 : errno;
+    }
+    if (error == 0 && found.st_uid != geteuid())
+        (void)std::snprintf(text, bytes,
+                            "; the launcher's server is of uid %u (%.80s), this process of uid %u",
+                            found.st_uid, folder, geteuid());
+    else if (error == ENOENT && folder[0] != '\0')
+        (void)std::snprintf(text, bytes,
+                            "; the launcher has ended, or is on another host: there is no %.80s",
+                            folder);
+    else if (const char *server = server_entry(); server != nullptr)
+        (void)std::snprintf(text, bytes, "; %.120s", server);
+}
+
 sennit_status fail_pmix(pmix_status_t result, const char *what) {
-    const sennit_status status = fail(SENNIT_ERR_BOOTSTRAP, "%s failed: %s (%d)", what,
-                                      membership.pmix.error_string(result), result);
+    char server[200] = "";
+    if (!membership.is_member) say_server(server, sizeof server);
+    const sennit_status status = fail(SENNIT_ERR_BOOTSTRAP, "%s failed: %s (%d)%s", what,
+                                      membership.pmix.error_string(result), result, server);
     fail_provider_code(result);
     return status;
 }
@@ -380,11 +415,7 @@ bool set_by_this_process(const char *name) {
 bool pmix_present(char *reason, std::size_t bytes) {
     const char *space = getenv("PMIX_NAMESPACE");
     const char *rank = getenv("PMIX_RANK");
-    const char *server = nullptr;
-    for (char **entry = environ; entry != nullptr && *entry != nullptr && server == nullptr;
-         ++entry)
-        if (std::strncmp(*entry, "PMIX_SERVER_URI", 15) == 0) server = *entry;
-    const bool complete = space != nullptr && rank != nullptr && server != nullptr;
+    const bool complete = space != nullptr && rank != nullptr && server_entry() != nullptr;
     const bool is_there = complete && !set_by_this_process("PMIX_NAMESPACE");
     if (complete && !is_there)
         (void)std::snprintf(reason, bytes,

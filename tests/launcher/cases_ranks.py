@@ -33,6 +33,24 @@ def ranks_may_be_told_by_node(launcher):
     equal((result.returncode, result.stderr), (2, "sennit run: -n 5 is more than the 4 ranks that -N allows on 2 nodes\n"))
 
 
+# Would break: an error of PMIx alone, which calls all of these unreachable.
+def a_launcher_that_is_out_of_reach_is_described(launcher):
+    if "PMIx" not in launcher.watch.run([launcher.sennit, "info"]).stdout.splitlines()[1]:
+        skip("this build has no PMIx")
+    other = os.path.join(launcher.watch.folder, "server")
+    os.mkdir(other)
+    server = {"PMIX_NAMESPACE": "x", "PMIX_RANK": "0", "PMIX_SERVER_URI21": "x.0;tcp4://127.0.0.1:1"}
+    cases = [({}, "; PMIX_SERVER_URI21=x.0;tcp4://127.0.0.1:1"), ({"PMIX_SERVER_TMPDIR": other}, "; PMIX_SERVER_URI21=x.0;tcp4://127.0.0.1:1"),
+             ({"PMIX_SERVER_TMPDIR": "/no/folder"}, "; the launcher has ended, or is on another host: there is no /no/folder")]
+    if os.getuid() == 0:
+        os.chown(other, 1234, 1234)
+        cases[1] = ({"PMIX_SERVER_TMPDIR": other}, f"; the launcher's server is of uid 1234 ({other}), this process of uid 0")
+    for more, text in cases:
+        result = launcher.watch.run([launcher.sennit, "info", "--peers"], env={**os.environ, **server, **more})
+        contains(result.stderr, "PMIx_Init failed: UNREACHABLE (-25)" + text)
+    os.rmdir(other)
+
+
 def variables_of_other_launchers_do_not_reach_the_ranks(launcher):
     outer = {
         "PMI_RANK": "7", "PMI_SIZE": "9", "PMI_FD": "33", "PMI2_RANK": "1", "PMIX_RANK": "7",
