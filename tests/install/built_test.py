@@ -5,6 +5,7 @@ pkg-config that works only where it is installed, and wrappers that a configure 
 """
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -139,6 +140,8 @@ class BuiltTest(unittest.TestCase):
         for words in (("-show", "-c", "a.c"), ("-c", "a.c", "-showme"), ("-c", "--showme", "a.c")):
             self.assertEqual(run("oshcc", *words).split(), [CC, *compiling, "-c", "a.c"])
         self.assertEqual(run("oshcc", "-O2", "a.c", "-show").split(), [CC, *compiling, "-O2", "a.c", *linking])
+        words = ["-c", "a b.c", '-DTEXT="it\'s\\n"', "-DVALUE=$HOME"]
+        self.assertEqual(shlex.split(run("oshcc", "-show", *words)), [CC, *compiling, *words])
         self.assertEqual(run("oshcc", "-O2", "-showme:compile").split(), compiling)
         self.assertEqual(run("oshcc", "-O2", "a.c", "-showme:link").split(), linking)
 
