@@ -137,6 +137,8 @@ void Observed::show_awaited(Observer &observer, const Awaited &awaited) {
 void Observed::show_text(Observer &observer, const char *text) {
     if (observer.trace == nullptr) return;  // only counted
     const int place = innermost_open(observer);
+    // The last place is for notes outside of calls: a call that found none open has no note.
+    if (place < 0 && lane.innermost != nullptr) return;
     const std::size_t at = place < 0 ? kOpenOperations : static_cast<std::size_t>(place);
     TraceNote &note = observer.trace->notes[at];
     (void)std::snprintf(note.text, sizeof note.text, "%s", text);

@@ -281,6 +281,16 @@ def where_shows_a_note_outside_of_calls_until_it_is_removed(job):
         assert len(lines) == 5, result
 
 
+def where_shows_no_note_of_a_call_as_that_of_the_rank(job):
+    """All places of open calls are taken. Would break: a call without a place that replaces the rank's note."""
+    with _running(job, job.ranks(1, "crowd", os.path.join(job.folder, "go")), "go"):
+        end = time.monotonic() + 20
+        while not os.path.exists("go.full") and time.monotonic() < end:
+            time.sleep(0.05)
+        result, lines = _where_once(job, lambda lines: True)
+        assert lines[1:] == ["  outside of calls"], result
+
+
 def where_says_that_a_rank_is_stopped(job):
     """Rank 2 waits for events, and is then stopped. Would break: a guess at events that are missing, which may have arrived."""
     with _running(job, job.ranks(3, "hang", os.path.join(job.folder, "go")), "go"):

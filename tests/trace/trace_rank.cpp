@@ -1,8 +1,7 @@
 // Ranks whose traces and counters trace_test.py and stats_test.py look at. The first word says what
 // they do:
-//     calls [THREADS PATHS]  one call of each kind, in a known order; with THREADS they are threads
-//     of
-//                            this process
+//     calls [THREADS PATHS]  one call of each kind, in a known order; with THREADS ranks are
+//                            threads of this process
 //     counts [THREADS PATHS] so many calls that each counter is known, and compared here
 //     die [stay]             rank 1 kills itself after 5 puts, the others wait for it in a barrier
 //                            with "stay" the others live until they are ended
@@ -12,6 +11,8 @@
 //                            "plans" rank 1 then notes a text, and removes it when FILE.2 exists
 //     skip FILE              rank 2 waits for events of epoch 1; the others send some of epoch 2
 //                            when FILE exists, and of epoch 1 when FILE.2 exists
+//     crowd FILE             33 threads wait until FILE exists; when FILE.full does, they have all
+//                            places of open operations, and the last one, which has none, notes
 //     many N                 N puts of 8 bytes, one of 16, what rank 0 counted, a change of folder
 //     threads                4 threads of each rank make 100 puts of 8 bytes each
 //     meet                   three barriers and nothing else
@@ -20,6 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <vector>
@@ -364,11 +367,15 @@ void die(bool others_stay) {
     (void)sennit_finalize();
 }
 
+void await_file(const std::string &file) {
+    struct stat now {};
+    while (stat(file.c_str(), &now) != 0)
+        sennit::test::sleep_ms(5);
+}
+
 void stay(const char *file) {
     ok(sennit_init(nullptr), "init");
-    struct stat now {};
-    while (sennit_rank() == 0 && stat(file, &now) != 0)
-        sennit::test::sleep_ms(5);
+    if (sennit_rank() == 0) await_file(file);
     barrier();
     ok(sennit_finalize(), "finalize");
 }
@@ -405,12 +412,6 @@ class Sender {
     sennit_peer_block there_ = SENNIT_PEER_BLOCK_NULL;
     std::uint64_t word_ = 1;
 };
-
-void await_file(const std::string &file) {
-    struct stat now {};
-    while (stat(file.c_str(), &now) != 0)
-        sennit::test::sleep_ms(5);
-}
 
 void hang(const char *file, const std::string &how) {
     const bool by_plans = how == "plans";
@@ -458,6 +459,33 @@ void skip(const std::string &file) {
         await_file(file + ".2");
         ok(sender.send(1), "epoch 1");
     }
+    ok(sennit_finalize(), "finalize");
+}
+
+void crowd(const std::string &file) {
+    static std::atomic<int> polls[33];
+    static std::atomic<bool> is_over{false};
+    const auto poll = [](void *mine) {
+        if (mine == &polls[32]) ok(sennit_trace_note("inside of a call"), "note");
+        ++*static_cast<std::atomic<int> *>(mine);
+        return is_over ? 1 : 0;
+    };
+    sennit_options options = SENNIT_OPTIONS_INIT;
+    options.thread_level = SENNIT_THREAD_MULTIPLE;
+    ok(sennit_init(&options), "init");
+    ok(sennit_trace_note("outside of calls"), "note");
+    std::vector<std::thread> threads;
+    for (std::atomic<int> &mine : polls) {
+        threads.emplace_back([&] { ok(sennit_wait_until(poll, &mine, SENNIT_FOREVER), "wait"); });
+        // The call has a place, and from the second poll on the wait inside has another one.
+        while (mine < 2)
+            sennit::test::sleep_ms(1);
+    }
+    require(std::fclose(std::fopen((file + ".full").c_str(), "w")) == 0, "a file is made");
+    await_file(file);
+    is_over = true;
+    for (std::thread &thread : threads)
+        thread.join();
     ok(sennit_finalize(), "finalize");
 }
 
@@ -536,6 +564,8 @@ int main(int argc, char **argv) {
         hang(argv[2], argc > 3 ? argv[3] : "");
     } else if (what == "skip") {
         skip(argv[2]);
+    } else if (what == "crowd") {
+        crowd(argv[2]);
     } else if (what == "many") {
         many(std::atoi(argv[2]));
     } else if (what == "meet") {
@@ -548,8 +578,7 @@ int main(int argc, char **argv) {
     } else if (what == "print") {
         print();
     } else {
-        sennit::test::fail(
-            "which of calls, counts, moved, die, stay, hang, skip, many, threads, meet, print?");
+        sennit::test::fail("which of the words at the top of trace_rank.cpp?");
     }
     return 0;
 }
