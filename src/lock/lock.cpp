@@ -2,6 +2,7 @@
 // The protocol of the lock. docs/design/locks.md argues its correctness.
 #include "lock/lock.hpp"
 
+#include <cstdio>
 #include <cstring>
 
 #include "base/fail.hpp"
@@ -122,6 +123,7 @@ struct Waiter {
     std::uint64_t ticket;
     mutable bool noticed;
     mutable sennit_status status;
+    mutable std::uint32_t shown = 0;  // the holder that note_holder() has named last
 };
 
 bool has_grant(const Waiter &waiter) {
@@ -130,13 +132,24 @@ bool has_grant(const Waiter &waiter) {
     return waiter.view->grant().load(std::memory_order_acquire) == waiter.ticket;
 }
 
-int check_word(Rank &, const void *context) {
+// For `sennit trace where`.
+void note_holder(Rank &rank, const Waiter &waiter, std::uint32_t holder) {
+    if (rank.observer == nullptr || waiter.shown == holder) return;
+    waiter.shown = holder;
+    char text[64];
+    (void)std::snprintf(text, sizeof text, "waits for a lock, which rank %d holds",
+                        waiter.view->world_rank(holder - 1));
+    runtime::note_text(rank, text);
+}
+
+int check_word(Rank &rank, const void *context) {
     const Waiter &waiter = *static_cast<const Waiter *>(context);
     std::uint64_t word = 0;
     waiter.status = waiter.view->load_word(&word);
     const std::uint32_t holder = holder_of(word);
     waiter.noticed = waiter.status != SENNIT_OK || holder == 0 ||
                      holder == waiter.view->self_mark() || waiter.view->is_gone(holder - 1);
+    if (!waiter.noticed) note_holder(rank, waiter, holder);
     return -1;
 }
 

@@ -291,6 +291,13 @@ def where_shows_no_note_of_a_call_as_that_of_the_rank(job):
         assert lines[1:] == ["  outside of calls"], result
 
 
+def where_names_the_rank_that_holds_a_lock(job):
+    """Would break: a wait for a lock that does not say for whom."""
+    with _running(job, job.ranks(2, "locked", os.path.join(job.folder, "go")), "go"):
+        result, lines = _where_once(job, lambda lines: len(lines) == 3)
+        assert "sennit_lock_acquire for " in lines[1] and lines[2] == "  waits for a lock, which rank 0 holds", result
+
+
 def where_says_that_a_rank_is_stopped(job):
     """Rank 2 waits for events, and is then stopped. Would break: a guess at events that are missing, which may have arrived."""
     with _running(job, job.ranks(3, "hang", os.path.join(job.folder, "go")), "go"):

@@ -11,6 +11,7 @@
 //                            "plans" rank 1 then notes a text, and removes it when FILE.2 exists
 //     skip FILE              rank 2 waits for events of epoch 1; the others send some of epoch 2
 //                            when FILE exists, and of epoch 1 when FILE.2 exists
+//     locked FILE            rank 0 holds a lock until FILE exists, the others wait for it
 //     crowd FILE             33 threads wait until FILE exists; when FILE.full does, they have all
 //                            places of open operations, and the last one, which has none, notes
 //     many N                 N puts of 8 bytes, one of 16, what rank 0 counted, a change of folder
@@ -462,6 +463,18 @@ void skip(const std::string &file) {
     ok(sennit_finalize(), "finalize");
 }
 
+void locked(const char *file) {
+    ok(sennit_init(nullptr), "init");
+    sennit_lock lock{};
+    ok(sennit_lock_create(SENNIT_TEAM_WORLD, &lock), "lock_create");
+    if (sennit_rank() == 0) ok(sennit_lock_acquire(lock, SENNIT_FOREVER), "lock_acquire");
+    barrier();
+    if (sennit_rank() == 0) await_file(file);
+    if (sennit_rank() != 0) ok(sennit_lock_acquire(lock, SENNIT_FOREVER), "lock_acquire");
+    ok(sennit_lock_release(lock), "lock_release");
+    ok(sennit_finalize(), "finalize");
+}
+
 void crowd(const std::string &file) {
     static std::atomic<int> polls[33];
     static std::atomic<bool> is_over{false};
@@ -564,6 +577,8 @@ int main(int argc, char **argv) {
         hang(argv[2], argc > 3 ? argv[3] : "");
     } else if (what == "skip") {
         skip(argv[2]);
+    } else if (what == "locked") {
+        locked(argv[2]);
     } else if (what == "crowd") {
         crowd(argv[2]);
     } else if (what == "many") {
