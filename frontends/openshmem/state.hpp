@@ -242,11 +242,17 @@ class Patience {
   public:
     // `lock`: the program's lock, or null for another one.
     explicit Patience(const char *call, const void *lock = nullptr) : call_(call), lock_(lock) {}
+    ~Patience() {
+        if (has_noted_) (void)sennit_trace_note("");
+    }
+    Patience(const Patience &) = delete;
+    Patience &operator=(const Patience &) = delete;
     void wait();
 
   private:
     const char *call_;
     const void *lock_;
+    bool has_noted_ = false;  // for `sennit trace where`
     std::uint32_t polls_ = 0;
     double began_ = 0;
     double asked_ = 0;  // time of the last check for dead PEs

@@ -124,21 +124,24 @@ def late():
 
 
 def traced():
-    """`sennit trace where` has the word with its latest value. Would break: a note that is made once, or that only a debugger sees."""
-    wanted = {f"  PE {pe} waits in shmem_long_wait_until: the word at symmetric offset 0 (symmetric heap) is {value}, wanted > 7"
-              for pe, value in ((0, 6), (1, 5))}
-    with tempfile.TemporaryDirectory() as folder:
-        name = os.path.join(folder, "trace.json")
-        job = subprocess.Popen([SENNIT, "run", "-n", "3", "--timeout", str(LIMIT_S), PROGRAM, "in_heap", "stay"],
-                               env={**os.environ, "SENNIT_TRACE": name}, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        lines, end = [], time.monotonic() + BOUND_S
-        while not wanted <= set(lines) and time.monotonic() < end:
-            time.sleep(0.05)
-            lines = subprocess.run([SENNIT, "trace", "where", name], capture_output=True, text=True, timeout=20,
-                                   check=False).stdout.splitlines()
-        job.terminate()
-        job.wait(LIMIT_S)
-    return [] if wanted <= set(lines) else ["\n".join(["traced:", *lines])]
+    """`sennit trace where` has the word with its latest value, or the lock. Would break: a note that is made once, or that only a debugger sees."""
+    def wrong_with(case, wanted):
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "trace.json")
+            job = subprocess.Popen([SENNIT, "run", "-n", "3", "--timeout", str(LIMIT_S), PROGRAM, case, "stay"],
+                                   env={**os.environ, "SENNIT_TRACE": name}, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            said, end = "", time.monotonic() + BOUND_S
+            while not all(re.search(f"(?m)^  {line}$", said) for line in wanted) and time.monotonic() < end:
+                time.sleep(0.05)
+                said = subprocess.run([SENNIT, "trace", "where", name], capture_output=True, text=True, timeout=20, check=False).stdout
+            job.terminate()
+            job.wait(LIMIT_S)
+        return "" if all(re.search(f"(?m)^  {line}$", said) for line in wanted) else f"traced {case}:\n{said}"
+
+    words = [rf"PE {pe} waits in shmem_long_wait_until: the word at symmetric offset 0 \(symmetric heap\) is {value}, wanted > 7"
+             for pe, value in ((0, 6), (1, 5))]
+    locks = [rf"PE {pe} waits in shmem_set_lock: the lock at .* is taken" for pe in (0, 1)]
+    return list(filter(None, (wrong_with("in_heap", words), wrong_with("set_lock", locks))))
 
 
 def deaths():
