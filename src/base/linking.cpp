@@ -9,8 +9,8 @@
 namespace sennit {
 namespace {
 
-// Called for the program first. Returns not 0, which ends the search: 1 if the program has an
-// interpreter, 2 if not.
+// Called for the program first, and only once, because the result is never 0: 1 if the program has
+// an interpreter, 2 if not.
 int find_interpreter(dl_phdr_info *program, std::size_t, void *) {
     for (int i = 0; i < program->dlpi_phnum; ++i)
         if (program->dlpi_phdr[i].p_type == PT_INTERP) return 1;

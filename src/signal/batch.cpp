@@ -33,7 +33,7 @@ struct PartInProgress {
     Prepared prepared;
     Seen seen{};
     std::uint64_t answer = kNoAnswer;
-    bool is_sent = false;              // its event goes with its data, or follows it by itself
+    bool is_sent = false;              // the engine sends its event, with the data or after it
     sennit_status status = SENNIT_OK;  // of its steps so far
     sennit_request request{};          // of the current step
 
@@ -327,7 +327,7 @@ sennit_status check_batch(Rank &rank, const Batch &batch) {
         }
         if (slice.count == 0)
             return fail(SENNIT_ERR_INTERNAL,
-                        "a part is reached without messages, and was not before");
+                        "a part needed messages before, and is now reached without them");
         at += slice.count;
     }
     return SENNIT_OK;

@@ -120,8 +120,9 @@ class AdoptionPlan {
 
     bool is_shared(std::uint64_t page) const { return !buffer_.fills(page); }
 
-    // Ensures that no store of another thread to the pages that will move is lost: the pages are
-    // protected, or have no other data, or the caller consents, or the process has one thread.
+    // Prevents lost stores of other threads to the pages that will move. A part is accepted if its
+    // pages are protected or have no other data, if the process has one thread, or if the caller
+    // promises that no thread stores to them (SENNIT_REGISTER_SHARED_PAGES).
     Refused hold_other_writers_off() {
         if (new_bytes_ == 0) return {};
         (void)guard_.open();
@@ -189,8 +190,8 @@ class AdoptionPlan {
         return true;
     }
 
-    // Gives back the plan's runs, new and older ones, that no region uses and that overlap no
-    // region that stays in place.
+    // Gives back each run of the plan, new or old, unless a region uses it or a region that stays
+    // in place overlaps it.
     void undo() {
         for (std::uint32_t i = 0; i < count_; ++i)
             if (parts_[i].run != nullptr && parts_[i].run->references == 0)

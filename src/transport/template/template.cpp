@@ -77,10 +77,10 @@ class TemplateTransport final : public Transport {
         return kTraits;
     }
 
-    // Start: the functions up to reach() are called in this order. open() checks that the needed
-    // parts exist. An error, with its text, ends sennit_init: return one if the user asked for
-    // something that is missing, or if there is no room. If the path cannot work on this machine,
-    // return OK and let reach() return the reason.
+    // Start: the functions up to reach() are called in this order. open() looks for the devices and
+    // libraries that the path needs. Its error, with the text, ends sennit_init: return one if the
+    // user asked for something that is missing, or if memory or a table is full. If the path cannot
+    // work on this machine, return OK and let reach() return the reason.
     sennit_status open(Rank &rank, const char *settings, const EventSink &sink) override {
         sink_ = sink;
         if (settings[0] != '\0')
@@ -130,7 +130,7 @@ class TemplateTransport final : public Transport {
 
     // Segments. attach() makes a handle for submit() from the owner's record: here the index of the
     // record in the owner's table, and its live word, so a stale handle is detected. (With RDMA
-    // attach() would fetch the remote key, and the handle would find it.)
+    // attach() would fetch the remote key and store it under the handle.)
     sennit_status attach(int, const SegmentRecord &record, RemoteMemory *out) override {
         // relaxed: the record is the caller's copy.
         const std::uint32_t live = record.live.load(std::memory_order_relaxed);
@@ -294,7 +294,7 @@ class TemplateTransport final : public Transport {
         Presence &there = presences[card.place];
         const MutexLock guard(there.lock);
         if (there.number != card.number) {
-            // Notify the rank, so that its waits for this peer end too.
+            // Mark the peer as gone, so that this rank's waits for it end too.
             note_gone(*rank_, operation.peer, Gone::left);
             return SENNIT_ERR_PEER_LOST;
         }
