@@ -18,7 +18,7 @@ constexpr const char *kTraceHelp =
 SENNIT_TRACE names a file. It opens in ui.perfetto.dev.
 
 Examples
-  SENNIT_TRACE=trace.json sennit run -n 4 ./prog     one file, a lane for each rank
+  SENNIT_TRACE=trace.json sennit run -n 4 ./prog     one file for all ranks
   SENNIT_TRACE=trace.%r.json mpirun -n 64 ./prog     a file for each rank, needed on several nodes
   sennit trace merge -o all.json trace.*.json        joins them into one file
   sennit trace merge trace.json                      adds the events of ranks that died
