@@ -71,7 +71,7 @@ sennit_status Network::link(int peer, unsigned rail) {
     if (lacks_descriptors(&limit)) {
         if (!std::exchange(logged_full_, true))
             log(SENNIT_LOG_WARNING,
-                "no room for connections to more ranks: %llu open files are the most "
+                "no room for connections to more ranks: near the limit of %llu open files "
                 "(RLIMIT_NOFILE, ulimit -n)",
                 static_cast<unsigned long long>(limit));
         return fail(SENNIT_ERR_FABRIC,

@@ -182,7 +182,7 @@ void Network::describe_trouble(int peer, char *text, std::size_t bytes) {
     if (lacks_descriptors(&limit)) {
         (void)std::snprintf(
             text, bytes,
-            "no room for connections: %llu open files are the most (RLIMIT_NOFILE, ulimit -n)",
+            "no room for connections: near the limit of %llu open files (RLIMIT_NOFILE, ulimit -n)",
             static_cast<unsigned long long>(limit));
         return;
     }
