@@ -95,7 +95,7 @@ sennit_status sennit_alltoall(sennit_team team, const void *source, void *destin
 sennit_status sennit_alltoall_nb(sennit_team team, const void *source, void *destination,
                                  size_t bytes, sennit_request *request);
 
-/* A part for each rank of the team: bytes[i] bytes at offsets[i] of the memory, or right behind
+/* A part for each rank of the team: bytes[i] bytes at offsets[i] of the memory, or right after
  * part i-1 if `offsets` is NULL. */
 typedef struct sennit_vbuffer {
     void *memory; /* only read where it is a source */

@@ -279,7 +279,7 @@ static inline sennit_status sennit_plan_sendrecv(sennit_message_plan *plan, cons
         sennit_mpi_side_of(send_buffer, send_count, send_type, dest, send_tag, sent));
 }
 
-/* One side of an all-to-all: the elements that begin `place` elements behind the buffer. */
+/* One side of an all-to-all: the elements that begin `place` elements after the buffer's start. */
 static inline sennit_mpi_side sennit_mpi_side_behind(const void *buffer, int64_t place, int count,
                                                      MPI_Datatype type, int partner,
                                                      sennit_signal signal) {

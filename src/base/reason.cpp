@@ -40,7 +40,7 @@ const char *cause_of_refusal(int error, const RefusalPlaces &places) {
 void reason_text(const Reason &reason, sennit_path candidate, char *text, std::size_t bytes) {
     using Code = Reason::Code;
     char system[96];
-    char detail[160] = "";  // behind the sentence
+    char detail[160] = "";  // after the sentence
     if (reason.code == Code::no_memory_file || reason.code == Code::map_failed ||
         reason.code == Code::kernel_refused ||
         (reason.code == Code::no_answer && reason.detail != 0))

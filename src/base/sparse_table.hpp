@@ -54,7 +54,7 @@ class SparseTable {
 
   private:
     Row *rows_ = nullptr;  // [size]
-    int *used_ = nullptr;  // [size], behind the rows
+    int *used_ = nullptr;  // [size], after the rows
     std::size_t used_count_ = 0;
     std::size_t bytes_ = 0;
 };
