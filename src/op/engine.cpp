@@ -382,19 +382,20 @@ void engine_destroy(Rank &rank, const Deadline &deadline) {
 
 namespace {
 
-// While it exists, a progress thread avoids polling for the rank (ProgressBell::starts).
+// While it exists, a progress thread avoids polling for the rank (ProgressBell::is_starting). With
+// the engine's mutex held.
 class Starting {
   public:
     // relaxed: a hint.
-    explicit Starting(Rank &rank) : starts_(rank.progress_bell.starts) {
-        starts_.fetch_add(1, std::memory_order_relaxed);
+    explicit Starting(Rank &rank) : is_on_(rank.progress_bell.is_starting) {
+        is_on_.store(true, std::memory_order_relaxed);
     }
-    ~Starting() { starts_.fetch_sub(1, std::memory_order_relaxed); }  // relaxed: a hint
+    ~Starting() { is_on_.store(false, std::memory_order_relaxed); }  // relaxed: a hint
     Starting(const Starting &) = delete;
     Starting &operator=(const Starting &) = delete;
 
   private:
-    std::atomic<std::uint32_t> &starts_;
+    std::atomic<bool> &is_on_;
 };
 
 }  // namespace
@@ -405,8 +406,8 @@ sennit_status engine_start(Rank &rank, Direction direction, const Target &target
     OperationRecord *record = nullptr;
     Completion::Mode mode = completion.mode;
     {
-        const Starting starting(rank);
         const MutexLock locked(engine.lock);
+        const Starting starting(rank);
         OperationArgs args{direction, &target, local, bytes, completion};
         if (mode == Completion::Mode::local) {
             args.completion.is_buffered = engine.records.may_copy(bytes, kCopyBudget);

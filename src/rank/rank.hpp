@@ -36,7 +36,7 @@ struct ProgressHook {
 struct ProgressBell {
     std::atomic<std::uint64_t> waits{0};   // polling waits: number begun << 32 | number in progress
     std::atomic<bool> is_wanted{false};    // the end of a wait must signal `descriptor`
-    std::atomic<std::uint32_t> starts{0};  // calls that are starting an operation by messages
+    std::atomic<bool> is_starting{false};  // a call is starting an operation by messages
     int descriptor = -1;                   // an eventfd
 
     static constexpr std::uint64_t kBegun = (std::uint64_t{1} << 32) + 1;

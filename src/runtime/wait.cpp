@@ -90,12 +90,10 @@ WaitLoop::WaitLoop(Rank &rank, const Deadline &deadline, const LostSearch &searc
 
 void WaitLoop::end_polling() {
     ProgressBell &bell = rank_.progress_bell;
-    // relaxed: the fence orders it.
-    bell.waits.fetch_sub(1, std::memory_order_relaxed);
     // SYNC progress-bell: pairs with the fence in leaves_to_caller(); the end of the wait comes
     // before the load of is_wanted.
-    store_load_fence();
-    // relaxed twice: the fence orders it, and only the thread that clears is_wanted rings.
+    (void)add_at_once(bell.waits, UINT64_MAX);
+    // relaxed twice: ordered by the addition, and only the thread that clears is_wanted rings.
     if (bell.is_wanted.load(std::memory_order_relaxed) &&
         bell.is_wanted.exchange(false, std::memory_order_relaxed))
         ring_progress_thread(bell.descriptor);

@@ -490,7 +490,7 @@ class Network final : public Transport {
         std::int64_t asked_ns = 0;   // time of the last check for others_compute
         std::int64_t others_ns = 0;  // processor time of the process's other threads then
         bool others_compute = true;
-        bool caller_starts = false;  // ProgressBell::starts
+        bool caller_starts = false;  // ProgressBell::is_starting
         bool is_armed = false;       // the rails may have descriptors that only sleeps need
         bool is_bound = false;
     };

@@ -32,8 +32,8 @@ struct RailCompletion {
     void *context;
     std::size_t bytes;  // of a received message
     int error;          // FI_*, 0: done
-    bool has_data = false;
-    std::uint64_t data = 0;  // completion data of a peer's put; `context` is null
+    bool has_data;
+    std::uint64_t data;  // completion data of a peer's put; `context` is null
 };
 
 // Memory that many operations of this rank use, registered if the provider requires it.

@@ -354,7 +354,7 @@ bool Network::leaves_to_caller(ThreadSleep *sleep) {
     thread_state_.polled_pause_ns = 0;
     // A caller that starts an operation holds the locks that a poll needs, runs on the processor
     // that the poll would use, and ends soon. relaxed: one that is seen too late costs one poll.
-    const bool starts = !polled && bell.starts.load(std::memory_order_relaxed) != 0;
+    const bool starts = !polled && bell.is_starting.load(std::memory_order_relaxed);
     const bool started = std::exchange(thread_state_.caller_starts, starts);
     if (starts) {
         sleep->limit_to(progress_.interval_ns * (started ? kIntervalsPerTimed : 1));

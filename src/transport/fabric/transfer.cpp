@@ -266,11 +266,11 @@ void Network::finish(Message *message) {
 // any rail. An owner that missed them would take an old event for a new one when its number is
 // reused. The task's sender says whether there may be such events.
 void Network::read_data_before_tasks() {
-    constexpr std::size_t kBatch = 16;
-    RailCompletion completions[kBatch];
     // relaxed: the lock is held at the store too.
     const bool expects_events = expects_events_.load(std::memory_order_relaxed);
     if (!std::exchange(reads_data_first_, false) || !expects_events) return;
+    constexpr std::size_t kBatch = 16;
+    RailCompletion completions[kBatch];
     for (unsigned rail = 0; rail < rail_count_; ++rail)
         for (bool is_empty = false; !is_empty;) {
             // 0 events does not mean that the queue is empty: read until *is_empty.
@@ -335,6 +335,7 @@ int Network::progress() {
         poll_rails();
         if (!is_progress_thread()) called_ns_ = poll_ns_;
         read_data_before_tasks();
+        if (done_.empty() && !some_are_lost_ && !has_events()) return 0;
         done = done_.take_all();
         has_lost = std::exchange(some_are_lost_, false);
         delivers_events_ = has_events();
