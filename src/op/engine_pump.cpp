@@ -75,18 +75,9 @@ std::uint64_t usable_rails(const MessagePath &path, int peer) {
     return path.transport->rails_to(peer) & (~std::uint64_t{0} >> (kRails - path.rails));
 }
 
-// The rail for small pieces. It differs by peer, which spreads the load; a peer's small operations
-// all use one rail, so they do not wait for the slowest rail. Both ranks of a pair have the same
-// rail: a rank that waits for its own and the other's messages polls one rail.
-unsigned home_rail(std::uint64_t usable, int rank, int peer) {
-    const int pair = std::min(rank, peer) + std::max(rank, peer) / 2;
-    for (int before = pair % std::popcount(usable); before > 0; --before)
-        usable &= usable - 1;
-    return static_cast<unsigned>(std::countr_zero(usable));
-}
-
-// For a piece of a large operation: the usable rail that will finish it first; for others the home
-// rail, unless it is in `avoided`. -1: none.
+// For a piece of a large operation: the usable rail that will finish it first. For other pieces
+// from kSpreadFromBytes on: emptiest_rail(), because the speed of a rail that they do not use would
+// not be measured again. For small ones the home rail, unless it is in `avoided`. -1: none.
 int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_t avoided) {
     const int rank = piece.engine->rank->world_rank;
     const int peer = piece.operation.peer;
@@ -96,8 +87,10 @@ int pick_rail(const MessagePath &path, const OperationPiece &piece, std::uint64_
     auto best = static_cast<unsigned>(std::countr_zero(left));
     if (path.rails == 1) return static_cast<int>(best);
     const unsigned home = home_rail(usable, rank, peer);
-    if (whole_bytes(piece) < kSharedFromBytes && (left & bit(home)) != 0)
-        return static_cast<int>(home);
+    const std::uint64_t bytes = whole_bytes(piece);
+    if (bytes < kSpreadFromBytes && (left & bit(home)) != 0) return static_cast<int>(home);
+    if (bytes < kSharedFromBytes)
+        return static_cast<int>(emptiest_rail(path.loads, path.last_rail, left));
     for (left &= left - 1; left != 0; left &= left - 1) {
         const auto rail = static_cast<unsigned>(std::countr_zero(left));
         if (is_sooner(path.loads[rail], path.loads[best], cost(piece))) best = rail;
@@ -119,6 +112,8 @@ Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
         if (is_large(path, *piece)) note_submitted(load, moved_bytes(*piece), now_ns());
         ++engine.with_transports;
         const Submit answer = path.transport->submit(&piece->operation);
+        if (answer == Submit::accepted && whole_bytes(*piece) >= kSpreadFromBytes)
+            path.last_rail = static_cast<unsigned>(rail);
         if (answer == Submit::accepted) return answer;
         load.out_bytes -= cost(*piece);
         if (is_large(path, *piece)) undo_submitted(load, moved_bytes(*piece));

@@ -22,6 +22,7 @@ inline constexpr std::uint64_t kBulkPieces = 8;  // contiguous puts of more piec
 inline constexpr std::uint32_t kBulkOut = 8;     // most open pieces of a bulk record per rail
 // Operations of at least this size use all rails.
 inline constexpr std::uint64_t kSharedFromBytes = 524288;
+inline constexpr std::uint64_t kSpreadFromBytes = 16384;  // smaller operations use the home rail
 // Open tasks to one peer have numbers in a window of this length, which starts at the oldest one.
 // The target stores this many answers, to detect repetitions.
 inline constexpr std::uint32_t kTaskWindow = 32;
@@ -37,6 +38,7 @@ struct MessagePath {
     std::uint64_t payload_bytes = 0;  // of an event's task
     std::uint64_t eager_bytes = 0;    // of an event's contiguous data
     unsigned event_bits = 0;          // 0 without tasks
+    unsigned last_rail = 0;           // of the last operation from kSpreadFromBytes on
     RailLoad loads[kRails];
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <initializer_list>
 
 namespace sennit::op {
 
@@ -58,6 +59,29 @@ inline void note_done(RailLoad &load, std::uint64_t bytes, bool is_good, std::in
 // Undoes note_submitted() for a piece that the transport did not accept.
 inline void undo_submitted(RailLoad &load, std::uint64_t bytes) {
     if (bytes >= kLargePiece) --load.large_out;
+}
+
+// The rail for small pieces. It differs by peer, which spreads the load; a peer's small operations
+// all use one rail, so they do not wait for the slowest rail. Both ranks of a pair have the same
+// rail: a rank that waits for its own and the other's messages polls one rail.
+inline unsigned home_rail(std::uint64_t usable, int rank, int peer) {
+    const int pair = std::min(rank, peer) + std::max(rank, peer) / 2;
+    for (int before = pair % std::popcount(usable); before > 0; --before)
+        usable &= usable - 1;
+    return static_cast<unsigned>(std::countr_zero(usable));
+}
+
+// The rail in `left` with the fewest open bytes; of equal ones, the first one after the rail that
+// was used last. `left` is not empty.
+inline unsigned emptiest_rail(const RailLoad *loads, unsigned last_rail, std::uint64_t left) {
+    const std::uint64_t behind = left & ~((std::uint64_t{2} << last_rail) - 1);
+    auto best = static_cast<unsigned>(std::countr_zero(behind != 0 ? behind : left));
+    for (std::uint64_t part : {behind, left & ~behind})
+        for (; part != 0; part &= part - 1) {
+            const auto rail = static_cast<unsigned>(std::countr_zero(part));
+            if (loads[rail].out_bytes < loads[best].out_bytes) best = rail;
+        }
+    return best;
 }
 
 // Whether `a` would finish this many more bytes before `b`. A rail of unknown speed counts as

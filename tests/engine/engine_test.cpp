@@ -237,6 +237,29 @@ TEST_F(EngineTest, small_operations_take_the_home_rail_of_their_peer_while_it_is
     make_progress(rank());
 }
 
+TEST_F(EngineTest, operations_of_a_peer_between_small_and_large_use_all_rails_in_turn) {
+    fake.fake.rails = 2;
+    fake.fake.max_piece_bytes = 1 << 20;
+    start();
+    fake.complete_at_once = false;
+    std::vector<std::uint8_t> rails;
+    const auto put_one = [&] {
+        EXPECT_NE(put_nb(1, 0, op::kSpreadFromBytes).handle, 0u);
+        rails.push_back(fake.held.back()->rail);
+    };
+    for (int put = 0; put < 4; ++put)
+        put_one();
+    EXPECT_EQ(rails, (std::vector<std::uint8_t>{rails[0], rails[1], rails[0], rails[1]}));
+    EXPECT_NE(rails[0], rails[1]);
+    // With all of them complete, the rails still take turns.
+    fake.complete_in_progress = true;
+    make_progress(rank());
+    rails.clear();
+    put_one();
+    put_one();
+    EXPECT_NE(rails[0], rails[1]);
+}
+
 TEST_F(EngineTest, large_operations_use_all_rails) {
     fake.fake.rails = 2;
     fake.fake.max_piece_bytes = 1 << 20;
