@@ -157,10 +157,7 @@ class AdoptionPlan {
         move.last_shared = is_shared(pages.end - page_bytes());
         move.guard = part.protected_ ? &guard_ : nullptr;
         const int error = move_into_file(move);
-        if (error != 0) {
-            file_punch(rank_.memory_file, move.file_offset, bytes);
-            return {Refusal::kernel_failed, error};
-        }
+        if (error != 0) return {Refusal::kernel_failed, error};
         PageRun run{};
         run.address = pages.begin;
         run.bytes = bytes;
@@ -172,8 +169,7 @@ class AdoptionPlan {
         run.file = slot.file;
         part.run = run_add(table_, run);
         if (part.run != nullptr) return {};
-        (void)move_back(move);
-        file_punch(rank_.memory_file, move.file_offset, bytes);
+        if (move_back(move) == 0) file_punch(rank_.memory_file, move.file_offset, bytes);
         return {Refusal::table_full, 0};
     }
 

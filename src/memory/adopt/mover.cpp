@@ -15,6 +15,7 @@
 #include "memory/adopt/kernel_record.hpp"
 #include "memory/adopt/page_states.hpp"
 #include "memory/adopt/placement.hpp"
+#include "memory/file.hpp"
 #include "memory/space.hpp"
 
 namespace sennit::memory::adopt {
@@ -91,7 +92,7 @@ class MoveIntoFile {
             if (is_huge && guard_ == nullptr) bytes = huge_until_ - at;
             const int error = move_piece(at, bytes, is_huge);
             if (error != 0) {
-                undo(at);
+                if (undo(at)) file_punch(move_.file, move_.file_offset, move_.bytes);
                 return error;
             }
             at += bytes;
@@ -273,13 +274,13 @@ class MoveIntoFile {
                           MADV_POPULATE_READ);
     }
 
-    // Moves the pages up to `end` back.
-    void undo(std::uint64_t end) {
-        if (end == move_.address) return;
+    // Moves the pages up to `end` back. False: some of them are still in the file.
+    bool undo(std::uint64_t end) {
+        if (end == move_.address) return true;
         PageMove back = move_;
         back.bytes = end - move_.address;
         back.guard = nullptr;
-        (void)move_back(back);
+        return move_back(back) == 0;
     }
 
     const PageMove &move_;

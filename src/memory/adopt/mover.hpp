@@ -30,7 +30,8 @@ struct PageMove {
     WriteGuard *guard = nullptr;  // covers the pages; null: no threads are blocked
 };
 
-// 0, or an errno: then the pages are still private.
+// 0, or an errno: then the pages are private and the file's range is empty. Pages that the kernel
+// cannot move back stay in the file, at their addresses.
 int move_into_file(const PageMove &move);
 
 // 0, or an errno: then some pages may still be in the file. Ignores `from_file`, `first_shared` and
