@@ -101,6 +101,7 @@ TEST(template_transport, who_has_left_is_known_without_a_mapped_control_block) {
             if (own.peers[1 - rank].control != nullptr) job.note("the control block is mapped");
             if (!is_staying(own, 1 - rank) || is_leaving(own, 1 - rank))
                 job.note("the peer has not called sennit_finalize");
+            job.expect(sennit_barrier(SENNIT_TEAM_WORLD, kLong), "sennit_barrier");
             if (rank == 1) return;  // its finalize times out
             const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
             while (peer_gone(*current_rank(), 1) == Gone::no &&
