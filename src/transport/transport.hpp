@@ -30,8 +30,9 @@
 //   - A put or get of one aligned word of up to 8 bytes is not torn, since others poll it. With
 //     load and store, words of longer puts and gets are not torn either. (cma and fabric depend on
 //     the kernel: docs/design/cma.md.)
-//   - Within a node, an operation on registered memory that its owner has unmapped ends with
-//     NOT_REGISTERED, without SIGSEGV. A private buffer is the caller's to check.
+//   - Within a node, an operation on registered memory that its owner has unmapped, or in which
+//     mprotect() forbids the access, ends with NOT_REGISTERED, without SIGSEGV. A private buffer is
+//     the caller's to check.
 //   - A put completes when later operations of any rank see the data in the target's memory; a get
 //     when the data is in the private buffer.
 //   - A task (execute) completes when the target has executed it in its progress() and the reply is

@@ -219,8 +219,8 @@ class TemplateTransport final : public Transport {
         return operation;
     }
 
-    // Null if the segment is gone. Omitted: registered memory that its owner has unmapped
-    // (memory::is_mapped()).
+    // Null if the segment is gone. Omitted: registered memory that its owner has unmapped or
+    // protected, which only a copy by the kernel finds.
     static std::byte *memory_of(const Operation &operation, Presence &there) {
         if (operation.remote.handle == kControlHandle)
             return reinterpret_cast<std::byte *>(there.control) + operation.offset;
