@@ -322,7 +322,8 @@ std::size_t Rail::read_queue(const Endpoint &endpoint, RailCompletion completion
     if (result == -FI_EAVAIL) {
         fi_cq_err_entry error{};
         if (fi_cq_readerr(endpoint.completions, &error, 0) <= 0) return 0;
-        completions[0] = RailCompletion{error.op_context, 0, error.err != 0 ? error.err : FI_EIO};
+        const int code = error.err != 0 ? error.err : FI_EIO;
+        completions[0] = RailCompletion{error.op_context, 0, code, false, 0};
         over = 1;
     }
     if (&endpoint == &active_) transfers_in_flight_ -= std::min(over, transfers_in_flight_);
