@@ -61,6 +61,8 @@ struct Exposed {
     std::uint64_t handle = 0;
 };
 
+// The interval of checks for operations to retry.
+inline constexpr std::int64_t kRetryCheckNs = 1'000'000;
 // The interval of checks for overdue operations.
 inline constexpr std::int64_t kOutageCheckNs = 250'000'000;
 // If the provider accepts no message for a peer for this long, messages go from a new endpoint. The

@@ -29,7 +29,6 @@ constexpr std::int64_t kLeastPollsNs =
     50'000;  // polls of a caller at least this often do the thread's work
 constexpr std::int64_t kIntervalsPerTimed = 20;       // intervals between polls without descriptors
 constexpr std::int64_t kMostIntervalsPerTimed = 160;  // the same while callers keep polling
-constexpr std::int64_t kRetryCheckNs = 1'000'000;     // between checks of operations to retry
 // How long arrivals may gather after a poll. The limit doubles while the rank keeps calling.
 constexpr std::int64_t kGatherNs = 5'000'000;
 constexpr std::int64_t kMostGatherNs = 20'000'000;

@@ -14,7 +14,6 @@ namespace sennit::transport::fabric {
 namespace {
 
 constexpr std::size_t kMostPolled = 64;
-constexpr std::int64_t kRetryCheckNs = 1'000'000;  // interval of checks for operations to retry
 // If the provider refuses transfers for this long, the peer is asked: its endpoint may be closed,
 // or the peer dead.
 constexpr std::int64_t kStalledNs = 10'000'000;
