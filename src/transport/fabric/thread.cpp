@@ -450,9 +450,11 @@ bool Network::add_descriptors(ThreadSleep *sleep, std::int64_t now) {
         if (now < thread_state_.busy_until_ns &&
             (!are_exact || awaits_completions() || awaits_data())) {
             const bool grows = are_exact && others_compute(now);
-            thread_state_.timed_pause_ns = grows ? std::max(2 * thread_state_.timed_pause_ns,
-                                                            kFirstTimed * progress_.interval_ns)
-                                                 : progress_.interval_ns;
+            const std::int64_t longer_ns =
+                std::max(2 * thread_state_.timed_pause_ns, kFirstTimed * progress_.interval_ns);
+            const std::int64_t most_ns = std::max(kBusyNs, progress_.interval_ns);
+            thread_state_.timed_pause_ns =
+                grows ? std::min(longer_ns, most_ns) : progress_.interval_ns;
             sleep->limit_to(thread_state_.timed_pause_ns);
         }
         if (held_peers_ != 0) sleep->limit_to(progress_.interval_ns);
