@@ -54,6 +54,20 @@ std::uint64_t soft_limit(const System &system, const std::string &what) {
     return error == std::errc() ? limit : kNoLimit;
 }
 
+// The soft limit in bytes, kNoLimit if there is none. Sets `is` to `none` or to `some`, a format of
+// the limit's text.
+std::uint64_t bytes_limit(const System &system, const std::string &what, const char *none,
+                          const char *some, Finding *finding) {
+    const std::uint64_t bytes = soft_limit(system, what);
+    if (bytes == kNoLimit) {
+        finding->is = none;
+        return bytes;
+    }
+    finding->is = fmt::format(fmt::runtime(some), bytes_text(static_cast<double>(bytes)));
+    finding->figures = {{"limit_bytes", bytes}};
+    return bytes;
+}
+
 // The number of ranks for which limits are checked: two without -n.
 std::uint64_t ranks_of(const System &system) {
     return static_cast<std::uint64_t>(std::max(system.ranks, 2));
@@ -263,13 +277,10 @@ Finding check_open_files(const System &system) {
 
 Finding check_file_size(const System &system) {
     Finding finding("file_size");
-    const std::uint64_t bytes = soft_limit(system, "Max file size");
-    if (bytes == kNoLimit) {
-        finding.is = "no limit on the size of a file, which a rank's memory is";
-        return finding;
-    }
-    finding.is = fmt::format("a file may have {}", bytes_text(static_cast<double>(bytes)));
-    finding.figures = {{"limit_bytes", bytes}};
+    const std::uint64_t bytes = bytes_limit(
+        system, "Max file size", "no limit on the size of a file, which a rank's memory is",
+        "a file may have {}", &finding);
+    if (bytes == kNoLimit) return finding;
     const bool too_small = bytes < kFileBytes;
     finding.verdict = too_small ? Verdict::bad : Verdict::note;
     finding.costs = too_small ? "no rank starts: its memory is a file, of 4 MB before there is a "
@@ -282,15 +293,12 @@ Finding check_file_size(const System &system) {
 
 Finding check_address_space(const System &system) {
     Finding finding("address_space");
-    const std::uint64_t bytes = soft_limit(system, "Max address space");
-    if (bytes == kNoLimit) {
-        finding.is = "no limit on the address space of a process";
-        return finding;
-    }
+    const std::uint64_t bytes =
+        bytes_limit(system, "Max address space", "no limit on the address space of a process",
+                    "a process may have {} of addresses", &finding);
+    if (bytes == kNoLimit) return finding;
     const std::uint64_t needed = kAddressBytes * ranks_of(system);
-    finding.is =
-        fmt::format("a process may have {} of addresses", bytes_text(static_cast<double>(bytes)));
-    finding.figures = {{"limit_bytes", bytes}, {"needed_bytes", needed}};
+    finding.figures["needed_bytes"] = needed;
     finding.verdict = bytes < needed ? Verdict::bad : Verdict::note;
     finding.costs =
         bytes < needed
@@ -306,13 +314,9 @@ Finding check_address_space(const System &system) {
 
 Finding check_stack(const System &system) {
     Finding finding("stack");
-    const std::uint64_t bytes = soft_limit(system, "Max stack size");
-    if (bytes == kNoLimit) {
-        finding.is = "no limit on the size of a stack";
-        return finding;
-    }
-    finding.is = fmt::format("a stack may have {}", bytes_text(static_cast<double>(bytes)));
-    finding.figures = {{"limit_bytes", bytes}};
+    const std::uint64_t bytes =
+        bytes_limit(system, "Max stack size", "no limit on the size of a stack",
+                    "a stack may have {}", &finding);
     if (bytes >= kStackBytes) return finding;
     finding.verdict = Verdict::bad;
     finding.costs = fmt::format("ranks may end by SIGSEGV: Sennit needs up to {}",
