@@ -17,16 +17,12 @@ using signal::Attached;
 
 namespace {
 
-sennit_status no_block(sennit_peer_block block) {
-    return fail(SENNIT_ERR_ARG, "block %#x is not attached by this rank", block.handle);
-}
-
 [[gnu::cold, gnu::noinline]] sennit_status notify_cold(sennit_peer_block block,
                                                        const signal::NotifyArgs &args,
                                                        const char *name) {
     return call(name, [&](Rank &rank) {
         Attached *found = signal::find_attached(rank, block);
-        if (found == nullptr) return no_block(block);
+        if (found == nullptr) return signal::fail_not_attached(block);
         const ObservedAccess observed(rank, name, found->gptr, args.bytes);
         return signal::notify(rank, *found, args);
     });
@@ -51,7 +47,7 @@ sennit_status notify_nb(sennit_peer_block block, const signal::NotifyArgs &args,
                         sennit_request *request, const char *name) {
     return call(name, [&](Rank &rank) {
         Attached *found = signal::find_attached(rank, block);
-        if (found == nullptr) return no_block(block);
+        if (found == nullptr) return signal::fail_not_attached(block);
         const ObservedAccess observed(rank, name, found->gptr, args.bytes);
         return signal::notify_nb(rank, *found, args, request);
     });
@@ -117,7 +113,7 @@ sennit_status sennit_block_attach(const sennit_block *block, sennit_peer_block *
 sennit_status sennit_block_detach(sennit_peer_block attached) {
     return noted_call(__func__, [=](Rank &rank) {
         Attached *found = signal::find_attached(rank, attached);
-        if (found == nullptr) return no_block(attached);
+        if (found == nullptr) return signal::fail_not_attached(attached);
         signal::block_detach(rank, *found);
         return SENNIT_OK;
     });

@@ -28,9 +28,7 @@ template <class Shape, class Call>
 sennit_status with_args(const NotifiedShape &call, const Shape &shape, Call notify) {
     return api::call(call.name, [&](Rank &rank) {
         signal::Attached *const found = signal::find_attached(rank, call.block);
-        if (found == nullptr)
-            return fail(SENNIT_ERR_ARG, "block %#x is not attached by this rank",
-                        call.block.handle);
+        if (found == nullptr) return signal::fail_not_attached(call.block);
         op::Layout layout;
         const sennit_status status = make_layout(call.direction, shape, &layout);
         if (status != SENNIT_OK) return status;

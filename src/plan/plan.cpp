@@ -380,9 +380,7 @@ sennit_status record(Rank &rank, Plan &plan, const RecordedOperation &operation)
     if (operation.local == nullptr && operation.bytes != 0)
         return fail(SENNIT_ERR_ARG, "the private buffer is null");
     const signal::Attached *attached = signal::find_attached(rank, operation.block);
-    if (attached == nullptr)
-        return fail(SENNIT_ERR_ARG, "block %#x is not attached by this rank",
-                    operation.block.handle);
+    if (attached == nullptr) return signal::fail_not_attached(operation.block);
     status = signal::check_inside(*attached, operation.offset, operation.bytes, operation.layout);
     if (status != SENNIT_OK) return status;
     if (operation.remote_signal.handle != 0 && operation.remote_signal.rank != attached->gptr.rank)

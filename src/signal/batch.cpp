@@ -64,10 +64,6 @@ NotifyArgs args_of(const Batch &batch, std::size_t number) {
     return {direction, part.offset, part.local, part.bytes, part.notice};
 }
 
-sennit_status no_block(sennit_peer_block block) {
-    return fail(SENNIT_ERR_ARG, "block %#x is not attached by this rank", block.handle);
-}
-
 // Notes a part's failure; the thread's error has its reason.
 void note_failure(BatchSlice &slice, std::size_t number, sennit_status status) {
     slice.parts[number].status = status;
@@ -136,7 +132,7 @@ void gather(BatchSlice &slice) {
         PartInProgress &part = slice.parts[slice.count];
         const sennit_status status =
             attached == nullptr
-                ? no_block(block)
+                ? fail_not_attached(block)
                 : prepare(slice.rank, *attached, args_of(batch, number), &part.prepared);
         if (status != SENNIT_OK) return note_failure(slice, slice.count, status);
         if (depends_on_slice(slice, part.prepared, batch.parts[number].notice)) return;
@@ -271,7 +267,7 @@ sennit_status notify_one(Rank &rank, Attached &attached, const Batch &batch, std
 sennit_status notify_next(Rank &rank, const Batch &batch, std::size_t *at) {
     const sennit_peer_block block = batch.parts[*at].block;
     Attached *attached = find_attached(rank, block);
-    if (attached == nullptr) return no_block(block);
+    if (attached == nullptr) return fail_not_attached(block);
     if (attached->base == nullptr) return notify_by_messages_from(rank, batch, at);
     const sennit_status status = notify_one(rank, *attached, batch, *at);
     batch.parts[*at].status = status;
@@ -285,7 +281,7 @@ sennit_status check_all(Rank &rank, const Batch &batch) {
         const sennit_peer_block block = batch.parts[i].block;
         const Attached *attached = find_attached(rank, block);
         const sennit_status status = attached == nullptr
-                                         ? no_block(block)
+                                         ? fail_not_attached(block)
                                          : check_arguments(rank, *attached, args_of(batch, i));
         if (status == SENNIT_OK) continue;
         const sennit_error why = *thread_error();

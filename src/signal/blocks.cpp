@@ -155,6 +155,10 @@ sennit_status block_read(const Rank &rank, const sennit_block &block, BlockRecor
     return SENNIT_OK;
 }
 
+sennit_status fail_not_attached(sennit_peer_block block) {
+    return fail(SENNIT_ERR_ARG, "block %#x is not attached by this rank", block.handle);
+}
+
 sennit_status block_attach(Rank &rank, const sennit_block &block, sennit_peer_block *attached) {
     BlockRecord record;
     sennit_status status = block_read(rank, block, &record);

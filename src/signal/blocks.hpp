@@ -89,6 +89,7 @@ void block_detach(Rank &rank, Attached &attached);
 inline Attached *find_attached(const Rank &rank, sennit_peer_block block) {
     return BlockTable::hot_find(rank.block_table.first(), block.handle, block.handle);
 }
+[[gnu::cold]] sennit_status fail_not_attached(sennit_peer_block block);
 // The attached block of the calling thread's rank, if calls on it may take the short way.
 inline Attached *find_short(sennit_peer_block block) {
     Attached *attached =
