@@ -216,6 +216,8 @@ class Network final : public Transport {
     // events.cpp
     void note_data(unsigned rail, std::uint64_t data);
     bool has_events() const { return has_settled_ && !events_.empty(); }
+    // Whether progress() has something to deliver or to end.
+    bool has_arrivals() const { return !done_.empty() || some_are_lost_ || has_events(); }
     void deliver_events();
     void end_data_of_trials(int peer, const NodeTrial &found);
 

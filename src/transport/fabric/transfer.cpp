@@ -334,7 +334,7 @@ int Network::progress() {
         poll_rails();
         if (!is_progress_thread()) called_ns_ = poll_ns_;
         read_data_before_tasks();
-        if (done_.empty() && !some_are_lost_ && !has_events()) return 0;
+        if (!has_arrivals()) return 0;
         done = done_.take_all();
         has_lost = std::exchange(some_are_lost_, false);
         delivers_events_ = has_events();
