@@ -112,9 +112,11 @@ Submit submit_piece(Engine &engine, MessagePath &path, OperationPiece *piece) {
         if (is_large(path, *piece)) note_submitted(load, moved_bytes(*piece), now_ns());
         ++engine.with_transports;
         const Submit answer = path.transport->submit(&piece->operation);
-        if (answer == Submit::accepted && whole_bytes(*piece) >= kSpreadFromBytes)
-            path.last_rail = static_cast<unsigned>(rail);
-        if (answer == Submit::accepted) return answer;
+        if (answer == Submit::accepted) {
+            if (path.rails > 1 && whole_bytes(*piece) >= kSpreadFromBytes)
+                path.last_rail = static_cast<unsigned>(rail);
+            return answer;
+        }
         load.out_bytes -= cost(*piece);
         if (is_large(path, *piece)) undo_submitted(load, moved_bytes(*piece));
         --engine.with_transports;
