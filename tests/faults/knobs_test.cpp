@@ -252,6 +252,7 @@ TEST(knobs, the_report_is_one_line_when_asked_for) {
     (void)unsetenv("SENNIT_REPORT");
     EXPECT_EQ(lines.count("1 rank"), 1);
     EXPECT_EQ(lines.count("from rank 0: 0 inproc, 0 mapped, 0 cma, 0 "), 1);
+    EXPECT_EQ(lines.count(" 0 sim, "), 1);
     EXPECT_EQ(lines.count(", 0 without a path"), 1);
     for (const std::string &text : lines.texts)
         EXPECT_EQ(text.find('\n'), std::string::npos);
